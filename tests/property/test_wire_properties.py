@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from holdfast.api import wire
+from holdfast.api import codec, wire
 from holdfast.api.hub import HubMemory
 from holdfast.api.operation import remote_operations_of
 from holdfast.domain.change import Revision
@@ -83,7 +83,7 @@ def _is_sent(hint: Any) -> bool:
 
 
 def _named_tuples(kind: Any) -> st.SearchStrategy[Any]:
-    hints = wire._hints_of_class(kind)
+    hints = codec.class_hints(kind)
     # A memory has many fields of few types: one of each is enough, and much quicker.
     names = _OF_A_MEMORY if kind is Memory else kind._fields
     fields = {name: values_of(hints[name]) for name in names if name != "attachment"}
@@ -97,14 +97,14 @@ _OF_A_MEMORY = (
 
 
 def _annotated_lists(kind: Any) -> st.SearchStrategy[Any]:
-    hints = wire._hints(kind.__init__, vars(inspect.getmodule(kind)))
+    hints = codec.type_hints(kind.__init__, vars(inspect.getmodule(kind)))
     hints.pop("return", None)
     (_, items), *rest = hints.items()
     notes = {name: values_of(hint).filter(lambda one: one is not None) for name, hint in rest}
     return st.builds(kind, values_of(items), **notes)
 
 
-def _round_trip(coder: wire.Coder, value: Any) -> Any:
+def _round_trip(coder: codec.Coder, value: Any) -> Any:
     return coder.decode(json.loads(json.dumps(coder.encode(value), allow_nan=False)))
 
 
@@ -131,7 +131,7 @@ _QUICK = settings(
 @given(data=st.data())
 def test_what_an_operation_returns_comes_back_as_it_was(name: str, data: st.DataObject) -> None:
     method = inspect.unwrap(getattr(HubMemory, name))
-    returned = wire._hints(method, method.__globals__)["return"]
+    returned = codec.type_hints(method, method.__globals__)["return"]
     if get_origin(returned) is collections.abc.Iterator:
         (returned,) = get_args(returned)
     value = data.draw(values_of(returned))
@@ -143,12 +143,12 @@ def test_what_an_operation_returns_comes_back_as_it_was(name: str, data: st.Data
 @given(data=st.data())
 def test_what_an_operation_takes_comes_back_as_it_was(name: str, data: st.DataObject) -> None:
     method = inspect.unwrap(getattr(HubMemory, name))
-    hints = wire._hints(method, method.__globals__)
+    hints = codec.type_hints(method, method.__globals__)
     hints.pop("return")
     for argument, hint in [*hints.items()]:
         if get_origin(hint) is Unpack:
             hints.pop(argument)
-            hints |= wire._hints_of_class(get_args(hint)[0])
+            hints |= codec.class_hints(get_args(hint)[0])
     coders = wire.coders_of(method)
     given_ = {one: data.draw(values_of(hint)) for one, hint in hints.items()}
     sent = json.loads(json.dumps(wire.encode_arguments(coders, given_), allow_nan=False))

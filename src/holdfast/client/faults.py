@@ -8,7 +8,7 @@ from functools import wraps
 from inspect import isfunction
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from holdfast.api import wire
+from holdfast.api import codec
 from holdfast.errors import (
     AlreadyExists,
     CallCancelled,
@@ -41,8 +41,8 @@ _Value = TypeVar("_Value")
 def decoded(url: str, kind: Callable[..., _Value], data: Mapping[str, Any], **more: Any) -> _Value:
     """A value of that type from the answer of a server, and from what is known besides."""
     try:
-        value: _Value = wire.coder(kind).decode({**data, **more})
-    except wire.WireError as error:
+        value: _Value = codec.coder(kind).decode({**data, **more})
+    except codec.WireError as error:
         raise other_version(url, str(error)) from error
     return value
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
-from holdfast.api import wire
+from holdfast.api import codec, wire
 from holdfast.api.arguments import to_draft
 from holdfast.api.hub import HubMemory
 from holdfast.api.operation import (
@@ -219,7 +219,7 @@ class _Call:
     def _result(self, data: Any) -> Any:
         try:
             return wire.coders_of(self._method).result.decode(data)
-        except wire.WireError as error:
+        except codec.WireError as error:
             raise other_version(self._hub.server.url, str(error)) from error
 
 

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from holdfast.api import wire
+from holdfast.api import codec, wire
 from holdfast.api.operation import Operation, check_limits
 from holdfast.api.people import OpenMemory
 from holdfast.client.faults import not_text, other_version
@@ -47,5 +47,5 @@ class RemotePeople(OpenMemory):
             raise not_text() from None
         except KeyError as error:
             raise other_version(self.server.url, f"without {error}") from error
-        except wire.WireError as error:
+        except codec.WireError as error:
             raise other_version(self.server.url, str(error)) from error

@@ -15,10 +15,11 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import Field
 
+from holdfast.api.codec import Coder
 from holdfast.api.hub import HubMemory
 from holdfast.api.operation import Operation, check_limits, remote_operations_of
 from holdfast.api.people import People
-from holdfast.api.wire import Coder, Coders, coders_of, decode_arguments
+from holdfast.api.wire import Coders, coders_of, decode_arguments
 from holdfast.edges.http.answers import of_error
 from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Call, Calling

@@ -1,0 +1,510 @@
+"""Converts values to JSON and back, by their type hints.
+
+A named tuple is an object of its fields. In a union, values that JSON does not tell apart carry the
+name of their type: `{"kind": "Stored", "value": {…}}`. Which values of a `Literal` are allowed is
+decided where they are used, as for a local caller.
+"""
+
+from __future__ import annotations
+
+import base64
+import collections.abc
+import math
+import sys
+import types
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime, timedelta, tzinfo
+from functools import cache
+from importlib import import_module
+from typing import (
+    Any,
+    Literal,
+    NamedTuple,
+    NewType,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from holdfast.domain.change import Revision
+from holdfast.domain.memory import Attachment, Memory
+from holdfast.domain.records import (
+    field_from_plain,
+    field_to_plain,
+    fields_from_plain,
+    fields_to_plain,
+    memory_from_plain,
+    memory_to_plain,
+)
+from holdfast.engine.history import FieldDiff
+from holdfast.errors import InvalidInput
+from holdfast.text.normalise import clean_time
+from holdfast.text.zones import zone_name, zone_named
+
+# The types that `HubMemory`, `People` and the values they return name only for type checkers.
+_TYPES = {
+    "holdfast.api.fields": "MemoryChanges MemoryFields",
+    "holdfast.domain.access": "HubCard Invite Key Member Org Team",
+    "holdfast.domain.change": "Change Entry Receipt",
+    "holdfast.domain.hub": "Hub Statistics",
+    "holdfast.domain.memory": "Draft Memory Origin Source Trust",
+    "holdfast.domain.query": "Page Recalled",
+    "holdfast.domain.records": "Clash Turn",
+    "holdfast.domain.results": "CapturedDay Flushed LifecycleMoves Observed Remembered UsageRow",
+    "holdfast.domain.review": "Decision Item",
+    "holdfast.engine.context.build": "Context",
+    "holdfast.engine.echo.detect": "Heard",
+    "holdfast.engine.history": "FieldDiff Undone",
+    "holdfast.engine.jobs.queue": "Job",
+    "holdfast.engine.people.records": "HandedInvite HandedKey",
+    "holdfast.engine.reading.lookup": "Reference",
+    "holdfast.engine.upkeep.compact": "Compacted",
+    "holdfast.files.archive": "Archived",
+    "holdfast.files.journal.journal": "Days",
+    "holdfast.passes.consolidation.plan": "Consolidated Plan",
+}
+# What every store can hold as an integer.
+_INT_MAX = 2**62
+_KIND, _VALUE = "kind", "value"
+_OBJECT = "object"
+
+
+class WireError(ValueError):
+    """Data that does not fit its type. The message completes "the answer came …"."""
+
+    # Whether the message names the field.
+    placed = False
+
+
+class Coder(NamedTuple):
+    """How the values of one type are sent. `accepts` says whether a value is one of them."""
+
+    encode: Callable[[Any], Any]
+    decode: Callable[[Any], Any]
+    accepts: Callable[[Any], bool]
+    # The name of the type, which tells it apart in a union.
+    name: str
+    # The types of JSON whose values stand for themselves in a union.
+    plain: tuple[type, ...] = ()
+
+
+@cache
+def coder(hint: Any, *, strict: bool = False) -> Coder:
+    """How values of a type are sent; TypeError for a type that cannot be. Where it is `strict`,
+    fields that a named tuple does not have are refused, else they are ignored."""
+    if hint in _SIMPLE:
+        return _SIMPLE[hint]
+    if hint in _OWN:
+        return _OWN[hint]
+    if isinstance(hint, NewType):
+        return coder(hint.__supertype__, strict=strict)
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return _literal(args)
+    if origin in (Union, types.UnionType):
+        return _union(args, strict)
+    if origin is collections.abc.Callable:
+        return _CALLABLE
+    if origin is tuple and not (len(args) == 2 and args[1] is ...):
+        return _fixed([coder(one, strict=strict) for one in args])
+    if origin in _ARRAYS:
+        return _array(coder(args[0], strict=strict), tuple if origin is tuple else list)
+    if origin in (dict, collections.abc.Mapping):
+        return _mapping(coder(args[1], strict=strict))
+    if isinstance(hint, type) and issubclass(hint, tuple) and hasattr(hint, "_fields"):
+        return _named_tuple(hint, strict)
+    if isinstance(hint, type) and issubclass(hint, list):
+        return _annotated_list(hint, strict)
+    raise TypeError(f"{hint} has no form in JSON")
+
+
+_ARRAYS = (
+    list,
+    tuple,
+    collections.abc.Iterable,
+    collections.abc.Iterator,
+    collections.abc.Sequence,
+)
+
+
+@cache
+def _names() -> dict[str, Any]:
+    """The types that are named only for type checkers, imported now."""
+    return {
+        name: getattr(import_module(module), name)
+        for module, names in _TYPES.items()
+        for name in names.split()
+    }
+
+
+def type_hints(of: Any, scope: Mapping[str, Any]) -> dict[str, Any]:
+    # What a module defines or imports itself comes first.
+    return get_type_hints(of, {**_names(), **scope}, {})
+
+
+def class_hints(kind: type) -> dict[str, Any]:
+    return type_hints(kind, vars(sys.modules[kind.__module__]))
+
+
+# Values that are one value of JSON
+
+
+def _wrong(expected: str, value: Any) -> WireError:
+    return WireError(f"as {type(value).__name__} where {expected} belongs")
+
+
+def _checked(kind: type, expected: str) -> Callable[[Any], Any]:
+    def check(value: Any) -> Any:
+        if not _is(kind)(value):
+            raise _wrong(expected, value)
+        return value
+
+    return check
+
+
+def _is(kind: type) -> Callable[[Any], bool]:
+    # A bool is an int for Python, and not for JSON.
+    if kind is int:
+        return lambda value: isinstance(value, int) and not isinstance(value, bool)
+    return lambda value: isinstance(value, kind)
+
+
+def _value(kind: type, expected: str) -> Coder:
+    check = _checked(kind, expected)
+    return Coder(check, check, _is(kind), kind.__name__, (kind,))
+
+
+def _int(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise _wrong("a whole number", value)
+    if not -_INT_MAX < value < _INT_MAX:
+        raise WireError("as a number that is too large")
+    return value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _float(value: Any) -> float:
+    if not _is_number(value) or not math.isfinite(value):
+        raise _wrong("a number", value)
+    return float(value)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _encode_time(value: Any) -> str:
+    checked = clean_time(_checked(datetime, "a time")(value))
+    assert checked is not None
+    return checked.isoformat()
+
+
+def _decode_time(value: Any) -> datetime:
+    try:
+        checked = clean_time(_checked(str, "a time")(value))
+    except InvalidInput as error:
+        raise WireError(f"with a time that cannot be read ({error.message})") from None
+    assert checked is not None
+    return checked
+
+
+def _encode_date(value: Any) -> str:
+    if isinstance(value, datetime):
+        value = clean_time(value)
+        return str(value.date().isoformat())
+    return str(_checked(date, "a date")(value).isoformat())
+
+
+def _decode_date(value: Any) -> date:
+    try:
+        return date.fromisoformat(_checked(str, "a date")(value))
+    except ValueError:
+        raise WireError("with a date that cannot be read") from None
+
+
+def _encode_span(value: Any) -> int:
+    _checked(timedelta, "a timedelta")(value)
+    return int(value // timedelta(microseconds=1))
+
+
+def _decode_span(value: Any) -> timedelta:
+    try:
+        return timedelta(microseconds=_checked(int, "a number of microseconds")(value))
+    except OverflowError:
+        raise WireError("with a span of time that is too long") from None
+
+
+def _encode_bytes(value: Any) -> str:
+    return base64.b64encode(_checked(bytes, "bytes")(value)).decode("ascii")
+
+
+def _decode_bytes(value: Any) -> bytes:
+    try:
+        return base64.b64decode(_checked(str, "bytes in base64")(value), validate=True)
+    except ValueError:
+        raise WireError("with bytes that are not base64") from None
+
+
+def _refuse_function(value: Any) -> Any:
+    raise WireError("as a function, which stays on its own machine")
+
+
+_NONE = Coder(_checked(type(None), "null"), _checked(type(None), "null"), _is(type(None)), "None")
+_CALLABLE = Coder(_refuse_function, _refuse_function, callable, "function")
+_SIMPLE: dict[Any, Coder] = {
+    Any: Coder(_same, _same, lambda value: True, "any"),
+    None: _NONE,
+    type(None): _NONE,
+    bool: _value(bool, "true or false"),
+    int: Coder(_int, _int, _is(int), "int", (int,)),
+    float: Coder(_float, _float, _is_number, "float", (float, int)),
+    str: _value(str, "text"),
+    bytes: Coder(_encode_bytes, _decode_bytes, _is(bytes), "bytes"),
+    datetime: Coder(_encode_time, _decode_time, _is(datetime), "datetime"),
+    date: Coder(_encode_date, _decode_date, _is(date), "date"),
+    timedelta: Coder(_encode_span, _decode_span, _is(timedelta), "timedelta"),
+    tzinfo: Coder(
+        lambda zone: zone_name(_checked(tzinfo, "a time zone")(zone)),
+        lambda text: zone_named(_checked(str, "a time zone")(text)),
+        _is(tzinfo),
+        "tzinfo",
+    ),
+}
+
+
+def _literal(values: tuple[Any, ...]) -> Coder:
+    (kind,) = {type(value) for value in values}
+    return _SIMPLE[kind]
+
+
+# Values that hold others
+
+
+def _items(value: Any) -> Iterable[Any]:
+    if not _is_array(value):
+        raise _wrong("a list", value)
+    return value  # type: ignore[no-any-return]
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, collections.abc.Iterable) and not isinstance(
+        value, str | bytes | bytearray | collections.abc.Mapping
+    )
+
+
+def _array(item: Coder, kind: type) -> Coder:
+    return Coder(
+        lambda value: [item.encode(one) for one in _items(value)],
+        lambda data: kind(item.decode(one) for one in _checked(list, "a list")(data)),
+        _is_array,
+        "list",
+        (list,),
+    )
+
+
+def _fixed(items: list[Coder]) -> Coder:
+    def each(value: list[Any], act: str) -> list[Any]:
+        if len(value) != len(items):
+            raise WireError(f"with {len(value)} items where {len(items)} belong")
+        return [getattr(one, act)(part) for one, part in zip(items, value, strict=True)]
+
+    return Coder(
+        lambda value: each([*_items(value)], "encode"),
+        lambda data: tuple(each(_checked(list, "a list")(data), "decode")),
+        _is_array,
+        "list",
+        (list,),
+    )
+
+
+def _mapping(item: Coder) -> Coder:
+    def each(value: Any, act: Callable[[Any], Any]) -> dict[str, Any]:
+        if not isinstance(value, collections.abc.Mapping):
+            raise _wrong("an object", value)
+        return {_SIMPLE[str].encode(name): act(one) for name, one in value.items()}
+
+    return Coder(
+        lambda value: each(value, item.encode),
+        lambda data: each(data, item.decode),
+        _is(collections.abc.Mapping),
+        _OBJECT,
+    )
+
+
+def _named_tuple(kind: Any, strict: bool) -> Coder:
+    fields = {
+        name: _OWN_FIELDS.get((kind, name)) or coder(hint, strict=strict)
+        for name, hint in class_hints(kind).items()
+        if name in kind._fields
+    }
+    required = [name for name in kind._fields if name not in kind._field_defaults]
+
+    def encode(value: Any) -> dict[str, Any]:
+        _checked(kind, f"a {kind.__name__}")(value)
+        return {
+            name: _within(name, one.encode, getattr(value, name)) for name, one in fields.items()
+        }
+
+    def decode(data: Any) -> Any:
+        _checked(dict, "an object")(data)
+        for name in required:
+            if name not in data:
+                raise WireError(f"without {name!r}")
+        for name in data if strict else ():
+            if name not in fields:
+                raise WireError(f"with {name[:100]!r}, which a {kind.__name__} does not have")
+        return kind(
+            **{
+                name: _within(name, one.decode, data[name])
+                for name, one in fields.items()
+                if name in data
+            }
+        )
+
+    return Coder(encode, decode, _is(kind), kind.__name__)
+
+
+def _within(name: str, act: Callable[[Any], Any], value: Any) -> Any:
+    try:
+        return act(value)
+    except WireError as error:
+        if not error.placed:
+            error = WireError(f"{error} in {name!r}")
+            error.placed = True
+        raise error from None
+
+
+def _annotated_list(kind: Any, strict: bool) -> Coder:
+    """A list with notes: what its constructor takes after the items is an attribute of it."""
+    hints = type_hints(kind.__init__, vars(sys.modules[kind.__module__]))
+    hints.pop("return", None)
+    (_, hint), *rest = hints.items()
+    listed = coder(hint, strict=strict)
+    notes = {name: coder(one, strict=strict) for name, one in rest}
+
+    def encode(value: Any) -> dict[str, Any]:
+        _checked(kind, f"a {kind.__name__}")(value)
+        told = {name: one.encode(getattr(value, name)) for name, one in notes.items()}
+        return {"items": listed.encode(value), **told}
+
+    def decode(data: Any) -> Any:
+        # Checked as the answers of a server of another version are.
+        if not isinstance(data, dict) or "items" not in data:
+            raise WireError("without 'items'")
+        told = {name: one.decode(data[name]) for name, one in notes.items() if name in data}
+        return kind(listed.decode(data["items"]), **told)
+
+    return Coder(encode, decode, _is(kind), kind.__name__)
+
+
+def _union(members: tuple[Any, ...], strict: bool) -> Coder:
+    coders = [coder(one, strict=strict) for one in members]
+    others = [one for one in coders if one is not _NONE]
+    optional = len(others) < len(coders)
+    if len(others) == 1:
+        return _optional(others[0])
+    tagged = {one.name: one for one in others if not one.plain}
+    if strict and len(tagged) > 1:
+        # Beside a named tuple a free object would be the same without the check of its fields.
+        tagged.pop(_OBJECT, None)
+    by_type: dict[type, Coder] = {}
+    for one in others:
+        for kind in one.plain:
+            by_type.setdefault(kind, one)
+
+    def encode(value: Any) -> Any:
+        if value is None and optional:
+            return None
+        for name, one in tagged.items():
+            if one.accepts(value):
+                return {_KIND: name, _VALUE: one.encode(value)}
+        for one in by_type.values():
+            if one.accepts(value):
+                return one.encode(value)
+        raise _wrong(f"one of {', '.join(one.name for one in others)}", value)
+
+    def decode(data: Any) -> Any:
+        if data is None and optional:
+            return None
+        if isinstance(data, dict):
+            named = tagged.get(str(data.get(_KIND)))
+            if named is None or set(data) != {_KIND, _VALUE}:
+                raise WireError(f"without one of {', '.join(tagged) or 'its types'}")
+            return named.decode(data[_VALUE])
+        for kind, one in by_type.items():
+            if type(data) is kind:
+                return one.decode(data)
+        raise _wrong(f"one of {', '.join(one.name for one in others)}", data)
+
+    def accepts(value: Any) -> bool:
+        return any(one.accepts(value) for one in coders)
+
+    return Coder(encode, decode, accepts, "union")
+
+
+def _optional(of: Coder) -> Coder:
+    return Coder(
+        lambda value: None if value is None else of.encode(value),
+        lambda data: None if data is None else of.decode(data),
+        lambda value: value is None or of.accepts(value),
+        of.name,
+        of.plain,
+    )
+
+
+# Types with a form of their own
+
+
+def _decode_memory(data: Any) -> Memory:
+    """A memory as every route sends it; fields that a newer server adds are ignored."""
+    known = {name: data[name] for name in Memory._fields if name in data}
+    return memory_from_plain(known)
+
+
+def _decode_difference(data: Any) -> FieldDiff:
+    name = data["field"]
+    old, new = (field_from_plain(name, data[one]) for one in ("old", "new"))
+    return FieldDiff(name, old, new, tuple(data["lines"]))
+
+
+def _encode_difference(diff: FieldDiff) -> dict[str, Any]:
+    old, new = (field_to_plain(diff.field, one) for one in (diff.old, diff.new))
+    return {"field": diff.field, "old": old, "new": new, "lines": list(diff.lines)}
+
+
+def _guarded(decode: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def guarded(data: Any) -> Any:
+        _checked(dict, "an object")(data)
+        try:
+            return decode(data)
+        except KeyError as error:
+            raise WireError(f"without {error}") from None
+        except (TypeError, ValueError, AttributeError) as error:
+            missing = [one for one in Memory._fields if f"'{one}'" in str(error)]
+            raise WireError(f"without {missing[0]!r}" if missing else f"wrong ({error})") from None
+
+    return guarded
+
+
+def _refuse_attachment(value: Any) -> Any:
+    raise WireError("with a file, which is sent by itself (use remember_file)")
+
+
+_OWN: dict[Any, Coder] = {
+    Memory: Coder(memory_to_plain, _guarded(_decode_memory), _is(Memory), "Memory"),
+    FieldDiff: Coder(_encode_difference, _guarded(_decode_difference), _is(FieldDiff), "FieldDiff"),
+    # Which file a memory is made from is said by the upload of the file, and by nothing else.
+    Attachment: Coder(_refuse_attachment, _refuse_attachment, _is(Attachment), "Attachment"),
+}
+_OWN_FIELDS: dict[tuple[Any, str], Coder] = {
+    (Revision, "fields"): Coder(
+        fields_to_plain,
+        _guarded(fields_from_plain),
+        _is(collections.abc.Mapping),
+        _OBJECT,
+    ),
+}
