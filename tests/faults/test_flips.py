@@ -7,6 +7,7 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import cast
 
 import apsw
 import pytest
@@ -122,6 +123,27 @@ def test_a_row_that_was_changed_outside_cannot_be_read_and_is_found(home: Path, 
         assert mend(memory.core).left == []
         for hub in memory.hubs():
             list(memory.hub(hub.name).export())
+
+
+@pytest.mark.parametrize("what", ["a text", "a number", "a counter"])
+def test_a_row_that_was_read_before_is_compared_again_when_it_has_changed(
+    home: Path, what: str
+) -> None:
+    with open_home(home) as memory:
+        hub = memory.hub("work")
+        before = hub.get(2)
+        assert hub.get(2) == before
+        _execute(home, CHANGES[what])
+        with pytest.raises(StoreDamaged, match="holdfast doctor"):
+            hub.get(2)
+
+
+def test_what_a_caller_does_with_the_metadata_of_a_memory_stays_with_them(home: Path) -> None:
+    with open_home(home) as memory:
+        hub = memory.hub("work")
+        hub.remember("A note with metadata.", key="meta", metadata={"a": 1})
+        cast(dict[str, object], hub.get("meta").metadata)["b"] = 2
+        assert hub.get("meta").metadata == {"a": 1}
 
 
 def test_counting_hides_no_damage(home: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import from_micros, to_micros
@@ -51,7 +52,27 @@ _METADATA_AT = Memory._fields.index("metadata")
 _NO_METADATA: Mapping[str, Any] = {}
 
 
+# Rows that are read again and again, by each recall for example, are decoded and checked once: a
+# row is found here only if every column is as it was. About 2 kB each, at most 20.
+_DECODED_MAX = 2_000
+_DECODED_CHARS_MAX = 2_000
+_CONTENT_COLUMN = FIELDS.index("content")
+_METADATA_COLUMN = FIELDS.index("metadata")
+
+
 def memory_from_row(row: Row, hub_id: str) -> Memory:
+    """A memory from a row of COLUMNS; StoreDamaged where it fails its checksum."""
+    content = row[_CONTENT_COLUMN]
+    # Metadata is a dict that whoever reads it may change.
+    kept = (
+        row[_METADATA_COLUMN] == "{}"
+        and isinstance(content, str)
+        and len(content) <= _DECODED_CHARS_MAX
+    )
+    return _decoded_once(row, hub_id) if kept else _decoded(row, hub_id)
+
+
+def _decoded(row: Row, hub_id: str) -> Memory:
     if not is_memory_intact(row, hub_id):
         raise damaged_row("memories", f"#{row[1]}")
     values = [*row[:_HUB_ID_AT], hub_id, *row[_HUB_ID_AT:-2]]
@@ -66,6 +87,9 @@ def memory_from_row(row: Row, hub_id: str) -> Memory:
     metadata = values[_METADATA_AT]
     values[_METADATA_AT] = _NO_METADATA if metadata == "{}" else json.loads(metadata)
     return Memory._make(values)
+
+
+_decoded_once = lru_cache(_DECODED_MAX)(_decoded)
 
 
 def is_memory_intact(row: Row, hub_id: str) -> bool:
