@@ -112,7 +112,9 @@ def filled(arguments: Mapping[str, Any], values: dict[str, Callable[[], str]]) -
     return json.loads(text)  # type: ignore[no-any-return]
 
 
-def _request(row: Row) -> Callable[[Scene, str], Request]:
+def request_of(row: Row) -> Callable[[Scene, str], Request]:
+    """Makes a request with the arguments of a row."""
+
     def request(scene: Scene, memory: str) -> Request:
         made: dict[str, Callable[[], str]] = {
             "memory": lambda: memory,
@@ -128,6 +130,6 @@ def _request(row: Row) -> Callable[[Scene, str], Request]:
 
 
 OPERATION_ROUTES: dict[str, Route] = {
-    f"{PATH} {name}": Route(row.takes, 200, _request(row), row.about)
+    f"{PATH} {name}": Route(row.takes, 200, request_of(row), row.about)
     for name, row in OPERATIONS.items()
 }

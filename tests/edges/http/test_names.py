@@ -5,6 +5,7 @@ is not in either list fails."""
 from __future__ import annotations
 
 import asyncio
+import inspect
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -15,6 +16,8 @@ import httpx2
 import pytest
 from fastapi.routing import iter_route_contexts
 
+from holdfast.api.hub import HubMemory
+from holdfast.api.operation import remote_operations_of
 from holdfast.domain.access import ScopeKind
 from holdfast.domain.names import PersonName
 from holdfast.domain.records import Record
@@ -30,6 +33,7 @@ from tests.edges.http.permissions import (
     Request,
     Scene,
 )
+from tests.edges.http.permissions_operations import OPERATIONS, request_of
 
 # Parameters that name a person, a place, a memory or another record, or one of a closed list that
 # permissions depend on.
@@ -46,7 +50,7 @@ OTHERS = {
     *("occurred_at", "occurred_until", "option", "options", "order", "plan", "project", "q"),
     *("query", "question", "reason", "session", "since", "source", "source_agent", "source_path"),
     *("speaker", "stability", "state", "style", "summary", "tag", "tags", "text", "title", "trust"),
-    # The names in the arguments of an operation are parsed by the operation.
+    # The names in the arguments of an operation have tests of their own.
     *("operation", "arguments"),
     *(
         "unit",
@@ -274,6 +278,112 @@ def test_no_name_with_a_hidden_character_is_taken_for_another(scene: Scene) -> N
                 status = await sender.status(asked, role)
                 if status < 400:
                     wrong.append((route, parameter, f"U+{ord(hidden):04X}", status))
+
+    _send(scene, work)
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+# Names in the arguments of operations
+
+_OPERATION = "POST /v1/operations/{operation}"
+# An argument of an operation that has a name and is none, as in NOT_NAMES.
+_NOT_NAMED = {("archive_conversation", "name"), ("recovery_prompt", "name"), ("log_turn", "role")}
+# Arguments with the names that the table of permissions does not give. A draft, and an item of
+# several, have names in them.
+_MORE_ARGUMENTS: dict[tuple[str, str], dict[str, Any]] = {
+    ("remember", "key"): {"content": "{new}", "key": "clé {new}"},
+    ("remember", "boundary"): {"content": "{new}", "boundary": "private"},
+    ("remember", "parent"): {"content": "{new}", "parent": "{memory}"},
+    ("remember", "supersedes"): {"content": "{new}", "supersedes": "{memory}"},
+    ("update", "key"): {"reference": "{memory}", "key": "clé {new}"},
+    ("update", "boundary"): {"reference": "{memory}", "boundary": "team"},
+    ("remember_draft", "draft.key"): {"draft": {"content": "{new}", "key": "clé {new}"}},
+    ("remember_draft", "draft.boundary"): {"draft": {"content": "{new}", "boundary": "hub"}},
+    ("remember_draft", "draft.parent"): {"draft": {"content": "{new}", "parent": "{memory}"}},
+    ("remember_draft", "draft.supersedes"): {
+        "draft": {"content": "{new}", "supersedes": "{memory}"}
+    },
+    ("remember_many", "items.0.value.key"): {
+        "items": [{"kind": "Draft", "value": {"content": "{new}", "key": "clé {new}"}}]
+    },
+}
+
+
+def _arguments_that_name() -> set[tuple[str, str]]:
+    """Every argument of every operation that is a name, as (operation, argument)."""
+    found = set(_MORE_ARGUMENTS)
+    for operation in remote_operations_of(HubMemory):
+        method = inspect.unwrap(getattr(HubMemory, operation))
+        for one in inspect.signature(method).parameters.values():
+            if not any(kind in str(one.annotation) for kind in ("str", "Reference", "Draft")):
+                continue
+            known = one.name in NAMES | OTHERS | {"draft"}
+            assert known, f"Add {one.name} of {operation} to NAMES or to OTHERS."
+            if one.name in NAMES:
+                found.add((operation, one.name))
+    return found - _NOT_NAMED
+
+
+def _operation_example(scene: Scene, operation: str, argument: str) -> Example:
+    arguments = _MORE_ARGUMENTS.get((operation, argument)) or OPERATIONS[operation].arguments
+    row = OPERATIONS[operation]
+    about = row.about or Scene.memory
+    request = request_of(row._replace(arguments=arguments))(scene, about(scene, "org", "somebody"))
+    return Example(_OPERATION, {"operation": operation}, request.json)
+
+
+def _respelled(example: Example, argument: str, spell: Callable[[str], str]) -> Example:
+    """The same call with that name, found by its path in the arguments, spelled another way."""
+
+    def within(value: Any, path: list[str]) -> Any:
+        if not path:
+            return [spell(one) for one in value] if isinstance(value, list) else spell(value)
+        at: Any = int(path[0]) if isinstance(value, list) else path[0]
+        changed = value.copy()
+        changed[at] = within(value[at], path[1:])
+        return changed
+
+    changed = within(example.json["arguments"], argument.split("."))
+    return example._replace(json={**example.json, "arguments": changed})
+
+
+def test_every_spelling_of_a_name_is_decided_the_same_in_every_operation(scene: Scene) -> None:
+    wrong = []
+
+    async def work(sender: Sender) -> None:
+        for operation, argument in sorted(_arguments_that_name()):
+            for role in ("outsider", "viewer", "contributor", "owner"):
+                make = partial(_operation_example, scene, operation, argument)
+                plain = await sender.status(make(), role)
+                assert plain == 200 or role != "owner", (operation, argument, plain)
+                for how, spell in SPELLINGS.items():
+                    example = make()
+                    asked = _respelled(example, argument, spell)
+                    if asked == example:
+                        continue
+                    status = await sender.status(asked, role)
+                    if status != plain:
+                        wrong.append((operation, argument, role, how, plain, status))
+
+    _send(scene, work)
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_no_name_with_a_hidden_character_is_taken_for_another_in_an_operation(
+    scene: Scene,
+) -> None:
+    wrong = []
+
+    async def work(sender: Sender) -> None:
+        for operation, argument in sorted(_arguments_that_name()):
+            if argument == "changes":
+                continue  # As on the route of its own.
+            for hidden in HIDDEN:
+                example = _operation_example(scene, operation, argument)
+                asked = _respelled(example, argument, lambda name, hidden=hidden: hidden + name)
+                status = await sender.status(asked, "owner")
+                if status < 400:
+                    wrong.append((operation, argument, f"U+{ord(hidden):04X}", status))
 
     _send(scene, work)
     assert not wrong, "\n".join(map(str, wrong))
