@@ -10,7 +10,6 @@ from holdfast.domain.change import Action, Change, changed_fields, retires
 from holdfast.domain.memory import Memory
 from holdfast.engine.scope import Scope
 from holdfast.engine.writing.passages import Indexed, indexed_all
-from holdfast.errors import NotFound
 
 if TYPE_CHECKING:
     from holdfast.store.base import Writer
@@ -82,7 +81,6 @@ class Recorder:
         fields = changed_fields(before, wanted)
         if not fields:
             return before
-        self._require_seen(before)
         if fields.get("forgotten_at", (None, None))[1] is not None:
             self._scope.core.require_delete(before)
         else:
@@ -102,13 +100,6 @@ class Recorder:
         if "quarantine" in fields or "content" in fields:
             self._scope.core.held.note(after)
         return after
-
-    def _require_seen(self, memory: Memory) -> None:
-        """Refuses to change what a caller with a key does not see. Operations look memories up as
-        their caller sees them; this holds where one of them does not."""
-        core = self._scope.core
-        if core.permit is not None and not core.sees(memory):
-            raise NotFound("The memory is not there.", hint="Ask for it again; it may be private.")
 
     def may_retire(self, memory: Memory) -> bool:
         """Whether who acts may archive, supersede or expire it."""
