@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -115,7 +116,7 @@ class Scene:
         self.group = self._new_group()
         # The hub as the caller of a tool sees it.
         self.calling = self.hub
-        self._made = 0
+        self.made = 0
         self._spare: tuple[Any, str] | None = None
 
     def new_key(self, role: str, scope: str) -> str:
@@ -146,8 +147,8 @@ class Scene:
 
     def new(self) -> str:
         """Words that were not there before."""
-        self._made += 1
-        return f"word{self._made} number{self._made}"
+        self.made += 1
+        return f"word{self.made} number{self.made}"
 
     def about(self, route: Route, boundary: str, role: str) -> str:
         """The memory that a request is about."""
@@ -221,12 +222,37 @@ class Scene:
 
     def member(self, scope: ScopeKind = "hub", scope_id: str = "") -> str:
         core = self.house.memory.core
-        name = f"member{self._made}"
+        name = f"member{self.made}"
         members.set_member(core, scope, scope_id or self.hub.id, name, "viewer")
         return name
 
     def key_of(self, role: str) -> str:
         return str(keys.create_key(self.house.memory.core, "k", actor=role).what.id)
+
+
+class Scenes:
+    """A scene for many tests. One that has grown is left for a new one: what is asked of a whole
+    hub, an export or a list of changes, would take longer with each test before it."""
+
+    # Memories and the like that a scene makes for tests, before it is left.
+    _MADE_MAX = 200
+
+    def __init__(self, new_folder: Callable[[], Path]) -> None:
+        self._new_folder = new_folder
+        self._open = ExitStack()
+        self._scene: Scene | None = None
+
+    def current(self) -> Scene:
+        if self._scene is None or self._scene.made > self._MADE_MAX:
+            self.close()
+            self._scene = Scene(self._new_folder())
+            self._open.enter_context(self._scene.house)
+            # A stream of events ends at once, so that its status can be looked at.
+            self._scene.house.app.state.stopping.set()
+        return self._scene
+
+    def close(self) -> None:
+        self._open.close()
 
 
 class _Keys(dict[tuple[str, str], str]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ from tests.edges.http.permissions import (
     TEAM_ROUTES,
     Route,
     Scene,
+    Scenes,
     expected,
     expected_in_group,
 )
@@ -48,12 +50,14 @@ _ABOUT_ONE = [name for name, route in _ALL_ROUTES.items() if route.about is not 
 
 
 @pytest.fixture(scope="module")
-def scene(homes: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
-    made = Scene(tmp_path_factory.mktemp("scene"))
-    with made.house:
-        # A stream of events ends at once, so that its status can be looked at.
-        made.house.app.state.stopping.set()
+def scenes(homes: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenes]:
+    with contextlib.closing(Scenes(lambda: tmp_path_factory.mktemp("scene"))) as made:
         yield made
+
+
+@pytest.fixture
+def scene(scenes: Scenes) -> Scene:
+    return scenes.current()
 
 
 class Crowd:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -14,18 +15,22 @@ from holdfast.agents.dialects import NAMES, find_dialect
 from holdfast.agents.toolset import Reply, Toolset
 from holdfast.api.caller import Caller
 from holdfast.engine.people import keys
-from tests.edges.http.permissions import BOUNDARIES, ROLES, SCOPES, Scene
+from tests.edges.http.permissions import BOUNDARIES, ROLES, SCOPES, Scene, Scenes
 from tests.edges.http.permissions_tools import ANSWERED, NO_HUB, REFUSED, TOOLS, expected_call
 
 
 @pytest.fixture(scope="module")
-def scene(homes: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
-    made = Scene(tmp_path_factory.mktemp("scene"))
-    with made.house:
+def scenes(homes: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenes]:
+    with contextlib.closing(Scenes(lambda: tmp_path_factory.mktemp("scene"))) as made:
         yield made
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
+def scene(scenes: Scenes) -> Scene:
+    return scenes.current()
+
+
+@pytest.fixture
 def callers(scene: Scene) -> dict[tuple[str, str], Caller]:
     memory = scene.house.memory
     return {
