@@ -164,12 +164,14 @@ def _list(reader: Reader, hub_id: str, order: Any) -> Any:
 
 
 def _found(reader: Reader, hub_id: str, word: str) -> Any:
-    return sorted(reader.search_terms(hub_id, TermQuery((word,)), EVERYTHING, limit=_ALL))
+    # Damage may leave a text where a number was, or nothing.
+    found = reader.search_terms(hub_id, TermQuery((word,)), EVERYTHING, limit=_ALL)
+    return sorted(found, key=repr)
 
 
 def _said(reader: Reader, hub_id: str, word: str) -> Any:
     wanted = EVERYTHING._replace(layers=("turn",), turns=True)
-    return sorted(reader.search_terms(hub_id, TermQuery((word,)), wanted, limit=_ALL))
+    return sorted(reader.search_terms(hub_id, TermQuery((word,)), wanted, limit=_ALL), key=repr)
 
 
 class Known(NamedTuple):

@@ -54,7 +54,7 @@ OTHERS = {
     *("operation", "arguments"),
     *("unit", "until", "user", "valid_from", "valid_until", "when", "where", "zone", "items"),
     # `turn` is the caller's own name for one, so that what is sent twice is taken in once.
-    *("turn", "turns"),
+    *("noted", "turn", "turns"),
 }
 # A name of another meaning on one route: text that is stored, not compared.
 NOT_NAMES = {
