@@ -92,9 +92,18 @@ LIKES: tuple[Rule, ...] = (
         "never",
         "preference",
         "(?:i|we) (?:always|never|only|mostly|exclusively|primarily|mainly) (?:ever )?(?:use|eat"
-        "|drink|write|work|take|buy|wear|read|cook|fly|travel|order|listen to|watch|drive|play"
-        "|shop|pay|sleep|code|deploy|test|commit|sign|go by|book|choose|ask for|bring|carry|sit"
-        "|park|name|tip|stay|skip|avoid|bake|grow|sleep|keep) (?!(?:when|it|this|that|these"
+        "|drink|write|code|deploy|test|commit|sign|go by|name|avoid) (?!(?:when|it|this|that|these"
+        "|those|to (?:get|be|know)|them|him|her|you|the (?:best|same|first|second|last"
+        r"|following)|on (?:this|that)|what|for|in)\b)\S",
+        lasting=True,
+    ),
+    Rule(
+        "habit",
+        "preference",
+        "(?:i|we) (?:always|never|only|mostly|exclusively|primarily|mainly) (?:ever )?(?:"
+        "work|take|buy|wear|read|cook|fly|travel|order|listen to|watch|drive|play"
+        "|shop|pay|sleep|book|choose|ask for|bring|carry|sit"
+        "|park|tip|stay|skip|bake|grow|sleep|keep) (?!(?:when|it|this|that|these"
         "|those|to (?:get|be|know)|them|him|her|you|the (?:best|same|first|second|last"
         r"|following)|on (?:this|that)|what|for|in)\b)\S",
         lasting=True,
@@ -104,7 +113,7 @@ LIKES: tuple[Rule, ...] = (
         "preference",
         "(?:i|we) (?:(?:mostly|mainly|primarily|usually|generally|normally|currently|now"
         rf"|still|both|all|exclusively|personally|typically|only) ){{0,2}}(?:use|code in"
-        "|program in|write in|develop on|listen to|wear|take my coffee|drink my) "
+        "|program in|write in|develop on) "
         rf"{OBJECT}(?!(?:to\b|the (?:following|above|command|code|same|default)|a (?:lot"
         r"|different|loop|function|for)|an? (?:\w+ )?(?:loop|function|regex|class|method|list|dict"
         r"|query|script)\b|an? \w+ to|too|following|python to|my (?:own"
@@ -143,7 +152,13 @@ LIKES: tuple[Rule, ...] = (
         lasting=True,
     ),
     Rule(
-        "uses",
+        "habit",
+        "preference",
+        rf"{I_DO}(?:listen to|wear|take my coffee|drink my (?:coffee|tea)) {OBJECT}\S",
+        lasting=True,
+    ),
+    Rule(
+        "habit",
         "preference",
         "(?:i|we) usually (?:watch|read|wear|cook|drink|eat|order|buy|listen to|play) "
         r"(?!(?:it|this|that|them|these|those|the)\b)\S",

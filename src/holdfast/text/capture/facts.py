@@ -176,6 +176,8 @@ def _asked(sentence: Sentence, at: datetime | None, named: str) -> Captured | No
     folded, words = _without_end(folded, sentence.said[front:end])
     if len(folded) < _CHARS_MIN or BLANK in folded or (begin and TO_YOU.search(folded)):
         return None
+    if begin and not labelled and folded.count(" ") < _SHORT_WORDS and POINTS.search(folded):
+        return None  # 'Remember, just do it.'
     rule = next(_rules(folded, words), None)
     if named and rule is None and not _STATES.search(folded):
         # Between people, 'remember …' is also encouragement.
@@ -202,6 +204,7 @@ def _asked(sentence: Sentence, at: datetime | None, named: str) -> Captured | No
 
 # 'is 5' is the least that says something; it may be one word in other scripts.
 _CHARS_MIN = 4
+_SHORT_WORDS = 4
 _STATES = re.compile(r"\b(?:is|are|was|were|has|have)\b")
 _PAST = re.compile(r"\b(?:was|were|had|did|went|got|came|left|\w{3,}ed)\b")
 
@@ -280,10 +283,19 @@ def _stated(
                 continue  # A part of a sentence does not stand by itself.
             text, verbatim = (tell(told, named) if named else as_said(words)), not named
         text = dated(text, resolved, at, in_words=not verbatim)
-        yield Captured(
-            text, rule.category, begin, clause.end, rule.name, False, since, until, verbatim
-        )
+        name = rule.name
+        if name == "decision" and not _SETTLES.search(folded):
+            name = "intention"
+        yield Captured(text, rule.category, begin, clause.end, name, False, since, until, verbatim)
         return
+
+
+# What a decision is about for it to hold beyond the day: a tool, a way of working, a plan.
+_SETTLES = re.compile(
+    r"\b(?:use|using|go with|going with|switch|migrate|adopt|drop|support|sunset|deprecate"
+    r"|rewrite|ship|launch|hire|keep|stop|replace|standardi[sz]e|host|deploy|against|over|instead"
+    r"|in favou?r|chose|chosen|picked|settled|opted|ruled out|that|not to)\b"
+)
 
 
 def _opening(folded: str, until: re.Pattern[str] | None = None) -> int:
@@ -317,7 +329,8 @@ def _time_last(folded: str, words: str) -> tuple[str, str]:
 
 def _without_end(folded: str, words: str) -> tuple[str, str]:
     """A clause without trailing punctuation and closing words."""
-    end = len(folded)
+    aside = _ASIDES.search(folded)
+    end = aside.start() if aside else len(folded)
     while end:
         char = folded[end - 1]
         if not char.isalnum() and char not in _SIGNS_KEPT:
@@ -331,6 +344,7 @@ def _without_end(folded: str, words: str) -> tuple[str, str]:
     return folded[:end], words[:end]
 
 
+_ASIDES = re.compile(r",? (?:as|like) (?:i|we)(?:'ve| have)? (?:said|mentioned|told you)(?: before)?$")
 _SIGNS_KEPT = "'\"()/%$€£+#&?"
 
 
@@ -354,12 +368,22 @@ def _holds(rule: Rule, folded: str) -> bool:
         return False
     if rule.lasting and PASSING.search(folded):
         return False
+    if rule.name in ("prefers", "decision") and _SAYS_LITTLE.match(folded):
+        return False
     plain = POINTS_NOWHERE.sub(" ", folded)
     if POINTS.search(plain):
         return False
     if rule.category == "person" or rule.name == "attribute":
         return True
     return THIRD.search(plain) is None
+
+
+# A preference for 'a balanced approach', or a choice of times, is about something said before.
+_SAYS_LITTLE = re.compile(
+    r"\S+ \S+ (?:\S+ )?(?:an? |the )?(?:\w+ ){0,2}(?:approach|option|way|method|version|style|idea"
+    r"|plan|solution)$"
+    r"|\S+ (?:\S+ )?(?:chose|picked|settled on|decided on) [\d: apm]+(?: (?:over|for) [\d: apm]+)?$"
+)
 
 
 def _reworded(rule: Rule | None, words: str, named: str) -> str:

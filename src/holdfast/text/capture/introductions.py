@@ -44,13 +44,7 @@ def introduced(folded: str, words: str, *, greeted: bool = False) -> list[str]:
     if (match := _NAMES.match(folded)) is not None:
         return _named(match, words)
     if (match := _WITH_ROLE.match(folded)) is not None and words[match.start("name")].isupper():
-        named = _named(match, words)
-        role = finish(words[match.start("role") : match.end("role")])
-        return (
-            [*named, f"Is {role[:1].lower()}{role[1:]}" if not role[:2].isupper() else f"Is {role}"]
-            if named
-            else []
-        )
+        return _with_role(_named(match, words), words[match.start("role") : match.end("role")])
     match = _WITH_CAPITAL.match(folded)
     if match is not None and _has_capitals(match, words):
         place = match["place"]
@@ -61,6 +55,15 @@ def introduced(folded: str, words: str, *, greeted: bool = False) -> list[str]:
     if greeted and (match := _GREETED.match(folded)) is not None:
         return _named(match, words)
     return []
+
+
+def _with_role(named: list[str], role: str) -> list[str]:
+    if not named:
+        return []
+    first, _, rest = finish(role).partition(" ")
+    # 'CTO' keeps its capitals.
+    first = first if len(first) > 1 and first.isupper() else first.lower()
+    return [*named, f"Is {first} {rest}".rstrip()]
 
 
 def _has_capitals(match: re.Match[str], words: str) -> bool:

@@ -14,7 +14,7 @@ from holdfast.text.capture.vocabulary import POINTS, any_of
 # What an agent does, as a verb in its base form.
 _ACTIONS = any_of(
     """
-    use, answer, reply, respond, write, speak, keep, avoid, call, give, include, add, show, format,
+    use, answer, reply, respond, write, speak, keep, avoid, call, give(?! up), include, add, show, format,
     ask, explain, start, end, put, run, address, assume, cite, talk, send, make, suggest,
     recommend, commit, push, force[- ]push, mention, apologi[sz]e, translate, return, prefer,
     convert, sign, delete, touch, edit, change, modify, remove, rename, merge, rebase, deploy,
@@ -58,8 +58,8 @@ _PROHIBITION = re.compile(
 )
 _STANDING_ORDER = re.compile(
     rf"{_FIRM}always {_ACTIONS}\b(?! be)"
-    rf"|{_FIRM}(?:from now on|going forward|in (?:the )?future|as a rule|by default),? .{{0,20}}"
-    rf"\b{_ACTIONS}\b"
+    r"|(?:from now on|going forward|in (?:the )?future|as a rule|by default),? (?:(?:please|always"
+    rf"|never|only|don'?t|do not|just|you (?:should|must)) )*{_ACTIONS}\b"
     rf"|{_FIRM}{_ACTIONS} .{{2,100}} (?:from now on|going forward|in (?:the )?future|by default)$"
     rf"|{_FIRM}keep (?:your |the |all |our |my )?(?:\w+ )?{_WRITTEN} \w"
 )

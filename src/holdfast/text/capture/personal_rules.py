@@ -76,7 +76,7 @@ CHANGES: tuple[Rule, ...] = (
         r"| (?:last|yesterday|a (?:few|couple|week|month|year)|two|three|this) | (?:in|around) \w)",
     ),
     Rule(
-        "moved",
+        "moved-things",
         "fact",
         rf"{I_DID}moved (?:the|our|my|all|everything)(?! (?:files?|meeting|code|call|date|button"
         rf"|config|cursor|line|function|class|mouse)\b)(?: \w+){{0,4}} (?:to|into) (?!(?:the )?"

@@ -302,6 +302,7 @@ _VERBS = any_of(
     """
 )
 _AND_VERB = re.compile(rf",? (?:and|but)(?: also| now| then)? (?={_VERBS}\b)")
+_INFINITIVE = re.compile(r"\b(?:to|will|can|could|would|should|might|must|may) [a-z]+ ")
 _QUESTION = re.compile(rf"{_ASKS}\b")
 _OPENS = re.compile(rf"(?:{OPENING.pattern}){{1,4}}")
 _BEGINS = re.compile(r"(?:hi|hey|hello|yo|ok|so|and|well|i|i'?m|my|we)\b")
@@ -359,6 +360,8 @@ def _by_verbs(sentence: Sentence, begin: int, stop: int, first: bool) -> Iterato
     offset, folded = sentence.start, sentence.folded
     subject = _SUBJECT.search(folded[begin : begin + _SUBJECT_CHARS_MAX])
     marks = list(_AND_VERB.finditer(folded, begin, stop)) if subject else []
+    # In 'trying to balance work and study', the second verb has no subject.
+    marks = [mark for mark in marks if not _INFINITIVE.search(folded, begin, mark.start())]
     bounds = [begin, *(mark.end() for mark in marks)]
     ends = [*(mark.start() for mark in marks), stop]
     for n, (left, right) in enumerate(zip(bounds, ends, strict=True)):

@@ -148,7 +148,7 @@ _MEASURED_FROM_NOW = re.compile(
     r"(?i)\b(?:recently|lately|currently|these days|nowadays|soon|so far"
     r"|for (?:(?:about|around|almost|nearly|over|the (?:last|past)) )?(?:\d+|an?|two|three|four"
     r"|five|six|seven|eight|nine|ten|twelve|a (?:few|couple of)|several|many|some)"
-    r" (?:day|week|month|year)s?)\b"
+    r" (?:day|week|month|year)s?|\d{1,3} years old)\b|^Is \d\d\b"
 )
 
 
