@@ -286,14 +286,17 @@ def _stated(
         name = rule.name
         if name == "decision" and not _SETTLES.search(folded):
             name = "intention"
+        elif name == "uses" and _AT_TIMES.search(folded):
+            name = "habit"
         yield Captured(text, rule.category, begin, clause.end, name, False, since, until, verbatim)
         return
 
 
+_AT_TIMES = re.compile(r"\b(?:usually|sometimes|often|when|while|during)\b")
 # What a decision is about for it to hold beyond the day: a tool, a way of working, a plan.
 _SETTLES = re.compile(
     r"\b(?:use|using|go with|going with|switch|migrate|adopt|drop|support|sunset|deprecate"
-    r"|rewrite|ship|launch|hire|keep|stop|replace|standardi[sz]e|host|deploy|against|over|instead"
+    r"|rewrite|ship|launch|hire|replace|standardi[sz]e|host|deploy|against|over|instead"
     r"|in favou?r|chose|chosen|picked|settled|opted|ruled out|that|not to)\b"
 )
 
@@ -344,7 +347,9 @@ def _without_end(folded: str, words: str) -> tuple[str, str]:
     return folded[:end], words[:end]
 
 
-_ASIDES = re.compile(r",? (?:as|like) (?:i|we)(?:'ve| have)? (?:said|mentioned|told you)(?: before)?$")
+_ASIDES = re.compile(
+    r",? (?:as|like) (?:i|we)(?:'ve| have)? (?:said|mentioned|told you)(?: before)?$"
+)
 _SIGNS_KEPT = "'\"()/%$€£+#&?"
 
 

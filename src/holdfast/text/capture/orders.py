@@ -14,7 +14,8 @@ from holdfast.text.capture.vocabulary import POINTS, any_of
 # What an agent does, as a verb in its base form.
 _ACTIONS = any_of(
     """
-    use, answer, reply, respond, write, speak, keep, avoid, call, give(?! up), include, add, show, format,
+    use, answer, reply, respond, write, speak, keep, avoid, call, give(?! up), include, add, show,
+    format,
     ask, explain, start, end, put, run, address, assume, cite, talk, send, make, suggest,
     recommend, commit, push, force[- ]push, mention, apologi[sz]e, translate, return, prefer,
     convert, sign, delete, touch, edit, change, modify, remove, rename, merge, rebase, deploy,

@@ -297,7 +297,7 @@ SELF: tuple[Rule, ...] = (
         "fact",
         rf"{I_DO}work(?:ed)? (?:(?:full[- ]time|part[- ]time|remotely|freelance|nights"
         "|shifts|mostly|mainly) )?(?:as|at|for|in|with) (?!(?:home|night|the (?:moment"
-        "|morning|evening|office|same|end|past|way|background|dark)|it|this|that|them"
+        "|morning|evening|office|studio|lab|kitchen|garden|same|end|past|way|background|dark)|it|this|that|them"
         "|him|her|you|your|least|first|a (?:hurry|while|bit|few)|silence|my (?:room"
         rf"|pyjamas|own)|me|now|both|all|hours|progress|bed|pairs)\b){OBJECT}\S",
         lasting=True,

@@ -397,5 +397,5 @@ _MONTHS = "january|february|march|april|may|june|july|august|september|october|n
 POINTS_NOWHERE = re.compile(
     r"\bthis (?:year|month|spring|summer|autumn|fall|winter|week|weekend|coming \w+|past \w+"
     rf"|{_MONTHS})\b|\bone (?:of|son|daughter|dog|cat|brother|sister|kid|child)\b|\bsame-"
-    r"|\bthese days\b|\bit when\b"
+    r"|\bthese days\b|\bit when\b|\b(?:over|than|to) \w+ ones\b"
 )
