@@ -119,8 +119,20 @@ def _kind(content: str, shape: str, category: str, language: str, reading: _Read
     if _has_steps(content):
         return "procedural"
     if reading.note:
-        return rules.first_match(rules.KIND_RULES, reading.note, reading.words) or "semantic"
+        found = rules.first_match(rules.KIND_RULES, reading.note, reading.words)
+        return found or ("episodic" if _tells_of_event(reading.note) else "semantic")
     return "semantic"
+
+
+def _tells_of_event(note: str) -> bool:
+    """Whether a line begins with a verb in the past tense, as in 'Fixed the flaky test', and tells
+    of something that is over."""
+    first, second, *_ = (*note.split(" ", 2), "", "")
+    if not first.isalpha() or first in rules.LASTING_CHANGES or second in ("", "in", "by"):
+        return False
+    from holdfast.text.word_forms import tense
+
+    return tense(first) == "past"
 
 
 def _has_steps(content: str) -> bool:

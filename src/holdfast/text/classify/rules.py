@@ -321,11 +321,31 @@ KIND_RULES = (
     ),
     Rule(
         "episodic",
+        "a line about a meeting or an incident",
+        _ANY_TEXT,
+        r"^(?!(?:daily|(?:bi)?weekly|monthly|quarterly|yearly|regular)\b)"
+        r"(?:[\w'-]+ ){0,2}?(?:stand-?up|retro(?:spective)?|call|demo|1:1|one-on-one|sync|kick-?off"
+        r"|incident|outage|post-?mortem|sprint (?:review|planning)|planning|refinement|workshop"
+        r"|interview|meeting|town ?hall|all-hands|off-?site|check-?in|review|visit|lunch|dinner"
+        r"|breakfast|coffee|beer|brunch|session|training|appointment|dentist|doctor|call-out"
+        r"|handover|debrief|status|update)(?:: |,? (?:with|of the|about|in [a-z]+:) ?)(?!is\b)",
+    ),
+    Rule(
+        "episodic",
         "a dated line",
         _ANY_TEXT,
         r"^(?:on )?(?:\d{4}-\d{2}-\d{2}|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
         r" \d{1,2}(?:st|nd|rd|th)?)\b(?! is\b)",
     ),
+)
+
+# A line that begins with one of these tells of how things are since then, not only of an event.
+LASTING_CHANGES = _cues(
+    "moved relocated switched migrated joined left quit started stopped became married divorced"
+    " engaged adopted retired graduated changed renamed replaced born based named called located"
+    " licensed allergic used written hosted kept stored managed owned supported interested red"
+    " need decided chose chosen agreed opted settled picked promoted gave given took lived worked"
+    " studied taught grew built set put cut let read run"
 )
 
 STABILITY_RULES = (
