@@ -56,8 +56,8 @@ def planned(hub: HubMemory) -> list[tuple[str, tuple[int, ...], str]]:
 @pytest.mark.parametrize(
     ("lines", "promoted"),
     [
-        # A preference lasts when it is said again; a fact when it is said a third time.
-        ([("Prefers tabs over spaces", 0)], []),
+        # A preference that is written down lasts; a fact when it is said a third time.
+        ([("User prefers Postgres on Hetzner, not RDS.", 0)], [(1,)]),
         ([("Prefers tabs over spaces", 0), ("prefers tabs over spaces.", 1)], [(1, 2)]),
         ([("The office has two doors", 0), ("The office has two doors", 1)], []),
         ([("The office has two doors", day) for day in (0, 1, 2)], [(1, 2, 3)]),
@@ -69,7 +69,7 @@ def planned(hub: HubMemory) -> list[tuple[str, tuple[int, ...], str]]:
         ([("Remember to buy milk", 0)], []),
         ([("Had lunch with Bob", day) for day in (0, 1)], []),
         # The eighth day is too long ago.
-        ([("Prefers tabs over spaces", 0), ("Prefers tabs over spaces", 7)], []),
+        ([("The office has two doors", day) for day in (0, 1, 7)], []),
     ],
 )
 def test_what_was_said_again_or_said_to_matter_is_promoted(

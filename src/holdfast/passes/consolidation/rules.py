@@ -10,11 +10,13 @@ A line is promoted when it has enough points:
 | it says that it matters ('important', 'always'), or somebody asked to remember it | 3 |
 | it is pinned | 3 |
 | each access, at most 3 | 1 |
-| a preference, a person, a decision, a routine | 1 |
+| a preference, a person, a decision that somebody wrote down, and no event | 3 |
+| one that was only noticed in a conversation, or a routine | 1 |
 | a passing event: episodic, or filed as daily or conversation | -2 |
 
-Three are enough. So a preference is promoted when it is said again, a fact when it is said a third
-time, and what somebody says is important at once.
+Three are enough. So a preference that an agent or a person wrote into the journal is promoted at
+once, one that was noticed when it is said again, a fact when it is said a third time, and what
+somebody says is important at once.
 """
 
 from __future__ import annotations
@@ -47,6 +49,8 @@ _POINTS_REPLACES = 1_000
 _AGAIN_MAX = 3
 # What says who somebody is, what they like, do and have decided lasts longer than what happened.
 _LASTING = frozenset({"preference", "person", "decision", "routine", "core"})
+# Written down once is enough for these; what was only noticed waits to be said again.
+_STANDING = frozenset({"preference", "person", "decision", "core"})
 _PASSING = frozenset({"daily", "conversation"})
 _WEIGHTY_TAGS = frozenset({"important", "remember"})
 # 'Remember to buy milk' is a thing to do, and over when it is done.
@@ -337,7 +341,10 @@ def weight(group: Group) -> tuple[int, tuple[str, ...]]:
     if used := min(_AGAIN_MAX, max(memory.access_count for memory in lines)):
         points += used
         why.append("it was used")
-    if best.category in _LASTING:
+    if best.category in _STANDING and best.source != "extraction" and best.kind != "episodic":
+        points += _POINTS_WEIGHTY
+        why.append(f"a {best.category} that somebody wrote down")
+    elif best.category in _LASTING:
         points += 1
         why.append(f"a {best.category}")
     if best.kind == "episodic" or best.category in _PASSING:
