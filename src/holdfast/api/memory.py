@@ -67,6 +67,10 @@ def open(
         embedder=embedder,
         model=model,
     )
+    if core.settings["log.keep"]:
+        from holdfast.engine.turns import prune_logs
+
+        prune_logs(core)
     return Holdfast(core, folder)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,11 @@ from holdfast.domain.query import Filter
 from holdfast.domain.records import ROLES, TRUST_OF_ROLE, Record, Role, Turn
 from holdfast.engine.echo.detect import with_echo_marked
 from holdfast.engine.scope import Scope
-from holdfast.errors import InvalidInput
+from holdfast.errors import HoldfastError, InvalidInput
 from holdfast.text import normalise
 
 if TYPE_CHECKING:
+    from holdfast.engine.core import Core
     from holdfast.store.base import Reader, Writer
 
 UNKNOWN_SOURCE = "unknown"
@@ -171,6 +173,20 @@ def _clean_label(text: str, what: str) -> str:
                 hint="Use a plain name, for example telegram.",
             )
     return label
+
+
+def prune_logs(core: Core) -> None:
+    """Cuts the log of each hub to `log.keep` turns, where that is set, when a store is opened. A
+    store that cannot be written now is left as it is: the next turn does it."""
+    keep = core.settings["log.keep"]
+    if not keep:
+        return
+    with suppress(HoldfastError):
+        with core.store.read() as reader:
+            hubs = [hub.id for hub in reader.hubs()]
+        for hub_id in hubs:
+            with core.store.write(hub=hub_id) as writer:
+                writer.prune_turns(hub_id, keep=keep)
 
 
 def _prune_when_due(scope: Scope, writer: Writer) -> None:
