@@ -101,7 +101,8 @@ def _with_event(draft: Draft, now: datetime) -> Draft:
     said = isinstance(draft.content, str) and draft.content_type in (None, "text")
     if not said or draft.occurred_at is not None or draft.source == "import" or draft.attachment:
         return draft
-    if len(draft.content) > _EVENT_CHARS_MAX:
+    # A line of a journal stands at the day it was written.
+    if draft.layer == "journal" or len(draft.content) > _EVENT_CHARS_MAX:
         return draft
     # Here, as most of what is remembered is longer, or names no time.
     from holdfast.text.dates.event import event_in
