@@ -62,6 +62,6 @@ class Evidence:
 
 def corrected(cosine: float, windows: int) -> float:
     """The best cosine of a memory's windows, less what the best of so many has by chance."""
-    if not cosine:
-        return 0.0
+    if not cosine or windows <= 1:
+        return cosine
     return cosine - weights.WINDOWS_PENALTY * math.log2(min(windows, weights.WINDOWS_COUNTED))

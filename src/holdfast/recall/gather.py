@@ -256,6 +256,8 @@ def _with_meaning(
         )
         cosines = {hit.passage_id: hit.cosine for hit in near}
         unknown = [passage for passage in cosines if passage not in by_words]
+        if reach == weights.VECTOR_CANDIDATES and asked.past is None:
+            unknown = _worth_reading(unknown, cosines, words)
         others = asked.reader.candidates(asked.hub_id, unknown, asked.wanted)
         others = [one for one in others if fits(one, asked.analysis)]
         if len(others) + len(words) >= asked.limit or len(near) < reach:
@@ -272,14 +274,46 @@ def _with_meaning(
     return found
 
 
+def _worth_reading(
+    unknown: Sequence[int], cosines: Mapping[int, float], words: Sequence[lexical.WordHit]
+) -> list[int]:
+    """Of the passages found by meaning alone, those that may come among the memories ranked.
+
+    A passage that words found has more evidence than its cosine. The margin makes up for what
+    belongs to the same memory, is filtered, or has many windows.
+    """
+    spare = int(weights.RANKED * _MARGIN)
+    if len(unknown) <= spare:
+        return list(unknown)
+    stronger = sorted(
+        (cosines.get(hit.candidate.passage_id, 0.0) + hit.score for hit in words), reverse=True
+    )
+    out = []
+    ahead = 0
+    for place, passage in enumerate(unknown):  # nearest first
+        while ahead < len(stronger) and stronger[ahead] >= cosines[passage]:
+            ahead += 1
+        if place + ahead >= spare:
+            break
+        out.append(passage)
+    return out
+
+
+_MARGIN = 1.25
+
+
 def _best(found: _Rows) -> _Rows:
     """Those with the most evidence of their own; the rest is not worth reading from the store."""
     if len(found) <= weights.RANKED:
         return found
-    own = {
-        key: max(one.cosine for one in rows.values()) + max(one.words for one in rows.values())
-        for key, rows in found.items()
-    }
+    own = {}
+    for key, rows in found.items():
+        if len(rows) == 1:
+            (one,) = rows.values()
+            own[key] = one.cosine + one.words
+        else:
+            cosine = max(one.cosine for one in rows.values())
+            own[key] = cosine + max(one.words for one in rows.values())
     order = sorted(own, key=lambda key: (-own[key], key))
     return {key: found[key] for key in order[: weights.RANKED]}
 
