@@ -57,7 +57,8 @@ WINDOW_WEIGHT = 0.10
 # People tell of a thing after it happened, and 'last weekend' is vague: days before and after.
 WINDOW_DAYS_BEFORE = 1
 WINDOW_DAYS_AFTER = 3
-# A prompt of several sentences goes on with recent work: what notes of today have over old ones: -1.2.
+# A prompt of several sentences goes on with recent work: what notes of today have over old ones.
+# -1.2 without it.
 RECENT_WEIGHT = 0.06
 RECENT_HALF_LIFE_DAYS = 20
 KIND_WEIGHT = 0.02
