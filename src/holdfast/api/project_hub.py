@@ -83,7 +83,8 @@ class ProjectHub(HubMemory):
 class UnmadeHub(ProjectHub):
     """The hub of a repository that nobody has used yet: it is made by the first operation on it."""
 
-    def __init__(self, core: Core, home: str, make: Callable[[], HubMemory]) -> None:
+    def __init__(self, core: Core, home: str, name: str, make: Callable[[], HubMemory]) -> None:
+        self._name = name
         self._make = make
         self._made: HubMemory | None = None
         super().__init__(core, None, home)  # type: ignore[arg-type]
@@ -91,6 +92,10 @@ class UnmadeHub(ProjectHub):
     @property
     def is_made(self) -> bool:
         return self._made is not None
+
+    @property
+    def name(self) -> str:
+        return self._name if self._made is None else self.info.called
 
     def _hub(self) -> HubMemory:
         if self._made is None:

@@ -102,9 +102,11 @@ def _hub_to_serve(memory: Holdfast, named: str | None) -> tuple[HubMemory, str, 
     if chosen.hub is not None:
         return chosen.hub, chosen.name, chosen.why
     folder = os.getcwd()
-    unmade = UnmadeHub(
-        memory.core, memory.home, lambda: hub_here(memory, named=named, folder=folder)[0]
-    )
+
+    def make() -> HubMemory:
+        return hub_here(memory, named=named, folder=folder)[0]
+
+    unmade = UnmadeHub(memory.core, memory.home, chosen.name, make)
     return unmade, chosen.name, chosen.why
 
 

@@ -14,6 +14,7 @@ import mcp_types as types
 
 from holdfast.agents.wording import in_brief, whole
 from holdfast.api.hub import HubMemory
+from holdfast.api.project_hub import UnmadeHub
 from holdfast.errors import InvalidInput, NotFound
 
 FILE_NAME = "MEMORY.md"
@@ -47,6 +48,9 @@ class Resources:
             description=f"What the hub {self._hub.name} always keeps in mind, by category.",
             mime_type=_MARKDOWN,
         )
+        if isinstance(self._hub, UnmadeHub) and not self._hub.is_made:
+            # Looking makes no hub.
+            return [file]
         return [file, *(self._journal(day) for day in self._days()[:DAYS_LISTED])]
 
     def _journal(self, day: str) -> types.Resource:
