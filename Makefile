@@ -15,7 +15,7 @@ ON_POSTGRES := tests/edges tests/property tests/e2e tests/docs/test_docs_example
 		journaler_kills mirror_processes processes proposing_processes purge_traces server_kills \
 		sharing worker_kills)
 
-.PHONY: run tour test test-damage bytecode test-postgres test-postgres-versions test-llm test-patroni test-attack lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-capture reference figures inspector clients dist constraints clean help
+.PHONY: run tour test test-damage bytecode test-postgres test-postgres-versions test-llm test-patroni test-attack lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-hooks bench-capture reference figures inspector clients dist constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
@@ -128,6 +128,9 @@ bench-postgres-import: $(VENV)/.ready ## an import beside a bare COPY of its row
 
 bench-mcp: $(VENV)/.model ## the MCP server beside a bare one and the library
 	$(BIN)/python -m bench.mcp
+
+bench-hooks: $(VENV)/.ready ## hooks of agents beside a bare start of Python
+	$(BIN)/python -m bench.hooks
 
 bench-http: $(VENV)/.model ## the REST server under load beside the library
 	$(BIN)/python -m bench.rest

@@ -525,6 +525,28 @@ class HubMemory:
         any model, or by `count_tokens`: a function, or a name such as `tiktoken:o200k_base`. With
         `explain`, a value that also says what is in, what is not, and why.
         """
+        built = self._context(
+            query,
+            budget=budget,
+            unit=unit,
+            style=style,
+            count_tokens=count_tokens,
+            explain=explain,
+        )
+        return built if explain else built.text
+
+    def _context(
+        self,
+        query: str | None = None,
+        *,
+        budget: int | None = None,
+        unit: str = "chars",
+        style: str = "plain",
+        count_tokens: Callable[[str], int] | str | None = None,
+        explain: bool = False,
+    ) -> Context:
+        """The block as a value. Without `explain` it does not say what is left out, for which
+        everything would have to be read."""
         from holdfast.engine.context import build
 
         file = None
@@ -547,7 +569,7 @@ class HubMemory:
             from holdfast.files.memory_md.edit import note_injected
 
             note_injected(self._as_text("sdk", "user", None), built)
-        return built if explain else built.text
+        return built
 
     # Changing
 

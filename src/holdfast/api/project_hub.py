@@ -7,6 +7,7 @@ crosses between hubs of different owners, and a caller with a key sees the proje
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,8 @@ _OWN_SHARE = 3
 # Less room than this holds no line; it is left to the project.
 _OWN_LEAST = 200
 _BETWEEN = "\n\n"
+# How a line of a block names its memory.
+_NUMBER = re.compile(r"^(- \[)#(?=\d)", re.MULTILINE)
 
 
 def may_stand_beside(own: Hub, project: Hub, core: Core) -> bool:
@@ -61,6 +64,8 @@ class ProjectHub(HubMemory):
         def there(*given: Any, **other: Any) -> Any:
             return getattr(own, operation.name)(*(given or args), **{**values, **other})
 
+        if operation.name == "context":
+            return HubMemory._perform(self, operation, _context, args, values)
         joined = _JOINED.get(operation.name)
         if joined is not None:
             return joined(self, here, there, args, values)
@@ -160,27 +165,32 @@ def _recall(
     return joined
 
 
-def _context(
-    hub: ProjectHub, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
-) -> str | Context:
-    """The person's block and the project's, together within the budget. Styles that show a file
-    show the project's alone."""
-    if values.get("style", "plain") not in ("plain", "xml"):
-        return here()  # type: ignore[no-any-return]
-    is_tokens = values.get("unit", "chars") != "chars"
-    budget = values.get("budget") or (None if is_tokens else hub.core.settings["context.chars_max"])
-    if budget is None or budget // _OWN_SHARE < _OWN_LEAST:
-        return here()  # type: ignore[no-any-return]
-    assert hub.own is not None
-    query = args[0] if args else values.get("query")
-    asked = {name: value for name, value in values.items() if name not in ("query", "explain")}
-    share = {**asked, "budget": budget // _OWN_SHARE, "explain": True}
-    theirs: Context = hub.own.context(query, **share)
+def built_context(
+    hub: HubMemory, query: str | None = None, *, explain: bool = False, **asked: Any
+) -> Context:
+    """The block of a hub as a value; of a project's, that of the person and the project's, together
+    within the budget. Styles that show a file show the project's alone."""
+    own = hub.own if isinstance(hub, ProjectHub) else None
+    is_tokens = asked.get("unit", "chars") != "chars"
+    budget = asked.get("budget") or (None if is_tokens else hub.core.settings["context.chars_max"])
+    in_lines = asked.get("style", "plain") in ("plain", "xml")
+    if own is None or not in_lines or budget is None or budget // _OWN_SHARE < _OWN_LEAST:
+        return hub._context(query, explain=explain, **asked)
+    share = {**asked, "budget": budget // _OWN_SHARE}
+    theirs = own._context(query, explain=explain, **share)
+    text = theirs.text
+    if not is_tokens:
+        # A number alone is the project's.
+        text = _NUMBER.sub(rf"\g<1>{own.name}#", theirs.text)
+        theirs = theirs._replace(text=text, used=len(text))
+    if not theirs.included:
+        # A frame with nothing in it.
+        theirs = theirs._replace(text="", used=0)
     room = budget - (theirs.used + len(_BETWEEN) if theirs.text else 0)
-    ours: Context = HubMemory.context(
-        _alone(hub), query, **{**asked, "budget": room, "explain": True}
-    )
-    joined = ours._replace(
+    ours = hub._context(query, explain=explain, **{**asked, "budget": room})
+    if theirs.included and not ours.included:
+        ours = ours._replace(text="", used=0)
+    return ours._replace(
         text=_BETWEEN.join(one.text for one in (theirs, ours) if one.text),
         included=(*theirs.included, *ours.included),
         left_out=(*theirs.left_out, *ours.left_out),
@@ -188,7 +198,13 @@ def _context(
         budget=budget,
         degraded=tuple(dict.fromkeys((*theirs.degraded, *ours.degraded))),
     )
-    return joined if values.get("explain") else joined.text
+
+
+def _context(
+    hub: ProjectHub, query: str | None = None, *, explain: bool = False, **asked: Any
+) -> str | Context:
+    built = built_context(hub, query, explain=explain, **asked)
+    return built if explain else built.text
 
 
 def _alone(hub: ProjectHub) -> HubMemory:
@@ -310,7 +326,6 @@ def _by_references(own: HubMemory, here: Any, there: Any, args: tuple[Any, ...])
 
 _JOINED: dict[str, Callable[..., Any]] = {
     "recall": _recall,
-    "context": _context,
     "remember": _remember,
     "remember_many": _remember_many,
     "observe_turn": _observe_turn,

@@ -76,6 +76,8 @@ def observe(
             return Observed(reason=KNOWN)
     scope.settings.refresh()
     reason = _why_not(scope.core, mode)
+    if noted is not None and not noted.strip():
+        reason = reason or "there is nothing to note"
     # Both have the same time: they are one turn of the conversation.
     moment = normalise.clean_time(at) or scope.now()
     question = last_said(scope, session, said["user"]) if said["user"] else ""

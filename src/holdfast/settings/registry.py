@@ -185,6 +185,24 @@ SETTINGS: tuple[Setting, ...] = (
         "The model that proposes it, as in llm.model; empty means that one, without any the rules.",
     ),
     Setting("context.chars_max", 12_288, "The largest context block, in characters.", least=200),
+    Setting("hooks.server", True, "Whether hooks keep a process that answers them faster."),
+    # A pause over coffee; longer, and the memory it takes is of more use to others.
+    Setting("hooks.idle_s", 900.0, "Seconds without a hook after which it ends.", least=1),
+    # Claude Code drops the output of a hook above 10,000 characters.
+    Setting(
+        "hooks.start_chars",
+        6_000,
+        "Characters that a hook may put into a new session.",
+        least=400,
+        most=8_000,
+    ),
+    Setting(
+        "hooks.prompt_chars",
+        2_000,
+        "Characters that a hook may add to a prompt.",
+        least=400,
+        most=8_000,
+    ),
     Setting(
         "files.per_category",
         False,

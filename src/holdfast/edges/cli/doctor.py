@@ -271,6 +271,8 @@ def _doctor(call: Call, args: Namespace) -> int:
         # Opening it is the first examination.
         call.local.core.now()
     except StoreDamaged as error:
+        for note in hook_faults(call):
+            call.out.note(note)
         # The usual hint is to call the doctor.
         raise StoreDamaged(
             error.message,
@@ -324,8 +326,26 @@ def _examined(call: Call, *, fix: bool) -> _Findings:
         open_to_others(call),
         [*files, *leftover_problems(call)],
         unknown,
-        [*core.store.notes(), *notes],
+        [*core.store.notes(), *notes, *hook_faults(call)],
     )
+
+
+# As many as can be read at a glance.
+_FAULTS_SHOWN = 5
+
+
+def hook_faults(call: Call) -> list[str]:
+    """What went wrong in hooks of agents lately, newest last; the sessions went on without them."""
+    from holdfast.edges.hooks.faults import SHOWN_DAYS, recent
+
+    found = recent(call.home)
+    if not found:
+        return []
+    notes = [f"A hook failed ({one.event}, {one.at}): {one.reason}" for one in found]
+    if len(notes) > _FAULTS_SHOWN:
+        count = f"Hooks failed {len(notes)} times in the last {SHOWN_DAYS} days; the last of them:"
+        return [count, *notes[-_FAULTS_SHOWN:]]
+    return notes
 
 
 def _read(act: Callable[[], list[str]], otherwise: list[str], unread: list[str]) -> list[str]:

@@ -67,6 +67,7 @@ GROUPS = (
         "clients, servers and tools",
         (
             Module("setup", ("setup", "teardown")),
+            Module("hook", ("hook", "session")),
             Module("serve", ("mcp", "serve", "ui")),
             Module("tools", ("tools", "call")),
         ),

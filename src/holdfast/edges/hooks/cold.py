@@ -1,0 +1,55 @@
+"""An event answered by the hook's own process, where no warm one runs: by words, without a model.
+The warm process is started for the next one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+from holdfast.edges.hooks import faults
+from holdfast.edges.hooks.event import parse
+
+
+def answer_here(home: str, head: list[str], data: bytes) -> bytes:
+    """What to print; the work that can wait is done before this returns, as nothing else would."""
+    name, client, folder, hub = head
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    event = parse(name, client, folder, data)
+    start_server(home)
+    from holdfast.edges.hooks.memory import open_memory
+    from holdfast.edges.hooks.respond import respond
+
+    waiting: list[Callable[[], None]] = []
+    with open_memory(home, words_only=True) as memory:
+        # What is queued is for the warm process.
+        memory.core.set_worked(True)
+        answer = respond(memory, event, named_hub=hub, meaning=False, later=waiting.append)
+        for work in waiting:
+            try:
+                work()
+            except Exception as error:  # noqa: BLE001  the answer is there; the rest can wait
+                faults.note(home, event.kind, error)
+    return answer.encode()
+
+
+def start_server(home: str) -> None:
+    """Starts the warm process of a home, detached, and does not wait for it."""
+    from holdfast.settings import load
+
+    if sys.platform == "win32" or not load(home)["hooks.server"]:
+        return
+    import subprocess
+
+    words = [sys.executable, "-m", "holdfast.edges.hooks.server", home]
+    nothing = subprocess.DEVNULL
+    environ = {name: value for name, value in os.environ.items() if name != "HOLDFAST_HUB"}
+    subprocess.Popen(
+        words,
+        cwd="/",
+        env=environ,
+        stdin=nothing,
+        stdout=nothing,
+        stderr=nothing,
+        start_new_session=True,
+    )

@@ -1,0 +1,159 @@
+"""An event as clients describe it, parsed into one value. Each client has its own names for events
+and fields; nothing of that is known elsewhere."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+from holdfast.errors import InvalidInput
+
+Kind: TypeAlias = Literal["start", "prompt", "stop", "compact", "end"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+CLIENTS = (
+    "claude-code",
+    "codex",
+    "gemini-cli",
+    "opencode",
+    "cursor",
+    "vscode",
+    "copilot-cli",
+    "windsurf",
+)
+# By the names that clients give them, in small letters and without marks between words.
+_KINDS: dict[str, Kind] = {
+    **{kind: kind for kind in KINDS},
+    "sessionstart": "start",
+    "userpromptsubmit": "prompt",
+    "userpromptsubmitted": "prompt",
+    "beforeagent": "prompt",
+    "beforesubmitprompt": "prompt",
+    "preuserprompt": "prompt",
+    "stop": "stop",
+    "afteragent": "stop",
+    "afteragentresponse": "stop",
+    "postcascaderesponse": "stop",
+    "agentstop": "stop",
+    "subagentstop": "stop",
+    "precompact": "compact",
+    "precompress": "compact",
+    "sessionend": "end",
+}
+# Thirty pages. Looking for secrets in more would take longer than a client waits.
+_TEXT_CHARS_MAX = 60_000
+# What Gemini CLI puts before the prompt of a person: what hooks have said.
+_HOOK_CONTEXT = re.compile(r"<hook_context>.*?</hook_context>\s*", re.DOTALL)
+
+
+class Event(NamedTuple):
+    """What happened in a session of a client. `turn` names the turn, where the client does."""
+
+    kind: Kind
+    client: str
+    session: str
+    folder: str
+    # As the client calls it; some want it back in the answer.
+    name: str = ""
+    turn: str = ""
+    transcript: str = ""
+    prompt: str = ""
+    answer: str = ""
+    # start: startup, resume, clear, compact; end: why; compact: manual or auto.
+    cause: str = ""
+    subagent: bool = False
+
+
+def kind_of(name: str) -> Kind:
+    """The kind of an event by the name that a client has for it."""
+    kind = _KINDS.get(re.sub(r"[^a-z]", "", name.lower()))
+    if kind is None:
+        raise InvalidInput(f"There is no event {name[:40]!r}.", hint=f"Use {', '.join(KINDS)}.")
+    return kind
+
+
+def parse(name: str, client: str, folder: str, data: bytes) -> Event:
+    """The event that a client describes on standard input."""
+    given = _object(data)
+    said = str(given.get("hook_event_name") or given.get("agent_action_name") or name)
+    kind = kind_of(name or said)
+    of = client or _client_of(given)
+    session = _text(given, "session_id", "sessionId", "conversation_id", "trajectory_id")
+    if not session:
+        raise InvalidInput("The input of the hook names no session.")
+    prompt = _text(given, "prompt", "user_prompt") or _inside(given, "tool_info", "user_prompt")
+    answer = _text(given, "last_assistant_message", "prompt_response", "text", "response")
+    return Event(
+        kind,
+        of,
+        session,
+        _folder(given) or folder,
+        said,
+        _text(given, "prompt_id", "turn_id", "generation_id", "execution_id"),
+        _text(given, "transcript_path", "transcriptPath"),
+        bounded(without_injected(prompt)),
+        bounded(answer or _inside(given, "tool_info", "response")),
+        _text(given, "source", "reason", "trigger"),
+        said.lower().startswith("subagent") or bool(given.get("agent_id")),
+    )
+
+
+def _object(data: bytes) -> Mapping[str, Any]:
+    try:
+        given = json.loads(data or b"{}")
+    except (ValueError, RecursionError):
+        raise InvalidInput("The input of the hook is not JSON.") from None
+    if not isinstance(given, dict):
+        raise InvalidInput("The input of the hook is not a JSON object.")
+    return given
+
+
+def bounded(text: str) -> str:
+    """Its beginning and its end: what lies between was pasted."""
+    half = _TEXT_CHARS_MAX // 2
+    return text if len(text) <= _TEXT_CHARS_MAX else f"{text[:half]}\n…\n{text[-half:]}"
+
+
+def without_injected(prompt: str) -> str:
+    """What the person typed, without what hooks have put before it."""
+    return _HOOK_CONTEXT.sub("", prompt).strip()
+
+
+def _client_of(given: Mapping[str, Any]) -> str:
+    """The client by the fields that only it has."""
+    transcript = str(given.get("transcript_path") or "")
+    for mark, client in (
+        ("/.codex/", "codex"),
+        ("/.gemini/", "gemini-cli"),
+        ("/.claude/", "claude-code"),
+    ):
+        if mark in transcript.replace("\\", "/"):
+            return client
+    if "cursor_version" in given or "conversation_id" in given:
+        return "cursor"
+    if "trajectory_id" in given:
+        return "windsurf"
+    if "sessionId" in given:
+        return "copilot-cli"
+    return "codex" if "turn_id" in given else "claude-code"
+
+
+def _folder(given: Mapping[str, Any]) -> str:
+    roots = given.get("workspace_roots")
+    if isinstance(roots, list) and roots and isinstance(roots[0], str):
+        return roots[0]
+    return _text(given, "cwd")
+
+
+def _inside(given: Mapping[str, Any], holder: str, name: str) -> str:
+    inner = given.get(holder)
+    return _text(inner, name) if isinstance(inner, dict) else ""
+
+
+def _text(given: Mapping[str, Any], *names: str) -> str:
+    for name in names:
+        value = given.get(name)
+        if isinstance(value, str) and value:
+            return value
+    return ""

@@ -1,0 +1,342 @@
+"""What a hook answers to an event, and what it takes from it. Parses, calls the hub, renders; which
+process it runs in, it does not know."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from holdfast.api.project_hub import ProjectHub, built_context, named
+from holdfast.domain.clock import to_text
+from holdfast.edges.hooks import blocks, transcripts
+from holdfast.edges.hooks.event import Event
+from holdfast.edges.hooks.session_state import SessionState, all_states, opened
+from holdfast.edges.project import hub_here
+from holdfast.engine.context.styles import escaped
+from holdfast.errors import HoldfastError
+
+if TYPE_CHECKING:
+    from holdfast.api.hub import HubMemory
+    from holdfast.api.memory import Holdfast
+    from holdfast.domain.memory import Memory
+
+# A question is in its first words and its last; what lies between was pasted.
+_QUERY_CHARS = 2_000
+# How many memories a prompt is held against.
+_HITS_MAX = 8
+# An estimate of recall below this is more often wrong than right about being an answer.
+_LIKELY = 0.4
+# What one reading of a transcript logs at most; the next event goes on from there.
+_CATCH_UP_TURNS = 200
+# A transcript that was left by a session which was killed is looked at by the next one.
+_STALE_SESSIONS = 5
+_FORGET = re.compile(
+    r"^\W*(?:please |ok(?:ay)?,? |actually,? |no,? )*"
+    r"(?:forget (?:that|this|it|what i (?:just )?said)"
+    r"|(?:do not|don'?t) (?:remember|keep|store|save) (?:that|this|it))(?: please)?\W*$",
+    re.IGNORECASE,
+)
+
+Later = Callable[[Callable[[], None]], None]
+
+
+def respond(
+    memory: Holdfast, event: Event, *, named_hub: str = "", meaning: bool = True, later: Later
+) -> str:
+    """The text for standard output, empty where there is nothing to say. `later` is given work that
+    the client need not wait for."""
+    hub, _ = hub_here(memory, named=named_hub or None, folder=event.folder)
+    answer = ""
+    with opened(memory.home, event.client, event.session) as state:
+        _note_session(memory, state, hub, event)
+        if event.kind == "start":
+            answer = _start(memory, hub, state, event)
+        elif event.kind == "prompt":
+            answer = _prompt(memory, hub, state, event, meaning=meaning)
+        elif event.kind == "stop":
+            _stop(hub, state, event)
+        elif event.kind == "end":
+            state.body["ended_at"] = _now(memory)
+            state.add_event("end", _now(memory), 0, event.cause)
+    if event.kind in ("stop", "compact", "end"):
+        later(lambda: _catch_up(memory, hub, event, whole=event.kind != "stop"))
+    if event.kind == "compact":
+        later(lambda: _before_compaction(memory, hub, event))
+    if event.kind == "start":
+        later(lambda: _close_stale(memory, named_hub, event))
+    return rendered(event, answer)
+
+
+def rendered(event: Event, text: str) -> str:
+    """The answer as the client of the event reads it."""
+    if not text:
+        return ""
+    if event.client == "cursor":
+        return json.dumps({"additional_context": text, "continue": True}, ensure_ascii=False)
+    if event.client == "copilot-cli":
+        return json.dumps({"additionalContext": text}, ensure_ascii=False)
+    if event.client == "windsurf":
+        return text
+    said = {"hookEventName": event.name, "additionalContext": text}
+    return json.dumps({"hookSpecificOutput": said}, ensure_ascii=False)
+
+
+def _now(memory: Holdfast) -> str:
+    return to_text(memory.core.now())
+
+
+def _note_session(memory: Holdfast, state: SessionState, hub: HubMemory, event: Event) -> None:
+    body = state.body
+    body["started_at"] = body["started_at"] or _now(memory)
+    body["folder"], body["hub"] = event.folder, hub.name
+    if event.transcript and not event.subagent:
+        body["transcript"] = event.transcript
+    if event.kind in ("start", "prompt"):
+        body["ended_at"] = ""
+
+
+# A session begins
+
+
+def _start(memory: Holdfast, hub: HubMemory, state: SessionState, event: Event) -> str:
+    """The standing block and where the last session ended. A session that goes on has it already,
+    unless it was compacted or its client forgets what hooks said."""
+    is_known = any(row["event"] == "start" for row in state.body["events"])
+    if event.cause in ("compact", "clear"):
+        state.forget_injected()
+    elif is_known and event.client != "gemini-cli":
+        return ""
+    _finish_jobs(memory)
+    settings = memory.core.settings
+    limit: int = settings["hooks.start_chars"]
+    last = _last_session(hub, event)
+    room = limit - len(blocks.start_block(hub, "x", last))
+    if room < 200:
+        last, room = "", limit - len(blocks.start_block(hub, "x", ""))
+    for one in filter(None, (hub, hub.own if isinstance(hub, ProjectHub) else None)):
+        # Takes in what was edited by hand in the hub's files.
+        one.list(limit=1)
+    built = built_context(hub, budget=max(room, 200))
+    # With nothing in it, the block of the hub is an empty frame.
+    text = blocks.start_block(hub, built.text if built.included else "", last)
+    if len(text) > limit:
+        text, built = "", built._replace(included=())
+    at = _now(memory)
+    _note_injected(hub, state, built.included, "start", at, "kept in mind always, or said lately")
+    state.add_event("start", at, len(text), event.cause)
+    return text
+
+
+def _last_session(hub: HubMemory, event: Event) -> str:
+    """The last turn that another session in this hub has logged."""
+    others = [turn for turn in hub.turns(limit=40) if turn.session not in (None, event.session)]
+    if not others:
+        return ""
+    session = others[0].session
+    newest = [turn for turn in others if turn.session == session]
+    sides = []
+    for role in ("user", "assistant"):
+        turn = next((one for one in newest if one.role == role), None)
+        if turn is not None:
+            sides.append(blocks.turn_text(role, turn.content))
+    at = newest[0].at.strftime("%Y-%m-%d %H:%M")
+    return "\n".join(
+        [f"The last session here ended at {at} UTC ({newest[0].source}) with:", *sides]
+    )
+
+
+def _finish_jobs(memory: Holdfast) -> None:
+    """Notes what an earlier session said and nobody has looked at yet, where that needs no model:
+    the next session may ask for it at once."""
+    settings = memory.core.settings
+    if settings["llm.model"] or settings["shadowJournal.model"]:
+        return
+    from holdfast.engine.jobs.queue import JOURNAL
+    from holdfast.passes.work import work_until_done
+
+    with suppress(HoldfastError):
+        work_until_done(memory.core, memory.home, works=(JOURNAL,))
+
+
+# A person says something
+
+
+def _prompt(
+    memory: Holdfast, hub: HubMemory, state: SessionState, event: Event, *, meaning: bool
+) -> str:
+    at = _now(memory)
+    if not event.prompt or event.subagent:
+        state.add_event("prompt", at, 0)
+        return ""
+    if _FORGET.match(event.prompt):
+        text = _forget(memory, hub, state, event)
+        state.add_event("prompt", at, len(text), "forget that")
+        return text
+    lines = _relevant(hub, state, event, meaning=meaning)
+    text, taken = blocks.prompt_block(hub, lines, memory.core.settings["hooks.prompt_chars"])
+    for line in taken:
+        state.add_injected(line.hub, line.memory_id, line.named, "prompt", at, line.why)
+    _log(hub, event, user=event.prompt)
+    state.add_event("prompt", at, len(text))
+    return text
+
+
+def _relevant(
+    hub: HubMemory, state: SessionState, event: Event, *, meaning: bool
+) -> list[blocks.Line]:
+    """The memories that answer a prompt, and that the session does not know yet."""
+    query = event.prompt
+    if len(query) > _QUERY_CHARS:
+        half = _QUERY_CHARS // 2
+        query = f"{query[:half]} {query[-half:]}"
+    found = hub.recall(query, limit=_HITS_MAX, meaning=meaning, plain=True)
+    injected = state.injected
+    return [
+        blocks.memory_line(hub, hit.memory, hit.passage.text, "; ".join(hit.why[:3]))
+        for hit in found
+        if hit.probability >= _LIKELY
+        and hit.memory.id not in injected
+        and hit.memory.session != event.session
+    ]
+
+
+def _forget(memory: Holdfast, hub: HubMemory, state: SessionState, event: Event) -> str:
+    """Forgets what was taken in from the last thing that the person said in this session."""
+    _finish_jobs(memory)
+    own = hub.own if isinstance(hub, ProjectHub) else None
+    taken: list[tuple[HubMemory, Memory]] = []
+    for one in filter(None, (hub, own)):
+        found = one.list(session=event.session, order="newest", limit=20)
+        taken += [(one, each) for each in found]
+    if not taken:
+        return _told(hub, "Nothing of this session is in memory, so there is nothing to forget.")
+    newest = max(each.created_at for _, each in taken)
+    gone = [(one, each) for one, each in taken if each.created_at == newest]
+    for one, each in gone:
+        one.forget(each.id, reason="the person said: forget that")
+    words = "; ".join(
+        f"{named(hub, each)} {' '.join(each.content.split())[:200]}" for _, each in gone
+    )
+    return _told(hub, f"Forgotten as asked: {escaped(words)}. `holdfast undo` brings it back.")
+
+
+def _told(hub: HubMemory, sentence: str) -> str:
+    return "\n".join([blocks.opening(hub), sentence, "</holdfast-memory>"])
+
+
+def _note_injected(
+    hub: HubMemory, state: SessionState, memories: Sequence[Memory], event: str, at: str, why: str
+) -> None:
+    for one in memories:
+        at_hub = hub.hub_of(one).name if isinstance(hub, ProjectHub) else hub.name
+        state.add_injected(at_hub, one.id, named(hub, one), event, at, why)
+
+
+# A turn ends
+
+
+def _stop(hub: HubMemory, state: SessionState, event: Event) -> None:
+    if event.subagent:
+        return
+    logged = _log(hub, event, user=event.prompt, assistant=event.answer)
+    state.body["turns"] += 1 if logged else 0
+    state.add_event("stop", to_text(hub.core.now()), 0)
+
+
+def _log(hub: HubMemory, event: Event, *, user: str = "", assistant: str = "") -> bool:
+    """Logs a side of a turn, once. Clients that have no names for turns get them by their words;
+    what somebody says twice in a session is logged once then."""
+    given: dict[str, Any] = {"session": event.session, "source": event.client}
+    logged = False
+    if user:
+        name = event.turn or transcripts.name_of(user, "")
+        logged = bool(hub.observe_turn(user, "", turn=name, **given).turns)
+    if assistant:
+        name = event.turn or transcripts.name_of(user, assistant)
+        seen = hub.observe_turn("", assistant, turn=name, noted="", **given)
+        logged = bool(seen.turns) or logged
+    return logged
+
+
+# What hooks have missed
+
+
+def _catch_up(memory: Holdfast, hub: HubMemory, event: Event, *, whole: bool) -> None:
+    """Logs the turns of the transcript that no hook has logged."""
+    if not event.transcript or event.subagent:
+        return
+    catch_up(memory, hub, event.client, event.session, event.transcript, whole=whole)
+
+
+def catch_up(
+    memory: Holdfast, hub: HubMemory, client: str, session: str, path: str, *, whole: bool
+) -> int:
+    """Logs what a transcript has behind the place up to which it was read; how many turns that
+    were. With `whole`, the last turn is over, whether or not it was answered."""
+    with opened(memory.home, client, session) as state:
+        start = state.body["offset"] if state.body["transcript"] == path else 0
+    try:
+        if os.path.getsize(path) < start:
+            start = 0
+        turns, begins = transcripts.read_turns(client, path, start)
+    except OSError:
+        return 0
+    count = 0
+    done = turns if whole else turns[:-1]
+    for turn in done[:_CATCH_UP_TURNS]:
+        given: dict[str, Any] = {"session": session, "source": client, "at": turn.at}
+        event = Event("stop", client, session, turn.folder, turn=turn.name)
+        if turn.name.startswith("said-"):
+            event = event._replace(turn="")
+        count += _log_at(hub, event, turn, given)
+    if len(done) <= _CATCH_UP_TURNS:
+        with opened(memory.home, client, session) as state:
+            state.body["offset"] = begins
+            state.body["transcript"] = path
+            state.body["turns"] += count
+    return count
+
+
+def _log_at(hub: HubMemory, event: Event, turn: transcripts.Turn, given: dict[str, Any]) -> int:
+    names = [event.turn or transcripts.name_of(turn.user, "")]
+    names.append(event.turn or transcripts.name_of(turn.user, turn.assistant))
+    seen = hub.observe_turn(turn.user, "", turn=names[0], **given)
+    if turn.assistant:
+        # Of a turn with several answers the hook has seen the last one.
+        hub.observe_turn("", turn.assistant, turn=names[1], noted="", **given)
+    return 1 if seen.turns else 0
+
+
+def _close_stale(memory: Holdfast, named_hub: str, event: Event) -> None:
+    """Sessions that ended without saying so: what their transcripts have is logged."""
+    looked = 0
+    for state in all_states(memory.home):
+        body = state.body
+        if body["session"] == event.session or body["ended_at"] or not body["transcript"]:
+            continue
+        looked += 1
+        if looked > _STALE_SESSIONS:
+            return
+        hub, _ = hub_here(memory, named=named_hub or None, folder=body["folder"])
+        catch_up(memory, hub, body["client"], body["session"], body["transcript"], whole=False)
+
+
+def _before_compaction(memory: Holdfast, hub: HubMemory, event: Event) -> None:
+    """What the log has of the conversation is captured, and the conversation is archived."""
+    with opened(memory.home, event.client, event.session) as state:
+        # Gemini CLI says so at every prompt, whether or not it compresses.
+        since = state.body["turns"] - state.body.get("archived_turns", 0)
+        if event.client == "gemini-cli" and event.cause == "auto" and since < _ARCHIVE_TURNS:
+            return
+        state.body["archived_turns"] = state.body["turns"]
+        state.add_event("compact", _now(memory), 0, event.cause)
+    hub.flush(session=event.session)
+    hub.archive_conversation(event.session)
+
+
+# As many turns as a client keeps before it compresses, at the least.
+_ARCHIVE_TURNS = 20

@@ -1,0 +1,208 @@
+"""The warm process of a home: it has the memory open, answers hooks over a socket, and does the
+work that they queue. The first hook starts it, and it ends when no hook has come for a while, when
+its socket or its program was replaced, or at SIGTERM: `python -m holdfast.edges.hooks.server HOME`.
+
+Until the embedding model is loaded it answers by words: the model takes longer than a person waits.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NoReturn
+
+from holdfast.edges.hooks import faults, front
+from holdfast.edges.hooks.event import parse
+from holdfast.edges.hooks.memory import open_memory
+from holdfast.edges.hooks.respond import respond
+from holdfast.errors import HoldfastError
+from holdfast.files.atomic import make_folder
+
+# How often it looks whether it is still wanted.
+_LOOK_S = 2.0
+# A hook that sends nothing is broken, and must not keep a thread.
+_REQUEST_S = 5.0
+_HEAD_BYTES_MAX = 1_000_000
+_BACKLOG = 64
+
+
+class Server:
+    """One process for one home."""
+
+    def __init__(self, home: str) -> None:
+        self.home = home
+        self.path = front.socket_of(home)
+        self.memory = open_memory(home, words_only=False)
+        self.idle_s: float = self.memory.core.settings["hooks.idle_s"]
+        self._asked_at = time.monotonic()
+        self._running = 0
+        self._model_ready = threading.Event()
+        self._stop = threading.Event()
+        self._works: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._program = _mark(front.__file__)
+
+    def serve(self) -> None:
+        """Answers hooks until it is no longer wanted."""
+        listener = _listen(self.path)
+        own = _mark(self.path)
+        threading.Thread(target=self._load_model, daemon=True).start()
+        threading.Thread(target=self._work, daemon=True).start()
+        listener.settimeout(_LOOK_S)
+        try:
+            while not self._stop.is_set() and self._is_wanted(own):
+                try:
+                    connection, _ = listener.accept()
+                except TimeoutError:
+                    continue
+                self._asked_at = time.monotonic()
+                threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+        finally:
+            listener.close()
+            if _mark(self.path) == own:
+                with suppress(OSError):
+                    os.unlink(self.path)
+            self._finish()
+
+    def stop(self, *_: object) -> None:
+        self._stop.set()
+
+    def _is_wanted(self, own: tuple[int, int]) -> bool:
+        is_idle = time.monotonic() - self._asked_at > self.idle_s and not self._running
+        is_current = _mark(self.path) == own and _mark(front.__file__) == self._program
+        return is_current and not is_idle
+
+    def _answer(self, connection: socket.socket) -> None:
+        self._running += 1
+        try:
+            with connection:
+                connection.settimeout(_REQUEST_S)
+                head, data = _read(connection)
+                answer = self._respond(head, data)
+                connection.sendall(b"+" + answer)
+        except OSError:
+            # The hook has given up; what it asked for is done all the same.
+            pass
+        finally:
+            self._running -= 1
+
+    def _respond(self, head: list[str], data: bytes) -> bytes:
+        name, client, folder, hub = head
+        try:
+            event = parse(name, client, folder, data)
+            return respond(
+                self.memory,
+                event,
+                named_hub=hub,
+                meaning=self._model_ready.is_set(),
+                later=self._works.put,
+            ).encode()
+        except Exception as error:  # noqa: BLE001  the client's session must go on
+            faults.note(self.home, name, error)
+            return b""
+
+    def _load_model(self) -> None:
+        """Loads the embedding model, so that no hook has to wait for it."""
+        embedder = self.memory.core.embedder
+        if embedder is None:
+            return
+        with suppress(HoldfastError, OSError, ImportError):
+            embedder.embed_query("warm")
+            self._model_ready.set()
+
+    def _work(self) -> None:
+        """Does what hooks need not wait for, one after the other."""
+        from holdfast.engine.jobs.queue import JOURNAL
+        from holdfast.passes.work import work_until_done
+
+        def finish_queue() -> None:
+            # What hooks without a warm process have queued.
+            work_until_done(self.memory.core, self.memory.home, works=(JOURNAL,))
+
+        self._works.put(finish_queue)
+        while True:
+            work = self._works.get()
+            try:
+                work()
+            except Exception as error:  # noqa: BLE001  the next piece of work may succeed
+                if not self._stop.is_set():
+                    faults.note(self.home, "work", error)
+
+    def _finish(self) -> None:
+        self._stop.set()
+        with suppress(HoldfastError):
+            self.memory.close()
+
+
+def _read(connection: socket.socket) -> tuple[list[str], bytes]:
+    data = b""
+    while part := connection.recv(262_144):
+        data += part
+        if len(data) > front.INPUT_BYTES_MAX + _HEAD_BYTES_MAX:
+            break
+    length, _, rest = data.partition(b"\n")
+    size = int(length) if length.isdigit() else 0
+    head = rest[:size].decode("utf-8", "surrogateescape").split("\0")
+    if len(head) != 4:
+        raise OSError("This is no request of a hook.")
+    return head, rest[size:]
+
+
+def _listen(path: str) -> socket.socket:
+    """A socket that nobody else may use, also in the moment after it was made."""
+    folder = os.path.dirname(path)
+    make_folder(folder)
+    if os.stat(folder).st_uid != os.getuid():
+        raise PermissionError(f"{folder} belongs to somebody else.")
+    os.chmod(folder, 0o700)
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)
+    try:
+        listener.bind(path)
+    finally:
+        os.umask(before)
+    listener.listen(_BACKLOG)
+    return listener
+
+
+def _mark(path: str) -> tuple[int, int]:
+    """What tells a file from another one at its place."""
+    try:
+        about = os.stat(path)
+    except OSError:
+        return (0, 0)
+    return (about.st_ino, about.st_mtime_ns)
+
+
+def main(home: str) -> NoReturn:
+    """Runs the server, if no other does."""
+    import fcntl
+
+    make_folder(os.path.join(home, front.FOLDER))
+    lock = os.open(os.path.join(home, front.FOLDER, "server.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        sys.exit(0)
+    os.ftruncate(lock, 0)
+    os.write(lock, f"{os.getpid()}\n".encode())
+    try:
+        server = Server(home)
+        signal.signal(signal.SIGTERM, server.stop)
+        server.serve()
+    except Exception as error:  # noqa: BLE001  nobody reads what a detached process prints
+        faults.note(home, "server", error)
+    # Threads that wait for a model must not keep the process.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

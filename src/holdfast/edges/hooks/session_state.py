@@ -1,0 +1,128 @@
+"""What a session of a client was given and what was taken from it: one small file for each session,
+for `holdfast session` and so that nothing is injected twice. It names memories by id and holds none
+of their words, so that nothing has to be purged from it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from typing import Any
+
+from holdfast.edges.hooks.front import FOLDER
+from holdfast.files.atomic import locked, write_atomic
+
+SESSIONS = "sessions"
+# Some months of daily work; the oldest files go first.
+_FILES_MAX = 1_000
+# As many rows as `holdfast session` could show; what was injected is known beyond that.
+_INJECTED_MAX = 5_000
+_EVENTS_MAX = 400
+
+
+class SessionState:
+    """The file of one session, as a value that can be saved."""
+
+    def __init__(self, path: str, body: dict[str, Any]) -> None:
+        self.path = path
+        self.body = body
+
+    @property
+    def injected(self) -> set[str]:
+        return {row["id"] for row in self.body["injected"]}
+
+    @property
+    def is_new(self) -> bool:
+        return not self.body["started_at"]
+
+    def add_injected(
+        self, hub: str, memory_id: str, named: str, event: str, at: str, why: str
+    ) -> None:
+        row = {"hub": hub, "id": memory_id, "named": named, "event": event, "at": at, "why": why}
+        self.body["injected"] = [*self.body["injected"], row][-_INJECTED_MAX:]
+
+    def add_event(self, kind: str, at: str, chars: int, note: str = "") -> None:
+        row = {"event": kind, "at": at, "chars": chars, "note": note}
+        self.body["events"] = [*self.body["events"], row][-_EVENTS_MAX:]
+        self.body["chars"] += chars
+        self.body["updated_at"] = at
+
+    def forget_injected(self) -> None:
+        """After a compaction the conversation no longer holds what was injected."""
+        self.body["injected"] = []
+
+    def save(self) -> None:
+        write_atomic(self.path, json.dumps(self.body, ensure_ascii=False) + "\n")
+
+
+_EMPTY: dict[str, Any] = {
+    "client": "",
+    "session": "",
+    "folder": "",
+    "hub": "",
+    "transcript": "",
+    "offset": 0,
+    "started_at": "",
+    "updated_at": "",
+    "ended_at": "",
+    "turns": 0,
+    "chars": 0,
+    "injected": [],
+    "events": [],
+}
+
+
+def path_of(home: str, client: str, session: str) -> str:
+    name = sha256(f"{client}\0{session}".encode(errors="replace")).hexdigest()[:32]
+    return os.path.join(home, FOLDER, SESSIONS, f"{name}.json")
+
+
+@contextmanager
+def opened(home: str, client: str, session: str) -> Iterator[SessionState]:
+    """The state of a session, alone with it; it is saved when the block ends without an error."""
+    path = path_of(home, client, session)
+    # Two hooks of one session run at once where agents work side by side; neither takes long.
+    with locked(path, wait_s=1.0):
+        state = SessionState(path, _load(path) or {**_EMPTY, "client": client, "session": session})
+        is_first = state.is_new
+        yield state
+        state.save()
+    if is_first:
+        _prune(os.path.dirname(path))
+
+
+def _load(path: str) -> dict[str, Any] | None:
+    try:
+        with open(path, encoding="utf-8") as file:
+            body = json.load(file)
+    except (OSError, ValueError):
+        return None
+    if not isinstance(body, dict) or any(
+        type(body.get(name)) is not type(value) for name, value in _EMPTY.items()
+    ):
+        return None
+    return {**_EMPTY, **body}
+
+
+def all_states(home: str) -> list[SessionState]:
+    """Every session that is known, the one that was used last first."""
+    folder = os.path.join(home, FOLDER, SESSIONS)
+    names: list[str] = []
+    with suppress(OSError):
+        names = [name for name in os.listdir(folder) if name.endswith(".json")]
+    paths = [os.path.join(folder, name) for name in names]
+    states = [SessionState(path, body) for path in paths if (body := _load(path))]
+    return sorted(states, key=lambda state: state.body["updated_at"], reverse=True)
+
+
+def _prune(folder: str) -> None:
+    names = [name for name in os.listdir(folder) if name.endswith(".json")]
+    if len(names) <= _FILES_MAX:
+        return
+    paths = sorted((os.path.join(folder, name) for name in names), key=os.path.getmtime)
+    for path in paths[: len(paths) - _FILES_MAX]:
+        with suppress(OSError):
+            os.unlink(path)
+            os.unlink(os.path.join(folder, f".{os.path.basename(path)}.lock"))

@@ -1,0 +1,156 @@
+"""The transcripts that clients keep of their sessions, as turns. Each is JSON Lines; a line that is
+not understood is passed over, as clients add kinds of lines. Nothing here writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from holdfast.edges.hooks.event import bounded, without_injected
+
+# A line with a pasted file or an image; longer ones are passed over.
+_LINE_BYTES_MAX = 8_000_000
+
+
+class Turn(NamedTuple):
+    """What a person said and what was answered; the answer is empty where the turn was cut off."""
+
+    name: str
+    user: str
+    assistant: str
+    at: datetime | None
+    folder: str = ""
+
+
+class _Said(NamedTuple):
+    """One line of a transcript that matters."""
+
+    role: str
+    text: str
+    at: datetime | None
+    turn: str = ""
+    folder: str = ""
+
+
+def name_of(prompt: str, answer: str) -> str:
+    """The name of a turn of clients that have none for it."""
+    data = f"{prompt}\0{answer}".encode(errors="replace")
+    return f"said-{sha256(data).hexdigest()[:24]}"
+
+
+def read_turns(client: str, path: str, start: int = 0) -> tuple[list[Turn], int]:
+    """The turns behind a place of a transcript, and where the last of them begins: it may go on.
+    A turn that began before `start` is not among them."""
+    reader = _READERS.get(client)
+    if reader is None:
+        return [], start
+    turns: list[Turn] = []
+    begins = start
+    with open(path, "rb") as file:
+        file.seek(start)
+        for place, row in _rows(file, start):
+            said = reader(row)
+            if said is None or not said.text.strip():
+                continue
+            if said.role == "user":
+                turns.append(Turn(said.turn, said.text, "", said.at, said.folder))
+                begins = place
+            elif turns:
+                last = turns[-1]
+                answer = f"{last.assistant}\n\n{said.text}" if last.assistant else said.text
+                turns[-1] = last._replace(assistant=answer)
+    bound = [
+        turn._replace(user=bounded(turn.user), assistant=bounded(turn.assistant)) for turn in turns
+    ]
+    return [turn if turn.name else _named(turn) for turn in bound], begins
+
+
+def _named(turn: Turn) -> Turn:
+    return turn._replace(name=name_of(turn.user, turn.assistant))
+
+
+def _rows(file: Any, start: int) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    place = start
+    while line := file.readline(_LINE_BYTES_MAX):
+        here, place = place, place + len(line)
+        if not line.endswith(b"\n"):
+            # Either it is being written, or it is too long to be of use.
+            if len(line) < _LINE_BYTES_MAX:
+                return
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(row, dict):
+            yield here, row
+
+
+def _claude_code(row: Mapping[str, Any]) -> _Said | None:
+    if row.get("isSidechain") or row.get("isMeta") or row.get("isCompactSummary"):
+        return None
+    message = row.get("message")
+    if row.get("type") not in ("user", "assistant") or not isinstance(message, dict):
+        return None
+    text = _text(message.get("content"), ("text",))
+    if row["type"] == "user" and (text.startswith(_COMMANDS) or "toolUseResult" in row):
+        return None
+    folder = str(row.get("cwd") or "")
+    return _Said(row["type"], text, _time(row), str(row.get("promptId") or ""), folder)
+
+
+# What Claude Code writes in the name of the person: its own commands, and what they printed.
+_COMMANDS = ("<command-name>", "<local-command", "<command-message>", "Caveat: The messages below")
+
+
+def _codex(row: Mapping[str, Any]) -> _Said | None:
+    given = row.get("payload")
+    if row.get("type") != "response_item" or not isinstance(given, dict):
+        return None
+    if given.get("type") != "message" or given.get("role") not in ("user", "assistant"):
+        return None
+    text = _text(given.get("content"), ("input_text", "output_text", "text"))
+    if text.lstrip().startswith(("<environment_context>", "<user_instructions>", "# AGENTS.md")):
+        return None
+    passed = given.get("internal_chat_message_metadata_passthrough")
+    turn = passed.get("turn_id") if isinstance(passed, dict) else ""
+    return _Said(given["role"], text, _time(row), str(turn or ""))
+
+
+def _gemini(row: Mapping[str, Any]) -> _Said | None:
+    if row.get("type") == "user":
+        text = without_injected(_text(row.get("content"), ("text",)))
+        return None if text.startswith("<session_context>") else _Said("user", text, _time(row))
+    if row.get("type") == "gemini":
+        return _Said("assistant", _text(row.get("content"), ("text",)), _time(row))
+    return None
+
+
+_READERS: dict[str, Callable[[Mapping[str, Any]], _Said | None]] = {
+    "claude-code": _claude_code,
+    "codex": _codex,
+    "gemini-cli": _gemini,
+}
+
+
+def _text(content: Any, kinds: Iterable[str]) -> str:
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    parts = [
+        part.get("text")
+        for part in content
+        if isinstance(part, dict) and part.get("type", "text") in kinds
+    ]
+    return "\n\n".join(part for part in parts if isinstance(part, str) and part)
+
+
+def _time(row: Mapping[str, Any]) -> datetime | None:
+    try:
+        return datetime.fromisoformat(str(row.get("timestamp")))
+    except ValueError:
+        return None

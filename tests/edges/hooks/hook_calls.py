@@ -1,0 +1,126 @@
+"""Hooks as clients start them: the front, with an event on standard input."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import chdir, redirect_stdout, suppress
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from holdfast.edges.cli import main
+from holdfast.edges.hooks import front
+from holdfast.edges.hooks.cold import answer_here
+
+
+class Hooks:
+    """The hooks of one home. `server` says whether they may start the warm process."""
+
+    def __init__(self, root: Path, *, server: bool = False) -> None:
+        self.root = root
+        # Each hook is a process only where that is what is tested: starting one takes a while.
+        self.in_process = not server
+        self.home = root / "home"
+        self.environ = {
+            **os.environ,
+            "HOME": str(root / "person"),
+            "HOLDFAST_HOME": str(self.home),
+            "HOLDFAST_EMBED_MODEL": "none",
+            "HOLDFAST_PROJECTS_HUBS": "true",
+            "HOLDFAST_HOOKS_SERVER": str(server).lower(),
+        }
+        for name in ("web", "shop"):
+            (root / name / ".git").mkdir(parents=True, exist_ok=True)
+
+    def raw(
+        self, event: str, data: bytes, *, client: str = "claude-code", folder: str = "web"
+    ) -> subprocess.CompletedProcess[bytes]:
+        """What a client gets that sends these bytes."""
+        words = [sys.executable, "-I", "-S", front.__file__, event, "--client", client]
+        return subprocess.run(
+            words,
+            input=data,
+            env=self.environ,
+            cwd=self.root / folder,
+            capture_output=True,
+            timeout=60,
+        )
+
+    def call(
+        self,
+        event: str,
+        *,
+        session: str = "s1",
+        client: str = "claude-code",
+        folder: str = "web",
+        **fields: Any,
+    ) -> str:
+        """What an event adds to the context."""
+        given = {"session_id": session, "cwd": str(self.root / folder), "hook_event_name": event}
+        data = json.dumps({**given, **fields}).encode()
+        if self.in_process:
+            with patch.dict(os.environ, self.environ, clear=True):
+                head = [event, client, str(self.root / folder), ""]
+                out = answer_here(str(self.home), head, data)
+        else:
+            ran = self.raw(event, data, client=client, folder=folder)
+            assert (ran.returncode, ran.stderr) == (0, b"")
+            out = ran.stdout
+        if not out:
+            return ""
+        said = json.loads(out)["hookSpecificOutput"]
+        assert said["hookEventName"] == event
+        text: str = said["additionalContext"]
+        return text
+
+    def turn(self, said: str, answer: str = "Understood.", *, turn: str, **fields: Any) -> str:
+        """A prompt and the end of its turn; what the prompt got."""
+        text = self.call("UserPromptSubmit", prompt=said, prompt_id=turn, **fields)
+        given = {"last_assistant_message": answer, "prompt_id": turn}
+        self.call("Stop", **given, **fields)
+        return text
+
+    def holdfast(self, *words: str, folder: str = "web") -> str:
+        if self.in_process:
+            return self._in_process(words, folder)
+        ran = subprocess.run(
+            [sys.executable, "-m", "holdfast", *words],
+            env=self.environ,
+            cwd=self.root / folder,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout
+
+    def _in_process(self, words: tuple[str, ...], folder: str) -> str:
+        out = StringIO()
+        environ = patch.dict(os.environ, self.environ, clear=True)
+        with environ, chdir(self.root / folder), redirect_stdout(out):
+            assert main(list(words)) == 0
+        return out.getvalue()
+
+    @property
+    def server_pid(self) -> int:
+        return int((self.home / "hooks" / "server.lock").read_text() or 0)
+
+    def wait_for_server(self) -> None:
+        """Until the warm process answers."""
+        until = time.monotonic() + 20
+        while time.monotonic() < until:
+            with suppress(TimeoutError):
+                if front.ask(str(self.home), ["", "", "", ""], b"{}") is not None:
+                    return
+            time.sleep(0.02)
+        raise AssertionError("the warm process did not start")
+
+    def kill(self, with_signal: int = signal.SIGKILL) -> None:
+        with suppress(OSError, ValueError):
+            os.kill(self.server_pid, with_signal)

@@ -1,0 +1,241 @@
+"""What hooks answer, what they take from a session, and what they do when something is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.edges.hooks.hook_calls import Hooks
+
+SAID = (
+    "I prefer tabs over spaces. I live in Lisbon. Remember that the staging server is called heron."
+)
+
+
+@pytest.fixture
+def hooks(tmp_path: Path) -> Hooks:
+    return Hooks(tmp_path)
+
+
+@pytest.fixture
+def warm(tmp_path: Path) -> Iterator[Hooks]:
+    hooks = Hooks(tmp_path, server=True)
+    yield hooks
+    hooks.kill()
+
+
+def logged(hooks: Hooks, folder: str = "web") -> list[str]:
+    turns = json.loads(hooks.holdfast("log", "--json", "-n", "500", folder=folder))["turns"]
+    return [turn["content"] for turn in turns]
+
+
+def test_a_new_session_knows_what_an_earlier_one_said(hooks: Hooks) -> None:
+    assert hooks.call("SessionStart", source="startup") == ""
+    hooks.turn(SAID, turn="t1")
+    hooks.turn("Actually, I live in Porto now.", turn="t2")
+    block = hooks.call("SessionStart", session="s2", source="startup")
+    assert "Porto" in block and "tabs" in block and "heron" in block
+    assert "Lisbon" not in block
+    assert "holdfast session" in block and len(block) < 8_000
+    assert "user: Actually, I live in Porto now." in block
+    # In another project: what is about the person, and nothing of this one.
+    other = hooks.call("SessionStart", session="s3", source="startup", folder="shop")
+    assert "Porto" in other and "tabs" in other
+    assert "heron" not in other
+
+
+def test_a_turn_is_logged_once_however_often_its_hooks_are_called(hooks: Hooks) -> None:
+    for _ in range(3):
+        hooks.turn("The release branch is called orchard.", "Noted.", turn="t1")
+    assert logged(hooks) == ["The release branch is called orchard.", "Noted."]
+
+
+def test_what_is_in_the_session_is_not_injected_again(hooks: Hooks) -> None:
+    hooks.holdfast("remember", "The staging database runs on port 5544")
+    first = hooks.turn("Which port does the staging database use?", turn="t1")
+    assert "5544" in first and first.startswith("<holdfast-memory")
+    assert hooks.turn("And which port does the staging database use?", turn="t2") == ""
+    assert hooks.turn("hello there", turn="t3") == ""
+    # Another session has not seen it; nor has this one after a compaction.
+    assert "5544" in hooks.turn("Which port does staging database use?", turn="t1", session="s2")
+    assert "5544" in hooks.call("SessionStart", source="compact")
+
+
+def test_a_resumed_session_gets_its_block_once(hooks: Hooks) -> None:
+    hooks.holdfast("remember", "The staging server is called heron")
+    assert "heron" in hooks.call("SessionStart", source="startup")
+    assert hooks.call("SessionStart", source="resume") == ""
+    assert hooks.turn("What is the staging server called?", turn="t1") == ""
+
+
+def test_what_a_session_says_is_not_injected_into_it(hooks: Hooks) -> None:
+    hooks.turn("Remember that the staging server is called heron.", turn="t1")
+    hooks.holdfast("work")
+    assert hooks.turn("What is the staging server called?", turn="t2") == ""
+    assert "heron" in hooks.turn("What is the staging server called?", turn="t1", session="s2")
+
+
+def test_subagents_log_nothing(hooks: Hooks) -> None:
+    hooks.turn("Look at the parser.", "Done.", turn="t1")
+    hooks.call("SubagentStop", last_assistant_message="A subagent's words", prompt_id="t1")
+    assert logged(hooks) == ["Look at the parser.", "Done."]
+
+
+def test_forget_that_takes_back_what_was_said_last(hooks: Hooks) -> None:
+    hooks.turn("Remember that the staging server is called heron.", turn="t1")
+    hooks.turn("Remember that the door code is at the desk.", turn="t2")
+    told = hooks.turn("Forget that.", turn="t3")
+    assert "Forgotten as asked" in told and "door code" in told
+    block = hooks.call("SessionStart", session="s2", source="startup")
+    assert "heron" in block
+    listed = hooks.holdfast("list")
+    assert "door code" not in listed and "heron" in listed
+
+
+def test_what_a_session_was_given_and_gave_can_be_seen(hooks: Hooks) -> None:
+    hooks.holdfast("remember", "The staging server is called heron")
+    hooks.call("SessionStart", source="startup")
+    hooks.turn("Remember that the door code is at the desk.", turn="t1")
+    hooks.call("SessionEnd", reason="exit")
+    hooks.holdfast("work")
+    seen = json.loads(hooks.holdfast("session", "--json"))
+    assert [row["title"] for row in seen["injected"]] == ["The staging server is called heron"]
+    assert "The door code is at the desk" in [row["title"] for row in seen["captured"]]
+    assert seen["turns"] == 1 and seen["ended_at"]
+    text = hooks.holdfast("session", "s1")
+    assert "heron" in text and "door code" in text
+    assert "s1" in hooks.holdfast("session", "--list")
+    # The file of the session holds no words of memories.
+    for file in (hooks.home / "hooks" / "sessions").glob("*.json"):
+        assert "heron" not in file.read_text() and "desk" not in file.read_text()
+
+
+def test_the_transcript_catches_up_what_no_hook_has_seen(hooks: Hooks, tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    rows = []
+    for number in range(3):
+        rows.append(
+            {
+                "type": "user",
+                "promptId": f"p{number}",
+                "timestamp": f"2026-11-16T10:0{number}:00Z",
+                "message": {"role": "user", "content": f"Question {number}?"},
+            }
+        )
+        answer = [{"type": "text", "text": f"Answer {number}."}]
+        rows.append({"type": "assistant", "message": {"role": "assistant", "content": answer}})
+    rows.append({"type": "user", "isSidechain": True, "message": {"content": "A subagent's"}})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows) + '{"type": "user", "mess')
+    given = {"transcript_path": str(path)}
+    hooks.turn("Question 2?", "Answer 2.", turn="p2", **given)
+    assert sorted(logged(hooks)) == sorted(
+        f"{side} {number}{end}"
+        for number in range(3)
+        for side, end in (("Question", "?"), ("Answer", "."))
+    )
+    hooks.call("SessionEnd", reason="exit", **given)
+    assert len(logged(hooks)) == 6
+
+
+def test_a_turn_whose_client_was_killed_is_not_lost(hooks: Hooks) -> None:
+    # No Stop comes: the person's words were logged with the prompt.
+    hooks.call("UserPromptSubmit", prompt="The release branch is orchard.", prompt_id="t1")
+    block = hooks.call("SessionStart", session="s2", source="startup")
+    assert "orchard" in block
+
+
+# What goes wrong
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"garbage", b"[]", b"{}", b'{"session_id": 5}', b"\xff\xfe", b"[" * 100_000, b"null"],
+)
+def test_input_that_is_no_event_is_passed_over_and_told_by_the_doctor(
+    hooks: Hooks, data: bytes
+) -> None:
+    ran = hooks.raw("UserPromptSubmit", data)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+    notes = json.loads(hooks.holdfast("doctor", "--json"))["notes"]
+    assert len(notes) == 1 and notes[0].startswith("A hook failed (UserPromptSubmit, ")
+
+
+def test_a_huge_prompt_is_answered(hooks: Hooks) -> None:
+    hooks.holdfast("remember", "The staging database runs on port 5544")
+    prompt = "Which port does the staging database use? " + "x y " * 1_250_000
+    assert "5544" in hooks.call("UserPromptSubmit", prompt=prompt, prompt_id="t1")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_home_that_cannot_be_written_keeps_no_session_from_going_on(hooks: Hooks) -> None:
+    hooks.holdfast("remember", "The staging server is called heron")
+    hooks.home.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    try:
+        ran = hooks.raw("SessionStart", b'{"session_id": "s1"}')
+    finally:
+        hooks.home.chmod(stat.S_IRWXU)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+
+
+def test_a_damaged_store_keeps_no_session_from_going_on(hooks: Hooks) -> None:
+    hooks.holdfast("remember", "The staging server is called heron")
+    store = hooks.home / "memory.db"
+    for path in hooks.home.glob("memory.db-*"):
+        path.unlink()
+    store.write_bytes(b"not a database" * 1_000)
+    for event in ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"):
+        ran = hooks.raw(event, b'{"session_id": "s1", "prompt": "hello"}')
+        assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+    faults = (hooks.home / "hooks" / "faults.log").read_text().splitlines()
+    assert len(faults) == 5
+
+
+# The warm process
+
+
+def test_the_first_hook_starts_a_process_that_answers_the_next(warm: Hooks) -> None:
+    warm.holdfast("remember", "The staging server is called heron")
+    assert "heron" in warm.call("SessionStart", source="startup")
+    warm.wait_for_server()
+    pid = warm.server_pid
+    socket = warm.home / "hooks" / "socket"
+    assert stat.S_IMODE(socket.stat().st_mode) == 0o600
+    assert stat.S_IMODE(socket.parent.stat().st_mode) == 0o700
+    warm.turn("The release branch is called orchard.", turn="t1")
+    assert logged(warm) == ["The release branch is called orchard.", "Understood."]
+    assert warm.server_pid == pid
+    # It is killed: the next hook does the work itself, and starts another.
+    warm.kill()
+    warm.turn("The trunk is called maple.", turn="t2")
+    assert "The trunk is called maple." in logged(warm)
+    warm.wait_for_server()
+    assert warm.server_pid != pid
+
+
+def test_it_ends_when_nobody_needs_it(tmp_path: Path) -> None:
+    hooks = Hooks(tmp_path, server=True)
+    hooks.environ["HOLDFAST_HOOKS_IDLE_S"] = "1"
+    hooks.call("SessionStart", source="startup")
+    hooks.wait_for_server()
+    pid = hooks.server_pid
+    socket = hooks.home / "hooks" / "socket"
+    for _ in range(500):
+        if not socket.exists():
+            break
+        _pause()
+    assert not socket.exists()
+    with pytest.raises(ProcessLookupError):
+        for _ in range(500):
+            os.kill(pid, 0)
+            _pause()
+
+
+def _pause() -> None:
+    import time
+
+    time.sleep(0.02)
