@@ -121,7 +121,7 @@ def _injected(call: Call, body: dict[str, Any]) -> list[dict[str, Any]]:
 def _captured(call: Call, body: dict[str, Any]) -> list[dict[str, Any]]:
     """What was taken in from the session, in the hub of the project and in the person's own."""
     rows = []
-    names = dict.fromkeys([body["hub"], call.memory.core.settings["hub"]])
+    names = dict.fromkeys([body["hub"], call.settings["hub"]])
     for name in names:
         try:
             hub = call.memory.hub(name)
