@@ -52,7 +52,7 @@ INNER_LAYERS = {
     "passes": (("consolidation",),),
     "agents": (("dialects",),),
     "testing": (("conformance",),),
-    "edges": (("clients", "mcp", "web"), ("http",), ("cli",)),
+    "edges": (("hooks",), ("clients", "mcp", "web"), ("http",), ("cli",)),
 }
 # Every layer may import these.
 SHARED = {"errors"}
