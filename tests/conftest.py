@@ -129,4 +129,6 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
         monkeypatch.delenv(name)
     # Tests run inside this repository, which is no project of theirs.
     monkeypatch.setenv("HOLDFAST_PROJECTS_HUBS", "false")
+    # A process that outlives its test is only for tests of that process.
+    monkeypatch.setenv("HOLDFAST_HOOKS_SERVER", "false")
     yield

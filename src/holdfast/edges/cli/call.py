@@ -324,7 +324,7 @@ class Call:
 
     def offers(self, question: str) -> bool:
         """Whether a person says yes, now or beforehand; where nobody can be asked, it is no."""
-        if self.args.yes:
+        if getattr(self.args, "yes", False):
             return True
         if sys.stdin is None or not sys.stdin.isatty():
             return False

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from holdfast.domain.clock import SystemClock
 from holdfast.edges.cli import setup_output as output
 from holdfast.edges.cli.command import Command, Namespace, Parser
-from holdfast.edges.clients import install
+from holdfast.edges.clients import hooks, install
 from holdfast.edges.clients.clients import CLIENTS, NAMES, SCOPES, Client, files_of, find
+from holdfast.edges.clients.hooks import HookFile
 from holdfast.edges.clients.install import Outcome
 from holdfast.edges.clients.program import Place, command_line, here, is_passing, program
 from holdfast.errors import HoldfastError, InvalidInput, install_hint
@@ -47,6 +48,7 @@ def _setup_options(parser: Parser) -> None:
     parser.add_argument("--print", action="store_true", help="only print the entry, to paste it")
     parser.add_argument("--dialect", metavar="NAME", help="whose tools the client gets")
     parser.add_argument("--read-only", action="store_true", help="only tools that change nothing")
+    parser.add_argument("--no-hooks", action="store_true", help="the MCP server alone, no hooks")
     parser.add_argument("--all-tools", action="store_true", help="the rarer tools as well")
     parser.add_argument(
         "--force", action="store_true", help="replace an entry of that name that is not ours"
@@ -76,7 +78,11 @@ def set_up_at(call: Call, args: Namespace, place: Place) -> int:
     _check(args)
     if args.client is None and not args.all:
         output.clients(call, args, place)
-        return 0
+        here = [client for client in _with_scope(args) if client.installed(place)]
+        titles = ", ".join(client.title for client in here)
+        if not here or args.print or not call.offers(f"Set up {titles}?"):
+            return 0
+        args.all = True
     line = _line(args)
     if args.print:
         client = find(args.client)
@@ -89,12 +95,25 @@ def set_up_at(call: Call, args: Namespace, place: Place) -> int:
         how = {"force": args.force, "dry_run": args.dry_run}
         return [install.set_up(client, path, args.name, line, now=SystemClock().now(), **how)]
 
+    def wire(client: Client) -> list[Outcome]:
+        if args.no_hooks:
+            return []
+        now = SystemClock().now()
+        return [
+            hooks.put_in(client, file, now=now, dry_run=args.dry_run)
+            for file in _hook_files(client, args, place)
+        ]
+
     chosen = _with_scope(args) if args.all else [find(args.client)]
     if args.all:
         chosen = [client for client in chosen if client.installed(place)]
     if not chosen:
         call.out.note("No client was found on this machine; name one to set it up all the same.")
-    return _each(call, args, place, one, chosen)
+    code = _each(call, args, place, one, wire, chosen)
+    # With --quiet nobody would read it.
+    if not (args.quiet or args.dry_run or args.no_hooks or args.file or args.scope != "user"):
+        output.proofs(call, args, place, chosen)
+    return code
 
 
 def tear_down_at(call: Call, args: Namespace, place: Place) -> int:
@@ -109,13 +128,18 @@ def tear_down_at(call: Call, args: Namespace, place: Place) -> int:
         paths = _files(client, args, place)
         taken = ("ours", "other") if args.force else ("ours",)
         holding = [path for path in paths if install.look(client, path, args.name).state in taken]
-        outcomes = [
+        return [
             install.tear_down(client, path, args.name, now=SystemClock().now(), **how)
             for path in holding or paths[:1]
         ]
-        if not args.dry_run:
-            _remove_folders(client, place, outcomes)
-        return outcomes
+
+    def unwire(client: Client) -> list[Outcome]:
+        now = SystemClock().now()
+        taken = [
+            hooks.take_out(client, file, now=now, dry_run=args.dry_run)
+            for file in _hook_files(client, args, place)
+        ]
+        return [outcome for outcome in taken if outcome.changed]
 
     chosen = _with_scope(args) if args.all else [find(args.client)]
     if args.all:
@@ -124,11 +148,21 @@ def tear_down_at(call: Call, args: Namespace, place: Place) -> int:
         ]
     if not chosen:
         call.out.note("No client is set up; nothing was changed.")
-    return _each(call, args, place, every, chosen)
+    return _each(call, args, place, every, unwire, chosen, hooks_first=True)
 
 
-def _each(call: Call, args: Namespace, place: Place, work: Work, chosen: Sequence[Client]) -> int:
-    """Does the work for each client. With --all, one that fails does not stop the rest."""
+def _each(
+    call: Call,
+    args: Namespace,
+    place: Place,
+    work: Work,
+    wire: Work,
+    chosen: Sequence[Client],
+    *,
+    hooks_first: bool = False,
+) -> int:
+    """Does the work for each client: its entry and its hooks. With --all, one that fails does not
+    stop the rest."""
     done: list[output.Done] = []
     code = 0
     with _alone(call, args):
@@ -136,7 +170,17 @@ def _each(call: Call, args: Namespace, place: Place, work: Work, chosen: Sequenc
             # Asked before: afterwards there is a folder, because we made it.
             installed = client.installed(place)
             try:
-                done += [output.Done(client, installed, outcome) for outcome in work(client)]
+                # Taken out in the other order, so that each finds the file as it left it.
+                wired = wire(client) if hooks_first else []
+                outcomes = work(client)
+                wired = wired or ([] if hooks_first else wire(client))
+                done += [output.Done(client, installed, outcome) for outcome in outcomes]
+                done[-1] = done[-1]._replace(hooks=tuple(wired))
+                if hooks_first and not args.dry_run:
+                    for file in _hook_files(client, args, place):
+                        if file.additions and not os.path.lexists(file.path):
+                            hooks.remove_backups(client, file)
+                    _remove_folders(client, place, [*outcomes, *wired])
             except HoldfastError as error:
                 if not args.all:
                     raise
@@ -152,9 +196,12 @@ def _remove_folders(client: Client, place: Place, outcomes: Sequence[Outcome]) -
     own = client.signs(place)
     for outcome in outcomes:
         folder = os.path.dirname(outcome.path)
-        if outcome.after is None and folder in own:
-            with suppress(OSError):
-                os.rmdir(folder)
+        inside = [folder, os.path.dirname(folder)]
+        if outcome.after is None and any(one in own for one in inside):
+            for one in inside:
+                if one in own or os.path.dirname(one) in own:
+                    with suppress(OSError):
+                        os.rmdir(one)
 
 
 # What it needs
@@ -211,6 +258,14 @@ def _files(client: Client, args: Namespace, place: Place) -> list[str]:
     return paths
 
 
+def _hook_files(client: Client, args: Namespace, place: Place) -> list[HookFile]:
+    """The files with the hooks of a client; a project's settings are shared, and name no programs
+    of this machine."""
+    if args.file or args.scope != "user":
+        return []
+    return hooks.files_of(client, place, hooks.command_of(sys.executable, args.home))
+
+
 def _with_scope(args: Namespace) -> list[Client]:
     """The clients that have settings of the scope that is asked for."""
     if args.scope not in SCOPES:
@@ -249,12 +304,13 @@ def _remind(call: Call, args: Namespace, place: Place, line: Sequence[str]) -> N
 COMMANDS = (
     Command(
         "setup",
-        "Make a client start Holdfast as its MCP server.",
+        "Put memory into an agent: hooks, the MCP server, and leave to use the tools that read.",
         "holdfast setup claude-code",
         _setup_options,
         _setup,
-        "Without CLIENT it lists them all, and which are installed and set up. The rest of the\n"
-        "client's file stays as it is, to the letter, and a backup is made beside it; a second\n"
+        "Without CLIENT it lists them all, and offers to set up those that are installed. With\n"
+        "hooks an agent remembers by itself; --no-hooks leaves them out. The rest of the client's\n"
+        "files stays as it is, to the letter, and a backup is made beside it; a second\n"
         "time changes nothing. --hub and --home go into the entry when they are given.\n"
         "In a pipe: what was done, client, file, backup; the list: client, installed, set up,\n"
         "scope, file.",

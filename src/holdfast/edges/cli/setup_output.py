@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.edges.cli.command import Namespace
+from holdfast.edges.clients import hooks as hooks_of_clients
 from holdfast.edges.clients.clients import CLIENTS, Client, Scope
 from holdfast.edges.clients.install import Found, Outcome, look, rendered
 from holdfast.edges.clients.program import Place
@@ -46,6 +47,8 @@ class Done(NamedTuple):
     installed: bool
     outcome: Outcome | None
     failure: str = ""
+    # What became of the files with its hooks.
+    hooks: tuple[Outcome, ...] = ()
 
 
 def entry(call: Call, args: Namespace, client: Client, path: str, line: Sequence[str]) -> None:
@@ -112,7 +115,7 @@ def outcomes(call: Call, args: Namespace, done: Sequence[Done]) -> None:
         plain = [_plain(one, args) for one in done]
         call.out.value(plain if args.all or len(plain) > 1 else plain[0])
         return
-    for client, installed, outcome, failure in done:
+    for client, installed, outcome, failure, hooks in done:
         if outcome is None:
             if not call.out.terminal:
                 call.out.row("failed", client.name, "", "")
@@ -123,9 +126,16 @@ def outcomes(call: Call, args: Namespace, done: Sequence[Done]) -> None:
         else:
             result = _result(args, outcome)
             call.out.row(result, client.name, outcome.path, outcome.backup or "")
+        for hook in hooks:
+            _show_hook(call, args, hook)
         if args.dry_run:
-            for line in _diff(outcome):
-                call.out.line(line)
+            for one in (outcome, *hooks):
+                for line in _diff(one):
+                    call.out.line(line)
+        if any(hook.changed for hook in hooks) and outcome.result != "removed":
+            note = hooks_of_clients.note_of(client)
+            if note:
+                call.out.note(note)
         if not installed and not args.file and outcome.changed:
             call.out.note(f"{client.title} does not seem to be installed here.")
 
@@ -146,8 +156,32 @@ def _show(call: Call, args: Namespace, outcome: Outcome) -> None:
     call.out.line(f"  {_restart(outcome)}")
 
 
+def _show_hook(call: Call, args: Namespace, outcome: Outcome) -> None:
+    if not outcome.changed:
+        return
+    if not call.out.terminal:
+        call.out.note(f"{outcome.client.title}, hooks: {_result(args, outcome)} {outcome.path}")
+        return
+    would = "would be " if args.dry_run else ""
+    call.out.line(f"  hooks   {outcome.path} ({would}{outcome.result})")
+
+
+def proofs(call: Call, args: Namespace, place: Place, chosen: Sequence[Client]) -> None:
+    """A round trip: what a hook takes to answer, and whether the client's own program connects to
+    the server, where it says so."""
+    from holdfast.edges.clients.proof import connected, hook_ms
+
+    took = hook_ms(args.home)
+    for client in chosen:
+        if not hooks_of_clients.files_of(client, place, ["python"]):
+            continue
+        answers = f"hooks answer in {took:.0f} ms" if took is not None else "hooks do not answer"
+        said = connected(client, place, args.name)
+        call.out.note(f"{client.title}: {said}{answers}.")
+
+
 def _plain(done: Done, args: Namespace) -> dict[str, Any]:
-    client, installed, outcome, failure = done
+    client, installed, outcome, failure, hooks = done
     if outcome is None:
         return {"client": client.name, "result": "failed", "message": failure}
     plain: dict[str, Any] = {
@@ -158,6 +192,7 @@ def _plain(done: Done, args: Namespace) -> dict[str, Any]:
         "backup": outcome.backup,
         "entry": outcome.entry,
         "installed": installed,
+        "hooks": [{"file": hook.path, "result": _result(args, hook)} for hook in hooks],
     }
     if args.dry_run:
         plain["diff"] = "\n".join(_diff(outcome))

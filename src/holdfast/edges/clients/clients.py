@@ -38,6 +38,11 @@ def _typed(line: Sequence[str]) -> Entry:
     return Entry({"type": "stdio", "command": line[0], "args": list(line[1:])}, {})
 
 
+def _copilot(line: Sequence[str]) -> Entry:
+    fields = {"type": "local", "command": line[0], "args": list(line[1:])}
+    return Entry(fields, {"tools": ["*"]})
+
+
 def _opencode(line: Sequence[str]) -> Entry:
     return Entry({"type": "local", "command": list(line)}, {"enabled": True})
 
@@ -143,7 +148,11 @@ def _gemini_home(place: Place) -> str:
     return os.path.join(place.named("GEMINI_CLI_HOME") or place.home, ".gemini")
 
 
-def _devin(place: Place) -> str:
+def _copilot_home(place: Place) -> str:
+    return place.named("COPILOT_HOME") or place.at_home(".copilot")
+
+
+def devin_folder(place: Place) -> str:
     base = place.app_data if place.platform == "win32" else place.config
     return os.path.join(base, "devin")
 
@@ -152,8 +161,8 @@ def _windsurf(place: Place, scope: Scope) -> list[str]:
     """Windsurf became Devin Desktop, which has a folder of its own; older ones do not have it."""
     if scope == "project":
         return [os.path.join(place.project, ".devin", "mcp_config.json")]
-    folders = [place.at_home(".codeium", "windsurf"), _devin(place)]
-    if os.path.isdir(_devin(place)):
+    folders = [place.at_home(".codeium", "windsurf"), devin_folder(place)]
+    if os.path.isdir(devin_folder(place)):
         folders.reverse()
     return [os.path.join(folder, "mcp_config.json") for folder in folders]
 
@@ -242,10 +251,20 @@ CLIENTS = (
         entry=_typed,
     ),
     Client(
+        "copilot-cli",
+        "Copilot CLI",
+        _in(lambda place: os.path.join(_copilot_home(place), "mcp-config.json"), ".mcp.json"),
+        lambda place: [_copilot_home(place)],
+        ("copilot",),
+        "Start a new session of Copilot CLI; `/mcp` there lists it.",
+        entry=_copilot,
+        scopes=("user",),
+    ),
+    Client(
         "windsurf",
         "Windsurf (Devin Desktop)",
         _windsurf,
-        lambda place: [place.at_home(".codeium", "windsurf"), _devin(place)],
+        lambda place: [place.at_home(".codeium", "windsurf"), devin_folder(place)],
         ("windsurf", "devin-desktop"),
         "Restart Windsurf or Devin Desktop; the agent's panel lists it under MCP.",
     ),

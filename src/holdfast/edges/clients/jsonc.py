@@ -96,6 +96,11 @@ def member_of(text: str, node: Node, key: str) -> Member | None:
     return found[0]
 
 
+def opened(text: str, node: Node) -> Node:
+    """A list with its items."""
+    return node if node.is_open else _array(text, node.start, 0)
+
+
 def value_of(text: str, node: Node) -> Any:
     """What a node says, as Python has it."""
     if not node.is_open:

@@ -7,13 +7,16 @@ import os
 import sys
 from collections.abc import Callable
 
-from holdfast.edges.hooks import faults
+from holdfast.edges.hooks import faults, front
 from holdfast.edges.hooks.event import parse
 
 
 def answer_here(home: str, head: list[str], data: bytes) -> bytes:
     """What to print; the work that can wait is done before this returns, as nothing else would."""
     name, client, folder, hub = head
+    if name == front.PING:
+        start_server(home)
+        return front.PONG
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     event = parse(name, client, folder, data)
     start_server(home)

@@ -15,6 +15,8 @@ ANSWER_S = 1.2
 # More is no event but a mistake.
 INPUT_BYTES_MAX = 64_000_000
 FOLDER = "hooks"
+# What `holdfast setup` asks to see how long an answer takes.
+PING, PONG = "ping", b"pong"
 # A path of a socket may have 108 bytes on Linux and 104 on macOS.
 _SOCKET_BYTES_MAX = 100
 

@@ -94,6 +94,8 @@ class Server:
 
     def _respond(self, head: list[str], data: bytes) -> bytes:
         name, client, folder, hub = head
+        if name == front.PING:
+            return front.PONG
         try:
             event = parse(name, client, folder, data)
             return respond(
