@@ -235,6 +235,35 @@ def test_who_is_sent_away_hears_no_more(server: Server) -> None:
         assert [name for name, _, _ in told] == ["end"]
 
 
+@pytest.mark.parametrize("becomes", [None, "admin"], ids=["removed", "another role"])
+def test_what_was_read_before_somebody_was_sent_away_is_not_told_after(
+    server: Server, monkeypatch: pytest.MonkeyPatch, becomes: str | None
+) -> None:
+    house = server.house
+    core, hub = house.memory.core, house.hub.id
+    ben = house.member("ben", "viewer")
+    read = change_feed.news_since
+    found: list[int] = []
+
+    def news_since(*given: Any, **named: Any) -> Any:
+        news = read(*given, **named)
+        if news.changes and not any(found):
+            if becomes is None:
+                members.remove_member(core, "hub", hub, "ben")
+            else:
+                members.set_member(core, "hub", hub, "ben", becomes)
+        found.append(len(news.changes))
+        return news
+
+    monkeypatch.setattr(change_feed, "news_since", news_since)
+    with server.listening(ben) as told:
+        house.hub.remember("While he leaves")
+        name = next(told)[0]
+    # With another role it is read again, as that role sees it.
+    assert name == ("end" if becomes is None else "change")
+    assert sum(count > 0 for count in found) == (1 if becomes is None else 2)
+
+
 @pytest.mark.parametrize("limit", ["_LISTENERS_MAX", "_LISTENERS_EACH"])
 def test_streams_are_counted_and_the_next_is_told_to_come_back(
     server: Server, monkeypatch: pytest.MonkeyPatch, limit: str

@@ -121,14 +121,21 @@ def _plain_read(memory: Memory) -> dict[str, Any]:
 def _since(call: Call, last: str | None, begun: datetime, purges: Purges) -> News:
     """What is new since the last change that was seen, as the caller sees it now."""
     again = Call(call.request, call.memory, key_needed=call.key_needed)
+    _, standing = again.caller.stands(again.hub_name)
     hub = again.hub()
 
     def is_member() -> bool:
-        return again.caller.stands(again.hub_name)[1].role is not None
+        return standing.role is not None
 
-    return change_feed.news_since(
+    news = change_feed.news_since(
         hub.scope, _changes(hub), last, purges, begun=begun, is_member=is_member
     )
+    if news == News(last, purges):
+        return news
+    # A role or a key that was taken away while this was read: nothing of it is sent.
+    later = Call(call.request, call.memory, key_needed=call.key_needed)
+    _, standing_later = later.caller.stands(later.hub_name)
+    return news if standing_later == standing else News(last, purges)
 
 
 def _changes(hub: HubMemory) -> change_feed.Newest:
