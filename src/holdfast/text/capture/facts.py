@@ -288,10 +288,13 @@ def _stated(
             name = "intention"
         elif name == "uses" and _AT_TIMES.search(folded):
             name = "habit"
+        elif name == "moved" and not _PLACE_NAMED.search(folded):
+            name = "event"
         yield Captured(text, rule.category, begin, clause.end, name, False, since, until, verbatim)
         return
 
 
+_PLACE_NAMED = re.compile(r"\b(?:to|into|from|in with|out of) \S")
 _AT_TIMES = re.compile(r"\b(?:usually|sometimes|often|when|while|during)\b")
 # What a decision is about for it to hold beyond the day: a tool, a way of working, a plan.
 _SETTLES = re.compile(
