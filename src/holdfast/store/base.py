@@ -438,7 +438,8 @@ class Store(Protocol):
     def rescue(self) -> Rescued:
         """Saves canonical state from a store in which rows are damaged, or derived state cannot
         even be dropped: damaged rows are repaired where that can be proven, and set aside where
-        not. The damaged store is kept. Derived state is empty afterwards."""
+        not. A store in a file keeps the damaged one, and derived state is empty afterwards; one on
+        a server repairs rows in place and leaves what cannot be proven."""
         ...
 
     def settle(self) -> None:

@@ -97,7 +97,8 @@ def _rescue(core: Core, mended: list[str]) -> bool:
     except StoreError as error:
         mended.append(f"left damaged rows as they are: {error.message}")
         return False
-    mended.append(f"moved what is canonical to a new file; the damaged one is {done.kept}")
+    if done.kept:
+        mended.append(f"moved what is canonical to a new file; the damaged one is {done.kept}")
     mended += done.notes
     if done.aside:
         mended.append(f"wrote the rows that were set aside to {done.aside}")

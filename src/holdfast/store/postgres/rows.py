@@ -82,6 +82,21 @@ def memory_to_row(memory: Memory) -> list[Any]:
     return [*values, checksum, counters_check(*values[_COUNTERS_AT:])]
 
 
+def to_column(name: str, value: Any) -> Any:
+    """A field of a memory as its column holds it; a list as a tuple, which can be compared."""
+    if value is None:
+        return None
+    if name in TIMES:
+        return to_micros(value)
+    if name == "tags":
+        return tuple(value)
+    if name == "origin":
+        return dumps(list(value))
+    if name == "metadata":
+        return dumps(dict(value)) if value else "{}"
+    return value
+
+
 HUBS = (
     "SELECT h.id, h.name, h.owner, h.created_at, c.numbers, h.state, h.checksum"
     " FROM hubs h JOIN hub_counts c ON c.hub_id = h.hub_id"

@@ -244,10 +244,22 @@ class PostgresStore:
         return f"PostgreSQL {row[0].partition(' ')[0]}", int(row[1] or 0)
 
     def rescue(self) -> Rescued:
-        raise StoreError(
-            "A PostgreSQL server mends its own files; Holdfast cannot.",
-            hint="Restore a backup of the server if tables are damaged.",
-        )
+        """Repairs memories from their revisions, in place; the rest of the server's tables is the
+        server's to mend."""
+        from holdfast.store.postgres.repair import repair_memories
+
+        notes: list[str] = []
+        with self.read() as reader:
+            hub_ids = [row[0] for row in reader._session.all("SELECT id FROM hubs ORDER BY name")]
+        for hub_id in hub_ids:
+            with self.write(hub=hub_id) as writer:
+                notes += repair_memories(writer, hub_id)
+        if not notes:
+            raise StoreError(
+                "A PostgreSQL server mends its own files; Holdfast cannot.",
+                hint="Restore a backup of the server if tables are damaged.",
+            )
+        return Rescued("", "", tuple(notes))
 
     def settle(self) -> None:
         """Vacuums, so that the server soon overwrites deleted rows. Until then their bytes stay in
