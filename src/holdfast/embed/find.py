@@ -22,7 +22,7 @@ DEFAULT_NAME = "embed-s"  # taken by `auto` when several are installed
 _OWN_PACKAGE = "holdfast_embed_s"
 
 FORMS = (
-    "auto (the bundled model), none, openai:MODEL@URL, fastembed:NAME,"
+    "auto (the bundled model), none, multilingual, openai:MODEL@URL, fastembed:NAME,"
     " sentence-transformers:NAME, path:FOLDER, or the name of an installed embedder"
 )
 
@@ -54,6 +54,10 @@ def find_embedder(
     if not colon:
         if form in ("", "auto"):
             return _bundled(threads)
+        if form == "multilingual":
+            from holdfast.embed.multilingual import MultilingualEmbedder
+
+            return MultilingualEmbedder()
         return None if form == "none" else _installed(form, threads)
     if not rest:
         raise _bad(spec)

@@ -29,6 +29,7 @@ from holdfast.text.variants import (
     definitions,
     find_variants,
     number_variants,
+    spelled_out,
 )
 
 if TYPE_CHECKING:
@@ -63,11 +64,13 @@ NO_ALTERNATIVES: Alternatives = {}
 
 class Understood(NamedTuple):
     """The question's terms without function words of its language, what else the hub calls them,
-    and how often the hub has each."""
+    how often the hub has each; and its text, with abbreviations that the hub does not use spelled
+    out as it does: a model may not know them."""
 
     query: TermQuery
     lexicon: Lexicon
     alternatives: Alternatives
+    text: str
 
 
 def understand(reader: Reader, hub_id: str, text: str, query: TermQuery) -> Understood:
@@ -85,7 +88,11 @@ def understand(reader: Reader, hub_id: str, text: str, query: TermQuery) -> Unde
         lexicon = _add_definitions(reader, hub_id, lexicon, query, others)
     if len(query.terms) <= _VOCABULARY_TERMS_MAX:
         lexicon = _add_from_vocabulary(reader, hub_id, lexicon, words, query, language, others)
-    return Understood(query, lexicon, others.known(lexicon))
+    known = others.known(lexicon)
+    instead = {
+        term: several[0].terms for term, several in known.items() if not lexicon.frequency[term]
+    }
+    return Understood(query, lexicon, known, spelled_out(text, instead))
 
 
 class _Others:

@@ -15,6 +15,7 @@ from holdfast.domain.query import Filter
 from holdfast.errors import EmbedderError
 from holdfast.recall import lexical, weights
 from holdfast.recall.analyse import Analysis
+from holdfast.recall.confidence import Background
 from holdfast.recall.evidence import Evidence, Found, corrected
 from holdfast.recall.expand import Understood
 from holdfast.recall.owners import owners_by_id
@@ -55,12 +56,19 @@ class Question(NamedTuple):
     model: str
     cache: VectorCache
 
+    def background(self, reader: Reader, hub_id: str) -> Background | None:
+        """What the question has in common with the hub at large; None for a model whose cosines
+        were measured, which needs no comparison."""
+        if self.model in weights.CONFIDENCE:
+            return None
+        return self.cache.background(reader, hub_id, self.model, self.vector)
+
 
 _Rows = dict[str, dict[int, Found]]
 
 
 def embed_question(
-    asked: Asked, embedder: Embedder | None, cache: VectorCache, degraded: list[str]
+    asked: Asked, text: str, embedder: Embedder | None, cache: VectorCache, degraded: list[str]
 ) -> Question | None:
     """The question as a vector; None, and why, where meaning cannot be asked."""
     if embedder is None:
@@ -77,7 +85,7 @@ def embed_question(
     if not state.size or not asked.analysis.terms:
         return None
     try:
-        vector = embedder.embed_query(first_person(asked.analysis.words, asked.voice))
+        vector = embedder.embed_query(first_person(text, asked.voice))
         return Question(
             cache.checked(asked.reader, asked.hub_id, embedder.identity, vector),
             embedder.identity,
@@ -135,7 +143,7 @@ def coverage(asked: Asked, understood: Understood) -> Callable[[Evidence], float
     dates do not: whose words these are, and of when, has been looked at already.
     """
     window = asked.analysis.window
-    query, lexicon, others = understood
+    query, lexicon, others, _ = understood
     said = {*asked.voice.names, *terms(window.words if window else "")}
     wanted = [term for term in query.terms if term not in said] or list(query.terms)
     # In a hub of three notes every word is common; rarity needs a little more to go by.
@@ -188,7 +196,7 @@ def hear_speakers(
         return asked, list(hits)
     known = frozenset(term for name in speakers for term in terms(name))
     voice = asked.voice._replace(about=speakers, names=known, in_text=True)
-    query, lexicon, others = understood
+    query, lexicon, others, _ = understood
     rest = [term for term in query.terms if term not in known]
     candidates = [hit.candidate for hit in hits]
     scores = lexical.bm25(candidates, rest, lexicon, alternatives=others)
@@ -198,7 +206,7 @@ def hear_speakers(
 
 def find_by_words(asked: Asked, understood: Understood) -> list[lexical.WordHit]:
     """The passages that hold the words, and past texts that did."""
-    query, lexicon, others = understood
+    query, lexicon, others, _ = understood
     hits = lexical.gather(
         asked.reader, asked.hub_id, query, lexicon, asked.wanted, alternatives=others
     )

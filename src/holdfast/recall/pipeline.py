@@ -83,7 +83,9 @@ def recall(
         degraded.append("the query was too long; only its beginning was used")
     understood = understand(reader, hub_id, ask.analysis.words, term_query(ask.analysis))
     asked, words = hear_speakers(asked, understood, find_by_words(asked, understood))
-    question = embed_question(asked, embedder, cache, degraded) if meaning else None
+    question = (
+        embed_question(asked, understood.text, embedder, cache, degraded) if meaning else None
+    )
     items = gather(asked, words, question)
     left = _Left()
     if explain:
@@ -110,8 +112,11 @@ def recall(
     kept, merged = merge_turns(kept)
     left.add(merged, MERGED)
     ordered = rank.ordered(kept)
-    confidence = estimate(ordered, covered, model)
-    answers, far = cut(ordered, covered, model, past=ask.past is not None)
+    # What a narrow filter leaves is no better for being unlike the rest of the hub.
+    compared = question is not None and not _is_narrow(wanted)
+    background = question.background(reader, hub_id) if question and compared else None
+    confidence = estimate(ordered, covered, model, background)
+    answers, far = cut(ordered, covered, confidence, past=ask.past is not None)
     left.add(far, FAR)
     shown, echoes = rank.collapsed(answers, keep=ask.limit)
     left.add(echoes, ECHO)
@@ -175,11 +180,16 @@ def _hidden(
     reader: Reader, hub_id: str, understood: Understood, wanted: Filter
 ) -> list[tuple[Memory, str]]:
     """What fits the words, but not the filter."""
-    query, lexicon, others = understood
+    query, lexicon, others, _ = understood
     found = lexical.gather(reader, hub_id, query, lexicon, EVERYTHING, alternatives=others)
     ids = [hit.candidate.memory_id for hit in found]
     memories = owners_by_id(reader, hub_id, list(dict.fromkeys(ids)))
     return [(m, reason) for m in memories.values() if (reason := wanted.refusal(m))]
+
+
+def _is_narrow(wanted: Filter) -> bool:
+    """Whether a filter names anything but what is usually shown."""
+    return wanted._replace(states=(), alive_at=None, known_by=None) != Filter(states=())
 
 
 def _met(memory: Memory, conditions: Sequence[Filter]) -> str:

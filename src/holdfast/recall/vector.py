@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.errors import EmbedderError
 from holdfast.recall import weights
+from holdfast.recall.confidence import Background
 from holdfast.store.values import VectorRow, VectorState
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 # Blocks of 1,024 to 4,096 rows are equally fast for 384 dimensions; smaller and larger are slower.
 _BLOCK_ROWS = 2_048
 _SCALE_BYTES = 4
+# Enough for a mean and a deviation, and a fraction of a millisecond.
+_SAMPLE_ROWS = 2_048
 # Rows read between two copies into the matrix: as one list, the rows of a large hub would take
 # three times the room of the matrix itself while it is read.
 _ROWS_PER_PART = 4_096
@@ -228,6 +231,23 @@ class VectorCache:
         places, cosines = matrix.nearest(question, limit, also)
         passages = matrix.ids[matrix.starts[places]].tolist()
         return [VectorHit(*pair) for pair in zip(passages, cosines.tolist(), strict=True)]
+
+    def background(
+        self, reader: Reader, hub_id: str, model: str, question: npt.NDArray[np.float32]
+    ) -> Background | None:
+        """The cosines of the question with the hub's windows, or some thousands of them; None
+        where the store searches by itself and they are not here."""
+        import numpy as np
+
+        if reader.vector_index(hub_id, model):
+            return None
+        matrix = self._current(reader, hub_id, model)
+        count = len(matrix.ids)
+        if not count:
+            return None
+        some = slice(None, None, max(1, count // _SAMPLE_ROWS))
+        cosines = (matrix.values[some].astype(np.float32) @ question) * matrix.scales[some]
+        return Background(float(cosines.mean()), float(cosines.std()), count)
 
     def checked(
         self, reader: Reader, hub_id: str, model: str, question: npt.NDArray[np.float32]

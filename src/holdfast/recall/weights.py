@@ -85,15 +85,20 @@ MADE_FROM_ALIKE = 0.6
 # Turns of the conversation log and memories that are compared: the best so many of each.
 TURNS_COMPARED = 40
 
-# The cut. How sure an answer is: cosine, and this times the share of the question's words it holds,
-# rare ones counting more; the best of the first ten decides. Below the first limit there is no
-# answer, below the second only a few rows are shown. Asked in a hub that is not theirs, 65 % of
-# 1,164 questions end below the second; answerable ones lose 0.5 of R@10. The limits
-# belong to the model; where none were measured only the distance from the best hit cuts.
-CUT_LOOKS_AT = 10
-CUT_COVERAGE_WEIGHT = 0.4
-CUT_CONFIDENCE = {"holdfast-embed-s/1": (0.50, 0.67)}
-CUT_LITTLE = 3
+# Confidence (recall/confidence.py): bias, and what best cosine, gap, coverage and coverage of the
+# first weigh, for a model whose cosines were measured. Learned by `python -m bench.confidence`.
+CONFIDENCE_LOOKS_AT = 10
+CONFIDENCE = {"holdfast-embed-s/1": (-10.67, 10.83, 19.13, 4.04, 1.80)}
+# For any other model: bias, standard deviations above the hub's background, and coverages.
+CONFIDENCE_ANY_MODEL = (-1.67, 0.90, 5.36, 1.47)
+# With fewer windows there is no background: the answer is held to be this far above it.
+CONFIDENCE_BACKGROUND_LEAST = 30
+CONFIDENCE_UNKNOWN = 3.0
+# Of a hit: bias, the log odds of the answer, how far its cosine is behind, and its coverage.
+HIT_PROBABILITY = (-2.97, 0.38, 14.3, 1.82)
+# Less confident answers are not shown. Chosen on text that is not the one reported: questions asked
+# of a hub that is not theirs get a row in 9 to 18 % of cases, and answerable ones lose 0.2 to 1.4.
+CUT_CONFIDENCE = 0.2
 CUT_BELOW_BEST = 0.35
 CUT_BELOW_KEYWORDS = 0.15
 CUT_PASSAGES_LEAST = 100

@@ -6,7 +6,7 @@ A variant is a tuple of index terms, since 'pr' stands for two words. Knows no h
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import NamedTuple, TypeAlias
@@ -43,6 +43,25 @@ def _table() -> dict[Variant, tuple[Variant, ...]]:
             others = found.setdefault(one, {})
             others.update((other, None) for other in variants if other != one)
     return {one: tuple(others) for one, others in found.items()}
+
+
+@cache
+def _surfaces() -> dict[Variant, str]:
+    return {tuple(phrase_terms(one)): one for row in reversed(rows()) for one in row.variants}
+
+
+def spelled_out(text: str, instead: Mapping[str, Variant]) -> str:
+    """The text with abbreviations, by their term, in the words of the table."""
+
+    def word(match: re.Match[str]) -> str:
+        terms = phrase_terms(match[0])
+        other = instead.get(terms[0]) if len(terms) == 1 else None
+        return _surfaces().get(other, match[0]) if other else match[0]
+
+    return _TOKEN.sub(word, text) if instead else text
+
+
+_TOKEN = re.compile(r"\w+")
 
 
 def find_variants(words: Sequence[str]) -> dict[Variant, tuple[Variant, ...]]:

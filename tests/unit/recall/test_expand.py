@@ -9,7 +9,13 @@ import pytest
 
 from holdfast.api.hub import HubMemory
 from holdfast.testing import open_for_tests
-from holdfast.text.variants import definitions, find_variants, number_variants, rows
+from holdfast.text.variants import (
+    definitions,
+    find_variants,
+    number_variants,
+    rows,
+    spelled_out,
+)
 
 Stocked = Callable[..., HubMemory]
 
@@ -176,3 +182,10 @@ def test_numbers_and_identifiers_in_all_spellings(
 def test_the_table_knows_runs_of_words() -> None:
     assert find_variants(["pull", "request"])[("pull", "request")][:1] == (("pr",),)
     assert number_variants("in 10k steps") == {("10k",): (("10000",), ("10", "000"))}
+
+
+def test_abbreviations_that_the_hub_does_not_use_are_spelled_out_for_the_model() -> None:
+    instead = {"pr": ("pull", "request"), "prod": ("product",)}
+    assert spelled_out("max size of a PR", instead) == "max size of a pull request"
+    assert spelled_out("prod, or not", instead) == "production, or not"
+    assert spelled_out("approval", instead) == "approval"
