@@ -71,6 +71,8 @@ class Understood(NamedTuple):
     lexicon: Lexicon
     alternatives: Alternatives
     text: str
+    # Not in English, as far as its function words and its script tell.
+    foreign: bool = False
 
 
 def understand(reader: Reader, hub_id: str, text: str, query: TermQuery) -> Understood:
@@ -92,7 +94,8 @@ def understand(reader: Reader, hub_id: str, text: str, query: TermQuery) -> Unde
     instead = {
         term: several[0].terms for term, several in known.items() if not lexicon.frequency[term]
     }
-    return Understood(query, lexicon, known, spelled_out(text, instead))
+    foreign = bool(language) or any(not word.isascii() and word.isalpha() for word in words)
+    return Understood(query, lexicon, known, spelled_out(text, instead), foreign)
 
 
 class _Others:

@@ -57,10 +57,7 @@ class Question(NamedTuple):
     cache: VectorCache
 
     def background(self, reader: Reader, hub_id: str) -> Background | None:
-        """What the question has in common with the hub at large; None for a model whose cosines
-        were measured, which needs no comparison."""
-        if self.model in weights.CONFIDENCE:
-            return None
+        """What the question has in common with the hub at large."""
         return self.cache.background(reader, hub_id, self.model, self.vector)
 
 
@@ -143,7 +140,7 @@ def coverage(asked: Asked, understood: Understood) -> Callable[[Evidence], float
     dates do not: whose words these are, and of when, has been looked at already.
     """
     window = asked.analysis.window
-    query, lexicon, others, _ = understood
+    query, lexicon, others, *_ = understood
     said = {*asked.voice.names, *terms(window.words if window else "")}
     wanted = [term for term in query.terms if term not in said] or list(query.terms)
     # In a hub of three notes every word is common; rarity needs a little more to go by.
@@ -196,7 +193,7 @@ def hear_speakers(
         return asked, list(hits)
     known = frozenset(term for name in speakers for term in terms(name))
     voice = asked.voice._replace(about=speakers, names=known, in_text=True)
-    query, lexicon, others, _ = understood
+    query, lexicon, others, *_ = understood
     rest = [term for term in query.terms if term not in known]
     candidates = [hit.candidate for hit in hits]
     scores = lexical.bm25(candidates, rest, lexicon, alternatives=others)
@@ -206,7 +203,7 @@ def hear_speakers(
 
 def find_by_words(asked: Asked, understood: Understood) -> list[lexical.WordHit]:
     """The passages that hold the words, and past texts that did."""
-    query, lexicon, others, _ = understood
+    query, lexicon, others, *_ = understood
     hits = lexical.gather(
         asked.reader, asked.hub_id, query, lexicon, asked.wanted, alternatives=others
     )

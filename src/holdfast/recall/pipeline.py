@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.memory import TURN, Memory
 from holdfast.domain.query import EVERYTHING, Filter, Hit, LeftOut, Passage, Recalled
-from holdfast.recall import lexical, rank
+from holdfast.recall import lexical, rank, weights
 from holdfast.recall.analyse import Analysis
 from holdfast.recall.conditions import read_conditions
 from holdfast.recall.confidence import estimate
@@ -108,12 +108,15 @@ def recall(
     rank.add_surroundings(kept, asked.voice, lambda pairs: _adjacent(reader, hub_id, pairs))
     rank.add_priors(kept, ask.analysis, ask.now, ask.project)
     rank.lift_consolidated(kept)
-    model = question.model if question else ""
+    # Cosines were measured in English.
+    model = question.model if question and not understood.foreign else ""
     kept, merged = merge_turns(kept)
     left.add(merged, MERGED)
     ordered = rank.ordered(kept)
-    # What a narrow filter leaves is no better for being unlike the rest of the hub.
-    compared = question is not None and not _is_narrow(wanted)
+    # What a narrow filter leaves is no better for being unlike the rest of the hub, and between two
+    # languages a background tells nothing.
+    narrow = understood.foreign or _is_narrow(wanted)
+    compared = model not in weights.CONFIDENCE and not narrow
     background = question.background(reader, hub_id) if question and compared else None
     confidence = estimate(ordered, covered, model, background)
     answers, far = cut(ordered, covered, confidence, past=ask.past is not None)
@@ -180,7 +183,7 @@ def _hidden(
     reader: Reader, hub_id: str, understood: Understood, wanted: Filter
 ) -> list[tuple[Memory, str]]:
     """What fits the words, but not the filter."""
-    query, lexicon, others, _ = understood
+    query, lexicon, others, *_ = understood
     found = lexical.gather(reader, hub_id, query, lexicon, EVERYTHING, alternatives=others)
     ids = [hit.candidate.memory_id for hit in found]
     memories = owners_by_id(reader, hub_id, list(dict.fromkeys(ids)))
@@ -189,7 +192,8 @@ def _hidden(
 
 def _is_narrow(wanted: Filter) -> bool:
     """Whether a filter names anything but what is usually shown."""
-    return wanted._replace(states=(), alive_at=None, known_by=None) != Filter(states=())
+    usual = wanted._replace(states=(), alive_at=None, known_by=None, turns=False)
+    return usual != Filter(states=(), turns=False)
 
 
 def _met(memory: Memory, conditions: Sequence[Filter]) -> str:

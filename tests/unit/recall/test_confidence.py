@@ -104,3 +104,17 @@ def test_without_vectors_the_share_of_words_decides(tmp_path: pathlib.Path) -> N
         assert sure.confidence > 0.5
         found = hub.recall("gallery prints")
         assert any("no embedding model" in reason for reason in found.degraded)
+
+
+def test_a_question_in_another_language_is_not_measured_by_english(
+    tmp_path: pathlib.Path,
+) -> None:
+    embedder = find_embedder("auto")
+    if embedder is None:
+        pytest.skip("the bundled model is not installed")
+    german, *_ = read_stores(str(SETS / "languages.jsonl"))
+    with open_for_tests(tmp_path, embedder=embedder) as memory:
+        hub = memory.hub()
+        hub.remember_many([doc.text for doc in german.docs])
+        answered = [bool(hub.recall(question.text)) for question in german.questions[:40]]
+    assert sum(answered) >= 38
