@@ -191,6 +191,9 @@ JOURNAL = (
     "Load test with the new pool size: p95 fell from 140 ms to 90 ms",
 )
 TURNS = (
+    ("I prefer the forecast in metres and knots, please remember that.",
+     "Metres and knots from now on."),
+    ("My phone number changed, I will tell you later.", "All right."),
     ("Can you check why the forecast job was late last night?",
      "It waited 41 seconds for a lock held by the nightly backup."),
     ("Then move the backup to 02:00 and tell me what else runs then.",
@@ -221,7 +224,7 @@ def fill(hub: HubMemory, clock: DemoClock, *, seed: int = 7) -> None:
         busy = chance.random() < (0.75 if (NOW - timedelta(days=DAYS - day)).weekday() < 5 else 0.2)
         if not busy and day < DAYS - 1:
             continue
-        for _ in range(chance.randint(1, 3)):
+        for _ in range(1 if chance.random() < 0.75 else 2):
             if told:
                 _tell(hub, told.pop(), later, numbers, chance)
         note = next(journal, "") if day > DAYS - 40 and chance.random() < 0.4 else ""
@@ -230,7 +233,7 @@ def fill(hub: HubMemory, clock: DemoClock, *, seed: int = 7) -> None:
         if later and day > DAYS // 2 and chance.random() < 0.5:
             old, new = later.pop(0)
             hub.remember(new, supersedes=numbers[old], source="web")
-        if day % 17 == 3:
+        if day % 17 == 3 or day > DAYS - 8:
             talk(hub, clock, day)
     for old, new in later:
         hub.remember(new, supersedes=numbers[old], source="web")
@@ -261,8 +264,8 @@ def talk(hub: HubMemory, clock: DemoClock, day: int) -> None:
     """One conversation."""
     for said, answered in TURNS:
         clock.at += timedelta(minutes=2)
-        hub.log_turn("user", said, session=f"desk-{day}", source="claude")
-        hub.log_turn("assistant", answered, session=f"desk-{day}", source="claude")
+        hub.observe_turn(said, answered, session=f"desk-{day}", source="claude")
+    hub.core.wait()
 
 
 def finish(hub: HubMemory, clock: DemoClock) -> None:
@@ -287,10 +290,13 @@ def finish(hub: HubMemory, clock: DemoClock) -> None:
     )  # fmt: skip
     gone = hub.remember("The temporary password hint is on the whiteboard").memory
     hub.forget(gone.id, reason="not for memory")
-    first = hub.recall("good knife", limit=1)[0].memory
+    for question in ("deploy", "staging server", "Tomás", "backups", "Porto"):
+        for hit in hub.recall(question, limit=2, turns=False):
+            hub.access(hit.memory.id)
+    first = hub.recall("good knife", limit=1, turns=False)[0].memory
     hub.archive(first.id)
     hub.update(
-        hub.recall("backups kept", limit=1)[0].memory.id,
+        hub.recall("backups kept", limit=1, turns=False)[0].memory.id,
         content="Backups of the database are taken at 02:00 UTC and kept for 35 days",
         reason="The backup was moved",
     )
@@ -298,7 +304,7 @@ def finish(hub: HubMemory, clock: DemoClock) -> None:
 
 def main(folder: str) -> None:
     clock = DemoClock()
-    settings = {"actor": "ada", "embed.background": False}
+    settings = {"actor": "ada", "embed.background": False, "shadowJournal.enabled": True}
     with holdfast.open(folder, clock=clock, settings=settings) as memory:
         clock.at = NOW - timedelta(days=DAYS)
         hub = memory.hub()

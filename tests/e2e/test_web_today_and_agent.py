@@ -129,6 +129,6 @@ def test_a_turn_is_shown_in_its_conversation(page: Any, place: Site) -> None:
     place.hub.log_turn("user", "Where does the zeppelin land?", session="air")
     place.hub.log_turn("assistant", "On the meadow behind the mill.", session="air")
     page.goto("/h/default?q=zeppelin+land")
-    page.locator(".turns .turn").first.click()
+    page.locator(".hit .turn").first.click()
     expect(page.locator(".turn.chosen")).to_contain_text("zeppelin")
     expect(page.locator(".conversation")).to_contain_text("behind the mill")

@@ -56,7 +56,9 @@ if TYPE_CHECKING:
     from holdfast.engine.history import FieldDiff, Undone
     from holdfast.engine.jobs.queue import Job
     from holdfast.engine.reading.lookup import Reference
+    from holdfast.engine.reading.meaning_map import MeaningMap
     from holdfast.engine.review.verdicts import Chosen
+    from holdfast.engine.upkeep.activity import Activity
     from holdfast.engine.upkeep.compact import Compacted
     from holdfast.engine.upkeep.secret_scan import Secret
     from holdfast.files.archive import Archived
@@ -483,6 +485,22 @@ class HubMemory:
         waiting = engine.inbox.count(self.scope) if counted.quarantined else 0
         ran_at = None if ran is None else ran.at
         return counted._replace(hub=self.name, waiting=waiting, lifecycle_at=ran_at)
+
+    @reads(sync=False, deadline=None, limits={"limit": 20_000})
+    def meaning_map(self, *, limit: int = 20_000) -> MeaningMap:
+        """Where memories are on a map on which near in meaning is near, and the groups they form,
+        named by their words. Of more than `limit`, an even sample."""
+        from holdfast.engine.reading import meaning_map
+
+        return meaning_map.meaning_map(self.scope, limit=limit)
+
+    @reads(sync=False, limits={"days": 371})
+    def activity(self, *, days: int = 371) -> Activity:
+        """How many changes of each kind there were on each of the last days, and how the hub has
+        grown."""
+        from holdfast.engine.upkeep import activity
+
+        return activity.activity(self.scope, days=days)
 
     @overload
     def context(

@@ -63,6 +63,8 @@ OPERATIONS: dict[str, Row] = {
     "list": Row("read", {"state": "archived"}),
     "scan": Row("read"),
     "statistics": Row("read"),
+    "meaning_map": Row("read"),
+    "activity": Row("read"),
     "context": Row("read", {"query": "harbour", "budget": 20_000, "explain": True}),
     "jobs": Row("read"),
     # The past

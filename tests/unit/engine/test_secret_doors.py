@@ -283,6 +283,8 @@ NO_DOORS = frozenset(
             "search_text",
             "search_turns",
             "statistics",
+            "meaning_map",
+            "activity",
             "touched",
             "turns",
         ),

@@ -23,7 +23,6 @@ _HITS_MAX = 30
 # A state is chosen among this many hits.
 _HITS_OF_A_STATE = 200
 _LIST_MAX = 30
-_TURNS_MAX = 3
 _DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
 # Which parts of a score are shown together, in the order of the bar.
 _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -69,6 +68,9 @@ class Row(NamedTuple):
     why: Sequence[str] = ()
     parts: Mapping[str, float] = {}
     segments: Sequence[Segment] = ()
+    probability: float = 1.0
+    turn: Turn | None = None
+    around: Sequence[Turn] = ()
 
 
 class Found(NamedTuple):
@@ -78,7 +80,6 @@ class Found(NamedTuple):
     cursor: str | None = None
     degraded: Sequence[str] = ()
     filtered: Mapping[str, int] = {}
-    turns: Sequence[Turn] = ()
     searched: bool = False
 
 
@@ -110,12 +111,10 @@ def search(visit: Visit, hub: HubMemory, asked: Asked) -> Found:
         since=_since(asked, hub.core.now()),
         as_of=_end_of(asked.as_of),
         include_archived=asked.state == "archived",
+        around=1,
     )
     shown = [hit for hit in hits if asked.state in ("", hit.memory.state)][:_HITS_MAX]
-    turns: Sequence[Turn] = ()
-    if visit.allows("read_log") and not asked.filtered:
-        turns = hub.search_turns(asked.q, limit=_TURNS_MAX)
-    return Found(_rows(shown), None, hits.degraded, hits.filtered, turns, searched=True)
+    return Found(_rows(shown), None, hits.degraded, hits.filtered, searched=True)
 
 
 def _listed(visit: Visit, hub: HubMemory, asked: Asked) -> Found:
@@ -144,6 +143,9 @@ def _rows(hits: Sequence[Hit]) -> list[Row]:
             hit.why,
             hit.parts,
             segments_of(hit.parts, most),
+            hit.probability,
+            hit.turn,
+            hit.around,
         )
         for hit in hits
     ]
@@ -186,7 +188,7 @@ def _find(visit: Visit) -> Response:
     values |= {
         "tab": "find",
         "categories": sorted(counted.by_category, key=lambda one: -counted.by_category[one]),
-        "layers": LAYERS,
+        "layers": (*LAYERS, "turn"),
         "kinds": KINDS,
         "states": (*STATES, "forgotten"),
         "sources": SOURCES,

@@ -27,6 +27,9 @@ PAGES = (
     ("find", "", "f"),
     ("today", "/today", "t"),
     ("agent", "/agent", "a"),
+    ("pictures", "/pictures", "p"),
+    ("files", "/files", "i"),
+    ("team", "/team", "m"),
 )
 SHORTCUTS = (
     ("/", "keys.search"),

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.edges.web import agent, find, memory, sign_in, static_files, today
+from holdfast.edges.web import (
+    agent,
+    files,
+    find,
+    memory,
+    pictures,
+    sign_in,
+    static_files,
+    team,
+    today,
+)
 
 if TYPE_CHECKING:
     from starlette.routing import Route
@@ -13,6 +23,6 @@ if TYPE_CHECKING:
 def routes() -> list[Route]:
     """The routes of the web page, for the app that serves them."""
     out: list[Route] = []
-    for module in (static_files, sign_in, find, memory, today, agent):
+    for module in (static_files, sign_in, find, memory, today, agent, pictures, files, team):
         out += module.routes()
     return out

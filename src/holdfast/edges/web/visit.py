@@ -4,6 +4,7 @@ answer or an error becomes HTML."""
 from __future__ import annotations
 
 import gzip
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -179,17 +180,26 @@ class Visit:
 
     fragment = page
 
+    def json(self, values: Mapping[str, Any]) -> Response:
+        """Figures for a picture."""
+        body = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode()
+        return self._sent(body, 200, "application/json", {})
+
     def html(
         self, template: str, values: Mapping[str, Any], *, status: int = 200, **headers: str
     ) -> Response:
         body = rendering.render(template, values).encode("utf-8", "replace")
+        return self._sent(body, status, "text/html; charset=utf-8", headers)
+
+    def _sent(
+        self, body: bytes, status: int, media_type: str, headers: Mapping[str, str]
+    ) -> Response:
         sent = {**SECURITY_HEADERS, "Cache-Control": "no-store", "Vary": "Accept-Encoding"}
-        if len(body) >= _GZIP_BYTES_MIN and "gzip" in self.request.headers.get(
-            "accept-encoding", ""
-        ):
+        accepted = self.request.headers.get("accept-encoding", "")
+        if len(body) >= _GZIP_BYTES_MIN and "gzip" in accepted:
             body = gzip.compress(body, 5, mtime=0)
             sent["Content-Encoding"] = "gzip"
-        return Response(body, status, {**sent, **headers}, "text/html; charset=utf-8")
+        return Response(body, status, {**sent, **headers}, media_type)
 
     def redirect(self, to: str) -> Response:
         """To another page, for a fragment as for a whole one."""

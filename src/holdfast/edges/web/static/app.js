@@ -154,7 +154,7 @@ document.addEventListener("input", (event) => { if (event.target.closest("[data-
 document.addEventListener("htmx:afterRequest", (event) => {
   if (event.detail.successful && event.target.matches("[data-guard]")) dirty = false;
 });
-document.addEventListener("click", (event) => { if (event.target.closest("a[data-key=Escape]")) dirty = false; });
+document.addEventListener("click", (event) => { if (event.target.closest("a[data-key=Escape], [data-clean]")) dirty = false; });
 addEventListener("beforeunload", (event) => { if (dirty) event.preventDefault(); });
 
 // The server says no, or nothing at all.
@@ -238,6 +238,24 @@ function heard(part) {
   }, 1500);
   body.dispatchEvent(new CustomEvent("hub-changed", { detail: data }));
 }
+// The list of changes as they happen.
+body.addEventListener("hub-changed", (event) => {
+  const place = document.getElementById("live");
+  const { change, memories } = event.detail;
+  if (!place || !change) return;
+  place.querySelector(".hint")?.remove();
+  const words = JSON.parse(place.dataset.words);
+  const line = document.createElement("li");
+  const time = document.createElement("time");
+  time.dateTime = change.at;
+  time.dataset.as = "ago";
+  const what = document.createElement("b");
+  what.textContent = words[change.action] || change.action;
+  line.append(what, ` ${change.actor} · ${(memories || []).length} · `, time);
+  place.prepend(line);
+  showTimes(line);
+  while (place.children.length > 50) place.lastElementChild.remove();
+});
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) { listening?.abort(); listening = null; } else if (!ended) listen();
 });
