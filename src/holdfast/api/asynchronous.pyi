@@ -31,6 +31,8 @@ from holdfast.engine.history import FieldDiff, Undone
 from holdfast.engine.jobs.queue import Job
 from holdfast.engine.people.records import HandedInvite, HandedKey
 from holdfast.engine.reading.lookup import Reference
+from holdfast.engine.reading.meaning_map import MeaningMap
+from holdfast.engine.upkeep.activity import Activity
 from holdfast.engine.upkeep.compact import Compacted
 from holdfast.engine.upkeep.secret_scan import Secret
 from holdfast.files.archive import Archived
@@ -57,6 +59,7 @@ class AsyncHub:
     def id(self) -> str: ...
     async def access(self, reference: Reference) -> Memory: ...
     async def access_many(self, references: Iterable[Reference]) -> list_[Memory]: ...
+    async def activity(self, *, days: int = 371) -> Activity: ...
     async def append_memory_md(
         self,
         content: str,
@@ -204,6 +207,7 @@ class AsyncHub:
         speaker: str | None = None,
         trust: str | None = None,
     ) -> Turn: ...
+    async def meaning_map(self, *, limit: int = 20000) -> MeaningMap: ...
     async def move_many(self, references: Iterable[Reference], to: AsyncHub) -> list_[Memory]: ...
     async def observe_turn(
         self,

@@ -59,6 +59,8 @@ _TYPES = {
     "holdfast.engine.jobs.queue": "Job",
     "holdfast.engine.people.records": "HandedInvite HandedKey",
     "holdfast.engine.reading.lookup": "Reference",
+    "holdfast.engine.reading.meaning_map": "MeaningMap",
+    "holdfast.engine.upkeep.activity": "Activity",
     "holdfast.engine.upkeep.compact": "Compacted",
     "holdfast.files.archive": "Archived",
     "holdfast.files.journal.journal": "Days",
