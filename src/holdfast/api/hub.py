@@ -780,16 +780,18 @@ class HubMemory:
         return engine.history.changes(self.scope, limit=limit, before=before)
 
     @reads(limits={"changes": 200})
-    def touched(self, changes: Iterable[str]) -> dict[str, list_[Memory]]:
+    def touched(
+        self, changes: Iterable[str], *, limit: int | None = None
+    ) -> dict[str, list_[Memory]]:
         """The memories that each of these change sets touched, by number; what was purged since is
-        gone."""
+        gone. With a limit, only so many of each, the first that it touched."""
         out = {}
         named = [engine.drafts.clean_label("change set", change) for change in changes]
         with self.core.read() as reader:
             self.scope.require_hub(reader)
             for change in named:
                 ids = dict.fromkeys(one.memory_id for one in reader.revisions_of(self.id, change))
-                found = reader.memories_by_id(self.id, list(ids))
+                found = reader.memories_by_id(self.id, list(ids)[:limit])
                 out[change] = sorted(found.values(), key=lambda memory: memory.number)
         return out
 

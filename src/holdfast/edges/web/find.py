@@ -23,6 +23,7 @@ _HITS_MAX = 30
 # A state is chosen among this many hits.
 _HITS_OF_A_STATE = 200
 _LIST_MAX = 30
+_CATEGORIES_MAX = 60
 _DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
 # Which parts of a score are shown together, in the order of the bar.
 _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -180,26 +181,38 @@ def _values(visit: Visit, hub: HubMemory, asked: Asked) -> dict[str, Any]:
 
 
 def _find(visit: Visit) -> Response:
+    """The page. What has to be counted for it comes after it, by `_facets`."""
     hub = visit.hub()
     asked = asked_of(visit)
-    counted = hub.statistics()
-    oldest = counted.oldest or hub.core.now()
     values = _values(visit, hub, asked)
     values |= {
         "tab": "find",
-        "categories": sorted(counted.by_category, key=lambda one: -counted.by_category[one]),
         "layers": (*LAYERS, "turn"),
+        "categories": [asked.category] if asked.category else [],
         "kinds": KINDS,
         "states": (*STATES, "forgotten"),
         "sources": SOURCES,
         "whens": tuple(_DAYS),
-        "counted": counted,
-        "waiting": counted.waiting,
-        "oldest": oldest.astimezone(UTC).date().isoformat(),
         "today": hub.core.now().astimezone(UTC).date().isoformat(),
-        "days": max((hub.core.now() - oldest).days + 1, 1),
     }
     return visit.page("find.html", values)
+
+
+def _facets(visit: Visit) -> Response:
+    """What is counted: categories, how far back the past goes, and what waits."""
+    hub = visit.hub()
+    counted = hub.statistics()
+    now = hub.core.now()
+    oldest = counted.oldest or now
+    categories = sorted(counted.by_category, key=lambda one: -counted.by_category[one])
+    return visit.json(
+        {
+            "categories": categories[:_CATEGORIES_MAX],
+            "oldest": oldest.astimezone(UTC).date().isoformat(),
+            "days": max((now - oldest).days + 1, 1),
+            "waiting": counted.waiting,
+        }
+    )
 
 
 def _results(visit: Visit) -> Response:
@@ -217,4 +230,5 @@ def routes() -> list[Route]:
         route("/", _find),
         route("/h/{hub}", _find),
         route("/h/{hub}/results", _results),
+        route("/h/{hub}/facets", _facets),
     ]

@@ -27,11 +27,11 @@ _CAPTURED_DAYS = 14
 
 
 class Happened(NamedTuple):
-    """One change set, and the first of the memories that it touched."""
+    """One change set, the first of the memories that it touched, and whether there are more."""
 
     change: Change
     memories: Sequence[Memory]
-    more: int
+    more: bool
 
 
 class Day(NamedTuple):
@@ -53,7 +53,8 @@ class Day(NamedTuple):
 def _days(visit: Visit, hub: HubMemory, before: str | None) -> tuple[list[Day], str]:
     """Days, newest first, and where older ones begin; empty where there are none."""
     changes = hub.changes(limit=_CHANGES_MAX, before=before)
-    touched = hub.touched([change.id for change in changes]) if changes else {}
+    named = [change.id for change in changes]
+    touched = hub.touched(named, limit=_TOUCHED_MAX + 1) if changes else {}
     captured: dict[str, CapturedDay] = {}
     if visit.allows("read_log"):
         captured = {one.day: one for one in hub.captured(days=_CAPTURED_DAYS)}
@@ -62,7 +63,7 @@ def _days(visit: Visit, hub: HubMemory, before: str | None) -> tuple[list[Day], 
         day = change.at.astimezone(UTC).date()
         made = days.setdefault(day, Day(day, [], captured.get(day.isoformat())))
         memories = touched.get(change.id, [])
-        more = max(len(memories) - _TOUCHED_MAX, 0)
+        more = len(memories) > _TOUCHED_MAX
         made.happened.append(Happened(change, memories[:_TOUCHED_MAX], more))
     older = changes[-1].id if len(changes) == _CHANGES_MAX else ""
     return list(days.values()), older

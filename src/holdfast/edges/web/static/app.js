@@ -96,20 +96,30 @@ if (range) {
   const date = document.querySelector("[data-as-of]");
   const chip = range.closest(".past");
   const shown = document.querySelector("[data-as-of-shown]");
-  const first = Date.parse(range.dataset.first + "T00:00:00Z");
-  const last = Number(range.max);
+  const first = () => Date.parse(range.dataset.first + "T00:00:00Z");
   const show = () => { shown.textContent = date.value ? " " + date.value : ""; chip.toggleAttribute("data-on", Boolean(date.value)); };
-  if (date.value) range.value = String(Math.round((Date.parse(date.value + "T00:00:00Z") - first) / 864e5));
+  const place = () => { range.value = date.value ? String(Math.round((Date.parse(date.value + "T00:00:00Z") - first()) / 864e5)) : range.max; };
   range.addEventListener("input", () => {
     const days = Number(range.value);
-    date.value = days >= last ? "" : new Date(first + days * 864e5).toISOString().slice(0, 10);
+    date.value = days >= Number(range.max) ? "" : new Date(first() + days * 864e5).toISOString().slice(0, 10);
     show();
   });
-  date.addEventListener("change", show);
+  date.addEventListener("change", () => { show(); place(); });
   document.querySelector("[data-as-of-now]").addEventListener("click", () => {
-    date.value = ""; range.value = range.max; show();
+    date.value = ""; place(); show();
     date.dispatchEvent(new Event("change", { bubbles: true }));
   });
+  // What has to be counted comes after the page, which does not wait for it.
+  fetch(range.form.dataset.facets, { headers: { "X-Holdfast-Client": "page" } }).then((answer) => answer.ok ? answer.json() : Promise.reject(answer.status)).then((facets) => {
+    range.dataset.first = facets.oldest;
+    range.max = String(facets.days);
+    place();
+    const chosen = range.form.elements.category;
+    const known = new Set([...chosen.options].map((option) => option.value));
+    for (const name of facets.categories) if (!known.has(name)) chosen.add(new Option(name.replaceAll("_", " "), name));
+    const count = document.querySelector("[data-waiting]");
+    if (count) { count.textContent = String(facets.waiting); count.hidden = !facets.waiting; }
+  }).catch(() => { /* The page works without. */ });
 }
 
 // Keys: an element says its own; two keys (g, then one) go to a page.
