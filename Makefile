@@ -15,7 +15,7 @@ ON_POSTGRES := tests/edges tests/property tests/e2e tests/docs/test_docs_example
 		journaler_kills mirror_processes processes proposing_processes purge_traces server_kills \
 		sharing worker_kills)
 
-.PHONY: run tour test test-damage bytecode test-postgres test-postgres-versions test-llm test-patroni test-attack lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-hooks bench-capture reference figures inspector clients dist constraints clean help
+.PHONY: run tour test test-damage bytecode test-postgres test-postgres-versions test-llm test-patroni test-attack lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-hooks bench-web screenshots axe bench-capture reference figures inspector clients dist constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
@@ -135,6 +135,13 @@ bench-hooks: $(VENV)/.ready ## hooks of agents beside a bare start of Python
 bench-http: $(VENV)/.model ## the REST server under load beside the library
 	$(BIN)/python -m bench.rest
 
+bench-web: $(VENV)/.model ## the web page: size, first paint, large hubs
+	$(BIN)/python -m bench.web
+
+# Six pictures for the README and the docs, of an invented hub.
+screenshots: $(VENV)/.model ## take the screenshots anew (needs Chromium)
+	$(BIN)/python -m tools.screenshots docs/assets/screenshots
+
 bench-capture: $(VENV)/.model ## what automatic memory takes in, and what its passes cost
 	$(BIN)/python -m bench.capture $(or $(FILE),$(wildcard ../shared/data/recall/locomo.jsonl))
 
@@ -182,7 +189,18 @@ $(VENV)/.clients-tried: $(VENV)/.ready
 	@$(MAKE) --no-print-directory $(VENV)/.clients || echo "The agents' programs could not be had; their tests are skipped."
 	@touch $@
 
-# Chromium, for the tests of what a web page can do to a server; they are skipped without it. It is
+# The checker of accessibility, for the tests of the web page; skipped without it.
+axe: $(VENV)/.axe ## install the accessibility checker (needs npm)
+
+$(VENV)/.axe: $(VENV)/.ready
+	npm install --silent --no-audit --no-fund --no-save --fetch-retries 1 --prefix $(VENV)/axe axe-core@4.14.0
+	@touch $@
+
+$(VENV)/.axe-tried: $(VENV)/.ready
+	@$(MAKE) --no-print-directory $(VENV)/.axe || echo "axe-core could not be had; the accessibility tests are skipped."
+	@touch $@
+
+# Chromium, for the tests of the web page and of what other pages can do to a server; they are skipped without it. It is
 # installed only by CI, as root on Debian or Ubuntu: a developer decides about their own machine.
 $(VENV)/.chromium-tried: $(VENV)/.ready
 	@if command -v chromium chromium-browser google-chrome > /dev/null; then :; \

@@ -197,30 +197,38 @@ function gone() {
 }
 document.addEventListener("htmx:sendError", gone);
 
-// Live changes, while the page is looked at: a stream for each hidden tab would use up the
-// connections that a browser opens to one server.
+// Live changes. One visible page of a browser listens for all that show the same hub, and passes
+// on what it hears: a stream for each would use up the connections that a browser opens to a server.
+const hub = body.dataset.hub;
+const channel = hub && "BroadcastChannel" in window ? new BroadcastChannel(`holdfast ${hub}`) : null;
+if (channel) channel.onmessage = (event) => heard(event.data);
 let listening = null;
 let lastEvent = "";
+async function stream(stop) {
+  const headers = { "X-Hub-ID": hub, "X-Holdfast-Client": "page" };
+  if (lastEvent) headers["Last-Event-ID"] = lastEvent;
+  const answer = await fetch("/v1/events", { headers, signal: stop.signal });
+  if (answer.status === 401) { tell("event: end\ndata: {}"); return; }
+  if (!answer.ok) throw new Error(String(answer.status));
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error("ended");
+    const parts = (rest + value).split("\n\n");
+    rest = parts.pop();
+    parts.forEach(tell);
+  }
+}
+function tell(part) { heard(part); channel?.postMessage(part); }
 async function listen() {
-  if (!body.dataset.hub || document.hidden || listening) return;
+  if (!hub || document.hidden || listening || ended) return;
   const stop = listening = new AbortController();
+  const run = () => stream(stop);
   try {
-    const headers = { "X-Hub-ID": body.dataset.hub, "X-Holdfast-Client": "page" };
-    if (lastEvent) headers["Last-Event-ID"] = lastEvent;
-    const answer = await fetch("/v1/events", { headers, signal: stop.signal });
-    if (answer.status === 401) { document.getElementById("banner").textContent = text("ended"); return; }
-    if (!answer.ok) throw new Error(String(answer.status));
-    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-    let rest = "";
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done) break;
-      const parts = (rest + value).split("\n\n");
-      rest = parts.pop();
-      for (const part of parts) heard(part);
-    }
-    throw new Error("ended");
-  } catch (error) {
+    if (navigator.locks) await navigator.locks.request(`holdfast ${hub}`, { signal: stop.signal }, run);
+    else await run();
+  } catch {
     if (listening === stop) listening = null;
     if (stop.signal.aborted || ended) return;
     setTimeout(async () => {
