@@ -31,7 +31,7 @@ tour: $(VENV)/.model ## set up, and take the guided tour
 test test-postgres test-postgres-versions: export PYTHONDONTWRITEBYTECODE :=
 
 # Work is stolen, not dealt: tests of one module stay together, and so do their fixtures.
-test: $(VENV)/.model $(VENV)/.inspector-tried $(VENV)/.clients-tried $(VENV)/.chromium-tried ## set up, lint, check types, run all tests
+test: $(VENV)/.model $(VENV)/.inspector-tried $(VENV)/.clients-tried $(VENV)/.axe-tried $(VENV)/.chromium-tried ## set up, lint, check types, run all tests
 	@$(MAKE) --no-print-directory -j2 lint types bytecode
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
