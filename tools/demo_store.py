@@ -233,7 +233,7 @@ def fill(hub: HubMemory, clock: DemoClock, *, seed: int = 7) -> None:
         if later and day > DAYS // 2 and chance.random() < 0.5:
             old, new = later.pop(0)
             hub.remember(new, supersedes=numbers[old], source="web")
-        if day % 17 == 3 or day > DAYS - 8:
+        if day % 17 == 3 or day > DAYS - 4:
             talk(hub, clock, day)
     for old, new in later:
         hub.remember(new, supersedes=numbers[old], source="web")
@@ -262,7 +262,7 @@ def _tell(
 
 def talk(hub: HubMemory, clock: DemoClock, day: int) -> None:
     """One conversation."""
-    for said, answered in TURNS:
+    for said, answered in TURNS[day % 3 :: 3]:
         clock.at += timedelta(minutes=2)
         hub.observe_turn(said, answered, session=f"desk-{day}", source="claude")
     hub.core.wait()

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from holdfast.edges.web.rendering import query_string
 from holdfast.edges.web.visit import Visit, route
 from holdfast.engine.context.styles import STYLES
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 _LEFT_OUT_MAX = 40
 _TURNS_MAX = 500
 _SESSIONS_MAX = 12
+# In a hub with more memories, the block comes first and its explanation after it.
+_EXPLAINED_AT_ONCE = 5_000
 _BUDGET_MIN, _BUDGET_MAX = 200, 200_000
 
 
@@ -32,17 +35,34 @@ class Session(NamedTuple):
     turns: Sequence[Turn]
 
 
-def _block(visit: Visit, hub: HubMemory) -> dict[str, Any]:
-    question = visit.query("q")
+class Block(NamedTuple):
+    """What a block is asked for with."""
+
+    q: str
+    style: str
+    budget: int | None
+
+
+def _asked(visit: Visit) -> Block:
     style = visit.query("style") if visit.query("style") in STYLES else "plain"
     given = visit.query("budget")
-    budget = min(max(int(given), _BUDGET_MIN), _BUDGET_MAX) if given.isdigit() else None
-    built = hub.context(question or None, budget=budget, style=style, explain=True)
-    return {
-        "question": question,
-        "style": style,
-        "styles": tuple(STYLES),
-        "budget": budget,
+    budget = min(max(int(given[:9]), _BUDGET_MIN), _BUDGET_MAX) if given.isdigit() else None
+    return Block(visit.query("q"), style, budget)
+
+
+def _block(visit: Visit, hub: HubMemory, *, explain: bool) -> dict[str, Any]:
+    """The block, and with `explain` what is in it and what is not, which takes long in a large
+    hub."""
+    asked = _asked(visit)
+    question = asked.q or None
+    values: dict[str, Any] = {"question": asked.q, "style": asked.style, "budget": asked.budget}
+    values |= {"styles": tuple(STYLES), "built": None, "query": query_string(asked._asdict())}
+    if not explain:
+        text = hub.context(question, budget=asked.budget, style=asked.style)
+        return values | {"text": text}
+    built = hub.context(question, budget=asked.budget, style=asked.style, explain=True)
+    return values | {
+        "text": built.text,
         "built": built,
         "share": round(100 * built.used / built.budget, 1) if built.budget else 0,
         "left_out": built.left_out[:_LEFT_OUT_MAX],
@@ -62,12 +82,15 @@ def _sessions(visit: Visit, hub: HubMemory) -> list[Session]:
 
 def _agent(visit: Visit) -> Response:
     hub = visit.hub()
-    values = {"tab": "agent", "sessions": _sessions(visit, hub), **_block(visit, hub)}
+    block = _block(visit, hub, explain=hub.info.numbers <= _EXPLAINED_AT_ONCE)
+    values = {"tab": "agent", "sessions": _sessions(visit, hub), **block}
     return visit.page("agent.html", values)
 
 
 def _block_alone(visit: Visit) -> Response:
-    return visit.fragment("_block.html", _block(visit, visit.hub()))
+    hub = visit.hub()
+    explain = visit.has_query("explain") or hub.info.numbers <= _EXPLAINED_AT_ONCE
+    return visit.fragment("_block.html", _block(visit, hub, explain=explain))
 
 
 def _log(visit: Visit) -> Response:

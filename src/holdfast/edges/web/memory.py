@@ -62,10 +62,14 @@ def _text(value: Any) -> str:
 
 
 def _step(entry: Entry) -> Step:
+    fields = entry.revision.fields
+    # A title that follows the text says nothing new.
+    follows = "content" in fields and entry.after.content.startswith(entry.after.title.rstrip("…"))
+    quiet = (*_QUIET_FIELDS, "title") if follows else _QUIET_FIELDS
     changes = [
         Change(name, _text(old), _text(new), name in _TEXTS)
-        for name, (old, new) in entry.revision.fields.items()
-        if name not in _QUIET_FIELDS
+        for name, (old, new) in fields.items()
+        if name not in quiet
     ]
     return Step(entry, changes, entry.change.undone_by is None)
 

@@ -139,10 +139,7 @@ def _map(visit: Visit) -> Response:
             "y": [round(one.y * _GRID) for one in made.points],
             "groups": [one.group for one in made.points],
             "grid": _GRID,
-            "names": [
-                [one.name, round(one.x * _GRID), round(one.y * _GRID), one.size]
-                for one in made.groups
-            ],
+            "names": [[one.name, round(one.x * _GRID), one.group, one.size] for one in made.groups],
             "total": made.total,
             "by": made.by,
         }

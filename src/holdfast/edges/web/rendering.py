@@ -18,6 +18,7 @@ from markupsafe import Markup, escape
 
 from holdfast.edges.web import static_files
 from holdfast.edges.web.strings import t
+from holdfast.text.terms import STOP_WORDS
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
@@ -170,7 +171,11 @@ def has_own_title(memory: Memory, shown: str) -> bool:
 
 def mark(text: str, question: str) -> Markup:
     """A text with the words of a question marked, escaped."""
-    words = [word for word in re.findall(r"\w+", question) if len(word) >= _MARKED_CHARS_MIN]
+    words = [
+        word
+        for word in re.findall(r"\w+", question)
+        if len(word) >= _MARKED_CHARS_MIN and word.lower() not in STOP_WORDS
+    ]
     if not words:
         return escape(text)
     longest = sorted(set(words), key=len, reverse=True)[:_MARKED_MAX]

@@ -78,7 +78,7 @@ STRINGS: dict[str, str] = {
     "find.filtered_list": "Newest first, filtered",
     "find.found_one": "1 memory, best first",
     "find.found": "{count} memories, best first",
-    "find.left_out": "{count} left out: {reason}",
+    "find.left_out": "{count} left out",
     "find.nothing": "Nothing found",
     "find.nothing_hint": "Try other words, or take a filter away.",
     "find.empty_hub": "Nothing is remembered here yet",
@@ -162,6 +162,7 @@ STRINGS: dict[str, str] = {
     "agent.block": "The block",
     "agent.empty": "It is empty: nothing is remembered here yet.",
     "agent.included": "In the block",
+    "agent.explaining": "Working out what is in it and what is not …",
     "agent.left_out": "Left out, and why",
     "agent.sessions": "Conversations",
     "agent.sessions_hint": "What was said, by session. For each question, the block as it would "
@@ -379,7 +380,7 @@ STRINGS: dict[str, str] = {
     "field.source_path": "File",
     "field.session": "Session",
     "field.used": "Use",
-    "field.used_value": "used {accessed} times, shown {shown} times",
+    "field.used_value": "used {accessed}×, shown {shown}×",
     "field.version": "Version",
 }
 

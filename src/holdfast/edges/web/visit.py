@@ -91,8 +91,8 @@ class Visit:
     def query(self, name: str, default: str = "") -> str:
         return self.request.query_params.get(name, default).strip()
 
-    def queries(self, name: str) -> list[str]:
-        return self.request.query_params.getlist(name)
+    def has_query(self, name: str) -> bool:
+        return name in self.request.query_params
 
     def field(self, name: str, default: str = "") -> str:
         return self._form.get(name, [default])[-1]

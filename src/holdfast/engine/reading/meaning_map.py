@@ -53,6 +53,7 @@ class MapPoint(NamedTuple):
 class MapGroup(NamedTuple):
     """An island: the words that set it apart, its middle, and how many memories are on it."""
 
+    group: int
     name: str
     x: float
     y: float
@@ -100,7 +101,7 @@ def _made(scope: Scope, reader: Reader, limit: int) -> MeaningMap:
         own = places[groups == group]
         if len(own):
             x, y = own.mean(axis=0)
-            islands.append(MapGroup(name, round(float(x), 4), round(float(y), 4), len(own)))
+            islands.append(MapGroup(group, name, round(float(x), 4), round(float(y), 4), len(own)))
     return MeaningMap(points, islands, total, by)
 
 

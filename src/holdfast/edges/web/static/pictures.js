@@ -26,9 +26,12 @@ function drawMap(place, data) {
   const order = [...xs.keys()].sort((a, b) => xs[a] - xs[b]);
   const px = order.map((i) => xs[i]), py = order.map((i) => ys[i]);
   const height = () => Math.min(Math.max(place.clientWidth * 0.62, 300), 640);
-  const pad = data.grid * 0.05;
+  const pad = data.grid * 0.06;
   const whole = { x: [-pad, data.grid + pad], y: [-pad, data.grid + pad] };
   let hover = -1;
+  // A name stands above its island.
+  const tops = new Map();
+  data.groups.forEach((group, i) => tops.set(group, Math.max(tops.get(group) ?? -1, ys[i])));
   const points = (u) => {
     const { ctx } = u, colors = palette();
     const zoom = (data.grid + 2 * pad) / (u.scales.x.max - u.scales.x.min);
@@ -62,9 +65,9 @@ function drawMap(place, data) {
     }
     ctx.font = `600 ${13 * ratio}px ${getComputedStyle(document.body).fontFamily}`;
     ctx.textAlign = "center"; ctx.textBaseline = "middle";
-    for (const [name, x, y] of data.names) {
+    for (const [name, x, group] of data.names) {
       if (!name) continue;
-      const cx = u.valToPos(x, "x", true), cy = u.valToPos(y, "y", true);
+      const cx = u.valToPos(x, "x", true), cy = u.valToPos(tops.get(group), "y", true) - 16 * ratio;
       ctx.lineWidth = 4 * ratio; ctx.strokeStyle = color("--surface"); ctx.lineJoin = "round";
       ctx.strokeText(name, cx, cy);
       ctx.fillStyle = color("--ink"); ctx.fillText(name, cx, cy);
@@ -146,7 +149,7 @@ function drawMap(place, data) {
     if (at >= 0) location.href = memory(at);
   });
   const note = document.getElementById("map-note");
-  const said = count < data.total ? place.dataset.sampled : place.dataset.whole;
+  const said = count < data.total * 0.9 ? place.dataset.sampled : place.dataset.whole;
   note.textContent = said.replace("{shown}", count.toLocaleString("en")).replace("{total}", data.total.toLocaleString("en")) + (data.by === "words" ? " " + place.dataset.byWords : "");
   place.dataset.ready = String(count);
 }
