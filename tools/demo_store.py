@@ -17,6 +17,8 @@ import holdfast
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
 
+# Days with a conversation, each about something else.
+TALKS = (36, 88, 119)
 NOW = datetime(2026, 11, 16, 9, 30, tzinfo=UTC)
 DAYS = 120
 
@@ -222,7 +224,7 @@ def fill(hub: HubMemory, clock: DemoClock, *, seed: int = 7) -> None:
     for day in range(DAYS + 1):
         clock.at = NOW - timedelta(days=DAYS - day, hours=chance.uniform(0.2, 8))
         busy = chance.random() < (0.75 if (NOW - timedelta(days=DAYS - day)).weekday() < 5 else 0.2)
-        if not busy and day < DAYS - 1:
+        if not busy and day not in TALKS:
             continue
         for _ in range(1 if chance.random() < 0.75 else 2):
             if told:
@@ -233,7 +235,7 @@ def fill(hub: HubMemory, clock: DemoClock, *, seed: int = 7) -> None:
         if later and day > DAYS // 2 and chance.random() < 0.5:
             old, new = later.pop(0)
             hub.remember(new, supersedes=numbers[old], source="web")
-        if day % 17 == 3 or day > DAYS - 4:
+        if day in TALKS:
             talk(hub, clock, day)
     for old, new in later:
         hub.remember(new, supersedes=numbers[old], source="web")
