@@ -31,6 +31,7 @@ NEEDS_CHROMIUM = pytest.mark.skipif(
 _OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 # What a person waits for on a loaded machine.
 PATIENCE_MS = 20_000
+playwright.expect.set_options(timeout=PATIENCE_MS)
 _NOUNS = [
     "harbour",
     "buoy",

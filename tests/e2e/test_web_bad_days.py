@@ -205,6 +205,8 @@ def test_back_returns_to_what_was_seen_after_each_action(browser: Any, place: Si
         first = page.locator(".hit-link").first
         number = page.locator("#hits .number").first.inner_text()
         first.click()
+        expect(page.locator("#memory")).to_be_visible()
+        page.wait_for_load_state("load")
         for key, said in (("p", "Pinned."), ("a", "Archived."), ("r", "Restored.")):
             page.keyboard.press(key)
             expect(page.locator(".notice").first).to_contain_text(said)
