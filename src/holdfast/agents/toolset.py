@@ -80,9 +80,11 @@ class Toolset:
             return Reply(_sendable(self._for_caller(self.dialect.failure(error))), failed=True)
         if isinstance(answer, str):
             if replaced:
-                from holdfast.engine.writing.redact import told
+                from holdfast.engine.writing.redact import redaction_note
 
-                answer += f"\n\nNote: {told(replaced)} by placeholders; secrets are not stored."
+                answer += (
+                    f"\n\nNote: {redaction_note(replaced)} by placeholders; secrets are not stored."
+                )
             return Reply(_sendable(answer))
         if replaced:
             answer = {**answer, "redacted": replaced}

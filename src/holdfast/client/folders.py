@@ -187,13 +187,13 @@ class _UploadRun(FolderRun):
         """Says that the server has replaced secrets in what it keeps: the file still has them."""
         if "[secret:" not in kept:
             return
-        from holdfast.engine.writing.redact import told
+        from holdfast.engine.writing.redact import redaction_note
         from holdfast.text.secrets import placeholders
 
         before = placeholders(ready.draft.content)
         new = {kind: n - before.get(kind, 0) for kind, n in placeholders(kept).items()}
         if any(count > 0 for count in new.values()):
-            reason = f"{told(new)} in the memory; the file still has it"
+            reason = f"{redaction_note(new)} in the memory; the file still has it"
             self.redacted.append(Note(ready.path, reason))
 
     # What is gone

@@ -40,7 +40,7 @@ def rename_hub_folder(home: str, old: str, new: str) -> None:
     """A renamed hub takes its files along; files that have the new name already stay."""
     source, target = hub_folder(home, old), hub_folder(home, new)
     if os.path.isdir(source) and not os.path.lexists(target):
-        with told(target):
+        with file_errors(target):
             os.rename(source, target)
 
 
@@ -51,7 +51,7 @@ def make_folder(path: str) -> None:
         missing.append(path)
         path = os.path.dirname(path)
     for folder in reversed(missing):
-        with told(folder):
+        with file_errors(folder):
             # Another process may make it between the look and the making.
             with suppress(FileExistsError):
                 os.mkdir(folder, FOLDER_MODE)
@@ -95,7 +95,7 @@ def write_atomic(
     make_folder(folder)
     target = real_path(path, within=within or folder)
     data = text.encode() if isinstance(text, str) else text
-    with told(path):
+    with file_errors(path):
         return write_file_unless(target, data, unless or _never, mode=mode)
 
 
@@ -111,7 +111,7 @@ def append_line(path: str, line: str, *, within: str | None = None) -> None:
     folder = os.path.dirname(path)
     make_folder(folder)
     target = real_path(path, within=within or folder)
-    with told(path):
+    with file_errors(path):
         new = not os.path.exists(target)
         handle = os.open(target, os.O_RDWR | os.O_CREAT | os.O_APPEND, FILE_MODE)
         with os.fdopen(handle, "rb+", buffering=0) as file:
@@ -153,7 +153,7 @@ def locked(path: str, *, wait_s: float = WAIT_S) -> Iterator[None]:
     """
     folder, name = os.path.split(path)
     make_folder(folder)
-    with told(path):
+    with file_errors(path):
         # Opened anew each time: threads that share a handle would share the lock.
         handle = os.open(os.path.join(folder, f".{name}.lock"), os.O_RDWR | os.O_CREAT, FILE_MODE)
     try:
@@ -199,7 +199,7 @@ else:
 
 
 @contextmanager
-def told(path: str) -> Iterator[None]:
+def file_errors(path: str) -> Iterator[None]:
     """Turns what the system refuses into a sentence."""
     try:
         yield

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from holdfast.domain.review import is_pending
 from holdfast.engine.scope import Scope
 from holdfast.errors import HoldfastError, InvalidInput, StoreError
-from holdfast.files.atomic import locked, real_path, remove_partials, told, write_atomic
+from holdfast.files.atomic import file_errors, locked, real_path, remove_partials, write_atomic
 from holdfast.files.inbox_format import FILE_NAME, Entry, Filled, parse, render
 from holdfast.files.memory_md.cache import (
     NO_STAMP,
@@ -168,7 +168,7 @@ class InboxFile:
 
     def _read(self) -> str | None:
         target = real_path(self.path, within=self.folder)
-        with told(self.path):
+        with file_errors(self.path):
             try:
                 # Not waiting for the other end of a pipe that somebody put there.
                 handle = os.open(target, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
@@ -199,7 +199,7 @@ class InboxFile:
         if not text:
             if before is not None and self._read() != before:
                 return False
-            with told(self.path), suppress(FileNotFoundError):
+            with file_errors(self.path), suppress(FileNotFoundError):
                 os.unlink(self.path)
         elif text != before and not write_atomic(
             self.path, text, within=self.folder, unless=lambda: self._read() != before

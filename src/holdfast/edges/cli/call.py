@@ -71,9 +71,11 @@ class Call:
         if isinstance(error, HoldfastError):
             error.message = self.out.localised(error.message)
         if replaced := self._replaced():
-            from holdfast.engine.writing.redact import told
+            from holdfast.engine.writing.redact import redaction_note
 
-            self.out.note(f"{told(replaced)} by placeholders before anything was written.")
+            self.out.note(
+                f"{redaction_note(replaced)} by placeholders before anything was written."
+            )
         if (hub := self.__dict__.get("hub")) is not None:
             for note in hub.notes:
                 self.out.note(note)

@@ -63,11 +63,11 @@ def change_hub(call: Calling, hub_id: str, changes: HubChanges) -> Any:
 
 def _told(call: Call, hub_id: str) -> dict[str, Any]:
     hub, standing = call.caller.stands(hub_id)
-    told = plain_hub(hub, standing)
+    data = plain_hub(hub, standing)
     if standing.role is None:
-        return told
+        return data
     card = members.card(call.memory.core, hub.id)
-    return {**told, "team_id": card.team_id, "org_id": card.org_id}
+    return {**data, "team_id": card.team_id, "org_id": card.org_id}
 
 
 @router.delete("/{hub_id}", response_model=One[Deleted])
@@ -82,8 +82,8 @@ def delete_hub(call: Calling, hub_id: str) -> Any:
 @joining.get("/hub", response_model=ThisHub)
 def this_hub(call: Calling) -> Any:
     """The hub that `X-Hub-ID` names, else the one the server uses; and the server's time."""
-    told = plain_hub(*call.caller.stands(call.hub_name))
-    return {"data": told, "now": call.memory.core.now().isoformat()}
+    data = plain_hub(*call.caller.stands(call.hub_name))
+    return {"data": data, "now": call.memory.core.now().isoformat()}
 
 
 def _allowed(call: Call, hub_id: str, act: Act) -> Hub:

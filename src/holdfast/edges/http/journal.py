@@ -11,7 +11,7 @@ from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_memory
-from holdfast.edges.http.shapes import JournalOut, MemoryOut, One, OneMemory, Told
+from holdfast.edges.http.shapes import JournalOut, MemoryOut, One, OneMemory, ResponseModel
 from holdfast.passes.consolidation.plan import (
     Consolidated,
     from_plain,
@@ -72,7 +72,7 @@ def _entry(at: str, text: str, memory: Memory | None) -> dict[str, Any]:
 consolidation_router = APIRouter(prefix="/consolidation", tags=["consolidation"])
 
 
-class StepOut(Told):
+class StepOut(ResponseModel):
     """One thing to do: promote, merge or retire. Memories are named by their numbers."""
 
     kind: str
@@ -84,14 +84,14 @@ class StepOut(Told):
     reason: str
 
 
-class RefusedOut(Told):
+class RefusedOut(ResponseModel):
     """A step that is not done, and why."""
 
     step: StepOut
     reason: str
 
 
-class PlanOut(Told):
+class PlanOut(ResponseModel):
     """What a consolidation would do; `sources` are the memories its steps speak of."""
 
     hub: str
@@ -103,14 +103,14 @@ class PlanOut(Told):
     notes: list[str]
 
 
-class DoneOut(Told):
+class DoneOut(ResponseModel):
     """A step that was done, and the memory that it made or changed."""
 
     step: StepOut
     memory: MemoryOut
 
 
-class ConsolidatedOut(Told):
+class ConsolidatedOut(ResponseModel):
     """What a consolidation did; `change` is what undo takes back, `skipped` why nothing was
     done."""
 

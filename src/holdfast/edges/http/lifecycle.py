@@ -11,13 +11,13 @@ from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_memory
-from holdfast.edges.http.shapes import Many, MemoryOut, One, Told
+from holdfast.edges.http.shapes import Many, MemoryOut, One, ResponseModel
 from holdfast.engine.upkeep.model_usage import KEPT_DAYS
 
 router = APIRouter(prefix="/lifecycle", tags=["lifecycle"])
 
 
-class MoveOut(Told):
+class MoveOut(ResponseModel):
     """One memory, the state that it moved to, and why."""
 
     memory: MemoryOut
@@ -25,7 +25,7 @@ class MoveOut(Told):
     reason: str
 
 
-class LifecycleOut(Told):
+class LifecycleOut(ResponseModel):
     """What moved, or would move; `change` is what undo takes back."""
 
     dry_run: bool
@@ -69,7 +69,7 @@ def _plain(moves: LifecycleMoves, *, dry_run: bool) -> dict[str, Any]:
 usage_router = APIRouter(tags=["models"])
 
 
-class ModelUsageOut(Told):
+class ModelUsageOut(ResponseModel):
     """What one pass spent with one model on one day (UTC)."""
 
     day: str

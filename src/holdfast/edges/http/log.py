@@ -12,7 +12,7 @@ from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_memory, plain_turn
-from holdfast.edges.http.shapes import ArchivedOut, Many, One, TextOut, Told, TurnOut
+from holdfast.edges.http.shapes import ArchivedOut, Many, One, ResponseModel, TextOut, TurnOut
 from holdfast.engine.upkeep.capture_stats import KEPT_DAYS
 
 router = APIRouter(tags=["log"])
@@ -120,7 +120,7 @@ class NewObservation(Body):
     trust: str | None = None
 
 
-class ObservedOut(Told):
+class ObservedOut(ResponseModel):
     """The turns that were logged, and whether a pass will look at them; `reason` says why not."""
 
     turns: list[TurnOut]
@@ -129,7 +129,7 @@ class ObservedOut(Told):
     dropped: int
 
 
-class NotedOut(Told):
+class NotedOut(ResponseModel):
     """What became of one thing: stored, mentioned, superseded, held, dropped …, and why."""
 
     outcome: str
@@ -145,7 +145,7 @@ class FlushedConversation(Body):
     session: str | None = None
 
 
-class FlushedOut(Told):
+class FlushedOut(ResponseModel):
     """The prompt for the agent, how many turns were looked at, and what was captured. `left_out`
     counts older turns that were too many; `note` says what was not looked at, and what to do."""
 
@@ -160,7 +160,7 @@ class LastOut(NotedOut):
     at: str
 
 
-class CapturedDayOut(Told):
+class CapturedDayOut(ResponseModel):
     """One UTC day: how often each outcome came, why, and the newest of them."""
 
     day: str

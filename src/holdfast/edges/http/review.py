@@ -19,7 +19,7 @@ from holdfast.edges.http.shapes import (
     ManyMemories,
     MemoryOut,
     One,
-    Told,
+    ResponseModel,
 )
 
 router = APIRouter(prefix="/review", tags=["review"])
@@ -46,7 +46,7 @@ class Approval(Chosen):
     keep_both: bool = False
 
 
-class ItemOut(Told):
+class ItemOut(ResponseModel):
     """Something that waits: why, what approving it would replace, and when it goes by itself."""
 
     memory: MemoryOut
@@ -56,7 +56,7 @@ class ItemOut(Told):
     expires_at: str
 
 
-class CountOut(Told):
+class CountOut(ResponseModel):
     count: int
 
 

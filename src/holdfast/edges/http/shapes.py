@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 
-class Told(BaseModel):
+class ResponseModel(BaseModel):
     """Something that is told of. It may have more fields than are promised here."""
 
     model_config = ConfigDict(extra="allow")
@@ -24,7 +24,7 @@ class Many(BaseModel, Generic[T]):
     data: list[T]
 
 
-class MemoryOut(Told):
+class MemoryOut(ResponseModel):
     """One memory, with everything that is known about it."""
 
     id: str
@@ -87,7 +87,7 @@ class PassageOut(BaseModel):
     headings: list[str]
 
 
-class TurnOut(Told):
+class TurnOut(ResponseModel):
     id: str
     hub_id: str
     role: str
@@ -135,7 +135,7 @@ class RelatedOut(BaseModel):
     degraded: list[str]
 
 
-class HubOut(Told):
+class HubOut(ResponseModel):
     """A hub, and how the one who asks stands to it; without a role they only read what is shared
     beyond it."""
 
@@ -151,7 +151,7 @@ class ThisHub(One[HubOut]):
     now: str
 
 
-class OrgOut(Told):
+class OrgOut(ResponseModel):
     """An organisation, and the role in it of the one who asks."""
 
     id: str
@@ -166,14 +166,14 @@ class TeamOut(OrgOut):
     org_id: str
 
 
-class MemberOut(Told):
+class MemberOut(ResponseModel):
     actor: str
     role: str
     since: str
     added_by: str
 
 
-class InviteOut(Told):
+class InviteOut(ResponseModel):
     id: str
     role: str
     invited_by: str
@@ -189,7 +189,7 @@ class InviteHanded(InviteOut):
     token: str
 
 
-class KeyOut(Told):
+class KeyOut(ResponseModel):
     id: str
     actor: str
     name: str
@@ -208,19 +208,19 @@ class KeyHanded(KeyOut):
     secret: str
 
 
-class Deleted(Told):
+class Deleted(ResponseModel):
     deleted: str
 
 
-class Removed(Told):
+class Removed(ResponseModel):
     removed: str
 
 
-class Withdrawn(Told):
+class Withdrawn(ResponseModel):
     withdrawn: str
 
 
-class ReceiptOut(Told):
+class ReceiptOut(ResponseModel):
     """That something was purged, and nothing of what it said."""
 
     memory_id: str
@@ -231,12 +231,12 @@ class ReceiptOut(Told):
     revisions: int
 
 
-class ManyDeleted(Told):
+class ManyDeleted(ResponseModel):
     deleted: list[str]
     receipts: list[ReceiptOut]
 
 
-class ChangeOut(Told):
+class ChangeOut(ResponseModel):
     """A change set: what was done at once, and can be undone at once."""
 
     id: str
@@ -249,7 +249,7 @@ class ChangeOut(Told):
     undone_by: str | None
 
 
-class EntryOut(Told):
+class EntryOut(ResponseModel):
     """A version of a memory: what it was then, what changed, and by which change set."""
 
     version: int
@@ -260,26 +260,26 @@ class EntryOut(Told):
     memory: MemoryOut
 
 
-class DiffOut(Told):
+class DiffOut(ResponseModel):
     field: str
     old: Any
     new: Any
     lines: list[str]
 
 
-class UndoneOut(Told):
+class UndoneOut(ResponseModel):
     change: ChangeOut
     undone: ChangeOut
     memories: list[MemoryOut]
 
 
-class TextOut(Told):
+class TextOut(ResponseModel):
     """A block of text; where an explanation was asked for, also what is in it and what is not."""
 
     text: str
 
 
-class UsageOut(Told):
+class UsageOut(ResponseModel):
     """What is in a hub, counted: of what the one who asks may see."""
 
     hub: str
@@ -294,19 +294,19 @@ class UsageOut(Told):
     lifecycle_at: str | None
 
 
-class TopicOut(Told):
+class TopicOut(ResponseModel):
     name: str
     count: int
 
 
-class ArchivedOut(Told):
+class ArchivedOut(ResponseModel):
     """A conversation that was kept; what went wrong is in the notes."""
 
     memory: MemoryOut | None
     notes: list[str]
 
 
-class DecisionOut(Told):
+class DecisionOut(ResponseModel):
     memory: MemoryOut
     question: str
     options: list[str]
@@ -317,18 +317,18 @@ class DecisionOut(Told):
     answer: str
 
 
-class HeardOut(Told):
+class HeardOut(ResponseModel):
     text: str
     memories: list[MemoryOut]
 
 
-class JournalEntryOut(Told):
+class JournalEntryOut(ResponseModel):
     time: str | None
     text: str
     memory: MemoryOut | None
 
 
-class JournalDayOut(Told):
+class JournalDayOut(ResponseModel):
     date: str
     text: str
     entries: list[JournalEntryOut]
@@ -338,7 +338,7 @@ class JournalOut(Many[JournalDayOut]):
     notes: list[str]
 
 
-class JobOut(Told):
+class JobOut(ResponseModel):
     """Work for later: waiting, running, done or failed."""
 
     id: str

@@ -309,7 +309,7 @@ class Redactor:
 
         old = placeholders(before)
         new = {kind: n - old.get(kind, 0) for kind, n in placeholders(after).items()}
-        return f"{told(new)} in {where} by a placeholder." if any(new.values()) else ""
+        return f"{redaction_note(new)} in {where} by a placeholder." if any(new.values()) else ""
 
     def found(self, text: str) -> list[str]:
         """The kinds of the secrets in a text, one for each; nothing is replaced or counted."""
@@ -393,7 +393,7 @@ def replace_word(text: str, word: str, instead: str) -> str:
     return re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", lambda _: instead, text)
 
 
-def told(kinds: Mapping[str, int]) -> str:
+def redaction_note(kinds: Mapping[str, int]) -> str:
     """The beginning of a sentence on what was replaced: how many, of which kinds, never what."""
     total = sum(kinds.values())
     named = ", ".join(f"{kind} {n}" if n > 1 else kind for kind, n in sorted(kinds.items()) if n)

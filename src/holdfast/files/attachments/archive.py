@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 from holdfast.domain.memory import Attachment, attachment_of
 from holdfast.engine.writing import attachments
 from holdfast.errors import AlreadyExists, InvalidInput, NotFound, StoreDamaged
-from holdfast.files.atomic import make_folder, told
+from holdfast.files.atomic import file_errors, make_folder
 from holdfast.files.attachments.storage import Attachments, Received
 from holdfast.system.atomic_file import FILE_MODE, new_file, replacing
 
@@ -97,7 +97,11 @@ def _pack(path: str, held: dict[str, Attachments], listed: str = "") -> Packed:
     if not held:
         return Packed("", 0)
     missing = []
-    with told(path), replacing(path) as file, tarfile.open(fileobj=file, mode="w") as archive:
+    with (
+        file_errors(path),
+        replacing(path) as file,
+        tarfile.open(fileobj=file, mode="w") as archive,
+    ):
         if listed:
             _add(archive, _LIST, io.BytesIO(listed.encode()))
         for digest, place in held.items():
@@ -182,7 +186,7 @@ def _unpack(path: str, folder: str) -> Staged:
                 if not _HASH.fullmatch(member.name):
                     raise _damaged(path, f"it holds {member.name[:80]!r}, which is no hash")
                 target = os.path.join(folder, member.name)
-                with told(target), replacing(target) as copy:
+                with file_errors(target), replacing(target) as copy:
                     found = _hashed(content, copy)
                 if found != member.name:
                     raise _damaged(path, f"the file {member.name[:12]}… has other bytes")
@@ -235,7 +239,7 @@ def _is_good(place: Attachments, digest: str) -> bool:
     if _is_same(place, digest):
         return True
     path = place.path(digest)
-    with told(path), suppress(FileNotFoundError):
+    with file_errors(path), suppress(FileNotFoundError):
         os.unlink(path)
     return False
 
@@ -260,7 +264,7 @@ def _copy_in(place: Attachments, source: Attachments, digest: str) -> bool:
     """Whether the source has it; other bytes under its name are left there."""
     with suppress(NotFound), source.open(digest) as file:
         path = place.beside(f"{os.getpid()}-{os.urandom(8).hex()}")
-        with ExitStack() as stack, told(path):
+        with ExitStack() as stack, file_errors(path):
             stack.callback(_gone, path)
             with new_file(path) as copy:
                 same = _hashed(file, copy) == digest
@@ -302,7 +306,7 @@ def _received(stack: ExitStack, place: Attachments, digest: str, path: str, size
         raise InvalidInput(f"The file {digest} is empty.")
     copy = place.beside(f"{os.getpid()}-{os.urandom(8).hex()}")
     stack.callback(_gone, copy)
-    with told(copy):
+    with file_errors(copy):
         try:
             os.link(path, copy)
         except OSError:

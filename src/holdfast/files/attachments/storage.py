@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from holdfast.domain.memory import Attachment, attachment_of
 from holdfast.engine.writing import attachments
 from holdfast.errors import InvalidInput, NotFound, TooLarge
-from holdfast.files.atomic import locked, make_folder, real_path, told
+from holdfast.files.atomic import file_errors, locked, make_folder, real_path
 from holdfast.files.memory_md.cache import Stamp, read_stamp, token_of, write_stamp
 from holdfast.files.ownership import is_ours
 from holdfast.files.reading import open_regular
@@ -67,7 +67,7 @@ class Incoming:
         self._folder = os.path.join(folder, _INCOMING)
         make_folder(self._folder)
         self._path = os.path.join(self._folder, f"{os.getpid()}-{os.urandom(8).hex()}")
-        with told(self._path):
+        with file_errors(self._path):
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
             self._file = os.fdopen(os.open(self._path, flags, FILE_MODE), "wb")
 
@@ -91,7 +91,7 @@ class Incoming:
         if len(self._head) < HEAD_BYTES:
             self._head += data[: HEAD_BYTES - len(self._head)]
         self._hash.update(data)
-        with told(self._path):
+        with file_errors(self._path):
             self._file.write(data)
 
     def read_from(self, file: BinaryIO) -> None:
@@ -103,7 +103,7 @@ class Incoming:
         """The whole file, on disk when this returns."""
         if not self._size:
             raise InvalidInput("The file is empty.", hint="There is nothing in it to remember.")
-        with told(self._path):
+        with file_errors(self._path):
             flush(self._file)
         self._file.close()
         return Received(self._path, self._hash.hexdigest(), self._size, self._head)
@@ -206,7 +206,7 @@ class Attachments:
 
     def _place(self, received: Received) -> None:
         path = self.path(received.hash)
-        with told(path):
+        with file_errors(path):
             if not os.path.exists(path):
                 make_folder(os.path.dirname(path))
                 publish(received.path, real_path(path, within=self._hub_folder))
@@ -254,7 +254,7 @@ class Attachments:
         with self._core.store.read() as reader:
             unheld = [one for one in hashes if not attachments.is_held(reader, self._hub_id, one)]
         for digest in unheld:
-            with told(self.path(digest)), suppress(FileNotFoundError):
+            with file_errors(self.path(digest)), suppress(FileNotFoundError):
                 os.unlink(self.path(digest))
 
     def path(self, digest: str) -> str:
@@ -362,7 +362,7 @@ def remove_all(hub_folder: str) -> None:
 
     folder = os.path.join(hub_folder, FOLDER)
     if os.path.isdir(folder) and not os.path.islink(folder):
-        with told(folder):
+        with file_errors(folder):
             shutil.rmtree(folder)
 
 

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 from holdfast.domain.clock import to_micros
 from holdfast.domain.query import Filter
 from holdfast.errors import InvalidInput
-from holdfast.files.atomic import real_path, told, write_atomic
+from holdfast.files.atomic import file_errors, real_path, write_atomic
 from holdfast.files.memory_md.document import Item
 from holdfast.files.memory_md.parse import parse
 from holdfast.files.reading import open_regular
@@ -364,7 +364,7 @@ def keep_copy(path: str) -> str | None:
     if not os.path.isfile(path):
         return None
     folder = os.path.dirname(path)
-    with told(path), open(real_path(path, within=folder), "rb") as file:
+    with file_errors(path), open(real_path(path, within=folder), "rb") as file:
         data = file.read(_BYTES_MAX + 1)
     if len(data) > _BYTES_MAX:
         return None

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Literal, NamedTuple, TypeAlias
 
 from holdfast.errors import AlreadyExists, Conflict, InvalidInput
-from holdfast.files.atomic import FOLDER_MODE, told
+from holdfast.files.atomic import FOLDER_MODE, file_errors
 from holdfast.files.tool_files.paths import ROOT
 from holdfast.system.atomic_file import FILE_MODE, sync_folder
 
@@ -93,7 +93,7 @@ class Folder:
         shown = f"{self._shown}/{name}"
         kind = self.kind(name)
         if kind is None and make:
-            with told(shown), suppress(FileExistsError):
+            with file_errors(shown), suppress(FileExistsError):
                 os.mkdir(self._at(name), FOLDER_MODE, dir_fd=self._handle)
             kind = self.kind(name)
         if kind is None or (kind == "file" and not make):
@@ -122,14 +122,14 @@ class Folder:
 
     def items(self) -> list[Item]:
         """All entries, in the order of their names."""
-        with told(self._shown):
+        with file_errors(self._shown):
             names = sorted(os.listdir(self._path if self._handle is None else self._handle))
         found = ((name, self._status(name)) for name in names)
         return [Item(name, _kind_of(status), status.st_size) for name, status in found if status]
 
     def size_bytes(self) -> int:
         """The folder's own size, as the system tells it."""
-        with told(self._shown):
+        with file_errors(self._shown):
             return os.stat(self._path if self._handle is None else self._handle).st_size
 
     # Files
@@ -173,7 +173,7 @@ class Folder:
 
         The caller holds the lock of the whole tree, so whatever another one left is litter.
         """
-        with told(self._shown):
+        with file_errors(self._shown):
             for item in self.items():
                 if item.name.startswith(_PARTIAL):
                     self.discard(item.name)
@@ -199,11 +199,11 @@ class Folder:
         """Gives a staged file its name: a new one, or that of the very file that was read."""
         shown = f"{self._shown}/{name}"
         if over is None:
-            with told(shown):
+            with file_errors(shown):
                 self._rename_to_free(staged, self, name)
         else:
             self.refuse_moved(name, over)
-            with told(shown):
+            with file_errors(shown):
                 os.replace(
                     self._at(staged),
                     self._at(name),
@@ -214,7 +214,7 @@ class Folder:
 
     def move(self, name: str, to: Folder, new: str) -> None:
         """Renames a file or a folder; what has the new name already stays."""
-        with told(f"{self._shown}/{name}"):
+        with file_errors(f"{self._shown}/{name}"):
             # Where only case differs, some systems find the file itself under its new name.
             itself = self._inode(name) == to._inode(new)
             if self.kind(name) == "file" and not itself:
@@ -230,12 +230,12 @@ class Folder:
         """Removes a file; with a stamp only as long as it is that writing."""
         if stamp is not None:
             self.refuse_moved(name, stamp)
-        with told(f"{self._shown}/{name}"), suppress(FileNotFoundError):
+        with file_errors(f"{self._shown}/{name}"), suppress(FileNotFoundError):
             os.unlink(self._at(name), dir_fd=self._handle)
 
     def remove_folder(self, name: str) -> None:
         """Removes an empty folder."""
-        with told(f"{self._shown}/{name}"), suppress(FileNotFoundError):
+        with file_errors(f"{self._shown}/{name}"), suppress(FileNotFoundError):
             os.rmdir(self._at(name), dir_fd=self._handle)
 
     def refuse_moved(self, name: str, stamp: Stamp) -> None:
@@ -252,7 +252,7 @@ class Folder:
         if self._handle is None:
             sync_folder(self._path)
         else:
-            with told(self._shown):
+            with file_errors(self._shown):
                 os.fsync(self._handle)
 
     # How names are handed to the system
@@ -303,7 +303,7 @@ def open_root(path: str) -> Folder | None:
         return None
     handle = None
     if _HANDLES:
-        with told(path):
+        with file_errors(path):
             handle = os.open(path, _FOLDER & ~_NO_LINK)
     return Folder(path, handle, ROOT)
 
