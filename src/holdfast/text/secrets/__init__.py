@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from holdfast.text.secrets.nouns import (
+from holdfast.text.secrets.program_formats import TOKEN_CHARS_MIN, Rule
+from holdfast.text.secrets.rules import (
     COMMANDS_BY_CUE,
     NOUN_CUES,
     ORDER,
     SPACED_BY_CUE,
     TOKENS_BY_CUE,
 )
-from holdfast.text.secrets.program_formats import TOKEN_CHARS_MIN, Rule
 
 # What stands in the place of a secret.
 PLACEHOLDER = re.compile(r"\[secret:([a-z0-9-]{1,40}):([0-9a-f]{8})\]")

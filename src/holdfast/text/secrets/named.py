@@ -19,7 +19,8 @@ from holdfast.text.secrets.checks import (
     is_token,
     strength,
 )
-from holdfast.text.secrets.nouns import NOUN_CUES, Place, Span, find_nouns, is_heading
+from holdfast.text.secrets.nouns import Place, Span, find_nouns, is_heading
+from holdfast.text.secrets.rules import NOUN_CUES
 from holdfast.text.secrets.sentences import find_said, phrase_to_line_end
 
 # Names that end like those of secrets and contain none.
