@@ -4,9 +4,38 @@ from __future__ import annotations
 
 
 def edits(one: str, two: str, most: int) -> int:
-    """The number of edits that turn one word into the other; `most + 1` where there are more."""
+    """The number of edits that turn one word into the other; `most + 1` where there are more.
+
+    A hub's vocabulary is compared word by word, so what the two have in common at both ends is
+    taken off first: a single edit is then seen without a table.
+    """
     if abs(len(one) - len(two)) > most:
         return most + 1
+    if one == two:
+        return 0
+    start = _shared(one, two)
+    one, two = one[start:], two[start:]
+    end = _shared(one[::-1], two[::-1])
+    if end:
+        one, two = one[:-end], two[:-end]
+    if not one or not two:
+        return min(len(one) + len(two), most + 1)
+    if len(one) == len(two) == 1 or (len(one) == 2 and one == two[::-1]):
+        return min(1, most + 1)
+    if most < 2:
+        return most + 1
+    return _by_table(one, two, most)
+
+
+def _shared(one: str, two: str) -> int:
+    """How many letters the two begin with alike."""
+    for at, (a, b) in enumerate(zip(one, two, strict=False)):
+        if a != b:
+            return at
+    return min(len(one), len(two))
+
+
+def _by_table(one: str, two: str, most: int) -> int:
     before: list[int] = []
     row = list(range(len(two) + 1))
     for i, a in enumerate(one, 1):
