@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from holdfast.api.hub import HubMemory
 from holdfast.api.memory import Holdfast
 from holdfast.domain.memory import COUNTERS, Memory
-from holdfast.domain.query import Hit
+from holdfast.domain.query import EVERYTHING, Hit
 from holdfast.engine.upkeep.doctor import examine
 from holdfast.errors import Conflict, HoldfastError, NotFound
 from holdfast.store.inmemory import InMemoryStore
@@ -114,6 +114,7 @@ class Twins(RuleBasedStateMachine):
         try:
             for name in HUBS:
                 self.the_whole_past_reads_as_it_was(name)
+                self.each_revision_leads_to_the_next_and_the_last_to_the_row(name)
                 self.an_export_comes_back_the_same(name)
                 self.undoing_everything_returns_to_the_start(name)
             for side in self.sides:
@@ -283,6 +284,21 @@ class Twins(RuleBasedStateMachine):
                 kept = [memory for memory in then if (name, memory.id) not in self.purged]
                 for side in self.sides:
                     assert seen(side.hub(name), moment) == kept
+
+    def each_revision_leads_to_the_next_and_the_last_to_the_row(self, name: str) -> None:
+        """Field by field: what a revision set is what the next one found, and what the row has."""
+        for side in self.sides:
+            hub_id = side.hub(name).id
+            with side.memory.core.store.read() as reader:
+                memories = reader.memories(
+                    hub_id, EVERYTHING, order="number", after=None, limit=1_000
+                )
+                for memory in memories:
+                    state = memory
+                    for revision in reversed(reader.revisions(hub_id, memory.id)):
+                        for field, (old, new) in revision.fields.items():
+                            assert getattr(state, field) == new, (field, revision)
+                            state = state._replace(**{field: old})
 
     def an_export_comes_back_the_same(self, name: str) -> None:
         for side in self.sides:
