@@ -121,3 +121,55 @@ def test_sign_ins_are_kept_as_hashes(house: House, door: TestClient) -> None:
         rows = list(reader.records("", "sign-in", limit=10))
     assert len(rows) == 1
     assert token not in repr(rows)
+
+
+def test_members_and_keys_are_changed_by_those_who_may(house: House, door: TestClient) -> None:
+    form = {"actor": "mallory", "role": "admin"}
+    for who, role in (("vera", "viewer"), ("carl", "contributor")):
+        sign_in(door, house.member(who, role))
+        assert door.post("/h/plans/members", data=form, headers=PAGE).status_code == 403
+        removing = door.post("/h/plans/members/remove", data={"actor": "vera"}, headers=PAGE)
+        assert removing.status_code == 403
+        assert door.post("/h/plans/doctor", headers=PAGE).status_code == 403
+        assert door.post("/h/plans/files/memory-md", headers=PAGE).status_code == 403
+    sign_in(door, house.member("anna", "admin"))
+    owner = {"actor": "mallory", "role": "owner"}
+    assert door.post("/h/plans/members", data=owner, headers=PAGE).status_code == 403
+    assert door.post("/h/plans/members", data=form, headers=PAGE).status_code == 200
+    held = {one.actor: one.role for one in house.memory.members("plans")}
+    assert held["mallory"] == "admin"
+
+
+def test_a_key_of_somebody_else_is_neither_seen_nor_revoked(house: House, door: TestClient) -> None:
+    house.key()
+    theirs = next(key for key in keys.keys(house.memory.core) if key.actor == "olga")
+    sign_in(door, house.member("vera", "viewer"))
+    assert theirs.id not in door.get("/h/plans/team").text
+    assert door.post(f"/h/plans/keys/{theirs.id}/revoke", headers=PAGE).status_code == 404
+
+
+def test_a_limited_key_makes_no_keys(house: House, door: TestClient) -> None:
+    sign_in(door, house.key("olga", read_only=True))
+    answer = door.post("/h/plans/keys", data={"name": "more"}, headers=PAGE)
+    assert answer.status_code == 403
+
+
+def test_every_page_shows_only_what_the_caller_may_see(house: House, door: TestClient) -> None:
+    house.hub.remember("The private diary of Olga is in the attic", boundary="private")
+    sign_in(door, house.member("vera", "viewer"))
+    pages = (
+        "",
+        "?q=diary",
+        "/today",
+        "/agent",
+        "/pictures",
+        "/pictures/map-text",
+        "/files",
+        "/team",
+    )
+    for path in pages:
+        answer = door.get(f"/h/plans{path}")
+        assert answer.status_code == 200, path
+        assert "attic" not in answer.text, path
+    assert door.get("/h/plans/m/2").status_code == 404
+    assert door.get("/h/plans/m/2/peek").status_code == 404

@@ -12,7 +12,7 @@ STRINGS: dict[str, str] = {
     "nav.hub_label": "Which hub to look at",
     "nav.find": "Find",
     "nav.today": "Today",
-    "nav.agent": "Agent’s view",
+    "nav.agent": "Agent",
     "nav.pictures": "Pictures",
     "nav.files": "Files",
     "nav.team": "Team",
