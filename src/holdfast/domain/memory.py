@@ -168,6 +168,8 @@ class Memory(NamedTuple):
 MADE_FROM = "sources"
 # And under this one, of a memory made from others, when the last of them was said.
 SAID_AT = "said_at"
+# In the metadata of a memory that may be meant to replace an older one: its id and its number.
+CLOSE_TO = "close_to"
 # True in the metadata of what the user asked to be remembered in a conversation.
 EXPLICIT = "explicit"
 
@@ -176,6 +178,13 @@ def made_from(memory: Memory) -> tuple[str, ...]:
     """The ids of the memories that this one was made from, when they were consolidated."""
     found = memory.metadata.get(MADE_FROM)
     return tuple(one for one in found if isinstance(one, str)) if isinstance(found, list) else ()
+
+
+def number_of_close(memory: Memory) -> int | None:
+    """The number of the older memory that this one may be meant to replace."""
+    found = memory.metadata.get(CLOSE_TO)
+    number = found.get("number") if isinstance(found, Mapping) else None
+    return number if isinstance(number, int) else None
 
 
 # Counters move without a revision: being read is not a change of the memory.

@@ -76,3 +76,13 @@ def test_what_has_nothing_to_do_with_it_is_not_named(hub: HubMemory) -> None:
     result = hub.remember("Prefers tabs over spaces")
     assert isinstance(result, Stored)
     assert result.close_to is None
+
+
+def test_the_block_says_which_of_two_close_memories_is_newer(
+    hub: HubMemory, clock: FixedClock
+) -> None:
+    hub.remember("The owner of the billing service is Maria")
+    clock.tick(days=30)
+    hub.remember("Tom owns the billing service now")
+    line = "[#2, since 2026-02-13, newer than #1] Tom owns the billing service now"
+    assert line in hub.context()

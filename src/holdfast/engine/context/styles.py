@@ -150,6 +150,17 @@ def _titled(name: str) -> str:
     return " ".join(word[:1].upper() + word[1:] for word in marked(name).split(" "))
 
 
+def _newer(item: Item) -> str:
+    """Since when a memory is known that may be meant to replace an older one, and which."""
+    from holdfast.domain.memory import number_of_close
+
+    memory = item.memory
+    number = number_of_close(memory)
+    if number is None:
+        return ""
+    return f", since {_day(memory.valid_from or memory.created_at)}, newer than #{number}"
+
+
 # Nobody needs to know how many more there are beyond this either.
 MORE_MAX = 10_000
 
@@ -176,7 +187,7 @@ PLAIN = Style(
     "plain",
     opening=lambda hub: f'<memory hub="{_xml(hub)}">\n{_DATA}\n',
     heading=lambda name: f"\n## {escaped(name)}\n",
-    item=lambda item: f"- [{_label(item)}] {escaped(item.text)}\n",
+    item=lambda item: f"- [{_label(item)}{_newer(item)}] {escaped(item.text)}\n",
     ending="",
     footer=lambda left, waiting: (
         "".join(["\n", *below]) if (below := _below(left, waiting)) else ""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.memory import Memory
+from holdfast.domain.memory import CLOSE_TO, Memory
 from holdfast.domain.results import Duplicate, Quarantined, Remembered, Stored, Updated
 from holdfast.domain.review import names_of, was_rejected, with_held, with_reason_of
 from holdfast.engine.reading.lookup import find_memory
@@ -130,7 +130,11 @@ def _apart(writer: Writer, scope: Scope, item: Prepared) -> Prepared:
 
 
 def _store(recorder: Recorder, item: Prepared, close: Memory | None) -> Remembered:
-    memory = recorder.add(item.memory, item.indexed)
+    new = item.memory
+    if close is not None:
+        link = {"id": close.id, "number": close.number}
+        new = new._replace(metadata={**new.metadata, CLOSE_TO: link})
+    memory = recorder.add(new, item.indexed)
     if memory.quarantine:
         return Quarantined(memory, recorder.change.id, memory.quarantine)
     return Stored(memory, recorder.change.id, close)

@@ -171,7 +171,7 @@ _SHARED_WORDS = 2
 def is_close(now: Statement, then: Statement) -> bool:
     """Whether a person would look at both to see whether the newer one is meant to replace the
     older one. It is never the reason to replace anything."""
-    if now.added or then.supposed or now.supposed:
+    if now.added or then.supposed or now.supposed or _is_series(now, then):
         return False
     new, old = set(core_stems(_about(now))), set(core_stems(_about(then)))
     shared = len(new & old)
@@ -181,6 +181,14 @@ def is_close(now: Statement, then: Statement) -> bool:
     if now.begun:
         return share >= _SHARED_BEGUN
     return share >= _SHARED_LEAST and shared >= _SHARED_WORDS
+
+
+def _is_series(now: Statement, then: Statement) -> bool:
+    """Whether both only number what they are about: 'Addition 3 to …', 'Addition 4 to …'."""
+    found = difference(now.body, then.body)
+    if found is None or _is_complement(now, found):
+        return False
+    return bool(_type_of(found.new)) and _type_of(found.new) == _type_of(found.old)
 
 
 def _about(said: Statement) -> str:
