@@ -52,6 +52,12 @@ class Times:
         self.cpu_ms.append((time.process_time() - cpu) * 1_000)
         self.wall_ms.append((time.perf_counter() - wall) * 1_000)
 
+    def returned(self, act: Callable[..., Any], *args: Any, **values: Any) -> Any:
+        """What an act returns, which is measured."""
+        made: list[Any] = []
+        self.add(lambda: made.append(act(*args, **values)))
+        return made[0]
+
     def sum_of(self, *others: Times) -> None:
         """One measurement more: the sum of the others' last ones."""
         self.wall_ms.append(sum(other.wall_ms[-1] for other in others))

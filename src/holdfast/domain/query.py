@@ -170,7 +170,8 @@ class Hit(NamedTuple):
 
     For a turn of the conversation log, `turn` says who said it, when and in which session, and
     `memory` is the same as search sees it: of the layer `turn`, without a number. `around` are the
-    turns before and after it, in order, where they were asked for.
+    turns before and after it, in order, where they were asked for; `window` is the span of the
+    content that is nearest to the question, where that was asked for.
     """
 
     memory: Memory
@@ -181,6 +182,7 @@ class Hit(NamedTuple):
     probability: float = 1.0
     turn: Turn | None = None
     around: tuple[Turn, ...] = ()
+    window: tuple[int, int] | None = None
 
     def __str__(self) -> str:
         memory = self.memory

@@ -36,6 +36,7 @@ from holdfast.recall.successors import bring_successors
 from holdfast.recall.turns import merge_turns
 from holdfast.recall.vector import VectorCache
 from holdfast.recall.voice import SPEAKERS_MAX, find_voice
+from holdfast.recall.windows import best_window
 
 if TYPE_CHECKING:
     from holdfast.domain.records import Turn
@@ -60,6 +61,8 @@ class Ask(NamedTuple):
     past: Mapping[str, Memory | None] | None = None
     # A folder, or a name: what belongs to it ranks a little higher.
     project: str = ""
+    # Whether hits say which part of them is nearest to the question.
+    windows: bool = False
 
 
 def recall(
@@ -124,8 +127,14 @@ def recall(
     shown, echoes = rank.collapsed(answers, keep=ask.limit)
     left.add(echoes, ECHO)
     said = reader.turns_by_id(hub_id, [i.memory.id for i in shown if i.memory.layer == TURN])
+    hits = [_hit(item, understood, said.get(item.memory.id)) for item in shown]
+    if ask.windows:
+        hits = [
+            hit._replace(window=best_window(reader, hub_id, question, ask.analysis.terms, item))
+            for hit, item in zip(hits, shown, strict=True)
+        ]
     return Recalled(
-        [_hit(item, understood, said.get(item.memory.id)) for item in shown],
+        hits,
         degraded=tuple(degraded),
         filtered=left.counts,
         left_out=left.named[:LEFT_OUT_MAX] if explain else (),

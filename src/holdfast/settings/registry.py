@@ -184,6 +184,9 @@ SETTINGS: tuple[Setting, ...] = (
         "",
         "The model that proposes it, as in llm.model; empty means that one, without any the rules.",
     ),
+    Setting(
+        "context.turns", True, "Whether the context block quotes turns of the conversation log."
+    ),
     Setting("context.chars_max", 12_288, "The largest context block, in characters.", least=200),
     Setting("hooks.server", True, "Whether hooks keep a process that answers them faster."),
     # A pause over coffee; longer, and the memory it takes is of more use to others.

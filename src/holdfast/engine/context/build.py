@@ -1,5 +1,9 @@
-"""The block that is put into an agent's prompt: long-term memory, then what a question makes
-relevant, then the journal of today and yesterday.
+"""The block that is put into an agent's prompt.
+
+Without a question: long-term memory, the journal of today and yesterday, and where the last session
+ended. With one: a few standing facts, and then what is relevant to it, memories and turns of the
+conversation log alike; nothing else, however much room is left. The styles of other systems have
+long-term memory in both cases, and memories that are relevant below it.
 
 Same state, same block, byte for byte. What grows, grows at the end of its section, and what no
 longer fits leaves in steps, so that a prompt cache keeps most of the block. A budget is never
@@ -15,8 +19,11 @@ from typing import NamedTuple
 
 from holdfast.domain.memory import TRUSTS, Memory, Trust, made_from
 from holdfast.domain.query import Filter
-from holdfast.engine.context.budget import Candidates, Tokenizer, Unit, budget_of
+from holdfast.domain.records import as_memory
+from holdfast.engine.context.budget import Budget, Candidates, Tokenizer, Unit, budget_of
 from holdfast.engine.context.layout import Block, FilePart
+from holdfast.engine.context.quotes import line_chars, quoted
+from holdfast.engine.context.standing import by_weight
 from holdfast.engine.context.styles import MORE_MAX, STYLES, WAITING_MAX, Item, Part, Style
 from holdfast.engine.core import Core
 from holdfast.engine.reading.listing import list_memories
@@ -24,6 +31,7 @@ from holdfast.engine.reading.recall import recall_memories
 from holdfast.engine.review import inbox
 from holdfast.engine.scope import Scope
 from holdfast.text.normalise import one_of
+from holdfast.text.terms import query_terms
 
 # How many hits of recall are considered.
 _RELEVANT_MAX = 8
@@ -34,6 +42,16 @@ _JOURNAL_SHARE = 8
 # What a tool printed may be recalled, but is not put before an agent that has not asked.
 _ASKED_ONLY = "tool"
 _UNASKED: tuple[Trust, ...] = tuple(trust for trust in TRUSTS if trust != _ASKED_ONLY)
+# For a question: how many hits are considered, and how many standing facts stand before them, with
+# which share of the room. What answers is to be among the first lines.
+_ANSWERS_MAX = 40
+_STANDING_MAX = 5
+_STANDING_SHARE = 4
+_STANDING_READ = 200
+# A hit that answers with a lower probability is not relevant.
+_PROBABLE_LEAST = 0.0
+# How many turns tell where a session ended.
+_LAST_TURNS = 4
 _NO_ROOM = "there is no room for it"
 _NO_ROOM_USE = f"{_NO_ROOM}; what is in was used more recently"
 _NO_ROOM_AGE = f"{_NO_ROOM}; what is in is newer"
@@ -85,8 +103,10 @@ def context(
         # The cap of this style is on the file's text; its heading comes on top.
         allowed = allowed._replace(limit=allowed.limit + len(look.opening(scope.hub)))
     now = scope.now()
-    journal = _journal(scope, now) if look.journal else []
     asked = query if query is not None and query.strip() else None
+    if asked is not None and look.by_relevance:
+        return _answering(scope, asked, look, allowed, now, explain=explain)
+    journal = _journal(scope, now) if look.journal else []
     as_file = look.cut_as_text and file is None
     # So that more than MORE_MAX are left however many are shown.
     bounded = file is None and allowed.limit <= _BUDGET_MOST
@@ -114,6 +134,8 @@ def context(
     newest_first = [Item(entry, entry.content, "recent") for entry in reversed(journal)]
     newest_first = _without_said(newest_first, block.chosen, unfit)
     block.add_best(newest_first, block.room, _NO_ROOM_AGE)
+    if look.by_relevance:
+        block.add_fitting(_last_session(scope, allowed), block.room, _NO_ROOM)
     text, used = block.finish()
     left_out: list[Absent] = []
     if explain:
@@ -121,6 +143,75 @@ def context(
         left_out += unfit
     included = tuple(item.memory for item in block.chosen)
     return Context(text, included, tuple(left_out), used, allowed.limit, allowed.unit, degraded)
+
+
+# For a question
+
+
+def _answering(
+    scope: Scope, asked: str, look: Style, allowed: Budget, now: datetime, *, explain: bool
+) -> Context:
+    """The block for a question: standing facts, then what answers."""
+    wanted = Filter(turns=scope.settings["context.turns"])
+    found = recall_memories(scope, asked, wanted, limit=_ANSWERS_MAX, windows=True, explain=explain)
+    chars = line_chars(allowed.limit if allowed.unit == "chars" else 4 * allowed.limit)
+    words = query_terms(asked)
+    hits = [
+        Item(hit.memory, quoted(hit, words, chars), "relevant")
+        for hit in found
+        if hit.probability >= _PROBABLE_LEAST
+        and not _unfit(scope.core, hit.memory, now, asked=True)
+    ]
+    relevant = {item.memory.id for item in hits}
+    standing = [
+        Item(memory, memory.content, "standing")
+        for memory in _standing(scope, now)
+        if memory.id not in relevant
+    ][:_STANDING_MAX]
+    waiting = inbox.count(scope, most=WAITING_MAX)
+    block = Block(look, scope.hub, allowed, items_max=0, waiting=waiting, counts_left=False)
+    block.add_fitting(standing, block.room // _STANDING_SHARE, _NO_ROOM)
+    block.add_fitting(hits, block.room, _NO_ROOM)
+    text, used = block.finish()
+    left_out: list[Absent] = []
+    if explain:
+        left_out = [Absent(item.memory, item.section, reason) for item, reason in block.left_out]
+        left_out += [Absent(one.memory, "relevant now", one.reason) for one in found.left_out]
+    included = tuple(item.memory for item in block.chosen)
+    return Context(
+        text, included, tuple(left_out), used, allowed.limit, allowed.unit, found.degraded
+    )
+
+
+def _standing(scope: Scope, now: datetime) -> list[Memory]:
+    """Standing facts, those that matter most first, and of these the ones that were used last."""
+    wanted = Filter(
+        layers=("long_term",), states=("active",), alive_at=now, holds_at=now, trusts=_UNASKED
+    )
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        ids = reader.ids_by_use(scope.hub_id, wanted, limit=_STANDING_READ)
+        found = reader.memories_by_id(scope.hub_id, ids)
+    return by_weight(one for one in found.values() if not _unfit(scope.core, one, now))
+
+
+def _last_session(scope: Scope, allowed: Budget) -> list[Item]:
+    """The last turns of the session that was logged last, in order: where it ended."""
+    if not scope.settings["context.turns"]:
+        return []
+    with scope.read() as reader:
+        newest = reader.turns(scope.hub_id, limit=_LAST_TURNS)
+    if not newest:
+        return []
+    session = newest[0].session
+    ended = [turn for turn in newest if turn.session == session and turn.trust != _ASKED_ONLY]
+    chars = line_chars(allowed.limit if allowed.unit == "chars" else 4 * allowed.limit)
+    out = []
+    for turn in reversed(ended):
+        line = " ".join(turn.content.split())
+        text = line if len(line) <= chars else line[:chars].rstrip() + "…"
+        out.append(Item(as_memory(turn), text, "ended"))
+    return out
 
 
 # What may be in it
@@ -183,13 +274,13 @@ def _journal(scope: Scope, now: datetime) -> list[Memory]:
     return sorted(fit, key=lambda entry: (entry.occurred_at or entry.created_at, entry.number))
 
 
-def _unfit(core: Core, memory: Memory, now: datetime) -> str:
-    """Why a memory is not put before an agent unasked; empty where it is."""
+def _unfit(core: Core, memory: Memory, now: datetime, *, asked: bool = False) -> str:
+    """Why a memory is not put before an agent unasked, or as an answer; empty where it is."""
     if memory.superseded_by is not None:
         return "something newer took its place"
     if not memory.current(now):
         return "it no longer holds"
-    if memory.trust == _ASKED_ONLY:
+    if memory.trust == _ASKED_ONLY and not asked:
         return "a tool said it, so it is shown only when a question asks for it"
     if _private(core, memory):
         return "it is private to somebody else"

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from holdfast.domain.memory import CATEGORIES
 from holdfast.engine.context.budget import Budget, Candidates
-from holdfast.engine.context.styles import PARTS, Item, Style, marked
+from holdfast.engine.context.styles import PARTS, Item, Part, Style, marked
 from holdfast.errors import InvalidInput
 
 # No single memory takes more than this share: a pasted page must not push out all the rest.
@@ -42,10 +42,19 @@ class Block:
     """A block that is being filled. `room` is what is left of the budget."""
 
     def __init__(
-        self, look: Style, hub: str, budget: Budget, *, items_max: int, waiting: int = 0
+        self,
+        look: Style,
+        hub: str,
+        budget: Budget,
+        *,
+        items_max: int,
+        waiting: int = 0,
+        counts_left: bool = True,
     ) -> None:
         self._look = look
         self._waiting = waiting
+        # Whether the last line says how many were left out.
+        self._counts_left = counts_left
         self._hub = hub
         self._budget = budget
         self.chosen: list[Item] = []
@@ -315,7 +324,7 @@ class Block:
             out.append(look.heading(section))
             out += [self._written_item(item) for item in group]
             out.append(look.ending)
-        left = sum(len(items) for items, _ in self._left)
+        left = sum(len(items) for items, _ in self._left) if self._counts_left else 0
         out.append(look.footer(left, self._waiting))
         out.append(look.closing)
         # Empty lines between sections are not needed after the last one.
@@ -331,13 +340,16 @@ def _id_of(part: FileItem | Item) -> str:
 
 def laid_out(items: Iterable[Item], look: Style) -> list[Item]:
     """The order in which items are written: parts, then sections in a fixed order, and in a
-    section what is new at the end; relevant ones as they came, best first."""
-    relevant = [item for item in items if item.part == "relevant"]
-    others = sorted(
-        (item for item in items if item.part != "relevant"), key=lambda item: _place(item, look)
-    )
-    before = [item for item in others if item.part != "recent"]
-    return [*before, *relevant, *others[len(before) :]]
+    section what is new at the end; relevant ones as they came, best first, standing facts by weight
+    and turns in order."""
+    as_came: dict[Part, list[Item]] = {"standing": [], "relevant": [], "ended": []}
+    sorted_ones: list[Item] = []
+    for item in items:
+        as_came.get(item.part, sorted_ones).append(item)
+    sorted_ones.sort(key=lambda item: _place(item, look))
+    before = [item for item in sorted_ones if item.part != "recent"]
+    recent = sorted_ones[len(before) :]
+    return [*as_came["standing"], *before, *as_came["relevant"], *recent, *as_came["ended"]]
 
 
 def _place(item: Item, look: Style) -> tuple[int, int, str, float, int]:

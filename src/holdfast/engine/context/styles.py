@@ -12,15 +12,17 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from holdfast.domain.memory import Memory
+from holdfast.domain.memory import TURN, Memory
 from holdfast.text.characters import STEERING
 
-Part: TypeAlias = Literal["pinned", "long_term", "relevant", "recent"]
+Part: TypeAlias = Literal["pinned", "long_term", "standing", "relevant", "recent", "ended"]
 PARTS: tuple[Part, ...] = get_args(Part)
 _PART_NAMES: dict[Part, str] = {
     "pinned": "pinned",
+    "standing": "standing",
     "relevant": "relevant now",
     "recent": "recent",
+    "ended": "last session",
 }
 
 
@@ -53,6 +55,9 @@ class Style(NamedTuple):
     pinned_apart: bool = False
     # Whether recent journal entries belong to it.
     journal: bool = False
+    # Whether the block for a question is built from what answers it, turns included, and the one
+    # without a question says where the last session ended.
+    by_relevance: bool = False
     # Whether the frame is there when nothing is in it.
     empty_frame: bool = False
     # Whether its long-term part is MEMORY.md, with what a person wrote there.
@@ -123,20 +128,39 @@ def _day(at: datetime | None) -> str:
 
 def _label(item: Item) -> str:
     memory = item.memory
+    if memory.layer == TURN:
+        return f"turn {_day(memory.occurred_at)} {_speaker(memory)}"
     parts = [f"#{memory.number}"]
     if item.part == "recent":
         parts.append(f"{memory.occurred_at or memory.created_at:%Y-%m-%d %H:%M}")
-    elif memory.occurred_at is not None:
-        parts.append(_day(memory.occurred_at))
-    if item.part in ("pinned", "relevant"):
+    elif (at := _dated(item)) is not None:
+        parts.append(_day(at))
+    if item.part == "pinned":
         parts.append(escaped(memory.category))
     return ", ".join(parts)
 
 
+def _speaker(memory: Memory) -> str:
+    """Who said a turn, on one line and without the bracket that ends its label."""
+    return escaped(" ".join((memory.speaker or "").split()).replace("]", ""))
+
+
+def _dated(item: Item) -> datetime | None:
+    """When it happened; and where it answers a question and may have changed, since when it is
+    known."""
+    memory = item.memory
+    if memory.occurred_at is None and item.part == "relevant" and memory.stability != "stable":
+        return memory.valid_from or memory.created_at
+    return memory.occurred_at
+
+
 def _xml_item(item: Item) -> str:
     memory = item.memory
+    if memory.layer == TURN:
+        said = f'date="{_day(memory.occurred_at)}" speaker="{_xml(_speaker(memory))}"'
+        return f"<turn {said}>{_xml(item.text)}</turn>\n"
     attributes = [("number", str(memory.number)), ("category", memory.category)]
-    when = memory.occurred_at
+    when = _dated(item)
     if item.part == "recent":
         when = when or memory.created_at
     if when is not None:
@@ -195,6 +219,7 @@ PLAIN = Style(
     closing="</memory>\n",
     pinned_apart=True,
     journal=True,
+    by_relevance=True,
     empty_frame=True,
 )
 XML = Style(
@@ -209,6 +234,7 @@ XML = Style(
     closing="</memory>\n",
     pinned_apart=True,
     journal=True,
+    by_relevance=True,
     empty_frame=True,
 )
 MAX = Style(

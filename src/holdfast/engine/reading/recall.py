@@ -36,9 +36,11 @@ def recall_memories(
     plain: bool = False,
     count_shown: bool = True,
     around: int = 0,
+    windows: bool = False,
 ) -> Recalled:
     """The hits for a question. What was shown is counted, off the path of the answer, unless it was
-    shown to nobody who asked. Hits that are turns bring so many turns `around` them."""
+    shown to nobody who asked. Hits that are turns bring so many turns `around` them; with
+    `windows`, every hit says which part of it is nearest to the question."""
     count = checked_limit(scope.settings["recall.limit"] if limit is None else limit)
     around = checked_around(around)
     if not isinstance(query, str):
@@ -51,7 +53,7 @@ def recall_memories(
 
     def answer(reader: Reader) -> Recalled:
         past = None if as_of is None else engine.history.states_as_of(scope, reader, as_of)
-        ask = Ask(analysis, wanted, count, moment, past, project)
+        ask = Ask(analysis, wanted, count, moment, past, project, windows)
         found = recall(
             reader,
             scope.hub_id,
