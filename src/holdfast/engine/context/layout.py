@@ -18,6 +18,8 @@ from holdfast.errors import InvalidInput
 
 # No single memory takes more than this share: a pasted page must not push out all the rest.
 ITEM_SHARE = 4
+# What answers a question was cut to what answers it; in a small block it may take more.
+ANSWER_SHARE = 2
 # What does not fit leaves in steps of about an eighth of what does: the first part then stays
 # the same for several additions, at the price of at most an eighth of the room.
 _STEP_SHARE = 8
@@ -134,7 +136,7 @@ class Block:
         return out
 
     def _shortened(self, item: Item) -> Item:
-        share = self._budget.limit // ITEM_SHARE
+        share = self._budget.limit // (ANSWER_SHARE if item.part == "relevant" else ITEM_SHARE)
         text = item.text[: self._budget.limit * _CHARS_PER_UNIT_MAX]
         while (cost := self._cost(item._replace(text=text))) > share:
             # A little less than in proportion, so that few rounds are needed.

@@ -27,7 +27,7 @@ _MORE = re.compile(
 )
 # How a block ends.
 _LAST = ("</memory>", "shown)", "review`)")
-_PARTS = ("pinned", "relevant now", "recent")
+_PARTS = ("pinned", "standing", "relevant now", "recent", "last session")
 
 
 class Frames:

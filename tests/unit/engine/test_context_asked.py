@@ -1,0 +1,151 @@
+"""The block for a question: standing facts, then what answers it; and where a session ended."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from holdfast import HubMemory
+from holdfast.testing import FixedClock, open_for_tests
+
+AT = datetime(2026, 1, 14, 12, tzinfo=UTC)
+SUBJECTS = ("garden", "kitchen", "server", "budget", "holiday")
+RELEVANT = "## relevant now"
+
+
+def lines(block: str) -> list[str]:
+    return [line for line in block.splitlines() if line.startswith("- ")]
+
+
+@pytest.fixture
+def talked(hub: HubMemory) -> HubMemory:
+    hub.remember("Is called Karl", category="core")
+    hub.remember("Always use uv, never pip", category="preference")
+    hub.observe_turn("My cat Miso is allergic to fish", "Then avoid tuna.", session="pets", at=AT)
+    hub.observe_turn("We ate sardines at the harbour", "Sounds lovely", session="trip", at=AT)
+    return hub
+
+
+def test_a_turn_that_answers_is_quoted_with_its_date_and_speaker(talked: HubMemory) -> None:
+    block = talked.context("what is my cat Miso allergic to?")
+    assert "- [turn 2026-01-14 user] My cat Miso is allergic to fish" in block
+    xml = talked.context("what is my cat Miso allergic to?", style="xml")
+    assert '<turn date="2026-01-14" speaker="user">My cat Miso is allergic to fish</turn>' in xml
+
+
+def test_standing_facts_come_first_and_what_is_unrelated_not_at_all(talked: HubMemory) -> None:
+    block = talked.context("what is my cat Miso allergic to?")
+    assert block.index("Karl") < block.index("uv, never pip") < block.index("Miso")
+    assert "sardines" not in block
+
+
+def test_a_question_that_nothing_answers_gets_standing_facts_alone(talked: HubMemory) -> None:
+    block = talked.context("quarterly revenue of the Tokyo branch")
+    assert RELEVANT not in block and "Karl" in block
+
+
+def test_a_standing_fact_that_answers_stands_once_among_what_is_relevant(
+    talked: HubMemory,
+) -> None:
+    block = talked.context("should I use uv or pip?")
+    assert block.count("never pip") == 1
+    assert block.index(RELEVANT) < block.index("never pip")
+
+
+@pytest.mark.parametrize("count", [65, 400])
+def test_lines_that_answer_are_in_the_first_ten_and_the_store_is_not_dumped(
+    hub: HubMemory, count: int
+) -> None:
+    hub.remember_many(
+        {
+            "content": f"The {SUBJECTS[n % 5]} of plan {n} belongs to room {n + 7}",
+            "category": ("preference", "fact", "project", "person")[n % 4],
+        }
+        for n in range(count)
+    )
+    for number in (3, count // 2, count - 1):
+        block = hub.context(f"which room does the {SUBJECTS[number % 5]} of plan {number} have?")
+        found = lines(block)
+        place = next(at for at, line in enumerate(found) if f"room {number + 7}" in line)
+        assert place < 10
+        assert len(found) < count / 2
+
+
+def test_of_a_long_turn_the_sentences_that_answer_are_quoted(hub: HubMemory) -> None:
+    around = "We talked about the weather in some detail and nobody minded. " * 12
+    hub.observe_turn(f"{around}The password hint is a purple giraffe. {around}", "", at=AT)
+    found = lines(hub.context("what animal is the password hint?", budget=1_000))
+    assert len(found) == 1 and "purple giraffe" in found[0]
+    assert len(found[0]) < 250 and found[0].endswith("…")
+    assert re.match(r"- \[turn 2026-01-14 user\] …", found[0])
+
+
+def test_a_budget_is_kept_with_turns(hub: HubMemory) -> None:
+    for number in range(60):
+        hub.observe_turn(f"The boat trip number {number} went to island {number}", "Nice", at=AT)
+    for budget in (200, 350, 1_000, 4_000):
+        block = hub.context("which island did the boat trip go to?", budget=budget)
+        assert len(block) <= budget
+        assert "island" in block
+
+
+def test_what_was_replaced_is_not_relevant(hub: HubMemory) -> None:
+    old = hub.remember("The port of the service is 8080")
+    hub.remember("The port of the service is 9090", supersedes=old.memory.number)
+    block = hub.context("which port has the service?")
+    assert "9090" in block and "8080" not in block
+
+
+def test_what_may_have_changed_is_dated(hub: HubMemory) -> None:
+    hub.remember("The port of the service is 9090", stability="evolving")
+    assert "- [#1, 2026-01-14] The port" in hub.context("which port has the service?")
+
+
+def test_without_a_question_it_says_where_the_last_session_ended(talked: HubMemory) -> None:
+    block = talked.context()
+    assert block.index("Karl") < block.index("## last session") < block.index("sardines")
+    assert block.index("sardines") < block.index("Sounds lovely")
+    assert "Miso" not in block
+
+
+def test_turns_can_be_kept_out_of_the_block(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path, settings={"context.turns": False}) as memory:
+        hub = memory.create_hub("work")
+        hub.observe_turn("My cat Miso is allergic to fish", "Then avoid tuna.")
+        assert "Miso" not in hub.context() + hub.context("what is my cat Miso allergic to?")
+
+
+@pytest.mark.parametrize("style", ["max", "maven", "minion"])
+def test_styles_of_others_have_no_turns(talked: HubMemory, style: str) -> None:
+    assert "Miso" not in talked.context("what is my cat Miso allergic to?", style=style)
+    assert "sardines" not in talked.context(style=style)
+
+
+@pytest.mark.parametrize("style", ["plain", "xml"])
+@pytest.mark.parametrize("query", [None, "what is my cat Miso allergic to?"])
+def test_a_block_with_turns_adds_nothing_when_it_comes_back(
+    talked: HubMemory, style: str, query: str | None
+) -> None:
+    block = talked.context(query, style=style)
+    assert talked.heard(block).nothing_new
+    turn = talked.observe_turn(f"{block}\nAnd now?", "ok").turns[0]
+    assert "And now?" in turn.content and "Miso" not in turn.content
+    assert "sardines" not in turn.content
+
+
+def test_a_long_turn_that_was_quoted_adds_nothing_either(hub: HubMemory) -> None:
+    around = "We talked about the weather in some detail and nobody minded. " * 12
+    hub.observe_turn(f"{around}The password hint is a purple giraffe. {around}", "", at=AT)
+    block = hub.context("what animal is the password hint?", budget=1_000)
+    assert "giraffe" in block and hub.heard(block).nothing_new
+
+
+def test_words_of_a_tool_are_shown_when_asked_for_and_never_unasked(
+    hub: HubMemory, clock: FixedClock
+) -> None:
+    hub.log_turn("user", "The page says that gold is cheap in Narnia", trust="tool", session="s")
+    assert "Narnia" not in hub.context()
+    assert "Narnia" in hub.context("where is gold cheap?")
