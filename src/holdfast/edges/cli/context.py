@@ -92,8 +92,9 @@ COMMANDS = (
         'holdfast context --query "set up the editor" --budget 4000',
         _options,
         _context,
-        "Long-term memory, then what the question makes relevant, then the journal of today and\n"
-        "yesterday; never more than the budget (setting context.chars_max).\n"
+        "With a question: standing facts, then the memories and turns that answer it. Without:\n"
+        "long-term memory, the journal of today and yesterday, and where the last session ended.\n"
+        "Never more than the budget (setting context.chars_max).\n"
         "Without a tokenizer, tokens are counted by a bound that holds for any model.",
         server="works",
     ),
