@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     from holdfast.domain.results import (
         CapturedDay,
         Flushed,
+        ForgottenTurns,
         LifecycleMoves,
+        LogRules,
         Observed,
         Remembered,
         UsageRow,
@@ -918,6 +920,64 @@ class HubMemory:
         """Turns that hold words of the query, best first."""
         return engine.turns.search_turns(self.scope, query, limit=limit)
 
+    @reads(permission="read_log", sync=False)
+    def log_rules(self) -> LogRules:
+        """What is not logged: whether the log is paused, and which sessions and folders are set
+        aside."""
+        return engine.log_rules.rules(self.scope)
+
+    @writes(sync=False)
+    def pause_log(self, until: datetime | str | None = None) -> LogRules:
+        """Logs no turn from now on: until a time, or until `resume_log`."""
+        return engine.log_rules.pause(self.scope, until)
+
+    @writes(sync=False)
+    def resume_log(self) -> LogRules:
+        """Logs turns again."""
+        return engine.log_rules.resume(self.scope)
+
+    @writes(sync=False, limits={"sessions": 500, "folders": 500})
+    def set_log_aside(
+        self,
+        *,
+        sessions: Iterable[str] = (),
+        folders: Iterable[str] = (),
+        remove: bool = False,
+    ) -> LogRules:
+        """Keeps sessions (by name, or a pattern with `*`) and folders, with all that is below them,
+        out of the log from now on; `remove` takes that back. What was logged stays: see
+        `forget_turns`."""
+        return engine.log_rules.set_aside(
+            self.scope, sessions=[*sessions], folders=[*folders], remove=remove
+        )
+
+    @writes(permission="manage", follow=ALL_FILES, retry=False, deadline=None)
+    def forget_turns(
+        self,
+        *,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        session: str | None = None,
+        about: str | None = None,
+        purge: bool = False,
+        dry_run: bool = False,
+        reason: str = "",
+    ) -> ForgottenTurns:
+        """Forgets turns that meet all conditions: said since or until a time, of a session, about a
+        word or a few. They go for good, from the index and the vectors too. Memories that were made
+        from them, and with `about` alone those that hold the words, are forgotten in a change set
+        that `undo` takes back, or purged. A `dry_run` tells what would go, and changes nothing."""
+        return engine.forget_turns.forget_turns(
+            self.scope,
+            since=since,
+            until=until,
+            session=session,
+            about=about,
+            purge=purge,
+            dry_run=dry_run,
+            reason=reason,
+        )
+
     @reads(
         permission="read_log", sync=False, retry=False, limits={"turns": 500, "chars": 1_000_000}
     )
@@ -973,6 +1033,7 @@ class HubMemory:
         noted: str | None = None,
         speaker: str | None = None,
         trust: str | None = None,
+        folder: str | None = None,
     ) -> Observed:
         """Shows memory a turn of a conversation: both sides are logged, where recall finds them,
         and with `shadowJournal.enabled` what is worth keeping is noted in the day's journal, later,
@@ -982,7 +1043,8 @@ class HubMemory:
         `turn` names the turn in its session: a side that was logged under that name is not logged
         again. `noted` is the part of `user` to take notes of, where that is not all of it.
         `speaker` is the user's name, where several people are users; `trust` is whose words the
-        user's side has, as in `log_turn`."""
+        user's side has, as in `log_turn`. `folder` is where the agent works. Nothing is logged of
+        what stands in `<private>…</private>`, nor what `log_rules` set aside; `reason` says so."""
         observed = engine.observe.observe(
             self.scope,
             user,
@@ -995,6 +1057,7 @@ class HubMemory:
             noted=noted,
             speaker=speaker,
             trust=trust,
+            folder=folder,
         )
         if observed.queued and not self.core.is_worked:
             from holdfast.passes.work import Shadow

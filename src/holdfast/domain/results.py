@@ -85,6 +85,26 @@ class Observed(NamedTuple):
     dropped: int = 0
 
 
+class LogRules(NamedTuple):
+    """What of a hub is not logged: everything while it is `paused` (`until` a time, or until it is
+    resumed), `sessions` by name or pattern, and `folders` with all that is below them."""
+
+    paused: bool = False
+    until: datetime | None = None
+    sessions: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+
+
+class ForgottenTurns(NamedTuple):
+    """What was forgotten, or would be in a dry run: how many turns, the newest of them, and the
+    memories that were made from them or are about the same word."""
+
+    total: int
+    turns: tuple[Turn, ...] = ()
+    memories: tuple[Memory, ...] = ()
+    dry_run: bool = False
+
+
 class Noted(NamedTuple):
     """One thing a pass came across: what became of it, why, and its first words."""
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from holdfast.engine import forget_turns as forget_turns
     from holdfast.engine import history as history
     from holdfast.engine import hubs as hubs
+    from holdfast.engine import log_rules as log_rules
     from holdfast.engine import observe as observe
     from holdfast.engine import turns as turns
     from holdfast.engine.echo import detect as detect

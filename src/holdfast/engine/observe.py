@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.clock import to_text
 from holdfast.domain.records import Record
 from holdfast.domain.results import MODES, Noted, Observed
-from holdfast.engine import observed_turns
+from holdfast.engine import log_rules, observed_turns
 from holdfast.engine.core import Core
 from holdfast.engine.jobs import queue
 from holdfast.engine.scope import Scope
@@ -24,6 +24,7 @@ from holdfast.engine.turns import UNKNOWN_SOURCE, add_turns, last_said, made_tur
 from holdfast.engine.upkeep import capture_stats
 from holdfast.errors import InvalidInput
 from holdfast.text import normalise
+from holdfast.text.private import without_private
 
 if TYPE_CHECKING:
     from holdfast.domain.records import Turn
@@ -59,6 +60,7 @@ def observe(
     noted: str | None = None,
     speaker: str | None = None,
     trust: str | None = None,
+    folder: str | None = None,
 ) -> Observed:
     """Logs both sides of a turn, and queues it for the journaler where that is switched on and this
     is a real conversation. `turn` names it in its session: a side that was logged under this name
@@ -67,10 +69,19 @@ def observe(
     said = {"user": _text(user), "assistant": _text(assistant)}
     if not any(said.values()):
         return Observed(reason="both messages are empty")
+    said = {role: _text(without_private(text)) for role, text in said.items()}
+    if not any(said.values()):
+        return Observed(reason=log_rules.PRIVATE)
+    noted = noted if noted is None else without_private(noted)
     name = observed_turns.name_of(turn)
-    if name:
-        with scope.read() as reader:
-            logged = observed_turns.is_logged(reader, scope.hub_id, session, name)
+    with scope.read() as reader:
+        aside = log_rules.why_not(
+            reader, scope.hub_id, session=session, folder=folder, now=scope.now()
+        )
+        if aside:
+            return Observed(reason=aside)
+        logged = observed_turns.is_logged(reader, scope.hub_id, session, name) if name else None
+    if logged is not None:
         said = {role: "" if logged(role) else text for role, text in said.items()}
         if not any(said.values()):
             return Observed(reason=KNOWN)

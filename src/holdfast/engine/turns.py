@@ -19,8 +19,9 @@ from holdfast.domain.query import Filter
 from holdfast.domain.records import ROLES, TRUST_OF_ROLE, Record, Role, Turn
 from holdfast.engine.echo.detect import with_echo_marked
 from holdfast.engine.scope import Scope
-from holdfast.errors import HoldfastError, InvalidInput
+from holdfast.errors import Conflict, HoldfastError, InvalidInput
 from holdfast.text import normalise
+from holdfast.text.private import without_private
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
@@ -57,7 +58,19 @@ def log_turn(
     speaker: str | None = None,
     trust: str | None = None,
 ) -> Turn:
-    """Adds a turn. What the log no longer holds goes in the same transaction."""
+    """Adds a turn. What the log no longer holds goes in the same transaction; Conflict where the
+    log is paused, or the session was set aside."""
+    from holdfast.engine import log_rules
+
+    with scope.read() as reader:
+        aside = log_rules.why_not(
+            reader, scope.hub_id, session=session, folder=None, now=scope.now()
+        )
+    if aside:
+        raise Conflict(
+            f"The turn was not logged: {aside}.",
+            hint="`holdfast log rules` shows what is not logged.",
+        )
     question = last_said(scope, session, content)
     turn = made_turn(
         scope,
@@ -90,7 +103,8 @@ def made_turn(
     that it may answer."""
     scope.require("write")
     checked: Role = normalise.one_of(role, ROLES, "role")  # type: ignore[assignment]
-    said = normalise.clean_content(content, bytes_max=scope.settings["content.bytes_max"])
+    open_words = without_private(content) if isinstance(content, str) else content
+    said = normalise.clean_content(open_words, bytes_max=scope.settings["content.bytes_max"])
     turn = Turn(
         id=scope.core.ids.next("trn"),
         hub_id=scope.hub_id,

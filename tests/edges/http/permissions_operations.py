@@ -80,6 +80,11 @@ OPERATIONS: dict[str, Row] = {
     "turns": Row("belong"),
     "search_turns": Row("belong", {"query": "harbour"}),
     "recovery_prompt": Row("belong"),
+    "log_rules": Row("belong"),
+    "pause_log": Row("write"),
+    "resume_log": Row("write"),
+    "set_log_aside": Row("write", {"sessions": ["{new}"]}),
+    "forget_turns": Row("manage", {"session": "{new}"}),
     "archive_conversation": Row(
         "write", {"session": "{new}", "messages": [{"role": "user", "content": "Hello"}]}
     ),

@@ -180,6 +180,10 @@ def flush(hub: HubMemory, secret: Secrets) -> None:
     assert not any(one in repr(flushed) for one in secret.given)
 
 
+def set_log_aside(hub: HubMemory, secret: Secrets) -> None:
+    hub.set_log_aside(sessions=[f"s {secret()}"], folders=[f"/home/{secret()}"])
+
+
 def archive_conversation(hub: HubMemory, secret: Secrets) -> None:
     messages = [
         {"role": "user", "content": f"the key is {secret()}", "source": secret()},
@@ -261,6 +265,7 @@ DOORS: dict[str, Callable[[HubMemory, Secrets], None]] = {
     "sync": sync,
     "settle": settle,
     "log_turn": log_turn,
+    "set_log_aside": set_log_aside,
     "observe_turn": observe_turn,
     "flush": flush,
     "archive_conversation": archive_conversation,
@@ -290,6 +295,8 @@ NO_DOORS = frozenset(
         ),
         *("unpin", "find_secrets", "redact_secrets", "take_redacted", "captured", "usage"),
         *("review", "review_count", "plan_consolidation"),
+        # The reason of a forgetting is that of `forget`.
+        *("log_rules", "pause_log", "resume_log", "forget_turns"),
         # A copy of files as they are, which go where its caller says.
         "export_files",
         # The files are a person's own and stay; its memories have a test of their own.

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.domain.records import Turn
+    from holdfast.domain.results import LogRules
     from holdfast.edges.cli.call import Call
 
 
@@ -166,6 +167,113 @@ def _messages(call: Call, path: str) -> list[Any]:
     return value
 
 
+# log rules, log pause, log resume, log aside
+
+
+def _no_options(parser: Parser) -> None:
+    pass
+
+
+def _rules(call: Call, args: Namespace) -> None:
+    _show_rules(call, call.hub.log_rules())
+
+
+def _pause_options(parser: Parser) -> None:
+    parser.add_argument("--until", metavar="WHEN", help=f"log again from then on: {command.WHEN}")
+
+
+def _pause(call: Call, args: Namespace) -> None:
+    _show_rules(call, call.hub.pause_log(call.when(args.until)))
+
+
+def _resume(call: Call, args: Namespace) -> None:
+    _show_rules(call, call.hub.resume_log())
+
+
+def _aside_options(parser: Parser) -> None:
+    parser.add_argument(
+        "--session", action="append", default=[], metavar="NAME", help="a session; `*` is a pattern"
+    )
+    parser.add_argument(
+        "--folder", action="append", default=[], metavar="PATH", help="a folder and all below it"
+    )
+    parser.add_argument("--remove", action="store_true", help="log them again")
+
+
+def _aside(call: Call, args: Namespace) -> None:
+    import os
+
+    folders = [os.path.abspath(os.path.expanduser(one)) for one in args.folder]
+    _show_rules(
+        call, call.hub.set_log_aside(sessions=args.session, folders=folders, remove=args.remove)
+    )
+
+
+def _show_rules(call: Call, rules: LogRules) -> None:
+    until = None if rules.until is None else to_text(rules.until)
+    if call.out.json:
+        call.out.value({**rules._asdict(), "until": until})
+        return
+    state = "paused" if rules.paused else "logging"
+    if not call.out.terminal:
+        call.out.row(state, until or "")
+    elif rules.paused:
+        when = "" if rules.until is None else f" until {call.out.time(rules.until)}"
+        call.out.line(f"Turns are not logged{when}. `holdfast log resume` logs them again.")
+    else:
+        call.out.line("Turns are logged.")
+    for kind, named in (("session", rules.sessions), ("folder", rules.folders)):
+        for one in named:
+            call.out.row("aside", kind, one)
+
+
+# log forget
+
+
+def _forget_options(parser: Parser) -> None:
+    parser.add_argument("--since", metavar="WHEN", help=f"said since: {command.WHEN}")
+    parser.add_argument("--until", metavar="WHEN", help="said before")
+    parser.add_argument("--session", metavar="NAME", help="of this session")
+    parser.add_argument("--about", metavar="WORDS", help="that hold these words; memories too")
+    parser.add_argument("--purge", action="store_true", help="remove the memories for good too")
+    parser.add_argument("--yes", action="store_true", help="do it; without, only say what would go")
+
+
+def _forget(call: Call, args: Namespace) -> None:
+    done = call.hub.forget_turns(
+        since=call.when(args.since),
+        until=call.when(args.until, end=True),
+        session=args.session,
+        about=args.about,
+        purge=args.purge,
+        dry_run=not args.yes,
+    )
+    if call.out.json:
+        call.out.value(
+            {
+                "result": "preview" if done.dry_run else "forgotten",
+                "total": done.total,
+                "turns": [_plain_turn(turn, call.hub.name) for turn in done.turns],
+                "memories": [plain_memory(one, call.hub.name) for one in done.memories],
+            }
+        )
+        return
+    if done.dry_run:
+        _show(call, done.turns)
+        for memory in done.memories:
+            call.out.row(f"#{memory.number}", memory.category, memory.content)
+    turns = "1 turn" if done.total == 1 else f"{done.total} turns"
+    count = len(done.memories)
+    memories = "1 memory" if count == 1 else f"{count} memories"
+    if done.dry_run:
+        call.out.note(f"{turns} and {memories} would be forgotten; --yes does it.")
+    else:
+        call.out.note(
+            f"Forgot {turns} for good and {memories}"
+            + ("." if args.purge or not count else "; `holdfast undo` brings the memories back.")
+        )
+
+
 _TURNS = "In a pipe, a line per turn: time, role, source, session, id, content."
 
 COMMANDS = (
@@ -197,6 +305,52 @@ COMMANDS = (
         _recover_options,
         _recover,
         "It holds the last turns between an opening and a closing line; an empty log prints none.",
+        server="works",
+    ),
+    Command(
+        "log forget",
+        "Forget what was said: since a time, of a session, or about a word.",
+        "holdfast log forget --since 1h",
+        _forget_options,
+        _forget,
+        "Without --yes it only says what would go. Turns go for good; memories made from them are\n"
+        "forgotten too, which `holdfast undo` takes back unless they were purged.",
+        server="works",
+    ),
+    Command(
+        "log pause",
+        "Log no turns from now on, or until a time.",
+        "holdfast log pause --until tomorrow",
+        _pause_options,
+        _pause,
+        "What stands in <private>…</private> is never logged, paused or not.",
+        server="works",
+        makes_hub=True,
+    ),
+    Command(
+        "log resume",
+        "Log turns again.",
+        "holdfast log resume",
+        _no_options,
+        _resume,
+        server="works",
+    ),
+    Command(
+        "log aside",
+        "Keep sessions or folders out of the log.",
+        "holdfast log aside --folder ~/taxes",
+        _aside_options,
+        _aside,
+        "What was logged stays; `holdfast log forget` removes it.",
+        server="works",
+        makes_hub=True,
+    ),
+    Command(
+        "log rules",
+        "Say what is not logged.",
+        "holdfast log rules",
+        _no_options,
+        _rules,
         server="works",
     ),
     Command(

@@ -6,13 +6,22 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
+from pydantic import Field
 
-from holdfast.domain.results import CapturedDay, Flushed, Noted, Observed
+from holdfast.domain.results import CapturedDay, Flushed, LogRules, Noted, Observed
 from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.edges.http.plain import plain_memory, plain_turn
-from holdfast.edges.http.shapes import ArchivedOut, Many, One, ResponseModel, TextOut, TurnOut
+from holdfast.edges.http.shapes import (
+    ArchivedOut,
+    Many,
+    MemoryOut,
+    One,
+    ResponseModel,
+    TextOut,
+    TurnOut,
+)
 from holdfast.engine.upkeep.capture_stats import KEPT_DAYS
 
 router = APIRouter(tags=["log"])
@@ -103,6 +112,113 @@ def archive_conversation(
     return once(call, key, what, response, work)
 
 
+class RulesOut(ResponseModel):
+    """What is not logged."""
+
+    paused: bool
+    until: str | None
+    sessions: list[str]
+    folders: list[str]
+
+
+class Pause(Body):
+    """Until when nothing is logged; none: until it is resumed."""
+
+    until: str | None = None
+
+
+class Aside(Body):
+    """Sessions (by name, or a pattern with `*`) and folders that are not logged."""
+
+    sessions: list[str] = Field(default_factory=list)
+    folders: list[str] = Field(default_factory=list)
+    remove: bool = False
+
+
+class Forget(Body):
+    """Which turns: all conditions have to be met. A dry run, which is the default, changes
+    nothing."""
+
+    since: str | None = None
+    until: str | None = None
+    session: str | None = None
+    about: str | None = None
+    purge: bool = False
+    dry_run: bool = True
+    reason: str = ""
+
+
+class ForgottenOut(ResponseModel):
+    """How many turns, the newest of them, and the memories that were made from them."""
+
+    total: int
+    turns: list[TurnOut]
+    memories: list[MemoryOut]
+    dry_run: bool
+
+
+@router.get("/log/rules", response_model=One[RulesOut])
+def log_rules(call: Calling) -> Any:
+    """What is not logged: whether the log is paused, and what is set aside."""
+    return {"data": _rules(call.hub_of_members().log_rules())}
+
+
+@router.post("/log/pause", response_model=One[RulesOut])
+def pause_log(call: Calling, what: Pause, response: Response, key: IdempotencyKey = None) -> Any:
+    """Logs no turn from now on, or until a time."""
+
+    def work() -> tuple[int, Any]:
+        return 200, {"data": _rules(call.hub("write").pause_log(what.until))}
+
+    return once(call, key, what, response, work)
+
+
+@router.post("/log/resume", response_model=One[RulesOut])
+def resume_log(call: Calling, response: Response, key: IdempotencyKey = None) -> Any:
+    """Logs turns again."""
+
+    def work() -> tuple[int, Any]:
+        return 200, {"data": _rules(call.hub("write").resume_log())}
+
+    return once(call, key, Pause(), response, work)
+
+
+@router.post("/log/aside", response_model=One[RulesOut])
+def set_log_aside(
+    call: Calling, what: Aside, response: Response, key: IdempotencyKey = None
+) -> Any:
+    """Keeps sessions and folders out of the log from now on, or takes that back."""
+
+    def work() -> tuple[int, Any]:
+        return 200, {"data": _rules(call.hub("write").set_log_aside(**what.model_dump()))}
+
+    return once(call, key, what, response, work)
+
+
+@router.post("/log/forget", response_model=One[ForgottenOut])
+def forget_turns(
+    call: Calling, what: Forget, response: Response, key: IdempotencyKey = None
+) -> Any:
+    """Forgets turns, and the memories that were made from them."""
+
+    def work() -> tuple[int, Any]:
+        done = call.hub("manage", lasting=True).forget_turns(**what.model_dump())
+        told = {
+            "total": done.total,
+            "turns": [plain_turn(turn) for turn in done.turns],
+            "memories": [plain_memory(memory) for memory in done.memories],
+            "dry_run": done.dry_run,
+        }
+        return 200, {"data": told}
+
+    return once(call, key, what, response, work)
+
+
+def _rules(rules: LogRules) -> dict[str, Any]:
+    until = None if rules.until is None else rules.until.isoformat()
+    return {**rules._asdict(), "until": until}
+
+
 observing_router = APIRouter(tags=["automatic memory"])
 
 
@@ -118,6 +234,7 @@ class NewObservation(Body):
     at: str | None = None
     speaker: str | None = None
     trust: str | None = None
+    folder: str | None = None
 
 
 class ObservedOut(ResponseModel):

@@ -287,6 +287,14 @@ def _records(reader: Reader, hub_id: str, work: str) -> Iterator[Record]:
         after = batch[-1].id
 
 
+def drop_about(writer: Writer, hub_id: str, turn_ids: set[str]) -> None:
+    """Removes jobs on these turns, with what was said in them."""
+    for record in list(_records(writer, hub_id, JOURNAL)):
+        turns = _job(record).about.get("turns", {})
+        if not turn_ids.isdisjoint(turns.values()):
+            writer.drop_record(hub_id, record.kind, record.id)
+
+
 def without_texts(job: Job) -> Job:
     """The job without what was said."""
     about = {name: value for name, value in job.about.items() if name != SAID}

@@ -59,6 +59,22 @@ def note(core: Core, writer: Writer, hub_id: str, noted: Iterable[Noted]) -> Non
         writer.drop_record(old.hub_id, KIND, old.id)
 
 
+def forget(writer: Writer, hub_id: str, texts: Iterable[str]) -> None:
+    """Removes the first words of these texts from what is shown of past days; counts stay."""
+    lines = [" ".join(text.split()) for text in texts]
+    after = ""
+    while batch := writer.records(hub_id, KIND, limit=KEPT_DAYS, after=after):
+        for record in batch:
+            kept = [one for one in record.body["last"] if not _is_in(one[-1], lines)]
+            if len(kept) < len(record.body["last"]):
+                writer.put_record(record._replace(body={**record.body, "last": kept}))
+        after = batch[-1].id
+
+
+def _is_in(text: str, lines: list[str]) -> bool:
+    return bool(text) and any(text in line for line in lines)
+
+
 def _count(counts: dict[str, int], name: str) -> None:
     if name not in counts and len(counts) >= _REASONS_MAX:
         name = _OTHER

@@ -1,0 +1,149 @@
+"""A person decides what is logged, and can forget what was said."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from holdfast import Conflict, HubMemory, InvalidInput
+from holdfast.domain.memory import Origin
+from holdfast.passes.work import work_until_done
+from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
+
+
+def said(hub: HubMemory) -> list[str]:
+    return [turn.content for turn in hub.turns(limit=100)][::-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("My code is <private>1234</private> today", "My code is  today"),
+        ("a <PRIVATE reason='x'>b\nc</Private > d", "a  d"),
+        ("a <private>b</private> c <private>d", "a  c "),
+        ("nothing to hide", "nothing to hide"),
+    ],
+)
+def test_private_passages_are_not_logged(hub: HubMemory, text: str, kept: str) -> None:
+    assert hub.observe_turn(text, "").turns[0].content.strip() == kept.strip()
+    assert hub.log_turn("user", text).content.strip() == kept.strip()
+    assert hub.recall("1234") == [] and hub.search_turns("1234") == []
+
+
+def test_a_turn_that_is_all_private_is_not_logged(hub: HubMemory) -> None:
+    seen = hub.observe_turn("<private>My code is 1234</private>", "<private>ok</private>")
+    assert seen.turns == () and seen.reason == "all of it is private"
+    with pytest.raises(InvalidInput):
+        hub.log_turn("user", "<private>x</private>")
+    assert said(hub) == []
+
+
+def test_private_passages_are_not_noted_either(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path, settings={"shadowJournal.enabled": True}) as memory:
+        memory.core.set_worked(True)
+        hub = memory.create_hub("work")
+        text = "I live in Porto. <private>I am allergic to nuts.</private>"
+        hub.observe_turn(text, "", noted=text)
+        work_until_done(memory.core, memory.home)
+        everything = " ".join(one.content for one in hub.list())
+        assert "nuts" not in everything
+
+
+def test_a_paused_log_takes_nothing_in_until_it_is_resumed(
+    hub: HubMemory, clock: FixedClock
+) -> None:
+    assert hub.log_rules().paused is False
+    hub.pause_log()
+    assert hub.observe_turn("one", "two").reason == "the log is paused"
+    with pytest.raises(Conflict):
+        hub.log_turn("user", "one")
+    hub.resume_log()
+    hub.observe_turn("three", "")
+    hub.pause_log(clock.now() + timedelta(hours=1))
+    hub.observe_turn("four", "")
+    clock.tick(hours=2)
+    hub.observe_turn("five", "")
+    assert said(hub) == ["three", "five"]
+    with pytest.raises(InvalidInput):
+        hub.pause_log(clock.now() - timedelta(hours=1))
+
+
+def test_sessions_and_folders_that_were_set_aside_are_not_logged(hub: HubMemory) -> None:
+    hub.set_log_aside(sessions=["health-*"], folders=["/home/ana/taxes/"])
+    assert hub.observe_turn("a", "", session="health-7").reason == "its session was set aside"
+    assert hub.observe_turn("b", "", folder="/home/ana/taxes/2026").reason
+    assert not hub.observe_turn("c", "", folder="/home/ana/taxes-old").reason.startswith("its")
+    hub.observe_turn("d", "", session="work")
+    assert said(hub) == ["c", "d"]
+    rules = hub.set_log_aside(sessions=["health-*"], remove=True)
+    assert (rules.sessions, rules.folders) == ((), ("/home/ana/taxes",))
+    hub.observe_turn("e", "", session="health-7")
+    assert said(hub)[-1] == "e"
+    with pytest.raises(InvalidInput):
+        hub.set_log_aside()
+
+
+@pytest.fixture
+def talked(hub: HubMemory, clock: FixedClock) -> HubMemory:
+    turn = hub.observe_turn("My doctor is called Ines", "Noted", session="health").turns[0]
+    hub.remember("Doctor is Ines", origin=Origin(turn.id, 0, 20, ""))
+    hub.remember("Ines likes tea")
+    clock.tick(days=1)
+    hub.observe_turn("The deploy failed", "Sorry", session="work")
+    return hub
+
+
+def test_a_preview_says_what_would_go_and_changes_nothing(talked: HubMemory) -> None:
+    told = talked.forget_turns(session="health", dry_run=True)
+    assert (told.total, told.dry_run) == (2, True)
+    assert [turn.content for turn in told.turns] == ["My doctor is called Ines", "Noted"]
+    assert [memory.content for memory in told.memories] == ["Doctor is Ines"]
+    assert len(said(talked)) == 4 and len(talked.list()) == 2
+
+
+def test_a_session_is_forgotten_with_the_memories_made_from_it(talked: HubMemory) -> None:
+    talked.forget_turns(session="health")
+    assert said(talked) == ["The deploy failed", "Sorry"]
+    assert [memory.content for memory in talked.list()] == ["Ines likes tea"]
+    assert all(hit.turn is None for hit in talked.recall("doctor called Ines"))
+    talked.undo()
+    assert len(talked.list()) == 2
+
+
+def test_the_last_hour_is_forgotten(talked: HubMemory, clock: FixedClock) -> None:
+    talked.forget_turns(since=clock.now() - timedelta(hours=1))
+    assert said(talked) == ["My doctor is called Ines", "Noted"]
+
+
+def test_everything_about_a_word_is_forgotten(talked: HubMemory) -> None:
+    told = talked.forget_turns(about="ines", purge=True)
+    assert told.total == 1 and len(told.memories) == 2
+    assert talked.recall("Ines") == [] and talked.list() == []
+    assert "My doctor is called Ines" not in said(talked)
+
+
+def test_what_to_forget_has_to_be_said(talked: HubMemory) -> None:
+    for wrong in ({}, {"about": " "}, {"about": "!!!"}, {"about": "x" * 300}):
+        with pytest.raises(InvalidInput):
+            talked.forget_turns(**wrong)
+    assert len(said(talked)) == 4
+
+
+def test_nothing_is_left_of_what_was_forgotten(tmp_path: Path) -> None:
+    settings = {"shadowJournal.enabled": True}
+    with open_for_tests(tmp_path, settings=settings, embedder=HashEmbedder()) as memory:
+        memory.core.set_worked(True)
+        hub = memory.create_hub("work")
+        hub.observe_turn("The xylophone rehearsal is on Monday", "Fine")
+        hub.observe_turn("I bought a quokka poster", "Nice")
+        hub.recall("xylophone")
+        memory.core.wait()
+        hub.forget_turns(about="xylophone", purge=True)
+        assert memory.core.store.check() == []
+    for file in tmp_path.rglob("*"):
+        if file.is_file():
+            data = file.read_bytes().lower()
+            assert b"xylophon" not in data, file
+    assert any(b"quokka" in file.read_bytes() for file in tmp_path.rglob("memory.db"))
