@@ -51,7 +51,10 @@ _TYPES = {
     "holdfast.domain.memory": "Draft Memory Origin Source Trust",
     "holdfast.domain.query": "Page Recalled",
     "holdfast.domain.records": "Clash Turn",
-    "holdfast.domain.results": "CapturedDay Flushed LifecycleMoves Observed Remembered UsageRow",
+    "holdfast.domain.results": (
+        "CapturedDay Flushed ForgottenTurns LifecycleMoves LogRules LogSize Observed Remembered"
+        " UsageRow"
+    ),
     "holdfast.domain.review": "Decision Item",
     "holdfast.engine.context.build": "Context",
     "holdfast.engine.echo.detect": "Heard",

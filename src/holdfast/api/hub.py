@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         ForgottenTurns,
         LifecycleMoves,
         LogRules,
+        LogSize,
         Observed,
         Remembered,
         UsageRow,
@@ -925,6 +926,12 @@ class HubMemory:
         """What is not logged: whether the log is paused, and which sessions and folders are set
         aside."""
         return engine.log_rules.rules(self.scope)
+
+    @reads(permission="read_log", sync=False)
+    def log_size(self) -> LogSize:
+        """How large the log is, about how much room it takes in the store, and how much a year of
+        the like would."""
+        return engine.log_size.log_size(self.scope)
 
     @writes(sync=False)
     def pause_log(self, until: datetime | str | None = None) -> LogRules:

@@ -95,6 +95,19 @@ class LogRules(NamedTuple):
     folders: tuple[str, ...] = ()
 
 
+class LogSize(NamedTuple):
+    """How large the conversation log of a hub is: its turns, the bytes of their text, about how
+    many bytes that takes in the store with index and vectors, when the first and the last were
+    said, and how many bytes a year of the like would take in the store."""
+
+    turns: int = 0
+    text_bytes: int = 0
+    store_bytes: int = 0
+    oldest: datetime | None = None
+    newest: datetime | None = None
+    year_bytes: int = 0
+
+
 class ForgottenTurns(NamedTuple):
     """What was forgotten, or would be in a dry run: how many turns, the newest of them, and the
     memories that were made from them or are about the same word."""

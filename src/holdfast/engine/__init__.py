@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from holdfast.engine import history as history
     from holdfast.engine import hubs as hubs
     from holdfast.engine import log_rules as log_rules
+    from holdfast.engine import log_size as log_size
     from holdfast.engine import observe as observe
     from holdfast.engine import turns as turns
     from holdfast.engine.echo import detect as detect

@@ -206,13 +206,13 @@ def prune_logs(core: Core) -> None:
 def _prune_when_due(scope: Scope, writer: Writer) -> None:
     """At the first turn of a process, since it may have been killed before it was due, and then
     every so many turns: pruning at each one would double the work."""
-    keep = scope.settings["log.keep"]
-    if not keep:
-        return
     count = scope.core.logged.get(scope.hub_id, 0) + 1
     scope.core.logged[scope.hub_id] = count
     if count == 1 or count % scope.settings["log.prune_every"] == 0:
-        writer.prune_turns(scope.hub_id, keep=keep)
+        from holdfast.engine.log_size import is_bounded, prune
+
+        if is_bounded(scope):
+            prune(scope, writer)
 
 
 def turns(

@@ -148,6 +148,13 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "log.keep", 0, "How many turns the conversation log keeps in a hub; 0 keeps all.", least=0
     ),
+    Setting("log.days", 0, "How many days a turn stays in the log; 0 keeps it for good.", least=0),
+    Setting(
+        "log.megabytes",
+        0,
+        "How many megabytes of text the log of a hub keeps; 0 bounds it not at all.",
+        least=0,
+    ),
     Setting("log.prune_every", 50, "Turns after which the log is cut to that many.", least=1),
     Setting(
         "shadowJournal.enabled",

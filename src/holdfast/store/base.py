@@ -180,6 +180,11 @@ class Reader(Protocol):
         With a limit, the first."""
         ...
 
+    def log_size(self, hub_id: str) -> tuple[int, int, datetime | None, datetime | None]:
+        """How many turns there are, the bytes of their text, and the times of the first and the
+        last that was said."""
+        ...
+
     def scan_turns(self, hub_id: str) -> Iterable[Turn]:
         """All turns, oldest first."""
         ...

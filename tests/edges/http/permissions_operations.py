@@ -81,6 +81,7 @@ OPERATIONS: dict[str, Row] = {
     "search_turns": Row("belong", {"query": "harbour"}),
     "recovery_prompt": Row("belong"),
     "log_rules": Row("belong"),
+    "log_size": Row("belong"),
     "pause_log": Row("write"),
     "resume_log": Row("write"),
     "set_log_aside": Row("write", {"sessions": ["{new}"]}),

@@ -45,7 +45,19 @@ NAMES = {
 # Parameters that are text, times, filters or settings of one request.
 OTHERS = {
     *("Idempotency-Key", "Last-Event-ID", "as_of", "assistant", "assisted_by_agent", "at"),
-    *("about", "folder", "folders", "sessions", "before", "category", "content", "content_type", "context", "count_tokens", "cursor"),
+    *(
+        "about",
+        "folder",
+        "folders",
+        "sessions",
+        "before",
+        "category",
+        "content",
+        "content_type",
+        "context",
+        "count_tokens",
+        "cursor",
+    ),
     *("expires_at", "if-match", "kind", "layer", "messages", "metadata", "mode", "note", "now"),
     *("occurred_at", "occurred_until", "option", "options", "order", "plan", "project", "q"),
     *("query", "question", "reason", "session", "since", "source", "source_agent", "source_path"),

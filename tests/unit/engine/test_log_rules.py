@@ -147,3 +147,30 @@ def test_nothing_is_left_of_what_was_forgotten(tmp_path: Path) -> None:
             data = file.read_bytes().lower()
             assert b"xylophon" not in data, file
     assert any(b"quokka" in file.read_bytes() for file in tmp_path.rglob("memory.db"))
+
+
+def test_everything_is_kept_and_a_year_is_forecast(hub: HubMemory, clock: FixedClock) -> None:
+    for _ in range(73):
+        hub.observe_turn("x" * 900, "y" * 100)
+        clock.tick(days=1)
+    size = hub.log_size()
+    assert (size.turns, size.text_bytes) == (146, 73_000)
+    assert size.store_bytes == 146 * 1_000 + 73_000 * 5
+    assert size.year_bytes == pytest.approx(size.store_bytes * 365 / 72, rel=0.01)
+
+
+def test_the_log_can_be_bounded_by_age_and_by_size(tmp_path: Path, clock: FixedClock) -> None:
+    settings = {"log.days": 10, "log.prune_every": 1}
+    with open_for_tests(tmp_path / "days", settings=settings, clock=clock) as memory:
+        hub = memory.create_hub("work")
+        for number in range(20):
+            hub.log_turn("user", f"day {number}")
+            clock.tick(days=1)
+        assert said(hub) == [f"day {number}" for number in range(9, 20)]
+    settings = {"log.megabytes": 1, "log.prune_every": 1}
+    with open_for_tests(tmp_path / "size", settings=settings, clock=clock) as memory:
+        hub = memory.create_hub("work")
+        for number in range(15):
+            hub.log_turn("user", f"{number} " + "word " * 20_000)
+        assert 8 <= len(said(hub)) <= 10 and said(hub)[-1].startswith("14 ")
+        assert memory.core.store.check() == []

@@ -227,6 +227,33 @@ def _show_rules(call: Call, rules: LogRules) -> None:
             call.out.row("aside", kind, one)
 
 
+# log size
+
+
+def _size(call: Call, args: Namespace) -> None:
+    size = call.hub.log_size()
+    times = {
+        name: None if at is None else to_text(at)
+        for name, at in (("oldest", size.oldest), ("newest", size.newest))
+    }
+    if call.out.json:
+        call.out.value({**size._asdict(), **times})
+        return
+    call.out.row("turns", str(size.turns))
+    call.out.row("text", _amount(size.text_bytes))
+    call.out.row("in the store", f"about {_amount(size.store_bytes)}")
+    if size.turns:
+        call.out.row("a year of yours", f"about {_amount(size.year_bytes)}")
+
+
+def _amount(size: int) -> str:
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1_000:
+            return f"{size} {unit}"
+        size = -(-size // 1_000)
+    return f"{size} GB"
+
+
 # log forget
 
 
@@ -315,6 +342,15 @@ COMMANDS = (
         _forget,
         "Without --yes it only says what would go. Turns go for good; memories made from them are\n"
         "forgotten too, which `holdfast undo` takes back unless they were purged.",
+        server="works",
+    ),
+    Command(
+        "log size",
+        "Say how large the log is, and how much room a year of it would take.",
+        "holdfast log size",
+        _no_options,
+        _size,
+        "`log.keep`, `log.days` and `log.megabytes` bound it; without them everything is kept.",
         server="works",
     ),
     Command(

@@ -121,6 +121,17 @@ class RulesOut(ResponseModel):
     folders: list[str]
 
 
+class SizeOut(Told):
+    """How large the log is, about what it takes in the store, and what a year of it would."""
+
+    turns: int
+    text_bytes: int
+    store_bytes: int
+    oldest: str | None
+    newest: str | None
+    year_bytes: int
+
+
 class Pause(Body):
     """Until when nothing is logged; none: until it is resumed."""
 
@@ -161,6 +172,17 @@ class ForgottenOut(ResponseModel):
 def log_rules(call: Calling) -> Any:
     """What is not logged: whether the log is paused, and what is set aside."""
     return {"data": _rules(call.hub_of_members().log_rules())}
+
+
+@router.get("/log/size", response_model=One[SizeOut])
+def log_size(call: Calling) -> Any:
+    """How large the log is, and how much room a year of the like would take."""
+    size = call.hub_of_members().log_size()
+    times = {
+        name: None if at is None else at.isoformat()
+        for name, at in (("oldest", size.oldest), ("newest", size.newest))
+    }
+    return {"data": {**size._asdict(), **times}}
 
 
 @router.post("/log/pause", response_model=One[RulesOut])

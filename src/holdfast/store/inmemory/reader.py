@@ -350,6 +350,12 @@ class LogReader(Part):
             and (until is None or one.at < until)
         ][:limit]
 
+    def log_size(self, hub_id: str) -> tuple[int, int, datetime | None, datetime | None]:
+        turns = self._hub(hub_id).turns.values()
+        times = [turn.at for turn in turns]
+        size = sum(len(turn.content.encode()) for turn in turns)
+        return len(times), size, min(times, default=None), max(times, default=None)
+
     def scan_turns(self, hub_id: str) -> Iterable[Turn]:
         return list(self._hub(hub_id).turns.values())
 

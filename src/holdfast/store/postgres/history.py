@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from holdfast.domain.change import Change, Receipt, Revision
-from holdfast.domain.clock import to_micros
+from holdfast.domain.clock import from_micros, to_micros
 from holdfast.domain.records import Agreed, Clash, Turn
 from holdfast.store import checksums as checked
 from holdfast.store.postgres import rows
@@ -244,6 +244,16 @@ class HistoryReader(MemoriesReader):
             limit=limit,
         )
         return [row[0] for row in found]
+
+    def log_size(self, hub_id: str) -> tuple[int, int, datetime | None, datetime | None]:
+        count, size, oldest, newest = self._session.row(
+            "SELECT count(*), coalesce(sum(octet_length(t.content)), 0)::bigint, min(t.at),"
+            f" max(t.at) FROM turns t WHERE t.hub_id = %(hub)s{self._of_hub}",
+            hub=self._session.hub(hub_id),
+        )
+        if not count:
+            return 0, 0, None, None
+        return count, size, from_micros(oldest), from_micros(newest)
 
     def scan_turns(self, hub_id: str) -> Iterator[Turn]:
         for row in self._session.scan(

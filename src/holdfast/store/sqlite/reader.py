@@ -351,6 +351,16 @@ class LogReader(Part):
         )
         return [row[0] for row in found]
 
+    def log_size(self, hub_id: str) -> tuple[int, int, datetime | None, datetime | None]:
+        count, size, oldest, newest = self._one(
+            "SELECT count(*), coalesce(sum(octet_length(content)), 0), min(at), max(at) FROM turns"
+            f" WHERE hub = ?{self._of_hub}",
+            (self._pk(hub_id),),
+        )
+        if not count:
+            return 0, 0, None, None
+        return count, size, from_micros(oldest), from_micros(newest)
+
     def scan_turns(self, hub_id: str) -> Iterator[Turn]:
         for row in self._connection.execute(
             f"SELECT {rows.TURN_COLUMNS} FROM turns WHERE hub = ?{self._of_hub} ORDER BY pk",

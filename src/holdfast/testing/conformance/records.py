@@ -345,6 +345,8 @@ class Log(StoreCase):
             assert reader.turn_ids(HUB, session="s", since=at(2)) == ["trn_003", "trn_005"]
             assert reader.turn_ids(HUB, until=at(2)) == ["trn_000", "trn_001"]
             assert reader.turn_ids(HUB, limit=1) == ["trn_000"]
+            assert reader.log_size(HUB) == (6, 36, at(0), at(5))
+            assert reader.log_size(OTHER_HUB) == (0, 0, None, None)
 
     def test_speakers_of_turns_are_known(self, store: Store) -> None:
         with store.write() as writer:

@@ -97,9 +97,6 @@ class Search(StoreCase):
                 put(writer, make_memory(number, text, title=""))
         return store
 
-    @pytest.mark.parametrize(
-        ("query", "expected"), list(TERM_QUERIES.values()), ids=list(TERM_QUERIES)
-    )
     def test_the_vocabulary_of_a_hub_is_read_by_the_beginning_of_its_terms(
         self, store: Store
     ) -> None:
@@ -116,6 +113,9 @@ class Search(StoreCase):
             assert list(known) == sorted(known)
             assert reader.lexicon(HUB, list(known)).frequency == known
 
+    @pytest.mark.parametrize(
+        ("query", "expected"), list(TERM_QUERIES.values()), ids=list(TERM_QUERIES)
+    )
     def test_terms_find_what_holds_them(
         self, texts: Store, query: TermQuery, expected: set[int]
     ) -> None:
