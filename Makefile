@@ -15,7 +15,7 @@ ON_POSTGRES := tests/edges tests/property tests/e2e tests/docs/test_docs_example
 		journaler_kills mirror_processes processes proposing_processes purge_traces server_kills \
 		sharing worker_kills)
 
-.PHONY: run tour test test-damage bytecode test-postgres test-postgres-versions test-llm test-patroni test-attack lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-hooks bench-web screenshots axe bench-capture reference figures inspector clients dist constraints clean help
+.PHONY: run tour test test-damage bytecode test-postgres test-postgres-versions test-llm test-patroni test-attack lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-hooks bench-web screenshots axe bench-capture bench-memory reference figures inspector clients dist constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
@@ -141,6 +141,9 @@ bench-web: $(VENV)/.model ## the web page: size, first paint, large hubs
 # Six pictures for the README and the docs, of an invented hub.
 screenshots: $(VENV)/.model ## take the screenshots anew (needs Chromium)
 	$(BIN)/python -m tools.screenshots docs/assets/screenshots
+
+bench-memory: $(VENV)/.model ## does the block hold what answers, after conversations were replayed
+	$(BIN)/python -m bench.memory $(or $(FILES),$(wildcard ../shared/data/recall/locomo.jsonl ../shared/data/recall/longmemeval*.jsonl ../shared/data/recall/beam*.jsonl))
 
 bench-capture: $(VENV)/.model ## what automatic memory takes in, and what its passes cost
 	$(BIN)/python -m bench.capture $(or $(FILE),$(wildcard ../shared/data/recall/locomo.jsonl))

@@ -1066,6 +1066,8 @@ class HubMemory:
             trust=trust,
             folder=folder,
         )
+        if observed.turns:
+            self.core.catch_up()
         if observed.queued and not self.core.is_worked:
             from holdfast.passes.work import Shadow
 
