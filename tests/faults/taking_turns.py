@@ -1,0 +1,61 @@
+"""A process that takes one turn in and kills itself at a step of that, with SIGKILL."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import holdfast
+from holdfast.engine import observe, turns
+from holdfast.engine.writing import embedding
+from holdfast.store.sqlite.writer import SqliteWriter
+from holdfast.testing import HashEmbedder
+
+SETTINGS = {"actor": "tester", "shadowJournal.enabled": True}
+SAID = ("My cat Miso is allergic to fish", "Then avoid tuna")
+STEPS = (
+    "before the transaction",
+    "between the sides",
+    "before the commit",
+    "committed",
+    "before the vectors",
+)
+
+
+def _die(*_: Any, **__: Any) -> Any:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _after(act: Callable[..., Any]) -> Callable[..., Any]:
+    def dying(*args: Any, **values: Any) -> Any:
+        act(*args, **values)
+        _die()
+
+    return dying
+
+
+def main(folder: str, step: str) -> None:
+    with holdfast.open(folder, settings=SETTINGS, embedder=HashEmbedder()) as memory:
+        memory.core.set_worked(True)
+        hub = memory.hub()
+        print("ready", flush=True)
+        if step == "before the transaction":
+            observe.add_turns = _die  # type: ignore[assignment]
+        elif step == "between the sides":
+            SqliteWriter.add_turn = _after(SqliteWriter.add_turn)  # type: ignore[method-assign]
+        elif step == "before the commit":
+            turns.Record = _die  # type: ignore[misc, assignment]
+        elif step == "committed":
+            observe.Observed = _die  # type: ignore[misc, assignment]
+        else:
+            embedding._keep = _die
+        hub.observe_turn(*SAID, session="s", turn="t1")
+        embedding.embed_missing(memory.core)
+        print("done", flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
