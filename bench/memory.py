@@ -126,7 +126,13 @@ def is_answered(goal: Goal, block: str) -> bool:
 def opened(home: str, embedder: Any, clock: FixedClock, **settings: Any) -> Holdfast:
     memory = holdfast.open(
         home,
-        settings={"shadowJournal.enabled": True, "time_zone": "UTC", **settings},
+        settings={
+            "shadowJournal.enabled": True,
+            "time_zone": "UTC",
+            # A busy machine makes no answer fail here.
+            "recall.deadline_s": 60,
+            **settings,
+        },
         embedder=embedder,
         clock=clock,
     )

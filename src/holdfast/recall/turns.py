@@ -19,10 +19,11 @@ def merge_turns(items: Sequence[Evidence]) -> tuple[list[Evidence], list[Evidenc
     turns = _best([item for item in items if item.memory.layer == TURN])
     memories = _best([item for item in items if item.memory.layer != TURN])
     merged: dict[str, Evidence] = {}
+    heard = [(turn, frozenset(turn.best.candidate.body.split())) for turn in turns]
     for memory in memories:
         said = frozenset(memory.best.candidate.body.split())
-        for turn in turns:
-            if turn.memory.id in merged or not (_is_origin(memory, turn) or _same(said, turn)):
+        for turn, words in heard:
+            if turn.memory.id in merged or not (_is_origin(memory, turn) or _same(said, words)):
                 continue
             merged[turn.memory.id] = turn
             gain = turn.score - memory.score
@@ -45,10 +46,9 @@ def _is_origin(memory: Evidence, turn: Evidence) -> bool:
     return covered >= weights.MADE_FROM_ALIKE * (found.end - found.start)
 
 
-def _same(said: frozenset[str], turn: Evidence) -> bool:
-    heard = turn.best.candidate.body.split()
+def _same(said: frozenset[str], heard: frozenset[str]) -> bool:
     # Most are told apart by their lengths.
-    if not said or not weights.MADE_FROM_ALIKE * len(said) <= len(heard):
+    least, most = sorted((len(said), len(heard)))
+    if not least or least < weights.MADE_FROM_ALIKE * most:
         return False
-    words = frozenset(heard)
-    return len(said & words) >= weights.MADE_FROM_ALIKE * len(said | words)
+    return len(said & heard) >= weights.MADE_FROM_ALIKE * len(said | heard)

@@ -277,9 +277,10 @@ class FindingReader(Part):
             ("turns", "turn", self._of_hub),
         ):
             found = self._all(
+                # CROSS keeps the order of the joins: from the row to its few vectors.
                 f'SELECT v.passage, v."window", v.vector FROM {owners} m'
-                f" JOIN passages p ON p.{column} = m.pk"
-                " JOIN vectors v ON v.passage = p.pk AND v.hub = m.hub AND v.model = ?"
+                f" CROSS JOIN passages p ON p.{column} = m.pk"
+                " CROSS JOIN vectors v ON v.passage = p.pk AND v.hub = m.hub AND v.model = ?"
                 f' WHERE m.hub = ? AND m.id = ?{seen} ORDER BY p.ordinal, v."window"',
                 (model, self._pk(hub_id), memory_id),
             )
