@@ -121,7 +121,7 @@ class RulesOut(ResponseModel):
     folders: list[str]
 
 
-class SizeOut(Told):
+class SizeOut(ResponseModel):
     """How large the log is, about what it takes in the store, and what a year of it would."""
 
     turns: int
