@@ -1,0 +1,62 @@
+"""`holdfast ui`: starts a server where none listens, and opens the one that does."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+_PATIENCE_S = 60
+
+
+def command(*words: str) -> list[str]:
+    return [sys.executable, "-m", "holdfast", "ui", "--no-browser", *words]
+
+
+def test_the_page_is_served_and_found_again(tmp_path: Path) -> None:
+    environment = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "HOLDFAST_HOME": str(tmp_path),
+        "HOLDFAST_EMBED_MODEL": "none",
+    }
+    with subprocess.Popen(
+        command("--port", "0"), stdout=subprocess.PIPE, text=True, env=environment
+    ) as running:
+        try:
+            assert running.stdout is not None
+            found = re.fullmatch(r"(http://127\.0\.0\.1:(\d+)/)\n", running.stdout.readline())
+            assert found is not None
+            with urllib.request.urlopen(found[1], timeout=_PATIENCE_S) as page:
+                assert b"<title>Find" in page.read()
+            # The server that listens is opened; no second one is started.
+            again = subprocess.run(
+                command("--port", found[2]),
+                capture_output=True,
+                text=True,
+                env=environment,
+                timeout=_PATIENCE_S,
+            )
+            assert (again.returncode, again.stdout) == (0, f"{found[1]}\n")
+        finally:
+            running.terminate()
+            running.wait(_PATIENCE_S)
+
+
+def test_the_server_prints_where_the_page_is(tmp_path: Path) -> None:
+    environment = {**os.environ, "HOLDFAST_HOME": str(tmp_path), "HOLDFAST_EMBED_MODEL": "none"}
+    words = [sys.executable, "-m", "holdfast", "serve", "--port", "0"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=environment) as running:
+        try:
+            assert running.stderr is not None
+            told = "".join(iter(running.stderr.readline, "Ctrl-C ends it.\n"))
+            assert re.search(r"See it in a browser:\n  http://127\.0\.0\.1:\d+/\n", told)
+        finally:
+            running.terminate()
+            running.wait(_PATIENCE_S)
