@@ -14,14 +14,15 @@ def cut(
     covered: Callable[[Evidence], float],
     confidence: float,
     *,
+    least: float = weights.CUT_CONFIDENCE,
     past: bool = False,
 ) -> tuple[list[Evidence], list[Evidence]]:
     """The memories that may be answers, and those that are not, both best first.
 
-    Where the confidence is low nothing is shown, and else everything that is not far behind the
-    best. What is found to the letter is always an answer, and so is what holds the one or two words
-    that were looked up. Of the past nothing is held back for being unsure: the words' rarity is
-    known only for today.
+    Where the confidence is below `least` nothing is shown, and else everything that is not far
+    behind the best. What is found to the letter is always an answer, and so is what holds the one
+    or two words that were looked up. Of the past nothing is held back for being unsure: the words'
+    rarity is known only for today.
     """
     if not ordered:
         return [], []
@@ -31,7 +32,7 @@ def cut(
         # The words that were looked up are there; what is merely near is not what was meant.
         least = best.score - weights.CUT_BELOW_KEYWORDS
         near = [item for item in near if item.score >= least or _holds_keywords(item, covered)]
-    if not past and confidence < weights.CUT_CONFIDENCE and not _holds_keywords(best, covered):
+    if not past and confidence < least and not _holds_keywords(best, covered):
         near = [item for item in near if "substring" in item.parts]
     shown = {item.memory.id for item in near}
     return near, [item for item in ordered if item.memory.id not in shown]
