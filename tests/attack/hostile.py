@@ -254,10 +254,11 @@ ATTACKS: dict[str, Attack] = {
     "slow bodies with a key": holding(
         200, lambda target: head("POST", "/v1/memories", target, target.key, 100_000) + b"{", b" "
     ),
+    # Before those that use up the sessions which one key may start at once.
+    "150 MCP streams of one key": streams,
     "unfinished MCP bodies with a key": holding(
         200, lambda target: head("POST", "/mcp", target, target.key, 100_000) + b"{", b" "
     ),
-    "150 MCP streams of one key": streams,
     "flood without a key": flooding(
         32, lambda target, _: head("POST", "/v1/recall", target, "", len(RECALL)) + RECALL
     ),
