@@ -88,7 +88,16 @@ class ProjectHub(HubMemory):
 class UnmadeHub(ProjectHub):
     """The hub of a repository that nobody has used yet: it is made by the first operation on it."""
 
-    def __init__(self, core: Core, home: str, name: str, make: Callable[[], HubMemory]) -> None:
+    def __init__(
+        self,
+        core: Core,
+        home: str,
+        name: str,
+        make: Callable[[], HubMemory],
+        beside: HubMemory | None = None,
+    ) -> None:
+        # The person's own hub, which may be read before this one is made.
+        self.beside = beside
         self._name = name
         self._make = make
         self._made: HubMemory | None = None
@@ -127,7 +136,10 @@ class UnmadeHub(ProjectHub):
 
 
 def named(hub: HubMemory, memory: Memory) -> str:
-    """What a memory is called by who has this hub open."""
+    """What a memory is called by who has this hub open; what was said in a conversation has no
+    number."""
+    if not memory.number:
+        return "said"
     return hub.named(memory) if isinstance(hub, ProjectHub) else f"#{memory.number}"
 
 

@@ -125,6 +125,11 @@ def _with_own(memory: Holdfast, hub: HubMemory, *, create: bool) -> HubMemory:
     return ProjectHub(memory.core, hub.info, memory.home, found)
 
 
+def own_hub(memory: Holdfast) -> HubMemory | None:
+    """The person's own hub; None where it is not made yet."""
+    return _own(memory, "", create=False).hub
+
+
 def known_here(memory: Holdfast, folder: str | None = None) -> str | None:
     """The name of the hub of this folder's repository; None where it has none."""
     project = project_of(os.getcwd() if folder is None else folder)

@@ -91,7 +91,7 @@ def test_a_client_is_set_up_and_torn_down_on_every_system(
     assert Path(made["file"]).is_relative_to(person)
     line = line_of(entry_in(name, made["file"]))
     assert os.path.isabs(line[0])
-    assert line[-1] == "mcp"
+    assert line[-1] == "mcp" or line[-2:] == ["mcp", "--hooks"]
     assert made["undo"] == f"holdfast teardown {name}"
     assert made["restart"]
     again = machine("setup", name, platform=platform)
@@ -140,7 +140,16 @@ def test_options_go_into_the_entry_when_they_are_given(machine: Machine, tmp_pat
     words = ("--hub", "work", "--home", str(tmp_path / "m"), "--read-only", "--all-tools")
     made = machine("setup", "gemini", "--dialect", "holdfast", *words, "--json").json
     assert made["entry"]["args"][made["entry"]["args"].index("mcp") :] == [
-        *("mcp", "--home", str(tmp_path / "m"), "--hub", "work", "--dialect", "holdfast"),
+        *(
+            "mcp",
+            "--hooks",
+            "--home",
+            str(tmp_path / "m"),
+            "--hub",
+            "work",
+            "--dialect",
+            "holdfast",
+        ),
         *("--read-only", "--all-tools"),
     ]
 
@@ -413,7 +422,7 @@ def test_what_the_entry_says_starts_this_holdfast_from_any_folder(
     hostile.mkdir()
     for name in ("holdfast", "json", "typing"):
         (hostile / f"{name}.py").write_text("raise SystemExit('the folder was looked into')")
-    assert line[-1] == "mcp"
+    assert line[-1] == "mcp" or line[-2:] == ["mcp", "--hooks"]
     ran = subprocess.run(
         [*line[:-1], "--version"], cwd=hostile, env={"PATH": ""}, capture_output=True, text=True
     )

@@ -8,12 +8,14 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import chdir, redirect_stdout, suppress
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager, redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import holdfast
 from holdfast.edges.cli import main
 from holdfast.edges.hooks import front
 from holdfast.edges.hooks.cold import answer_here
@@ -106,6 +108,12 @@ class Hooks:
         with environ, chdir(self.root / folder), redirect_stdout(out):
             assert main(list(words)) == 0
         return out.getvalue()
+
+    @contextmanager
+    def opened(self) -> Iterator[holdfast.Holdfast]:
+        """The memory of this home."""
+        with patch.dict(os.environ, self.environ, clear=True), holdfast.open(self.home) as memory:
+            yield memory
 
     @property
     def server_pid(self) -> int:

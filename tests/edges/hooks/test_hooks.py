@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from holdfast.edges.hooks import front
+from holdfast.edges.project import hub_here
 from tests.edges.hooks.hook_calls import Hooks
 
 SAID = (
@@ -239,3 +244,44 @@ def _pause() -> None:
     import time
 
     time.sleep(0.02)
+
+
+def test_two_hundred_prompts_of_one_session_get_no_line_twice(hooks: Hooks) -> None:
+    with hooks.opened() as memory:
+        hub, _ = hub_here(memory, folder=str(hooks.root / "web"))
+        hub.remember_many(
+            {"content": f"Service {n} listens on port {2_000 + n}"} for n in range(60)
+        )
+    lines: list[str] = []
+    chars = 0
+    hooks.call("SessionStart", source="startup")
+    for number in range(200):
+        prompt = f"Which port does service {number % 60} use?"
+        text = hooks.call("UserPromptSubmit", prompt=prompt, prompt_id=f"t{number}")
+        chars += len(text)
+        assert len(text) <= 2_000
+        lines += [line for line in text.splitlines() if line.startswith("- [")]
+    assert len(lines) == len(set(lines))
+    # All 60 are known after the first sixty prompts at the latest.
+    assert chars < 60 * 400
+
+
+def test_a_full_disk_keeps_no_session_from_going_on(hooks: Hooks) -> None:
+    hooks.holdfast("remember", "The staging server is called heron")
+    event = {"session_id": "s1", "prompt": "The release branch is orchard.", "prompt_id": "t1"}
+    # No file may grow: that is how a full disk looks.
+    words = [sys.executable, "-I", "-S", front.__file__, "prompt", "--client", "claude-code"]
+    ran = subprocess.run(
+        ["/bin/sh", "-c", f"trap '' XFSZ; ulimit -f 1; exec {shlex.join(words)}"],
+        input=json.dumps(event).encode(),
+        env=hooks.environ,
+        cwd=hooks.root / "web",
+        capture_output=True,
+        timeout=60,
+    )
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    faults = json.loads(hooks.holdfast("doctor", "--json"))["notes"]
+    assert any(note.startswith("A hook failed (prompt, ") for note in faults)
+    # When there is room again, the turn is logged.
+    hooks.turn("The release branch is orchard.", turn="t1")
+    assert "The release branch is orchard." in logged(hooks)

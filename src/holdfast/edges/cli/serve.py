@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from holdfast.agents.dialects import NAMES
 from holdfast.edges.cli.command import Command, Namespace, Parser, imports_of, whole
@@ -33,6 +33,11 @@ def _mcp_options(parser: Parser) -> None:
     parser.add_argument("--all-tools", action="store_true", help="the rarer tools as well")
     parser.add_argument(
         "--every-hub", action="store_true", help="let tools that take a hub's name reach all hubs"
+    )
+    parser.add_argument(
+        "--hooks",
+        action="store_true",
+        help="the client has our hooks, which put memory into prompts",
     )
     parser.add_argument("--http", action="store_true", help="listen on HTTP instead of stdio")
     parser.add_argument("--host", default="127.0.0.1", metavar="NAME", help="with --http: where")
@@ -71,7 +76,14 @@ def _mcp(call: Call, args: Namespace) -> None:
     with library.open(args.home, settings=settings) as memory:
         hub, name, why = _hub_to_serve(memory, args.hub)
         server = make_server(
-            hub, Options(args.dialect, args.read_only, args.all_tools, args.every_hub)
+            hub,
+            Options(
+                args.dialect,
+                args.read_only,
+                args.all_tools,
+                args.every_hub,
+                prompt=_in_prompt(args),
+            ),
         )
         print_store_notes(memory, "mcp", quiet=args.quiet)
         if not args.quiet:
@@ -92,11 +104,18 @@ def _mcp(call: Call, args: Namespace) -> None:
         )
 
 
+def _in_prompt(args: Namespace) -> Literal["", "hooks", "block"]:
+    """Other dialects have instructions of their own, to the letter."""
+    if args.dialect != "holdfast" or args.http:
+        return ""
+    return "hooks" if args.hooks else "block"
+
+
 def _hub_to_serve(memory: Holdfast, named: str | None) -> tuple[HubMemory, str, str]:
     """The hub, its name, and why it is that one. It is made by the first call of a tool, not when
     a client merely looks which servers there are."""
     from holdfast.api.project_hub import UnmadeHub
-    from holdfast.edges.project import choose, hub_here
+    from holdfast.edges.project import choose, hub_here, own_hub
 
     chosen = choose(memory, named=named)
     if chosen.hub is not None:
@@ -106,7 +125,8 @@ def _hub_to_serve(memory: Holdfast, named: str | None) -> tuple[HubMemory, str, 
     def make() -> HubMemory:
         return hub_here(memory, named=named, folder=folder)[0]
 
-    unmade = UnmadeHub(memory.core, memory.home, chosen.name, make)
+    own = own_hub(memory)
+    unmade = UnmadeHub(memory.core, memory.home, chosen.name, make, own)
     return unmade, chosen.name, chosen.why
 
 

@@ -83,16 +83,16 @@ def set_up_at(call: Call, args: Namespace, place: Place) -> int:
         if not here or args.print or not call.offers(f"Set up {titles}?"):
             return 0
         args.all = True
-    line = _line(args)
     if args.print:
         client = find(args.client)
-        output.entry(call, args, client, _files(client, args, place)[0], line)
+        output.entry(call, args, client, _files(client, args, place)[0], _line(args))
         return 0
-    _remind(call, args, place, line)
+    _remind(call, args, place, _line(args))
 
     def one(client: Client) -> list[Outcome]:
         path = _files(client, args, place)[0]
         how = {"force": args.force, "dry_run": args.dry_run}
+        line = _line(args, client)
         return [install.set_up(client, path, args.name, line, now=SystemClock().now(), **how)]
 
     def wire(client: Client) -> list[Outcome]:
@@ -236,7 +236,10 @@ def _check(args: Namespace) -> None:
             raise InvalidInput(f"There is no dialect {dialect!r}.", hint=hint)
 
 
-def _line(args: Namespace) -> list[str]:
+def _line(args: Namespace, client: Client | None = None) -> list[str]:
+    """The command line of the server; with the client, also whether hooks put memory into its
+    prompts."""
+    is_wired = client is not None and hooks.inject(client) and not args.no_hooks
     return command_line(
         program(sys.argv[0], sys.executable),
         hub=args.hub,
@@ -244,6 +247,7 @@ def _line(args: Namespace) -> list[str]:
         home=args.home,
         read_only=args.read_only,
         all_tools=args.all_tools,
+        hooks=is_wired and not args.file and args.scope == "user",
     )
 
 

@@ -204,6 +204,11 @@ def files_of(client: Client, place: Place, command: Sequence[str]) -> list[HookF
     return [] if found is None else found.files(place, command)
 
 
+def inject(client: Client) -> bool:
+    """Whether the hooks of a client put memory into its prompts."""
+    return client.name in HOOKS and client.name != "windsurf"
+
+
 def note_of(client: Client) -> str:
     found = HOOKS.get(client.name)
     return "" if found is None else found.note

@@ -99,9 +99,10 @@ def command_line(
     home: str | None = None,
     read_only: bool = False,
     all_tools: bool = False,
+    hooks: bool = False,
 ) -> list[str]:
     """The whole command line; an option that was not given is not in it."""
-    line = [*start, "mcp"]
+    line = [*start, "mcp", *(["--hooks"] if hooks else [])]
     if home is not None:
         line += ["--home", os.path.abspath(os.path.expanduser(home))]
     if hub is not None:

@@ -92,7 +92,7 @@ def parse(name: str, client: str, folder: str, data: bytes) -> Event:
         said,
         _text(given, "prompt_id", "turn_id", "generation_id", "execution_id"),
         _text(given, "transcript_path", "transcriptPath"),
-        bounded(without_injected(prompt)),
+        bounded(_unquoted(of, without_injected(prompt))),
         bounded(answer or _inside(given, "tool_info", "response")),
         _text(given, "source", "reason", "trigger"),
         said.lower().startswith("subagent") or bool(given.get("agent_id")),
@@ -107,6 +107,12 @@ def _object(data: bytes) -> Mapping[str, Any]:
     if not isinstance(given, dict):
         raise InvalidInput("The input of the hook is not a JSON object.")
     return given
+
+
+def _unquoted(client: str, prompt: str) -> str:
+    """`opencode run "some words"` puts the words into quotes."""
+    is_quoted = len(prompt) > 1 and prompt[0] == prompt[-1] == '"' and '"' not in prompt[1:-1]
+    return prompt[1:-1] if client == "opencode" and is_quoted else prompt
 
 
 def bounded(text: str) -> str:

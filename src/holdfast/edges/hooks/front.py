@@ -76,6 +76,8 @@ def run(words: list[str]) -> bytes:
     answer = ask(home, head, data)
     if answer is not None:
         return answer
+    # On a full disk Python leaves half a file of bytecode behind, which nothing can import.
+    sys.dont_write_bytecode = True
     # `-S` has left the site packages out, in which Holdfast and what it needs are.
     import site
 
@@ -100,6 +102,7 @@ def main(words: list[str]) -> None:
 
 def _note(home: str, words: list[str], error: BaseException) -> None:
     try:
+        sys.dont_write_bytecode = True
         import site
 
         site.main()

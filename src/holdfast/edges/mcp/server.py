@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import mcp_types as types
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -23,6 +23,7 @@ from holdfast.agents.dialects import find_dialect
 from holdfast.agents.toolset import Reply, Toolset
 from holdfast.api.caller import Caller
 from holdfast.api.hub import HubMemory
+from holdfast.api.project_hub import UnmadeHub, built_context
 from holdfast.edges.mcp.prompts import Prompts
 from holdfast.edges.mcp.resources import VALUES_MAX, Resources
 from holdfast.edges.offload import Offload
@@ -43,6 +44,10 @@ T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
 
 
+# Instructions are part of every request.
+_BLOCK_CHARS = 2_000
+
+
 class Options(NamedTuple):
     """What a server offers of its hub."""
 
@@ -51,6 +56,9 @@ class Options(NamedTuple):
     all_tools: bool = False
     every_hub: bool = False
     caller: Caller | None = None
+    # What the instructions say of memory in the prompt: nothing, that hooks put it there, or the
+    # block itself, for a client without hooks.
+    prompt: Literal["", "hooks", "block"] = ""
 
 
 def make_server(hub: HubMemory, options: Options | None = None) -> Server[Any]:
@@ -106,7 +114,32 @@ class _Handlers:
         said = self._dialect.instructions
         if self._options.read_only:
             said += "\nThis memory is read-only here: nothing can be stored or changed."
-        return said
+        return said + self._about_prompt()
+
+    def _about_prompt(self) -> str:
+        """The truth about what is in the prompt already."""
+        if self._options.prompt == "hooks":
+            return (
+                "\nWhat is in a <holdfast-memory> block of this conversation, a hook has put there."
+                " Where there is no such block, nothing of this memory is in the prompt: begin with"
+                " memory_context."
+            )
+        if self._options.prompt != "block":
+            return ""
+        hub: HubMemory | None = self._hub
+        if isinstance(hub, UnmadeHub) and not hub.is_made:
+            # Looking makes no hub.
+            hub = hub.beside
+        try:
+            built = None if hub is None else built_context(hub, budget=_BLOCK_CHARS)
+        except HoldfastError:
+            built = None
+        if built is None or not built.included:
+            return "\nNothing is put into the prompt by itself: begin with recall."
+        return (
+            "\nNothing else is put into the prompt by itself. What is always kept in mind, as of"
+            f" the start of this session:\n{built.text}"
+        )
 
     # Tools
 
