@@ -18,7 +18,8 @@ import pytest
 from tests.clients.model_server import ModelServer
 from tests.clients.programs import CLIENTS, Agent, needs
 
-pytestmark = pytest.mark.slow
+# On a busy machine opencode takes half a minute for each prompt.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 FACTS = (
     "I prefer tabs over spaces. My name is Ada Winter and I live in Lisbon. Remember that the"
     " staging server is called heron. We deploy with fly.io on Fridays."

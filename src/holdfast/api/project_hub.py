@@ -168,6 +168,7 @@ def _recall(
     first = theirs if theirs and (not ours or theirs[0].score > ours[0].score) else ours
     joined = Recalled(hits[:limit])
     joined.__dict__.update(first.__dict__)
+    joined.confidence = max(ours.confidence, theirs.confidence)
     joined.degraded = tuple(dict.fromkeys((*ours.degraded, *theirs.degraded)))
     joined.filtered = {
         reason: ours.filtered.get(reason, 0) + theirs.filtered.get(reason, 0)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING
 
-from holdfast.edges.cli import push
+from holdfast.edges.cli import import_agents, push
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import counted, plain_hub
 from holdfast.errors import AlreadyExists, InvalidInput, NotFound
@@ -288,6 +288,8 @@ COMMANDS = (
         "The files that memories were made from go into FILE.files.tar, where there are any.",
         server="works",
     ),
+    # The one-word command comes last: it is what is meant where no other matches.
+    *import_agents.COMMANDS,
     Command(
         "import",
         "Make a hub from an export, all of it or nothing; or take in a folder of files.",

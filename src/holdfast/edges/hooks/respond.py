@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 _QUERY_CHARS = 2_000
 # How many memories a prompt is held against.
 _HITS_MAX = 8
-# An estimate of recall below this is more often wrong than right about being an answer.
+# Below this confidence, recall is more often wrong than right about there being an answer.
 _LIKELY = 0.4
+_NOT_FAR = 0.5
 # What one reading of a transcript logs at most; the next event goes on from there.
 _CATCH_UP_TURNS = 200
 # A transcript that was left by a session which was killed is looked at by the next one.
@@ -194,11 +195,15 @@ def _relevant(
         half = _QUERY_CHARS // 2
         query = f"{query[:half]} {query[-half:]}"
     found = hub.recall(query, limit=_HITS_MAX, meaning=meaning, plain=True)
+    if found.confidence < _LIKELY:
+        return []
+    # Of an answer that is likely there, those hits that are not far behind the best.
+    least = max((hit.probability for hit in found), default=0.0) * _NOT_FAR
     injected = state.injected
     return [
         blocks.memory_line(hub, hit.memory, hit.passage.text, "; ".join(hit.why[:3]))
         for hit in found
-        if hit.probability >= _LIKELY
+        if hit.probability >= least
         and hit.memory.id not in injected
         and hit.memory.session != event.session
     ]

@@ -1,0 +1,79 @@
+"""Conversations that agents have kept are taken in once, and can be taken back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.edges.hooks.hook_calls import Hooks
+
+SAID = "I live in Lisbon. Remember that the staging server is called heron."
+
+
+@pytest.fixture
+def hooks(tmp_path: Path) -> Hooks:
+    return Hooks(tmp_path)
+
+
+def write(path: Path, rows: list[object]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def claude(folder: Path) -> list[object]:
+    user = {"role": "user", "content": SAID}
+    answer = {"role": "assistant", "content": [{"type": "text", "text": "Noted."}]}
+    at = {"timestamp": "2026-05-01T10:00:00Z", "cwd": str(folder)}
+    return [
+        {"type": "user", "promptId": "p1", "message": user, **at},
+        {"type": "assistant", "message": answer, **at},
+    ]
+
+
+def codex(folder: Path) -> list[object]:
+    def item(role: str, kind: str, text: str) -> object:
+        content = [{"type": kind, "text": text}]
+        payload = {"type": "message", "role": role, "content": content}
+        return {"type": "response_item", "timestamp": "2026-05-01T10:00:00Z", "payload": payload}
+
+    head = {"type": "session_meta", "payload": {"id": "s1", "cwd": str(folder)}}
+    return [head, item("user", "input_text", SAID), item("assistant", "output_text", "Noted.")]
+
+
+def gemini(folder: Path) -> list[object]:
+    at = {"timestamp": "2026-05-01T10:00:00Z"}
+    return [
+        {"sessionId": "s1", "kind": "main"},
+        {"id": "1", "type": "user", "content": [{"text": SAID}], **at},
+        {"id": "2", "type": "gemini", "content": "Noted.", **at},
+    ]
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex", "gemini"])
+def test_a_past_is_taken_in_once_and_can_be_taken_back(hooks: Hooks, client: str) -> None:
+    person, web = hooks.root / "person", hooks.root / "web"
+    if client == "claude-code":
+        write(person / ".claude" / "projects" / "-web" / "s1.jsonl", claude(web))
+    elif client == "codex":
+        folder = person / ".codex" / "sessions" / "2026" / "05" / "01"
+        write(folder / "rollout-1.jsonl", codex(web))
+    else:
+        chats = person / ".gemini" / "tmp" / "web" / "chats"
+        write(chats / "session-1.jsonl", gemini(web))
+        (chats.parent / ".project_root").write_text(str(web))
+    preview = json.loads(hooks.holdfast("import", client, "--dry-run", "--json"))
+    assert preview["conversations"] == [{"where": str(web), "session": "s1", "count": 1}]
+    assert "Lisbon" not in hooks.holdfast("context")
+    hooks.holdfast("import", client)
+    again = json.loads(hooks.holdfast("import", client, "--json"))["conversations"]
+    assert again == [{"where": "web", "session": "s1", "count": 0}]
+    block = hooks.holdfast("context")
+    assert "Lisbon" in block and "heron" in block
+    turns = json.loads(hooks.holdfast("log", "--json"))["turns"]
+    assert [turn["content"] for turn in turns] == [SAID, "Noted."]
+    assert turns[0]["at"].startswith("2026-05-01T10:00:00")
+    hooks.holdfast("import", client, "--undo")
+    block = hooks.holdfast("context")
+    assert "Lives in Lisbon" not in block and "heron" not in block
