@@ -93,7 +93,7 @@ def test_a_block_for_both_stays_within_its_budget(
     for number in range(60):
         web.remember(f"I like plant number {number} in my garden of {number * 7} plants")
         web.remember(f"The service {number} listens on port {5000 + number * 3} of its machine")
-    for budget in (700, 2_000, 5_000):
+    for budget in (1_000, 2_000, 5_000):
         built = web.context("plant 7", budget=budget, explain=True)
         assert len(built.text) == built.used <= budget
         assert "plant number" in built.text and "The service" in built.text

@@ -31,7 +31,8 @@ _OWN_SHARE = 3
 _OWN_LEAST = 200
 _BETWEEN = "\n\n"
 # How a line of a block names its memory.
-_NUMBER = re.compile(r"^(- \[)#(?=\d)", re.MULTILINE)
+_HEAD = re.compile(r"^- \[[^\]\n]*\]", re.MULTILINE)
+_NUMBER = re.compile(r"#(?=\d)")
 
 
 def may_stand_beside(own: Hub, project: Hub, core: Core) -> bool:
@@ -194,7 +195,7 @@ def built_context(
     text = theirs.text
     if not is_tokens:
         # A number alone is the project's.
-        text = _NUMBER.sub(rf"\g<1>{own.name}#", theirs.text)
+        text = _HEAD.sub(lambda head: _NUMBER.sub(f"{own.name}#", head[0]), theirs.text)
         theirs = theirs._replace(text=text, used=len(text))
     if not theirs.included:
         # A frame with nothing in it.
