@@ -98,9 +98,11 @@ def take_in(memory: Holdfast, one: Conversation) -> int:
 
 
 def take_back(memory: Holdfast, found: list[Conversation]) -> dict[str, int]:
-    """Forgets what was noted from conversations, in one change of each hub; how many memories."""
+    """Forgets what was noted from conversations, in one change of each hub, and drops their turns
+    from the log; how many memories that were."""
     gone: dict[str, list[str]] = {}
     hubs: dict[str, HubMemory] = {}
+    logs: list[tuple[HubMemory, str]] = []
     for one in found:
         hub = hub_for(memory, one)
         own = hub.own if isinstance(hub, ProjectHub) else None
@@ -109,7 +111,10 @@ def take_back(memory: Holdfast, found: list[Conversation]) -> dict[str, int]:
             hubs[plain.name] = plain
             ids = [memory.id for memory in plain.list(session=one.session)]
             gone.setdefault(plain.name, []).extend(ids)
+            logs.append((plain, one.session))
     for name, ids in gone.items():
         if ids:
             hubs[name].forget_many(list(dict.fromkeys(ids)), reason="an import was taken back")
+    for plain, session in logs:
+        plain.forget_turns(session=session)
     return {name: len(ids) for name, ids in gone.items() if ids}
