@@ -898,7 +898,7 @@ class HubMemory:
         they are not those of the role: `tool` for what a tool or a page says, `import` for a pasted
         document.
         """
-        return engine.turns.log_turn(
+        turn = engine.turns.log_turn(
             self.scope,
             role,
             content,
@@ -908,6 +908,9 @@ class HubMemory:
             speaker=speaker,
             trust=trust,
         )
+        # Words find it at once; its vectors are made in the background.
+        self.core.catch_up()
+        return turn
 
     @reads(permission="read_log", sync=False, limits={"limit": 500})
     def turns(
