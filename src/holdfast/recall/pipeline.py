@@ -122,8 +122,8 @@ def recall(
     compared = model not in weights.CONFIDENCE and not narrow
     background = question.background(reader, hub_id) if question and compared else None
     confidence = estimate(ordered, covered, model, background)
-    # Of a prompt only a part is asked, and among a handful of memories none can stand out.
-    unsure = ask.analysis.is_prompt or len(ordered) < weights.CONFIDENCE_LOOKS_AT
+    # Of a prompt only a part is asked, and among a few memories none can stand out.
+    unsure = ask.analysis.is_prompt or len(ordered) < weights.CONFIDENCE_BACKGROUND_LEAST
     least = weights.CUT_CONFIDENCE_UNSURE if unsure and question else weights.CUT_CONFIDENCE
     answers, far = cut(ordered, covered, confidence, least=least, past=ask.past is not None)
     left.add(far, FAR)
