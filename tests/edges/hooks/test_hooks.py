@@ -45,7 +45,8 @@ def test_a_new_session_knows_what_an_earlier_one_said(hooks: Hooks) -> None:
     hooks.turn("Actually, I live in Porto now.", turn="t2")
     block = hooks.call("SessionStart", session="s2", source="startup")
     assert "Porto" in block and "tabs" in block and "heron" in block
-    assert "Lisbon" not in block
+    # The fact is superseded; what was said stays in the conversation, before its correction.
+    assert "Lives in Lisbon" not in block
     assert "holdfast session" in block and len(block) < 8_000
     assert "user: Actually, I live in Porto now." in block
     # In another project: what is about the person, and nothing of this one.
