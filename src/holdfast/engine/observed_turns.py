@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import timedelta
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from holdfast.domain.records import Record
@@ -68,8 +67,14 @@ def _marks(reader: Reader, hub_id: str, session: str | None) -> list[str]:
 
 
 def _id_of(session: str | None) -> str:
-    return sha256((clean_session(session) or "").encode(errors="replace")).hexdigest()[:32]
+    return _digest(clean_session(session) or "")[:32]
 
 
 def _mark(name: str, role: str) -> str:
-    return sha256(f"{role}\0{name}".encode(errors="replace")).hexdigest()[:_DIGITS]
+    return _digest(f"{role}\0{name}")[:_DIGITS]
+
+
+def _digest(text: str) -> str:
+    from hashlib import sha256  # not at the top: a turn without a name pays nothing for it
+
+    return sha256(text.encode(errors="replace")).hexdigest()

@@ -42,7 +42,8 @@ def test_it_does_what_it_planned_and_says_how_to_take_it_back(noted: Run) -> Non
 
 
 def test_a_memory_tells_what_it_was_made_from(noted: Run) -> None:
-    made = noted("consolidate", "--json").json["done"][1]["memory"]
+    done = noted("consolidate", "--json").json["done"]
+    made = next(one["memory"] for one in done if "tabs" in one["memory"]["content"])
     got = noted("get", str(made["number"]), "--json").json
     assert got["metadata"]["sources"] == [noted("get", n, "--json").json["id"] for n in "21"]
     assert noted("history", str(made["number"])).rows[0][3] == "consolidate"

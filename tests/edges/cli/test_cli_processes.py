@@ -138,7 +138,7 @@ _HEAVY = {
         "holdfast.engine.upkeep.lifecycle",
         "holdfast.engine.transfer.export",
     ),
-    *("holdfast.domain.memory", "holdfast.domain.results", "holdfast.text.dates.expressions"),
+    *("holdfast.domain.results", "holdfast.text.dates.expressions"),
     *("holdfast.edges.cli.write", "holdfast.edges.cli.lifecycle", "holdfast.edges.cli.help"),
 }
 
@@ -153,13 +153,9 @@ def test_a_recall_by_words_imports_only_what_it_uses(stocked: Run, monkeypatch) 
 def test_a_remember_imports_only_what_it_uses(stocked: Run, monkeypatch) -> None:
     monkeypatch.delenv("HOLDFAST_TIME_ZONE")
     used = {"holdfast.text.classify", "holdfast.text.chunking", "holdfast.engine.writing.remember"}
-    used |= {"holdfast.engine.writing.edit", "holdfast.domain.memory", "holdfast.domain.results"}
+    used |= {"holdfast.engine.writing.edit", "holdfast.domain.results"}
     used |= {"holdfast.edges.cli.write"}
-    more = {
-        "holdfast.text.guard",
-        "holdfast.recall.lexical",
-        "holdfast.engine.writing.supersede_candidates",
-    }
+    more = {"holdfast.text.guard"}
     assert _modules("remember", "Enjoys long walks") & (_HEAVY - used | more) == set()
 
 

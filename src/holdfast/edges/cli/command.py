@@ -184,7 +184,9 @@ def nearest(word: str, known: Sequence[str]) -> str:
     """The known word that was probably meant, or ''."""
     import difflib
 
-    found = difflib.get_close_matches(word, known, n=1, cutoff=_ALIKE)
+    # A word of two letters is like too many others.
+    longer = [name for name in known if len(name) > 2]
+    found = difflib.get_close_matches(word, longer, n=1, cutoff=_ALIKE)
     return found[0] if found else ""
 
 

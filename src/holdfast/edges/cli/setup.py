@@ -308,7 +308,7 @@ def _remind(call: Call, args: Namespace, place: Place, line: Sequence[str]) -> N
 COMMANDS = (
     Command(
         "setup",
-        "Put memory into an agent: hooks, the MCP server, and leave to use the tools that read.",
+        "Put memory into an agent: hooks, MCP server, permissions.",
         "holdfast setup claude-code",
         _setup_options,
         _setup,

@@ -235,6 +235,7 @@ def _observe_search(reader: Reader, hub_id: str, memories: Sequence[Memory]) -> 
     found = reader.search_terms(hub_id, query, EVERYTHING, limit=_ALL) if words else []
     return {
         "lexicon": reader.lexicon(hub_id, words),
+        "vocabulary": [reader.vocabulary(hub_id, word[:2], limit=_ALL) for word in words],
         "search_terms": sorted(found, key=lambda one: one.passage_id),
         "search_substring": [
             reader.search_substring(hub_id, needle, EVERYTHING, limit=_ALL) for needle in needles

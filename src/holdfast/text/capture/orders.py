@@ -49,7 +49,7 @@ _WRITTEN = any_of(
 _FIRM = r"(?:please |pls |plz |just |and |but |so |also |really |again,? )*"
 # 'No, …', 'wrong, …', 'I told you, …': what follows corrects the agent.
 _CORRECTS = re.compile(
-    r"(?:(?:no|nope|nah|wrong|actually|again|seriously|hey|ugh|hmm)(?: no)*(?:[,.!:]+| -+)+ *)+"
+    r"(?:(?:no|nope|nah|wrong|actually|again|seriously|hey|ugh|hmm)(?: no)*(?:[,.!:]| -)[,.!: -]*)+"
     r"|i(?:'ve| have)? (?:already |just )?(?:told|said|asked)(?: you)?(?: (?:before|again|twice"
     r"|already|many times))?[,: ]+(?=(?:no|not|to|use|never|always|don'?t|only)\b)"
 )
