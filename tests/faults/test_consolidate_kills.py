@@ -23,7 +23,7 @@ _CUT_OFF = """
 import os, signal, sys
 import holdfast
 from holdfast.engine.writing.recorder import Recorder
-from holdfast.files.memory_md import copies as backup
+from holdfast.files.memory_md import cache as backup
 from holdfast.engine.jobs import singleton
 from holdfast.passes.consolidation import run as consolidation
 

@@ -110,7 +110,8 @@ def gather(
         memories = owners_by_id(asked.reader, asked.hub_id, list(kept))
         if len(memories) < len(kept):
             # Found by its passage a moment ago, in the same transaction.
-            raise damaged_row("memories", next(key for key in kept if key not in memories))
+            # The id itself may be what is damaged: then it is no text.
+            raise damaged_row("memories", str(next(key for key in kept if key not in memories)))
         items = {key: Evidence(memories[key], list(rows.values())) for key, rows in kept.items()}
     else:
         items = _as_of(asked, asked.past, found)

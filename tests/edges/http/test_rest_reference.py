@@ -8,7 +8,7 @@ from pathlib import Path
 from tools.reference import rest
 
 from holdfast.edges import cross_origin
-from holdfast.edges.http import answers
+from holdfast.edges.http import answers, once
 from tests.edges.http.permissions import OPEN_ROUTES, OWN_ROUTES, ROUTES
 
 _ROOT = Path(__file__).parents[3]
@@ -29,6 +29,7 @@ def codes_in_the_source() -> set[tuple[str, int]]:
     """The codes and statuses that are written out where requests are refused."""
     found = {(code, status) for _, status, code in answers._STATUSES}
     found |= {(code, status) for status, code in answers._CODES.items()}
+    found |= set(once._STATUSES.items())
     for file in (*Path(answers.__file__).parent.glob("*.py"), Path(cross_origin.__file__)):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in (
