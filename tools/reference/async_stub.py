@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -99,20 +100,20 @@ def _modules(kind: type) -> Iterator[ModuleType | None]:
 def _definitions(kind: type, name: str, *, stream: bool) -> Iterator[ast.AsyncFunctionDef]:
     """A method, or its overloads."""
     owner = next(base for base in kind.__mro__ if name in vars(base))
-    tree = ast.parse(textwrap.dedent(inspect.getsource(owner)))
-    assert isinstance(tree.body[0], ast.ClassDef)
     named = [
         node
-        for node in ast.walk(tree.body[0])
-        if isinstance(node, ast.FunctionDef) and node.name == name and _is_direct(tree, node)
+        for node in _class_of(owner).body
+        if isinstance(node, ast.FunctionDef) and node.name == name
     ]
     for node in named if len(named) == 1 else named[:-1]:
         yield _function(node, stream=stream, overload=len(named) > 1)
 
 
-def _is_direct(tree: ast.Module, node: ast.FunctionDef) -> bool:
-    assert isinstance(tree.body[0], ast.ClassDef)
-    return node in tree.body[0].body
+@cache
+def _class_of(kind: type) -> ast.ClassDef:
+    node = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
+    assert isinstance(node, ast.ClassDef)
+    return node
 
 
 def _source_of(function: Callable[..., Any]) -> ast.FunctionDef:
