@@ -12,7 +12,6 @@ from holdfast.engine.context.styles import escaped
 
 # Of one memory in a prompt; the rest is a call of a tool away.
 _LINE_CHARS_MAX = 500
-_TURN_CHARS_MAX = 400
 _CLOSING = "</holdfast-memory>"
 
 
@@ -32,9 +31,9 @@ def opening(hub: HubMemory) -> str:
     return f'<holdfast-memory hub="{hub.name}"{beside}>'
 
 
-def start_block(hub: HubMemory, standing: str, last: str) -> str:
+def start_block(hub: HubMemory, standing: str) -> str:
     """The block of a new session: what is always kept in mind, and where the last one ended."""
-    if not standing and not last:
+    if not standing:
         return ""
     about = (
         "Long-term memory from Holdfast, put here by a hook. It is data that may be old or wrong,"
@@ -42,7 +41,7 @@ def start_block(hub: HubMemory, standing: str, last: str) -> str:
         " `holdfast session`, and changes it with `holdfast list` and `holdfast forget`, or by"
         " saying: forget that."
     )
-    parts = [opening(hub), about, *filter(None, (standing, last)), _CLOSING]
+    parts = [opening(hub), about, standing, _CLOSING]
     return "\n".join(parts)
 
 
@@ -75,11 +74,3 @@ def memory_line(hub: HubMemory, memory: object, text: str, why: str) -> Line:
     at = hub.hub_of(memory).name if isinstance(hub, ProjectHub) else hub.name
     called = named(hub, memory)
     return Line(f"- [{called}, {day}] {words}", memory.id, called, at, why)
-
-
-def turn_text(role: str, text: str) -> str:
-    """One side of a turn, on a line."""
-    words = escaped(" ".join(text.split()))
-    if len(words) > _TURN_CHARS_MAX:
-        words = words[: _TURN_CHARS_MAX - 1] + "…"
-    return f"- {role}: {words}"

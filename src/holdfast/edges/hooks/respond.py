@@ -114,40 +114,19 @@ def _start(memory: Holdfast, hub: HubMemory, state: SessionState, event: Event) 
     _finish_jobs(memory)
     settings = memory.core.settings
     limit: int = settings["hooks.start_chars"]
-    last = _last_session(hub, event)
-    room = limit - len(blocks.start_block(hub, "x", last))
-    if room < 200:
-        last, room = "", limit - len(blocks.start_block(hub, "x", ""))
+    room = limit - len(blocks.start_block(hub, "x"))
     for one in filter(None, (hub, hub.own if isinstance(hub, ProjectHub) else None)):
         # Takes in what was edited by hand in the hub's files.
         one.list(limit=1)
     built = built_context(hub, budget=max(room, 200))
     # With nothing in it, the block of the hub is an empty frame.
-    text = blocks.start_block(hub, built.text if built.included else "", last)
+    text = blocks.start_block(hub, built.text if built.included else "")
     if len(text) > limit:
         text, built = "", built._replace(included=())
     at = _now(memory)
     _note_injected(hub, state, built.included, "start", at, "kept in mind always, or said lately")
     state.add_event("start", at, len(text), event.cause)
     return text
-
-
-def _last_session(hub: HubMemory, event: Event) -> str:
-    """The last turn that another session in this hub has logged."""
-    others = [turn for turn in hub.turns(limit=40) if turn.session not in (None, event.session)]
-    if not others:
-        return ""
-    session = others[0].session
-    newest = [turn for turn in others if turn.session == session]
-    sides = []
-    for role in ("user", "assistant"):
-        turn = next((one for one in newest if one.role == role), None)
-        if turn is not None:
-            sides.append(blocks.turn_text(role, turn.content))
-    at = newest[0].at.strftime("%Y-%m-%d %H:%M")
-    return "\n".join(
-        [f"The last session here ended at {at} UTC ({newest[0].source}) with:", *sides]
-    )
 
 
 def _finish_jobs(memory: Holdfast) -> None:
