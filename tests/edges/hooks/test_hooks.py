@@ -48,7 +48,7 @@ def test_a_new_session_knows_what_an_earlier_one_said(hooks: Hooks) -> None:
     # The fact is superseded; what was said stays in the conversation, before its correction.
     assert "Lives in Lisbon" not in block
     assert "holdfast session" in block and len(block) < 8_000
-    assert "user: Actually, I live in Porto now." in block
+    assert "user] Actually, I live in Porto now." in block
     # In another project: what is about the person, and nothing of this one.
     other = hooks.call("SessionStart", session="s3", source="startup", folder="shop")
     assert "Porto" in other and "tabs" in other
