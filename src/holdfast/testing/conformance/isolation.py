@@ -129,7 +129,9 @@ ADA = Viewer(PersonName("ada"))
 BOB = Viewer(PersonName("bob"))
 MARK = "xyzzy"
 # What a cache is made of is the hub's own; nobody is shown it.
-OF_THE_HUB = {"lexicon", "vector_state", "vectors", "unembedded", "unembedded_count"}
+OF_THE_HUB = {
+    *("lexicon", "vocabulary", "vector_state", "vectors", "unembedded", "unembedded_count")
+}
 
 
 def marked(number: int, **fields: Any) -> Memory:

@@ -326,7 +326,8 @@ class Edges(StoreCase):
 
 
 _DERIVED = frozenset(
-    {"lexicon", "search_terms", "search_substring", "matching", "passages", "candidates"}
+    {"lexicon", "vocabulary", "search_terms", "search_substring", "matching", "passages"}
+    | {"candidates"}
     | {"vector_models", "vector_state", "vectors", "vectors_of"}
     | {"unembedded", "unembedded_count", "statistics"}
 )
