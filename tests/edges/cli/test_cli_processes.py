@@ -155,7 +155,7 @@ def test_a_remember_imports_only_what_it_uses(stocked: Run, monkeypatch) -> None
     used = {"holdfast.text.classify", "holdfast.text.chunking", "holdfast.engine.writing.remember"}
     used |= {"holdfast.engine.writing.edit", "holdfast.domain.results"}
     used |= {"holdfast.edges.cli.write"}
-    more = {"holdfast.text.guard"}
+    more = {"holdfast.text.guard", "holdfast.recall.lexical"}
     assert _modules("remember", "Enjoys long walks") & (_HEAVY - used | more) == set()
 
 
