@@ -371,7 +371,7 @@ class Bench:
 
 def _numbered(name: str) -> bool:
     """Whether an answer holds numbers of passages, which a rebuild gives anew."""
-    return any(f": {kind}" in name for kind in ("passages", "vectors", "word "))
+    return any(f": {kind}" in name for kind in ("passages", "vectors", "word ", "said "))
 
 
 def _single(name: str) -> bool:
