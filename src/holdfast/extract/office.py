@@ -3,18 +3,14 @@ it would become; the libraries see it only if that is little enough."""
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 from holdfast.extract.formats import Found, Gathered, Progress, Unavailable, Unreadable
+from holdfast.system.zip_archive import ZipRefused, open_zip
 
-# Together what an honest document of a thousand pages with pictures has; a bomb claims terabytes.
+# What a document of a thousand pages with pictures has; a bomb claims terabytes.
 _UNPACKED_MAX = 300_000_000
-_MEMBERS_MAX = 20_000
-# XML packs well, ten to thirty times; a run of zeros packs a thousand times.
-_RATIO_MAX = 200
-_RATIO_FROM = 10_000_000
 _MEDIA = "application/vnd.openxmlformats-officedocument."
 # Rows of a table that are worth a reading; beyond, it is data and no text.
 _ROWS_MAX = 50_000
@@ -35,18 +31,10 @@ def read_office(file: BinaryIO, chars_max: int, progress: Progress) -> tuple[Fou
 def _checked(file: BinaryIO) -> set[str]:
     """The names in the zip file, once it is known to be no bomb."""
     try:
-        with zipfile.ZipFile(file) as archive:
-            members = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError):
-        raise Unreadable("the archive is broken and cannot be opened") from None
-    unpacked = sum(member.file_size for member in members)
-    packed = max(1, sum(member.compress_size for member in members))
-    bomb = unpacked > _RATIO_FROM and unpacked / packed > _RATIO_MAX
-    if unpacked > _UNPACKED_MAX or len(members) > _MEMBERS_MAX or bomb:
-        raise Unreadable(f"it would unpack to {unpacked:,} bytes, which is far too much")
-    if any(member.flag_bits & 1 for member in members):
-        raise Unreadable("the document is encrypted and needs a password")
-    return {member.filename for member in members}
+        with open_zip(file, unpacked_max=_UNPACKED_MAX) as archive:
+            return set(archive.namelist())
+    except ZipRefused as error:
+        raise Unreadable(str(error)) from None
 
 
 def _run(

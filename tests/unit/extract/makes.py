@@ -140,3 +140,12 @@ def zip_bomb() -> bytes:
             for _ in range(30):
                 member.write(b" " * 1_000_000)
     return out.getvalue()
+
+
+def zip_of_many() -> bytes:
+    """A document of more members than are read."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for number in range(20_001):
+            archive.writestr(str(number), "")
+    return out.getvalue()

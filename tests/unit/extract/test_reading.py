@@ -56,6 +56,7 @@ def test_the_text_of_a_file_becomes_the_content(
         (makes.png(60_000, 60_000), "huge.png", "pixels"),
         (makes.png()[:14], "cut.png", "the image is broken"),
         (makes.zip_bomb(), "b.docx", "far too much"),
+        (makes.zip_of_many(), "b.docx", "too many files"),
         (b"PK\x03\x04 and then nothing", "b.docx", "archive is broken"),
         (b"\x00\x01\x02\x03" * 50, "x.bin", "application/octet-stream"),
         (b"\x7fELF\x02\x01", "notes.txt", "application/x-executable"),

@@ -56,6 +56,34 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
     **{code: {"content": _ERROR} for code in _STATUSES[1:]},
 }
 
+# In this order: `find` would be taken for the name of a memory by the routes of one.
+_ROUTERS = (
+    batches.router,
+    uploads.router,
+    memories.router,
+    recall.router,
+    history.router,
+    journal.router,
+    log.router,
+    journal.consolidation_router,
+    lifecycle.router,
+    review.decisions_router,
+    review.router,
+    lifecycle.usage_router,
+    log.observing_router,
+    operations.router,
+    hubs.router,
+    people.keys_router,
+    events.router,
+    hubs.joining,
+    people.orgs_router,
+    people.teams_router,
+    people.routes_for("hub", "hub"),
+    people.routes_for("team", "team"),
+    people.routes_for("org", "organisation"),
+    people.joining,
+)
+
 
 def create_app(
     memory: Holdfast, *, key_needed: bool = True, limits: Limits | None = None
@@ -78,14 +106,7 @@ def create_app(
     )
     app.state.memory = memory
     app.state.key_needed = key_needed
-    app.state.counts = health.Counts()
-    # How many streams each person has open.
-    app.state.listeners = Counter[str]()
-    # How many long answers each key has open.
-    app.state.line_streams = Counter[str]()
-    app.state.uploads = Streams("uploads", total=_UPLOADS_MAX, each=limits.uploads_per_key)
-    app.state.places = Places(total=limits.requests_max, each=limits.requests_per_key)
-    app.state.stopping = asyncio.Event()
+    _add_counters(app, limits)
     answers.install(app)
     # First, so that a request of an agent is not compared with all the routes below: that takes
     # 0.5 ms, a seventh of what it costs to start a session.
@@ -94,37 +115,27 @@ def create_app(
     # MCP do not follow.
     app.router.routes.append(Route(agents.PATH, app.state.agents, include_in_schema=False))
     app.mount(agents.PATH, app.state.agents)
-    # Before the routes of one memory: there `find` would be taken for the name of one.
-    for router in (
-        batches.router,
-        uploads.router,
-        memories.router,
-        recall.router,
-        history.router,
-        journal.router,
-        log.router,
-        journal.consolidation_router,
-        lifecycle.router,
-        review.decisions_router,
-        review.router,
-        lifecycle.usage_router,
-        log.observing_router,
-        operations.router,
-        hubs.router,
-        people.keys_router,
-        events.router,
-        hubs.joining,
-        people.orgs_router,
-        people.teams_router,
-        people.routes_for("hub", "hub"),
-        people.routes_for("team", "team"),
-        people.routes_for("org", "organisation"),
-        people.joining,
-    ):
+    for router in _ROUTERS:
         app.include_router(router, prefix="/v1")
     app.include_router(uploads.jobs, prefix="/v1")
     app.include_router(health.router)
     app.router.routes.extend(page_routes())
+    _add_middleware(app, limits, key_needed=key_needed)
+    return app
+
+
+def _add_counters(app: FastAPI, limits: Limits) -> None:
+    app.state.counts = health.Counts()
+    # How many streams each person has open.
+    app.state.listeners = Counter[str]()
+    # How many long answers each key has open.
+    app.state.line_streams = Counter[str]()
+    app.state.uploads = Streams("uploads", total=_UPLOADS_MAX, each=limits.uploads_per_key)
+    app.state.places = Places(total=limits.requests_max, each=limits.requests_per_key)
+    app.state.stopping = asyncio.Event()
+
+
+def _add_middleware(app: FastAPI, limits: Limits, *, key_needed: bool) -> None:
     # The last one added is the first one passed.
     app.add_middleware(
         Admission, places=app.state.places, uncounted=lambda scope: has_no_place(scope, limits)
@@ -140,7 +151,6 @@ def create_app(
     app.add_middleware(health.Watching, counts=app.state.counts)
     # Outside everything that answers by itself, so that no response is without its headers.
     app.add_middleware(SecurityHeaders)
-    return app
 
 
 @asynccontextmanager

@@ -16,6 +16,7 @@ from holdfast.engine.upkeep.secret_scan import Secret, for_everything
 from holdfast.engine.writing import attachments
 from holdfast.errors import HoldfastError
 from holdfast.files.attachments.storage import HEAD_BYTES
+from holdfast.system.zip_archive import ZipRefused, open_zip
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
@@ -26,16 +27,6 @@ if TYPE_CHECKING:
 _PIECE = 1 << 18
 # More than the largest file that is kept as it comes; looking through it takes a minute.
 BYTES_MAX = 64_000_000
-# As many as `extract` allows; an honest document has some hundred.
-_MEMBERS_MAX = 20_000
-# The list of the members is read before they can be counted: 200 bytes for each of them.
-_LIST_BYTES_MAX = 4_000_000
-# XML packs ten to thirty times; a run of zeros packs a thousand times.
-_RATIO_MAX = 200
-_RATIO_FROM = 10_000_000
-# The end of a zip file with the longest remark there can be, and the mark of very large ones.
-_END_BYTES = 22 + 65_535 + 20
-_END, _LARGE = b"PK\x05\x06", b"PK\x06\x07"
 _XML = (".xml", ".rels", ".vml", ".xhtml", ".rdf")
 _TEXT = (".txt", ".csv", ".json", ".md", ".html", ".htm", ".css", ".js", ".svg")
 # Elements that parts of one word may stand in; after others that hold text, a line ends.
@@ -79,39 +70,14 @@ def _bounded(file: Any, most: int, note: NoteUnread) -> Iterator[bytes]:
 
 def zip_pieces(file: BinaryIO, note: NoteUnread) -> Iterator[str]:
     """The text of the parts of a zip file; notes say what in it was not looked at."""
-    _refuse_long_list(file)
     try:
-        with zipfile.ZipFile(file) as archive:
+        with open_zip(file) as archive:
             members = [one for one in archive.infolist() if not one.is_dir()]
-            _refuse_bomb(members)
             yield from _parts(archive, members, note)
+    except ZipRefused as error:
+        raise NotRead(str(error)) from None
     except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError):
         raise NotRead("the archive is broken and cannot be opened") from None
-
-
-def _refuse_long_list(file: BinaryIO) -> None:
-    size = file.seek(0, 2)
-    file.seek(max(0, size - _END_BYTES))
-    tail = file.read()
-    file.seek(0)
-    at = tail.find(_END)
-    while at >= 0:
-        if int.from_bytes(tail[at + 12 : at + 16], "little") > _LIST_BYTES_MAX:
-            raise NotRead("it holds too many files")
-        at = tail.find(_END, at + 1)
-    if _LARGE in tail:
-        raise NotRead("it holds too many files")
-
-
-def _refuse_bomb(members: list[zipfile.ZipInfo]) -> None:
-    unpacked = sum(member.file_size for member in members)
-    packed = max(1, sum(member.compress_size for member in members))
-    if len(members) > _MEMBERS_MAX:
-        raise NotRead("it holds too many files")
-    if unpacked > _RATIO_FROM and unpacked / packed > _RATIO_MAX:
-        raise NotRead(f"it would unpack to {unpacked:,} bytes, which is far too much")
-    if any(member.flag_bits & 1 for member in members):
-        raise NotRead("it is encrypted and needs a password")
 
 
 def _parts(
