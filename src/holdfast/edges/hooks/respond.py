@@ -5,43 +5,23 @@ from __future__ import annotations
 
 import json
 import os
-import re
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from holdfast.api.project_hub import ProjectHub, built_context, named
 from holdfast.domain.clock import to_text
-from holdfast.edges.hooks import blocks, transcripts
+from holdfast.edges.hooks import inject, transcripts
 from holdfast.edges.hooks.event import Event
 from holdfast.edges.hooks.session_state import SessionState, all_states, opened
 from holdfast.edges.project import hub_here
-from holdfast.engine.context.styles import escaped
-from holdfast.errors import HoldfastError
 
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
     from holdfast.api.memory import Holdfast
-    from holdfast.domain.memory import Memory
 
-# A question is in its first words and its last; what lies between was pasted.
-_QUERY_CHARS = 2_000
-# How many memories a prompt is held against.
-_HITS_MAX = 8
-# Below this confidence, recall is more often wrong than right about there being an answer.
-_LIKELY = 0.4
-_NOT_FAR = 0.5
 # What one reading of a transcript logs at most; the next event goes on from there.
 _CATCH_UP_TURNS = 200
 # A transcript that was left by a session which was killed is looked at by the next one.
 _STALE_SESSIONS = 5
-_FORGET = re.compile(
-    r"^\W*(?:please |ok(?:ay)?,? |actually,? |no,? )*"
-    r"(?:forget (?:that|this|it|what i (?:just )?said)"
-    r"|(?:do not|don'?t) (?:remember|keep|store|save) (?:that|this|it))(?: please)?\W*$",
-    re.IGNORECASE,
-)
-
 Later = Callable[[Callable[[], None]], None]
 
 
@@ -111,35 +91,11 @@ def _start(memory: Holdfast, hub: HubMemory, state: SessionState, event: Event) 
         state.forget_injected()
     elif is_known and event.client != "gemini-cli":
         return ""
-    _finish_jobs(memory)
-    settings = memory.core.settings
-    limit: int = settings["hooks.start_chars"]
-    room = limit - len(blocks.start_block(hub, "x"))
-    for one in filter(None, (hub, hub.own if isinstance(hub, ProjectHub) else None)):
-        # Takes in what was edited by hand in the hub's files.
-        one.list(limit=1)
-    built = built_context(hub, budget=max(room, 200))
-    # With nothing in it, the block of the hub is an empty frame.
-    text = blocks.start_block(hub, built.text if built.included else "")
-    if len(text) > limit:
-        text, built = "", built._replace(included=())
+    block = inject.start_block(memory, hub)
     at = _now(memory)
-    _note_injected(hub, state, built.included, "start", at, "kept in mind always, or said lately")
-    state.add_event("start", at, len(text), event.cause)
-    return text
-
-
-def _finish_jobs(memory: Holdfast) -> None:
-    """Notes what an earlier session said and nobody has looked at yet, where that needs no model:
-    the next session may ask for it at once."""
-    settings = memory.core.settings
-    if settings["llm.model"] or settings["shadowJournal.model"]:
-        return
-    from holdfast.engine.jobs.queue import JOURNAL
-    from holdfast.passes.work import work_until_done
-
-    with suppress(HoldfastError):
-        work_until_done(memory.core, memory.home, works=(JOURNAL,))
+    _note_injected(state, block, "start", at)
+    state.add_event("start", at, len(block.text), event.cause)
+    return block.text
 
 
 # A person says something
@@ -152,72 +108,22 @@ def _prompt(
     if not event.prompt or event.subagent:
         state.add_event("prompt", at, 0)
         return ""
-    if _FORGET.match(event.prompt):
-        text = _forget(memory, hub, state, event)
+    if inject.asks_to_forget(event.prompt):
+        text = inject.forget_last(memory, hub, event.session)
         state.add_event("prompt", at, len(text), "forget that")
         return text
-    lines = _relevant(hub, state, event, meaning=meaning)
-    text, taken = blocks.prompt_block(hub, lines, memory.core.settings["hooks.prompt_chars"])
-    for line in taken:
-        state.add_injected(line.hub, line.memory_id, line.named, "prompt", at, line.why)
-    _log(hub, event, user=event.prompt)
-    state.add_event("prompt", at, len(text))
-    return text
-
-
-def _relevant(
-    hub: HubMemory, state: SessionState, event: Event, *, meaning: bool
-) -> list[blocks.Line]:
-    """The memories that answer a prompt, and that the session does not know yet."""
-    query = event.prompt
-    if len(query) > _QUERY_CHARS:
-        half = _QUERY_CHARS // 2
-        query = f"{query[:half]} {query[-half:]}"
-    found = hub.recall(query, limit=_HITS_MAX, meaning=meaning, plain=True)
-    if found.confidence < _LIKELY:
-        return []
-    # Of an answer that is likely there, those hits that are not far behind the best.
-    least = max((hit.probability for hit in found), default=0.0) * _NOT_FAR
-    injected = state.injected
-    return [
-        blocks.memory_line(hub, hit.memory, hit.passage.text, "; ".join(hit.why[:3]))
-        for hit in found
-        if hit.probability >= least
-        and hit.memory.id not in injected
-        and hit.memory.session != event.session
-    ]
-
-
-def _forget(memory: Holdfast, hub: HubMemory, state: SessionState, event: Event) -> str:
-    """Forgets what was taken in from the last thing that the person said in this session."""
-    _finish_jobs(memory)
-    own = hub.own if isinstance(hub, ProjectHub) else None
-    taken: list[tuple[HubMemory, Memory]] = []
-    for one in filter(None, (hub, own)):
-        found = one.list(session=event.session, order="newest", limit=20)
-        taken += [(one, each) for each in found]
-    if not taken:
-        return _told(hub, "Nothing of this session is in memory, so there is nothing to forget.")
-    newest = max(each.created_at for _, each in taken)
-    gone = [(one, each) for one, each in taken if each.created_at == newest]
-    for one, each in gone:
-        one.forget(each.id, reason="the person said: forget that")
-    words = "; ".join(
-        f"{named(hub, each)} {' '.join(each.content.split())[:200]}" for _, each in gone
+    block = inject.prompt_block(
+        hub, event.prompt, session=event.session, given=state.injected, meaning=meaning
     )
-    return _told(hub, f"Forgotten as asked: {escaped(words)}. `holdfast undo` brings it back.")
+    _note_injected(state, block, "prompt", at)
+    _log(hub, event, user=event.prompt)
+    state.add_event("prompt", at, len(block.text))
+    return block.text
 
 
-def _told(hub: HubMemory, sentence: str) -> str:
-    return "\n".join([blocks.opening(hub), sentence, "</holdfast-memory>"])
-
-
-def _note_injected(
-    hub: HubMemory, state: SessionState, memories: Sequence[Memory], event: str, at: str, why: str
-) -> None:
-    for one in memories:
-        at_hub = hub.hub_of(one).name if isinstance(hub, ProjectHub) else hub.name
-        state.add_injected(at_hub, one.id, named(hub, one), event, at, why)
+def _note_injected(state: SessionState, block: inject.Block, event: str, at: str) -> None:
+    for line in block.lines:
+        state.add_injected(line.hub, line.memory_id, line.named, event, at, line.why)
 
 
 # A turn ends
