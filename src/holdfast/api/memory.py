@@ -67,7 +67,7 @@ def open(
         embedder=embedder,
         model=model,
     )
-    if core.settings["log.keep"]:
+    if any(core.settings[bound] for bound in ("log.keep", "log.days", "log.megabytes")):
         from holdfast.engine.turns import prune_logs
 
         prune_logs(core)

@@ -190,17 +190,17 @@ def _clean_label(text: str, what: str) -> str:
 
 
 def prune_logs(core: Core) -> None:
-    """Cuts the log of each hub to `log.keep` turns, where that is set, when a store is opened. A
-    store that cannot be written now is left as it is: the next turn does it."""
-    keep = core.settings["log.keep"]
-    if not keep:
-        return
+    """Cuts the log of each hub to its bounds when a store is opened, where there are any. A store
+    that cannot be written now is left as it is: the next turn does it."""
+    from holdfast.engine.log_size import is_bounded, prune
+
     with suppress(HoldfastError):
         with core.store.read() as reader:
-            hubs = [hub.id for hub in reader.hubs()]
-        for hub_id in hubs:
-            with core.store.write(hub=hub_id) as writer:
-                writer.prune_turns(hub_id, keep=keep)
+            scopes = [Scope(core, hub.id, hub.name) for hub in reader.hubs()]
+        for scope in scopes:
+            if is_bounded(scope):
+                with core.store.write(hub=scope.hub_id) as writer:
+                    prune(scope, writer)
 
 
 def _prune_when_due(scope: Scope, writer: Writer) -> None:

@@ -253,3 +253,12 @@ def test_any_text_gives_one_labelled_block_per_turn(texts: list[str], chars: int
 def test_cutting_keeps_the_beginning_and_marks_the_cut(text: str, chars: int) -> None:
     short = cut(text, chars)
     assert short == text if len(text) <= chars else short == text[:chars] + "…"
+
+
+def test_old_turns_go_when_the_store_is_opened(tmp_path: Path, clock: FixedClock) -> None:
+    with open_for_tests(tmp_path, clock=clock) as memory:
+        memory.create_hub("work").log_turn("user", "long ago")
+        clock.tick(days=9)
+        memory.hub("work").log_turn("user", "today")
+    with open_for_tests(tmp_path, clock=clock, settings={"log.days": 5}) as memory:
+        assert said(memory.hub("work")) == ["today"]

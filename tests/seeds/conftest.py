@@ -1,0 +1,17 @@
+"""Fixtures of the command line and of hooks, for behaviours that are seen from there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.edges.cli.conftest import home, run
+from tests.edges.hooks.hook_calls import Hooks
+
+__all__ = ["home", "run"]
+
+
+@pytest.fixture
+def hooks(tmp_path: Path) -> Hooks:
+    return Hooks(tmp_path)
