@@ -89,7 +89,7 @@ def test_what_one_session_says_the_next_one_knows(
         assert fact in other, fact
     for fact in ("heron", "fly.io"):
         assert fact not in other, fact
-    turns = json.loads(holdfast(agent, "log", "--json", "-n", "100", folder=root / "web"))["turns"]
+    turns = json.loads(holdfast(agent, "log", "--json", "-n", "100", folder=root / "web"))["data"]
     said = [turn["content"] for turn in turns if turn["role"] == "user"]
     assert sum(FACTS in text for text in said) == 1 and len(said) == 3
     assert sum(turn["role"] == "assistant" for turn in turns) == 3

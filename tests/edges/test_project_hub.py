@@ -140,13 +140,13 @@ def test_the_command_line_uses_the_hub_of_the_repository(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path / "web")
-    assert json.loads(run(capsys, "where", "--json"))["exists"] is False
+    assert json.loads(run(capsys, "where", "--json"))["data"]["exists"] is False
     # Reading makes no hub.
     run(capsys, "recall", "heron")
     assert not os.path.exists(tmp_path / "home" / "projects.json")
     run(capsys, "remember", "The staging server is called heron")
     run(capsys, "remember", "I prefer tabs over spaces")
-    where = json.loads(run(capsys, "where", "--json"))
+    where = json.loads(run(capsys, "where", "--json"))["data"]
     assert where == {
         "folder": str(tmp_path / "web"),
         "hub": "web",
@@ -156,7 +156,7 @@ def test_the_command_line_uses_the_hub_of_the_repository(
     }
     assert run(capsys, "recall", "heron").startswith("#1\t")
     assert run(capsys, "recall", "tabs").startswith("default#1\t")
-    hits = json.loads(run(capsys, "recall", "tabs", "--json"))["hits"]
+    hits = json.loads(run(capsys, "recall", "tabs", "--json"))["data"]
     assert hits[0]["memory"]["hub"] == "default"
     assert "tabs" in run(capsys, "get", "default#1")
     monkeypatch.chdir(tmp_path / "shop")

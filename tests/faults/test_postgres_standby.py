@@ -200,7 +200,7 @@ def test_the_doctor_tells_of_a_standby_that_does_not_answer(
         assert "connect" not in said.err
         assert main(["doctor", "--json"]) == 6
         told = capsys.readouterr().out
-        (problem,) = json.loads(told)["left"]
+        (problem,) = json.loads(told)["data"]["left"]
         assert "cannot be reached (No such file or directory)" in problem["what"]
         assert problem["outside"]
         assert "hunter2" not in told

@@ -29,12 +29,18 @@ This page is made from the commands themselves:
 | --- | --- |
 | on a terminal | sentences, tables and colours (`--no-color` or `NO_COLOR` turns colours off) |
 | in a pipe | lines of fields between tabs, always the same; each command below names its fields |
-| with `--json` | one JSON value; times in UTC; memories with all fields and the name of their hub |
+| with `--json` | `{"data": …}`, as over REST; times in UTC; memories with all their fields |
 
 In a line of a pipe, a tab is written `\\t`, a line end `\\n`, a backslash `\\\\`, and any other
 control character like `\\x1b`; times are ISO 8601 in your zone. Only `holdfast get --content` and
 `holdfast export` give text to the letter. On a terminal, whatever could steer it is made visible,
 there too.
+
+With `--json` every command answers in the shape that [REST](rest.md) has. `data` is the answer:
+a list where there can be several (hits of `recall`, memories of `list`), else an object. Beside it
+is what is said about the answer: `result` (what was done: `stored`, `forgotten`, `imported`),
+`change`, `degraded`, `confidence`, `next_cursor`. A memory also has the name of its hub. Only
+`tools --format` prints schemas as they are, for another program.
 
 Notes (hints, a degraded answer, `Nothing found for “…”.`) and progress go to standard error, so a
 pipe holds only the answer; `--quiet` leaves them out. An error is a sentence and what to do next

@@ -16,7 +16,12 @@ class Ran(NamedTuple):
 
     @property
     def json(self) -> Any:
+        """The whole answer: `data`, and what is said beside it."""
         return json.loads(self.out)
+
+    @property
+    def data(self) -> Any:
+        return self.json["data"]
 
     @property
     def rows(self) -> list[list[str]]:

@@ -51,7 +51,7 @@ def test_baselines_stand_next_to_it_and_json_is_one_value(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["bench", "recall", "--baselines", "--json"]) == 0
-    measured = json.loads(capsys.readouterr().out)
+    measured = json.loads(capsys.readouterr().out)["data"]
     systems = {one["system"]: one for one in measured["sets"][0]["systems"]}
     assert list(systems) == ["holdfast", "substring", "FTS5", "FTS5, no stop words"]
     assert len({json.dumps(one["metrics"]) for one in systems.values()}) == len(systems)
@@ -64,7 +64,7 @@ def test_a_question_is_asked_before_later_documents_exist(
     kettles: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["bench", "recall", kettles, "--json"]) == 0
-    (ours,) = json.loads(capsys.readouterr().out)["sets"][0]["systems"]
+    (ours,) = json.loads(capsys.readouterr().out)["data"]["sets"][0]["systems"]
     # Were both documents there, the green one would stand first.
     assert ours["categories"]["early"]["metrics"]["R@1"]["mean"] == 1
     assert ours["categories"]["late"]["metrics"]["R@20"]["mean"] == 1

@@ -38,9 +38,9 @@ def test_it_runs_once_after_the_answer_in_a_process_of_its_own(old: Path, run: R
     assert run("recall", "volatile").code == 0
     (process,) = work.started
     assert process.wait() == 0
-    assert run("get", "1", "--json").json["state"] == "cooling"
+    assert run("get", "1", "--json").data["state"] == "cooling"
     assert run("undo").code != 0
-    changes = run("history", "--json").json
+    changes = run("history", "--json").data
     assert "lifecycle" in str(changes)
     assert len(work.started) == 1
     assert dict(run("stats").rows)["last lifecycle run"]

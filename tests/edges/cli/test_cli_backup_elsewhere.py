@@ -60,7 +60,7 @@ def test_a_database_is_what_the_backup_held_and_what_was_there_is_kept(
     assert ran.code == 0, ran.err
     assert on_server("export", "-").out == exported
     assert [row[1] for row in on_server("hub", "list").rows] == ["default"]
-    kept = ran.json["safety_copy"]
+    kept = ran.data["safety_copy"]
     assert os.path.dirname(kept) == str(home)
     assert on_server("restore-backup", kept, "--yes").code == 0
     assert "Said on Tuesday" in on_server("list").out
@@ -82,7 +82,7 @@ def test_the_doctor_says_which_server_it_is_and_how_large_the_store(on_server: R
     assert re.fullmatch(r"postgresql://.* \(PostgreSQL \d+\.\d+\)", facts["store"])
     size = re.fullmatch(r"database ([\d,]+) bytes", facts["size"])
     assert size is not None and int(size[1].replace(",", "")) > 100_000
-    assert on_server("doctor", "--json").json["facts"]["bytes"]["database"] > 100_000
+    assert on_server("doctor", "--json").data["facts"]["bytes"]["database"] > 100_000
 
 
 def test_a_restore_that_was_killed_is_run_again(

@@ -20,12 +20,12 @@ def test_a_dry_run_shows_what_would_move_and_why(run: Run) -> None:
     assert ran.rows[0][:2] == ["#1", "archived"]
     assert "daily note" in ran.rows[0][2]
     assert "nothing has moved" in ran.err
-    assert run("get", "1", "--json").json["state"] == "active"
-    assert run("lifecycle", "--json").json["moves"][0]["to"] == "archived"
-    assert run("get", "1", "--json").json["state"] == "archived"
+    assert run("get", "1", "--json").data["state"] == "active"
+    assert run("lifecycle", "--json").data["moves"][0]["to"] == "archived"
+    assert run("get", "1", "--json").data["state"] == "archived"
     assert "Nothing is due" in run("lifecycle").err
     run("undo")
-    assert run("get", "1", "--json").json["state"] == "active"
+    assert run("get", "1", "--json").data["state"] == "active"
 
 
 def test_statistics_count(stocked: Run) -> None:
@@ -33,7 +33,7 @@ def test_statistics_count(stocked: Run) -> None:
     rows = dict(stocked("stats").rows)
     assert (rows["memories"], rows["visible"], rows["forgotten"]) == ("3", "2", "1")
     assert rows["category preference"] == "1"
-    plain = stocked("stats", "--json").json
+    plain = stocked("stats", "--json").data
     assert plain["by_category"]["preference"] == 1
     assert plain["oldest"].endswith("Z")
 
@@ -48,7 +48,7 @@ def test_a_healthy_store_is_said_to_be_so(stocked: Run, home: Path) -> None:
     assert rows["store"] == f"{home}/memory.db (0600)"
     assert rows["home"] == f"{home} (0700)"
     assert rows["model"].startswith("none.")
-    assert stocked("doctor", "--json").json["healthy"] is True
+    assert stocked("doctor", "--json").data["healthy"] is True
 
 
 def test_the_doctor_says_how_to_get_a_model(stocked: Run, monkeypatch) -> None:
@@ -86,7 +86,7 @@ def test_the_doctor_works_with_a_model_that_is_none_and_says_so(
     assert "--fix" not in ran.err
     assert "Use auto" in found[0] or "holds no embedding model" in found[0]
     assert stocked("doctor", "--fix").code == 6
-    assert stocked("doctor", "--json").json["model"]["problem"] == found[0]
+    assert stocked("doctor", "--json").data["model"]["problem"] == found[0]
 
 
 @pytest.mark.sqlite_only("damages the file of the embedded store")
@@ -125,7 +125,7 @@ def test_files_that_others_can_open_are_found_and_closed(stocked: Run, home: Pat
     os.chmod(home / "memory.db", 0o644)
     ran = stocked("doctor", "--json")
     assert ran.code == 6
-    assert ran.json["open_to_others"][:2] == [str(home), str(home / "memory.db")]
+    assert ran.data["open_to_others"][:2] == [str(home), str(home / "memory.db")]
     assert stocked("doctor", "--fix").code == 0
     assert os.stat(home).st_mode & 0o777 == 0o700
     assert os.stat(home / "memory.db").st_mode & 0o777 == 0o600
@@ -134,9 +134,9 @@ def test_files_that_others_can_open_are_found_and_closed(stocked: Run, home: Pat
 def test_missing_vectors_are_counted_and_made(stocked: Run, monkeypatch) -> None:
     assert stocked("embed").code == 8
     monkeypatch.setattr("holdfast.wiring._find_embedder", lambda settings: HashEmbedder())
-    assert stocked("doctor", "--json").json["passages_without_vectors"] == 3
+    assert stocked("doctor", "--json").data["passages_without_vectors"] == 3
     assert stocked("embed").rows == [["embedded", "3", "hash-words-64"]]
-    assert stocked("embed", "--json").json["passages"] == 0
+    assert stocked("embed", "--json").data["passages"] == 0
     assert stocked("recall", "tabs").err == ""
 
 
@@ -156,7 +156,7 @@ def test_a_backup_is_restored_and_what_was_there_is_kept(
     assert kept in ran.err
     assert os.path.dirname(kept) == str(home)
     assert len(stocked("list").rows) == 3
-    assert stocked("restore-backup", kept, "--yes", "--json").json["safety_copy"] != kept
+    assert stocked("restore-backup", kept, "--yes", "--json").data["safety_copy"] != kept
     assert len(stocked("list").rows) == 4
 
 
@@ -165,7 +165,7 @@ def test_a_backup_goes_into_a_folder_and_into_a_home_that_is_empty(
 ) -> None:
     folder = tmp_path / "backups"
     folder.mkdir()
-    path = stocked("backup", str(folder), "--json").json["path"]
+    path = stocked("backup", str(folder), "--json").data["path"]
     assert Path(path).parent == folder
     fresh = str(tmp_path / "fresh")
     assert stocked("restore-backup", path, "--yes", "--home", fresh).rows[0][2] == ""

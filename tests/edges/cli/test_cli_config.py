@@ -18,7 +18,7 @@ def test_a_setting_is_set_read_and_taken_out_again(run: Run, home: Path) -> None
     assert run("config", "set", "recall.limit", "7").rows == [
         ["recall.limit", "7", str(home / "holdfast.toml")]
     ]
-    assert run("config", "get", "recall.limit", "--json").json["value"] == 7
+    assert run("config", "get", "recall.limit", "--json").data["value"] == 7
     assert run("config", "unset", "recall.limit").rows[0][1:] == ["5", "default"]
 
 
@@ -40,7 +40,7 @@ def test_the_list_says_where_each_value_came_from(run: Run, home: Path, monkeypa
     assert rows["recall.deadline_s"] == ["2.5", "HOLDFAST_RECALL_DEADLINE_S"]
     assert rows["hub"] == ["work", "flag"]
     assert rows["context.chars_max"] == ["12288", "default"]
-    plain = {row["name"]: row for row in run("config", "list", "--json").json}
+    plain = {row["name"]: row for row in run("config", "list", "--json").data}
     assert plain["recall.limit"]["default"] == 5
     assert plain["recall.limit"]["variable"] == "HOLDFAST_RECALL_LIMIT"
 
@@ -53,7 +53,7 @@ def test_the_environment_wins_over_the_file_and_that_is_said(run: Run, monkeypat
 
 def test_the_path_of_the_file_is_printed(run: Run, home: Path) -> None:
     assert run("config", "path").out == f"{home / 'holdfast.toml'}\n"
-    assert run("config", "path", "--json").json["exists"] is False
+    assert run("config", "path", "--json").data["exists"] is False
     assert not home.exists()
 
 
@@ -93,7 +93,7 @@ def test_completions_know_the_commands(run: Run, shell: str) -> None:
     script = run("completion", shell).out
     for word in ("remember", "restore-backup", "rename"):
         assert word in script
-    assert run("completion", shell, "--json").json["shell"] == shell
+    assert run("completion", shell, "--json").data["shell"] == shell
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")

@@ -25,9 +25,7 @@ def test_a_dry_run_prints_the_plan_and_does_nothing(noted: Run) -> None:
     assert "- promote #2 #1 as preference: Prefers tabs over spaces." in ran.out
     assert "  > said on 2 days; a preference" in ran.out
     assert "- #3 " in ran.out
-    assert [change["action"] for change in noted("history", "--json").json["changes"]] == [
-        "remember"
-    ] * 3
+    assert [change["action"] for change in noted("history", "--json").data] == ["remember"] * 3
 
 
 def test_it_does_what_it_planned_and_says_how_to_take_it_back(noted: Run) -> None:
@@ -42,10 +40,10 @@ def test_it_does_what_it_planned_and_says_how_to_take_it_back(noted: Run) -> Non
 
 
 def test_a_memory_tells_what_it_was_made_from(noted: Run) -> None:
-    done = noted("consolidate", "--json").json["done"]
+    done = noted("consolidate", "--json").data["done"]
     made = next(one["memory"] for one in done if "tabs" in one["memory"]["content"])
-    got = noted("get", str(made["number"]), "--json").json
-    assert got["metadata"]["sources"] == [noted("get", n, "--json").json["id"] for n in "21"]
+    got = noted("get", str(made["number"]), "--json").data
+    assert got["metadata"]["sources"] == [noted("get", n, "--json").data["id"] for n in "21"]
     assert noted("history", str(made["number"])).rows[0][3] == "consolidate"
 
 
@@ -94,9 +92,9 @@ def test_a_plan_is_read_from_a_pipe_and_as_json(noted: Run, tmp_path: Path) -> N
     file = tmp_path / "plan.json"
     noted("consolidate", "--plan", str(file), "--json")
     assert len(json.loads(file.read_text())["steps"]) == 2
-    looked = noted("consolidate", "--apply", str(file), "--dry-run", "--json").json
+    looked = noted("consolidate", "--apply", str(file), "--dry-run", "--json").data
     assert (looked["change"], looked["refused"]) == (None, [])
-    done = noted("consolidate", "--apply", "-", "--json", stdin=file.read_text()).json
+    done = noted("consolidate", "--apply", "-", "--json", stdin=file.read_text()).data
     assert [one["step"]["kind"] for one in done["done"]] == ["promote", "promote"]
     assert done["change"].startswith("chg_")
     assert noted("consolidate", "--plan", "x", "--apply", "y").code == 2
@@ -105,7 +103,7 @@ def test_a_plan_is_read_from_a_pipe_and_as_json(noted: Run, tmp_path: Path) -> N
 def test_the_copy_and_the_difference_are_shown(noted: Run) -> None:
     noted("sync")
     noted("remember", "Prefers dark mode")
-    done = noted("consolidate", "--json").json
+    done = noted("consolidate", "--json").data
     assert done["backup"].endswith("MEMORY.md.before-consolidation")
     assert sorted(line[:1] for line in done["diff"]) == ["+", "+"]
     assert "Prefers dark mode" in Path(done["backup"]).read_text()

@@ -11,12 +11,12 @@ def test_the_context_block_is_printed(stocked: Run) -> None:
     ran = stocked("context", "--query", "tabs")
     assert ran.out.startswith('<memory hub="default">')
     assert "Prefers tabs over spaces" in ran.out
-    assert stocked("context", "--json").json["hub"] == "default"
+    assert stocked("context", "--json").data["hub"] == "default"
 
 
 def test_the_budget_holds_in_characters_and_in_tokens(stocked: Run) -> None:
     assert len(stocked("context", "--budget", "200").out) <= 200
-    answer = stocked("context", "--budget", "120", "--tokens", "--json").json
+    answer = stocked("context", "--budget", "120", "--tokens", "--json").data
     assert answer["unit"] == "tokens"
     assert answer["used"] <= answer["budget"] == 120
 
@@ -46,7 +46,7 @@ def test_explain_says_what_was_left_out_and_why(stocked: Run) -> None:
     assert "there is no room for it" in ran.err
     assert "Left out #2 The staging server is called Hilda: its state is archived." in ran.err
     assert "Left out" not in ran.out
-    answer = stocked("context", "--budget", "500", "--explain", "--json").json
+    answer = stocked("context", "--budget", "500", "--explain", "--json").data
     left = {item["number"] for item in answer["left_out"]}
     assert left | set(answer["included"]) == set(range(1, 24))
     assert not left & set(answer["included"])

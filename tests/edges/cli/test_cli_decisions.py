@@ -23,10 +23,10 @@ def test_a_question_is_listed_answered_and_found(run: Run) -> None:
     done = run("decide", "1", "2", "--note", "One machine is enough")
     assert done.rows[0][:3] == ["decided", "#1", "SQLite"]
     assert run("decisions").out == ""
-    (found,) = run("recall", QUESTION, "--json").json["hits"]
+    (found,) = run("recall", QUESTION, "--json").data
     assert found["memory"]["id"] == done.rows[0][3]
     assert found["memory"]["source"] == "cli"
-    (settled,) = run("decisions", "--all", "--json").json["decisions"]
+    (settled,) = run("decisions", "--all", "--json").data
     assert (settled["status"], settled["option"]) == ("decided", "SQLite")
     assert settled["note"] == "One machine is enough"
     assert settled["asked_by"] == "codex"

@@ -12,7 +12,7 @@ from tests.edges.cli.cli_calls import Run
 
 
 def _answers(ran) -> dict[str, object]:
-    return {step["command"]: step["answer"] for step in ran.json["steps"]}
+    return {step["command"]: step["answer"]["data"] for step in ran.data}
 
 
 def test_the_tour_tells_shows_and_touches_nothing(run: Run, home: Path) -> None:
@@ -44,7 +44,7 @@ def test_what_the_tour_says_is_true_with_a_model(run: Run, monkeypatch) -> None:
 
 
 def _check(answers) -> None:
-    asked = [answer["hits"][0] for command, answer in answers.items() if " recall " in command]
+    asked = [answer[0] for command, answer in answers.items() if " recall " in command]
     first, new, old = [hit["memory"]["content"] for hit in asked]
     assert first == old == "Ada prefers tabs over spaces in Python"
     assert new == "Ada switched to spaces in Python"

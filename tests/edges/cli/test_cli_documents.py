@@ -26,8 +26,9 @@ def test_the_hubs_files_become_documents_and_a_second_run_has_nothing_to_do(
         ["skipped", "photo.png", "files of this kind are not indexed"],
     ]
     assert "How to brew tea" in run("recall", "brew").out
-    answer = run("index-files", "--json").json
-    assert (answer["result"], answer["added"]) == ("indexed", [])
+    ran = run("index-files", "--json")
+    answer = ran.data
+    assert (ran.json["result"], answer["added"]) == ("indexed", [])
     assert answer["skipped"] == [
         {"path": "photo.png", "reason": "files of this kind are not indexed"}
     ]

@@ -38,7 +38,7 @@ def model(monkeypatch: pytest.MonkeyPatch):
 
 
 def missing(run: Run) -> int:
-    count: int = run("doctor", "--json").json["passages_without_vectors"]
+    count: int = run("doctor", "--json").data["passages_without_vectors"]
     return count
 
 

@@ -57,7 +57,7 @@ def test_a_sync_says_what_it_took_in_and_archived(stocked: Run, file: Path) -> N
     text = file.read_text()
     line = next(line for line in text.splitlines() if "Hilda" in line)
     file.write_text(text.replace(f"{line}\n", "- The server is called Greta\n"))
-    ran = stocked("sync", "--json").json
+    ran = stocked("sync", "--json").data
     assert [memory["content"] for memory in ran["taken_in"]] == ["The server is called Greta"]
     assert [memory["state_reason"] for memory in ran["archived"]] == ["removed from MEMORY.md"]
     assert ran["file"] == str(file)
@@ -156,6 +156,6 @@ def test_compact_says_what_it_would_merge_and_then_does(stocked: Run) -> None:
     assert "`holdfast undo chg_" in ran.err
     assert stocked("compact").err.strip() == "There is nothing to merge."
     stocked("undo")
-    done = stocked("compact", "--dry-run", "--json").json
+    done = stocked("compact", "--dry-run", "--json").data
     assert [one["survivor"]["number"] for one in done["merged"]] == [1]
     assert (done["change"], done["dry_run"]) == (None, True)

@@ -15,7 +15,7 @@ def test_history_lists_the_change_sets_of_the_hub(stocked: Run) -> None:
     assert rows[0][4:] == ["#2 The staging server is called…", "gone"]
     older = stocked("history", "--before", rows[1][0], "--limit", "1").rows
     assert older == [rows[2]]
-    newest = stocked("history", "--json").json["changes"][0]
+    newest = stocked("history", "--json").data[0]
     assert (newest["action"], newest["memories"]) == ("forget", [2])
 
 
@@ -27,7 +27,7 @@ def test_history_says_how_many_memories_a_change_touched_and_keeps_the_reason_wh
     undo, forget, *_ = stocked("history").rows
     assert forget[4:] == ["2 memories", f"spring cleaning (undone by {undo[0]})"]
     assert undo[4:] == ["2 memories", f"undoes {forget[0]}"]
-    assert stocked("history", "--json").json["changes"][1]["memories"] == [1, 3]
+    assert stocked("history", "--json").data[1]["memories"] == [1, 3]
 
 
 def test_history_of_one_memory_gives_the_reason(stocked: Run) -> None:
@@ -41,7 +41,7 @@ def test_history_of_one_memory_says_what_changed(stocked: Run) -> None:
     assert [row[0] for row in rows] == ["1", "2"]
     assert "content" in rows[1][5]
     assert "category" in rows[1][5]
-    entries = stocked("history", "1", "--json").json["entries"]
+    entries = stocked("history", "1", "--json").data
     assert entries[1]["fields"]["category"] == ["preference", "fact"]
     assert entries[0]["memory"]["content"] == "Prefers tabs over spaces"
 
@@ -57,7 +57,7 @@ def test_a_diff_shows_old_and_new(stocked: Run) -> None:
     ran = stocked("diff", "1")
     assert "-Prefers tabs over spaces\n+Prefers spaces\n" in ran.out
     assert "tags:\n-\n+editor\n" in ran.out
-    parts = stocked("diff", "1", "--from", "1", "--to", "2", "--json").json["differences"]
+    parts = stocked("diff", "1", "--from", "1", "--to", "2", "--json").data
     assert {"field": "tags", "old": [], "new": ["editor"]} in parts
 
 
@@ -74,7 +74,7 @@ def test_undo_says_what_it_took_back_and_how_to_bring_it_back(stocked: Run) -> N
     assert ran.rows == [["undone", forgot, "forget", "#1", "version 3"]]
     undo = ran.err.split("`")[1].split()[-1]
     assert stocked("get", "1").code == 0
-    assert stocked("undo", undo, "--json").json["undone"]["action"] == "undo"
+    assert stocked("undo", undo, "--json").data["undone"]["action"] == "undo"
     assert stocked("get", "1").code == 3
 
 

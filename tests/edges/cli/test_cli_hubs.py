@@ -16,7 +16,7 @@ def test_hubs_are_made_listed_and_kept_apart(run: Run) -> None:
         ["*", "default", "1"],
         ["", "work", "1"],
     ]
-    hubs = run("hub", "list", "--json").json["hubs"]
+    hubs = run("hub", "list", "--json").data
     assert [(hub["name"], hub["used"]) for hub in hubs] == [("default", True), ("work", False)]
 
 
@@ -24,7 +24,7 @@ def test_using_a_hub_lasts(run: Run) -> None:
     run("hub", "create", "work")
     assert run("hub", "use", "work").code == 0
     run("remember", "At work")
-    assert run("stats", "--json").json["hub"] == "work"
+    assert run("stats", "--json").data["hub"] == "work"
     assert run("config", "get", "hub").out == "work\n"
 
 
@@ -33,14 +33,14 @@ def test_a_variable_wins_over_the_hub_in_use_and_that_is_said(run: Run, monkeypa
     run("hub", "create", "play")
     monkeypatch.setenv("HOLDFAST_HUB", "play")
     assert "HOLDFAST_HUB is set" in run("hub", "use", "work").err
-    assert run("stats", "--json").json["hub"] == "play"
+    assert run("stats", "--json").data["hub"] == "play"
 
 
 def test_renaming_the_hub_in_use_keeps_it_in_use(run: Run) -> None:
     run("hub", "create", "work", "--use")
     run("remember", "At work")
     assert run("hub", "rename", "work", "job").rows[0][:2] == ["renamed", "job"]
-    assert run("stats", "--json").json["hub"] == "job"
+    assert run("stats", "--json").data["hub"] == "job"
     assert len(run("list").rows) == 1
 
 

@@ -46,14 +46,14 @@ def test_a_range_is_printed_newest_day_first(run: Run) -> None:
 
 def test_json_has_days_entries_memories_and_notes(run: Run, home: Path) -> None:
     noted = run("journal", "add", "tea", "--at", "2026-05-27T10:00", "--json").json
-    assert noted["result"] == "noted" and noted["memory"]["layer"] == "journal"
+    assert noted["result"] == "noted" and noted["data"]["layer"] == "journal"
     file_of(home, "2026-02-31").write_text("never\n")
     value = run("journal", "2026-05-27", "--json").json
-    assert value["days"][0]["date"] == "2026-05-27"
-    assert value["days"][0]["text"] == "- 10:00 tea\n"
-    entry = value["days"][0]["entries"][0]
+    assert value["data"][0]["date"] == "2026-05-27"
+    assert value["data"][0]["text"] == "- 10:00 tea\n"
+    entry = value["data"][0]["entries"][0]
     assert (entry["text"], entry["time"]) == ("tea", "10:00")
-    assert entry["memory"]["id"] == noted["memory"]["id"]
+    assert entry["memory"]["id"] == noted["data"]["id"]
     assert value["notes"][0].startswith("2026-02-31.md is ignored")
 
 

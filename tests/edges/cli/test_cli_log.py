@@ -39,12 +39,12 @@ def test_the_log_can_be_of_one_session_and_by_page(talked: Run) -> None:
 
 
 def test_json_has_every_field_of_a_turn(talked: Run) -> None:
-    turn = talked("log", "--json").json["turns"][1]
+    turn = talked("log", "--json").data[1]
     assert turn["role"] == "assistant" and turn["at"] == "2026-01-14T12:00:00.000000Z"
     fields = {"hub", "hub_id", "id", "role", "content", "at", "source", "session"}
     assert set(turn) == fields | {"speaker", "trust"}
     logged = talked("log", "add", "system", "rebooted", "--json").json
-    assert logged["result"] == "logged" and logged["turn"]["content"] == "rebooted"
+    assert logged["result"] == "logged" and logged["data"]["content"] == "rebooted"
 
 
 def test_turns_are_found_by_their_words(talked: Run) -> None:
@@ -64,7 +64,7 @@ def test_the_recovery_prompt_is_printed_to_the_letter(talked: Run) -> None:
         "[telegram] User: Fix…\n\n"
         "(End of recovery context. Wait for the next real message.)\n"
     )
-    assert talked("log", "recover", "--json", "--turns", "1").json["prompt"].count("User:") == 1
+    assert talked("log", "recover", "--json", "--turns", "1").data["prompt"].count("User:") == 1
 
 
 def test_an_empty_log_prints_nothing_and_says_so(run: Run) -> None:
@@ -112,15 +112,16 @@ def test_a_session_is_archived_as_a_file_and_a_memory(talked: Run, home: Path) -
     path = home / "hubs" / "default" / "conversations" / "2026-05-27-auth-fix.md"
     assert answer.rows[0][0::3] == ["archived", str(path)]
     assert "> Fix the JWT bug" in path.read_text()
-    again = talked("archive-conversation", "s1", "--json").json
-    assert again["result"] == "archived" and again["path"] == str(path)
+    answer = talked("archive-conversation", "s1", "--json")
+    again = answer.data
+    assert answer.json["result"] == "archived" and again["path"] == str(path)
     assert again["memory"]["key"] == "conversation-2026-05-27-auth-fix"
     assert again["notes"] == []
 
 
 def test_messages_to_archive_can_be_read(run: Run) -> None:
     said = '[{"role": "user", "content": "Hello there"}, 5]'
-    value = run("archive-conversation", "s9", "--file", "-", "--json", stdin=said).json
+    value = run("archive-conversation", "s9", "--file", "-", "--json", stdin=said).data
     assert value["memory"]["content"] == "User: Hello there"
     assert value["notes"] == [
         "1 message was left out: no role and text, or characters that are none."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ def test_a_move_takes_everything_along_and_says_so(run: Run, home: Path, tmp_pat
     target = f"sqlite:{tmp_path / 'new.db'}"
     told = run("move", "--to", target, "--json")
     assert told.code == 0, told.err
-    answer = json.loads(told.out)
+    answer = told.data
     assert answer["verified"] is True
     rows = {row["table"]: row["rows"] for row in answer["tables"]}
     assert (rows["memories"], rows["revisions"]) == ("2", "2")

@@ -25,7 +25,7 @@ def test_a_turn_is_logged_queued_and_noted_by_who_works(on: Run) -> None:
     assert [line[1] for line in on("log", "--session", "s1").rows] == ["user", "assistant"]
     (job,) = on("jobs").rows
     assert (job[1], job[3]) == ("journal", "waiting")
-    assert on("work", "--json").json["jobs"] == 1
+    assert on("work", "--json").data["jobs"] == 1
     assert on("jobs", "--all").out == ""
     assert on("journal").rows[0][-1] == "Uses vim for everything"
     assert [row[1:3] for row in on("captured").rows] == [["queued", "1"], ["stored", "1"]]
@@ -53,7 +53,7 @@ def test_what_is_not_looked_at_says_why(run: Run) -> None:
     empty = run("observe").rows
     assert empty == [["skipped", "", "both messages are empty"]]
     run("config", "set", "shadowJournal.enabled", "true")
-    cron = run("observe", "--user", "tick", "--mode", "cron", "--json").json
+    cron = run("observe", "--user", "tick", "--mode", "cron", "--json").data
     assert (cron["queued"], cron["reason"]) == (False, "turns of mode cron are not looked at")
 
 
@@ -63,8 +63,8 @@ def test_turns_come_as_lines_of_json_and_options_hold_for_all(on: Run) -> None:
         {"user": "I live in Berlin.", "session": "s2", "at": "2026-01-14T12:00:00Z"},
     ]
     text = "\n".join(json.dumps(line) for line in lines) + "\n\n"
-    told = on("observe", "--from", "-", "--session", "s1", "--json", stdin=text).json
-    assert [one["queued"] for one in told["observed"]] == [True, True]
+    told = on("observe", "--from", "-", "--session", "s1", "--json", stdin=text).data
+    assert [one["queued"] for one in told] == [True, True]
     assert len(on("log", "--session", "s1").rows) == 2
     assert on("log", "--session", "s2").rows[0][0] == "2026-01-14T12:00:00+00:00"
 
@@ -110,7 +110,7 @@ def test_a_flush_prints_the_prompt_and_captures_once(run: Run) -> None:
     first = run("flush")
     assert first.out.startswith("Your context is about to be compacted.")
     assert "1 turn looked at, 1 fact captured." in first.err
-    assert run("flush", "--json").json["turns"] == 0
+    assert run("flush", "--json").data["turns"] == 0
     assert len(run("list", "--layer", "long_term").rows) == 1
 
 
@@ -124,7 +124,7 @@ def test_a_flush_prints_the_prompt_and_captures_once(run: Run) -> None:
     ],
 )
 def test_a_flush_reads_a_conversation(run: Run, text: str) -> None:
-    told = run("flush", "--from", "-", "--json", stdin=text).json
+    told = run("flush", "--from", "-", "--json", stdin=text).data
     assert [one["text"] for one in told["noted"]] == ["Uses vim for everything"]
 
 
@@ -136,7 +136,7 @@ def test_a_flush_says_what_it_did_not_look_at(run: Run) -> None:
     ran = run("flush")
     assert ran.out.startswith("Your context is about to be compacted.")
     assert "The log was not looked at: this hub is not yours alone" in ran.err
-    assert run("flush", "--json").json["note"] in ran.err
+    assert run("flush", "--json").data["note"] in ran.err
 
 
 def test_the_screen_shows_what_was_left_out_and_why(screen: Run, run: Run) -> None:

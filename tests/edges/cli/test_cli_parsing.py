@@ -67,7 +67,7 @@ def test_a_command_that_takes_no_words_refuses_them() -> None:
 
 @pytest.mark.parametrize("words", [("--json", "stats"), ("stats", "--json")])
 def test_global_options_stand_before_or_after_the_command(run: Run, words) -> None:
-    assert run(*words).json["hub"] == "default"
+    assert run(*words).data["hub"] == "default"
 
 
 @pytest.mark.sqlite_only("looks for the file of the embedded store")

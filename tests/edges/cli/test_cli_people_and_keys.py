@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from tests.edges.cli.cli_calls import Run
@@ -24,10 +22,10 @@ def test_a_key_is_shown_once_and_listed_without_its_secret(run: Run) -> None:
 
 def test_a_key_may_be_for_one_hub_and_another_person(run: Run) -> None:
     run("hub", "create", "work")
-    told = json.loads(
-        run("key", "create", "ci", "--only", "work", "--actor", "bot", "--read-only", "--json").out
-    )
-    assert (told["key"]["hubs"], told["key"]["actor"]) == (["work"], "bot")
+    told = run(
+        "key", "create", "ci", "--only", "work", "--actor", "bot", "--read-only", "--json"
+    ).data
+    assert (told["hubs"], told["actor"]) == (["work"], "bot")
     assert run("key", "create", "ci", "--only", "wrk").code == 3
     assert run("key", "create", "ci", "--expires", "soon").code == 2
 
@@ -53,8 +51,8 @@ def test_a_name_is_the_same_in_every_spelling(run: Run) -> None:
         assert run("key", "create", "ci", "--actor", hidden).code == 2
     assert run("member", "set", "boЬ").code == 2
     assert run("hub", "create", "wоrk").code == 2
-    made = json.loads(run("--json", "key", "create", "ci", "--actor", " bob").out)
-    assert made["key"]["actor"] == "bob"
+    made = run("--json", "key", "create", "ci", "--actor", " bob").data
+    assert made["actor"] == "bob"
     assert run("member", "remove", "bob\u00a0").code == 0
 
 
@@ -76,10 +74,10 @@ def test_a_hub_is_shared_with_a_team(run: Run) -> None:
     run("org", "create", "Acme")
     assert run("team", "create", "Tools", "--org", "Acme").code == 0
     assert run("team", "create", "Tools").code == 2
-    told = json.loads(run("share", "--team", "Tools", "--delete", "any", "--json").out)
+    told = run("share", "--team", "Tools", "--delete", "any", "--json").data
     assert told["team"].startswith("team_")
     assert told["delete"] == "any"
-    assert json.loads(run("share", "--team", "none", "--json").out)["team"] is None
+    assert run("share", "--team", "none", "--json").data["team"] is None
     assert run("member", "list", "--team", "Tools").rows[0][:2] == ["ada", "owner"]
     assert run("member", "list", "--org", "Acme").rows[0][:2] == ["ada", "owner"]
     assert run("team", "list").rows[0][:2] == ["Tools", "Acme"]
@@ -106,7 +104,7 @@ def test_teams_and_organisations_are_renamed_and_removed(run: Run) -> None:
     assert run("org", "remove", "Ajax", "--yes").code == 5
     assert run("team", "remove", "Makers").code == 2
     assert run("team", "remove", "Makers", "--yes").rows[0][:2] == ["removed", "Makers"]
-    told = json.loads(run("share", "--org", "Ajax", "--json").out)
+    told = run("share", "--org", "Ajax", "--json").data
     assert (told["team"], told["org"][:4]) == (None, "org_")
     assert run("org", "remove", "Ajax", "--yes").code == 0
     assert (run("team", "list").rows, run("org", "list").rows) == ([], [])

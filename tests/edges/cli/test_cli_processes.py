@@ -68,7 +68,7 @@ def test_text_goes_through_pipes(home: Path) -> None:
     assert out.returncode == 0
     assert b"Gr\\xfc\\xdfe" in out.stdout
     out = subprocess.run([*_HOLDFAST, "get", "1", "--json"], capture_output=True, env=env)
-    assert json.loads(out.stdout.decode())["content"] == "Grüße aus Köln 👋"
+    assert json.loads(out.stdout.decode())["data"]["content"] == "Grüße aus Köln 👋"
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(many: Path, monkeypatch) -> None:

@@ -79,7 +79,7 @@ def test_a_file_is_pushed_and_pushed_again_only_when_it_changed(push: Run, folde
     plan = str(folder / "plan.md")
     first = push("push", plan, "--tag", "launch", "--title", "The plan", "--json").json
     assert first["result"] == "stored"
-    memory = first["memory"]
+    memory = first["data"]
     assert (memory["title"], memory["tags"], memory["layer"]) == ("The plan", ["launch"], "library")
     assert memory["source_path"] == str((folder / "plan.md").resolve())
     assert push("push", plan).rows[0][0] == "duplicate"
@@ -96,13 +96,13 @@ def test_standard_input_is_pushed_from_a_pipe(push: Run) -> None:
 
 def test_a_hint_names_what_the_rules_would_guess(push: Run) -> None:
     ran = push("push", "--hint", "decision", "--json", stdin="We take the train")
-    assert ran.json["memory"]["category"] == "decision"
+    assert ran.data["category"] == "decision"
     ran = push("push", "--hint", "procedural", "--json", stdin="Turn left, then right")
-    assert ran.json["memory"]["kind"] == "procedural"
+    assert ran.data["kind"] == "procedural"
 
 
 def test_a_link_is_stored_as_a_link(push: Run) -> None:
-    memory = push("push", "https://example.org/heron", "--title", "Herons", "--json").json["memory"]
+    memory = push("push", "https://example.org/heron", "--title", "Herons", "--json").data
     assert memory["content_type"] == "link"
     assert memory["content"] == "https://example.org/heron"
     assert memory["state"] == "active"
@@ -179,7 +179,7 @@ def test_a_second_run_skips_what_is_unchanged(push: Run, folder: Path) -> None:
 
 
 def test_a_dry_run_changes_nothing(push: Run, folder: Path) -> None:
-    told = push("push", str(folder), "--dry-run", "--json").json
+    told = push("push", str(folder), "--dry-run", "--json").data
     assert set(told["added"]) == {"plan.md", "src/boat.py", "list.txt"}
     assert push("list").out == ""
 
@@ -244,7 +244,7 @@ def test_text_that_gives_orders_is_held_for_review(push: Run, folder: Path) -> N
 def test_a_secret_in_a_file_is_told_of_and_not_stored(push: Run, folder: Path) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     (folder / "login.md").write_text(f"The token is {secret}")
-    told = push("push", str(folder), "--json").json
+    told = push("push", str(folder), "--json").data
     assert [note["path"] for note in told.get("redacted", [{"path": "login.md"}])] == ["login.md"]
     assert secret not in push("list", "--json").out
     assert secret not in push("recall", "token").out
@@ -387,7 +387,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 32
 
 def test_a_paper_is_kept_as_a_file(push: Run, tmp_path: Path) -> None:
     (tmp_path / "map.png").write_bytes(PNG)
-    memory = push("push", str(tmp_path / "map.png"), "--tag", "sea", "--json").json["memory"]
+    memory = push("push", str(tmp_path / "map.png"), "--tag", "sea", "--json").data
     assert (memory["content_type"], memory["state"]) == ("file", "processing")
     assert (memory["title"], memory["tags"]) == ("map.png", ["sea"])
     assert push("push", str(tmp_path / "map.png")).rows[0][0] == "duplicate"
@@ -396,7 +396,7 @@ def test_a_paper_is_kept_as_a_file(push: Run, tmp_path: Path) -> None:
 def test_the_papers_of_a_folder_come_along_and_go_with_it(push: Run, folder: Path) -> None:
     (folder / "src" / "map.png").write_bytes(PNG)
     (folder / "out.png").symlink_to("/etc/hostname")
-    assert push("push", str(folder), "--dry-run", "--json").json["added"].count("src/map.png") == 1
+    assert push("push", str(folder), "--dry-run", "--json").data["added"].count("src/map.png") == 1
     told = by(push("push", str(folder)))
     assert told["added"] == {"plan.md", "src/boat.py", "list.txt", "src/map.png"}
     assert "out.png" in told["refused"]

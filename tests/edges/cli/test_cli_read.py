@@ -73,7 +73,7 @@ def test_explaining_adds_why(stocked: Run) -> None:
 def test_recall_as_json_has_everything(stocked: Run) -> None:
     answer = stocked("recall", "tabs", "--json").json
     assert answer["query"] == "tabs"
-    hit = answer["hits"][0]
+    hit = answer["data"][0]
     assert hit["memory"]["number"] == 1
     assert hit["memory"]["created_at"].endswith("Z")
     assert hit["passage"] == {
@@ -176,22 +176,22 @@ def test_get_shows_one_memory_and_counts_as_a_use(stocked: Run) -> None:
     assert ran.out.startswith("#1  Prefers tabs over spaces\n")
     assert "key: indent\n" in ran.out
     assert ran.out.endswith("\n\nPrefers tabs over spaces\n")
-    assert stocked("get", "1", "--no-access", "--json").json["access_count"] == 1
-    assert stocked("get", "1", "--json").json["access_count"] == 2
+    assert stocked("get", "1", "--no-access", "--json").data["access_count"] == 1
+    assert stocked("get", "1", "--json").data["access_count"] == 2
 
 
 def test_get_looks_at_the_past_without_counting(stocked: Run) -> None:
     stocked("update", "1", "Prefers spaces")
-    before = stocked("history", "1", "--json").json["entries"][0]["at"]
+    before = stocked("history", "1", "--json").data[0]["at"]
     assert stocked("get", "1", "--as-of", before, "--content").out == "Prefers tabs over spaces\n"
-    assert stocked("get", "1", "--no-access", "--json").json["access_count"] == 0
+    assert stocked("get", "1", "--no-access", "--json").data["access_count"] == 0
 
 
 def test_content_comes_out_to_the_letter(run: Run) -> None:
     text = "tab\there\r\nback\\slash and “quotes”\n\nend"
     run("remember", "-", stdin=text)
     assert run("get", "1", "--content").out == text + "\n"
-    assert run("get", "1", "--json").json["content"] == text
+    assert run("get", "1", "--json").data["content"] == text
 
 
 @pytest.mark.parametrize(
@@ -227,10 +227,10 @@ def test_lists_are_narrowed_by_filters(stocked: Run, options, found) -> None:
 
 def test_a_list_goes_on_where_its_cursor_points(stocked: Run) -> None:
     first = stocked("list", "--limit", "2", "--json").json
-    assert [memory["number"] for memory in first["memories"]] == [3, 2]
-    rest = stocked("list", "--limit", "2", "--json", "--cursor", first["cursor"]).json
-    assert [memory["number"] for memory in rest["memories"]] == [1]
-    assert rest["cursor"] is None
+    assert [memory["number"] for memory in first["data"]] == [3, 2]
+    rest = stocked("list", "--limit", "2", "--json", "--cursor", first["next_cursor"]).json
+    assert [memory["number"] for memory in rest["data"]] == [1]
+    assert rest["next_cursor"] is None
     assert "--page 2" in stocked("list", "--limit", "2").err
     assert [row[0] for row in stocked("list", "--limit", "2", "--page", "2").rows] == ["#1"]
     assert "There is no page 3." in stocked("list", "--limit", "2", "--page", "3").err
@@ -257,7 +257,7 @@ def test_what_would_break_a_line_is_escaped(run: Run) -> None:
 def test_related_finds_what_is_near(stocked: Run) -> None:
     stocked("remember", "The staging server has tabs")
     assert stocked("related", "2").rows[0][0] == "#4"
-    assert stocked("related", "2", "--json").json["hits"][0]["memory"]["number"] == 4
+    assert stocked("related", "2", "--json").data[0]["memory"]["number"] == 4
 
 
 def test_a_timeline_is_ordered_by_when_things_happened(stocked: Run) -> None:
@@ -270,13 +270,13 @@ def test_a_timeline_is_ordered_by_when_things_happened(stocked: Run) -> None:
     assert [row[2] for row in stocked("timeline", "May", "2024").rows] == ["#3"]
     assert [row[2] for row in stocked("timeline", "7d").rows] == ["#1", "#2"]
     assert [row[2] for row in stocked("timeline").rows] == ["#1", "#2"]
-    assert stocked("timeline", "2024-05-03", "--json").json["memories"][0]["number"] == 3
+    assert stocked("timeline", "2024-05-03", "--json").data[0]["number"] == 3
 
 
 def test_times_are_shown_in_the_persons_zone(stocked: Run, monkeypatch) -> None:
     monkeypatch.setenv("HOLDFAST_TIME_ZONE", "Asia/Tokyo")
     stocked("remember", "Tea at noon", "--occurred-at", "2026-05-27T12:00")
-    memory = stocked("get", "4", "--json").json
+    memory = stocked("get", "4", "--json").data
     assert memory["occurred_at"] == "2026-05-27T03:00:00.000000Z"
     assert stocked("list", "--limit", "1").rows[0][1] == "2026-05-27T12:00:00+09:00"
 

@@ -57,7 +57,7 @@ def _files(home: Path, hub: str = "default") -> str:
 def _restored(run: Run, path: object) -> str:
     ran = run("restore-backup", str(path), "--yes", "--json")
     assert ran.code == 0, ran.err
-    kept: str = ran.json["safety_copy"]
+    kept: str = ran.data["safety_copy"]
     return kept
 
 

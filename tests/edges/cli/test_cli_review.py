@@ -59,7 +59,7 @@ def test_a_pipe_lists_what_waits(waiting: Run) -> None:
     assert rows[2][6] == f"{ORDER} Oh."
     assert [row[0] for row in waiting("review", "--kind", "conflict").rows] == []
     assert [row[0] for row in waiting("review", "3").rows] == ["#3"]
-    items = waiting("review", "--json").json["items"]
+    items = waiting("review", "--json").data
     assert [item["memory"]["number"] for item in items] == [2, 3, 4]
     assert items[0]["about"]["number"] == 1
 
@@ -84,7 +84,7 @@ def test_all_items_or_those_from_a_source_are_decided_at_once(waiting: Run) -> N
     assert len(waiting("review", "--reject", "--source", "codex").rows) == 3
     waiting("undo")
     done = waiting("review", "--approve", "--all", "--keep-both", "--json").json
-    assert (done["result"], len(done["memories"])) == ("approved", 3)
+    assert (done["result"], len(done["data"])) == ("approved", 3)
     assert waiting("get", "deploy", "--content").out == "Deploys on Fridays\n"
 
 
@@ -168,6 +168,6 @@ def test_how_many_wait_is_said_after_commands_to_a_person(
 
 def test_stats_say_how_many_wait(waiting: Run) -> None:
     assert ["waiting", "3"] in waiting("stats").rows
-    assert waiting("stats", "--json").json["waiting"] == 3
+    assert waiting("stats", "--json").data["waiting"] == 3
     waiting("review", "--reject", "2")
     assert ["waiting", "2"] in waiting("stats").rows

@@ -60,8 +60,8 @@ def test_a_fix_asks_first(old: Run) -> None:
 def test_a_fix_leaves_nothing(old: Run, home: Path) -> None:
     done = old("scan", "--fix", "--yes", "--json")
     assert done.code == 0
-    assert done.json["replaced"] > 3
-    assert done.json["left"] == []
+    assert done.data["replaced"] > 3
+    assert done.data["left"] == []
     assert old("scan").code == 0
     for path in home.rglob("*"):
         assert path.is_dir() or TOKEN.encode() not in path.read_bytes(), path

@@ -81,7 +81,7 @@ _CHANGING = (
     # The same secret has another hash in another store.
     (re.compile(r"\[secret:([a-z0-9-]+):[0-9a-f]{8}\]"), r"[secret:\1]"),
     # A cursor is good for one hub, and names it.
-    (re.compile(r'"cursor": "[^"]+"'), '"cursor": "CURSOR"'),
+    (re.compile(r'"next_cursor": "[^"]+"'), '"next_cursor": "CURSOR"'),
     # How long it is kept is the server's business.
     (re.compile(r" It is kept for 30 days at least\."), ""),
 )
@@ -132,7 +132,7 @@ def test_the_lifecycle_runs_on_the_server(run: Run, server: Served) -> None:
     assert run("lifecycle", "--dry-run", *there).rows[0][:2] == ["#1", "archived"]
     assert hub.get(1).state == "active"
     assert dict(run("stats", *there).rows)["last lifecycle run"] == ""
-    assert run("lifecycle", "--json", *there).json["change"] == hub.changes()[0].id
+    assert run("lifecycle", "--json", *there).data["change"] == hub.changes()[0].id
     assert hub.get(1).state == "archived"
     assert dict(run("stats", *there).rows)["last lifecycle run"]
 
@@ -222,7 +222,7 @@ def test_keys_and_invitations_are_made_through_a_server(
     monkeypatch.setenv("HOLDFAST_HUB", "work")
     secret = run("key", "create", "laptop", "--read-only", "--only", "work").out.strip()
     assert secret.startswith("hf_")
-    listed = run("key", "list", "--json").json["keys"]
+    listed = run("key", "list", "--json").data
     assert [(key["name"], key["hubs"]) for key in listed] == [("test", []), ("laptop", ["work"])]
     token = run("invite", "create", "--role", "viewer").out.strip()
     assert run("member", "list", "--team", "Tools").code == 3

@@ -86,7 +86,7 @@ def test_a_client_is_set_up_and_torn_down_on_every_system(
     machine: Machine, person: Path, name: str, platform: str
 ) -> None:
     before = sorted(person.rglob("*"))
-    made = machine("setup", name, "--json", platform=platform).json
+    made = machine("setup", name, "--json", platform=platform).data
     assert (made["client"], made["result"], made["backup"]) == (name, "added", None)
     assert Path(made["file"]).is_relative_to(person)
     line = line_of(entry_in(name, made["file"]))
@@ -106,7 +106,7 @@ def test_a_client_is_set_up_and_torn_down_on_every_system(
 
 @pytest.mark.parametrize("name", [one.name for one in CLIENTS if "project" in one.scopes])
 def test_a_project_has_a_file_of_its_own(machine: Machine, person: Path, name: str) -> None:
-    made = machine("setup", name, "--scope", "project", "--json").json
+    made = machine("setup", name, "--scope", "project", "--json").data
     assert Path(made["file"]).is_relative_to(person / "project")
     assert made["undo"] == f"holdfast teardown {name} --scope project"
     assert machine("setup", name).rows[0][0] == "added"
@@ -138,7 +138,7 @@ def test_a_link_in_a_project_does_not_lead_to_other_files(machine: Machine, pers
 
 def test_options_go_into_the_entry_when_they_are_given(machine: Machine, tmp_path: Path) -> None:
     words = ("--hub", "work", "--home", str(tmp_path / "m"), "--read-only", "--all-tools")
-    made = machine("setup", "gemini", "--dialect", "holdfast", *words, "--json").json
+    made = machine("setup", "gemini", "--dialect", "holdfast", *words, "--json").data
     assert made["entry"]["args"][made["entry"]["args"].index("mcp") :] == [
         *(
             "mcp",
@@ -156,7 +156,7 @@ def test_options_go_into_the_entry_when_they_are_given(machine: Machine, tmp_pat
 
 def test_other_options_update_the_entry_and_say_so(machine: Machine) -> None:
     machine("setup", "gemini", "--hub", "work")
-    ran = machine("setup", "gemini", "--hub", "play", "--json").json
+    ran = machine("setup", "gemini", "--hub", "play", "--json").data
     assert ran["result"] == "updated"
     assert ran["entry"]["args"][-1] == "play"
     assert Path(ran["backup"]).exists()
@@ -186,7 +186,7 @@ def test_a_name_that_a_client_would_not_take_is_refused(machine: Machine, name: 
 
 def test_two_entries_can_stand_side_by_side(machine: Machine) -> None:
     machine("setup", "codex", "--name", "work", "--hub", "work")
-    path = machine("setup", "codex", "--name", "play", "--hub", "play", "--json").json["file"]
+    path = machine("setup", "codex", "--name", "play", "--hub", "play", "--json").data["file"]
     assert entry_in("codex", path, "work")["args"][-1] == "work"
     assert machine("teardown", "codex", "--name", "work").rows[0][0] == "removed"
     assert entry_in("codex", path, "play")["args"][-1] == "play"
@@ -215,7 +215,7 @@ def test_printing_writes_nothing(machine: Machine, person: Path) -> None:
     assert str(person / ".config" / "zed" / "settings.json") in ran.err
     ran = machine("setup", "codex", "--print")
     assert tomllib.loads(ran.out)["mcp_servers"]["holdfast"]["args"][-1] == "mcp"
-    told = machine("setup", "opencode", "--print", "--json").json
+    told = machine("setup", "opencode", "--print", "--json").data
     assert json.loads(told["text"])["mcp"]["holdfast"] == told["entry"]
     assert sorted(path for path in person.rglob("*") if path.is_file()) == before
 
@@ -234,7 +234,7 @@ def test_a_dry_run_shows_the_lines_that_change_and_no_others(
     assert "sk-secret" not in ran.out
     assert (path.read_text(), list(path.parent.iterdir())) == (text, [path])
     machine("setup", "gemini")
-    ran = machine("teardown", "gemini", "--dry-run", "--json").json
+    ran = machine("teardown", "gemini", "--dry-run", "--json").data
     assert ran["result"] == "would remove"
     assert '-    "holdfast": {' in ran["diff"]
     assert entry_in("gemini", str(path))
@@ -255,7 +255,7 @@ def test_a_dry_run_of_a_file_on_one_line_does_not_show_all_of_it(
 
 def test_another_file_can_be_named(machine: Machine, tmp_path: Path) -> None:
     path = tmp_path / "some where" / "team.json"
-    made = machine("setup", "vscode", "--file", str(path), "--json").json
+    made = machine("setup", "vscode", "--file", str(path), "--json").data
     assert made["file"] == str(path)
     assert entry_in("vscode", str(path))
     words = made["undo"].split(" ", 2)[2]
@@ -285,7 +285,7 @@ def test_without_a_client_all_are_listed_with_their_state(machine: Machine, pers
     assert rows["vscode", "project"] == ["no", "yes"]
     assert ("cursor", "project") not in rows
     assert "line 1, column 3" in ran.err
-    told = {(one["client"], one["scope"]): one for one in machine("setup", "--json").json}
+    told = {(one["client"], one["scope"]): one for one in machine("setup", "--json").data}
     assert told["zed", "user"]["state"] == "ours"
     assert "line 1, column 3" in told["gemini", "user"]["reason"]
 
@@ -305,7 +305,7 @@ def test_all_that_are_here_are_set_up_and_one_that_fails_stops_no_other(
     ]
     assert (ran.code, broken.read_text()) == (2, "{")
     assert "line 1, column 2" in ran.err
-    results = {one["client"]: one["result"] for one in machine("setup", "--all", "--json").json}
+    results = {one["client"]: one["result"] for one in machine("setup", "--all", "--json").data}
     assert results == {"cursor": "unchanged", "codex": "unchanged", "gemini": "failed"}
     gone = machine("teardown", "--all")
     assert (gone.code, [row[:2] for row in gone.rows]) == (
@@ -313,7 +313,7 @@ def test_all_that_are_here_are_set_up_and_one_that_fails_stops_no_other(
         [["removed", "cursor"], ["removed", "codex"]],
     )
     assert "No client is set up" in machine("teardown", "--all").err
-    assert machine("teardown", "--all", "--json").json == []
+    assert machine("teardown", "--all", "--json").data == []
 
 
 def test_a_machine_without_clients_has_none_to_set_up(machine: Machine) -> None:
@@ -332,11 +332,11 @@ def test_a_client_that_is_not_here_is_set_up_with_a_warning(machine: Machine) ->
 
 
 def test_an_entry_in_an_older_place_of_the_client_goes_too(machine: Machine, person: Path) -> None:
-    old = machine("setup", "windsurf", "--json").json["file"]
+    old = machine("setup", "windsurf", "--json").data["file"]
     (person / ".config" / "devin").mkdir(parents=True)
-    new = machine("setup", "windsurf", "--json").json["file"]
+    new = machine("setup", "windsurf", "--json").data["file"]
     assert old != new
-    told = machine("teardown", "windsurf", "--json").json
+    told = machine("teardown", "windsurf", "--json").data
     assert [one["file"] for one in told] == [new, old]
     assert not Path(old).exists() and not Path(new).exists()
 
@@ -345,7 +345,7 @@ def test_a_broken_file_in_an_older_place_does_not_stop_a_teardown(
     machine: Machine, person: Path
 ) -> None:
     (person / ".config" / "devin").mkdir(parents=True)
-    new = machine("setup", "windsurf", "--json").json["file"]
+    new = machine("setup", "windsurf", "--json").data["file"]
     old = person / ".codeium" / "windsurf" / "mcp_config.json"
     old.parent.mkdir(parents=True)
     old.write_text("{ oops")
@@ -416,7 +416,7 @@ def test_what_the_entry_says_starts_this_holdfast_from_any_folder(
     shell: Callable[..., subprocess.Popen[str]], person: Path, tmp_path: Path
 ) -> None:
     out, _ = shell("setup", "claude-code", "--json").communicate()
-    made = json.loads(out)
+    made = json.loads(out)["data"]
     line = line_of(made["entry"])
     hostile = tmp_path / "project"
     hostile.mkdir()
@@ -446,7 +446,7 @@ def test_what_the_entry_says_is_a_server_that_a_client_can_talk_to(
     ):
         assert _ended(shell(*words)) == 0
     out, _ = shell("setup", name, *home, "--hub", "work", "--read-only", "--json").communicate()
-    made = json.loads(out)
+    made = json.loads(out)["data"]
     line = line_of(entry_in(name, made["file"]))
 
     async def tools(client: Client) -> list[str]:

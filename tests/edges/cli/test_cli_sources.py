@@ -34,7 +34,7 @@ def test_sources_are_listed_with_what_is_in_them_or_wrong_with_them(
             "`odd` in sources.read is not written as NAME=WHERE. For example: notes=~/notes",
         ],
     ]
-    listed = run("sources", "--json").json["sources"]
+    listed = run("sources", "--json").data
     assert [(one["name"], bool(one["problem"])) for one in listed] == [
         *[("notes", False), ("none", True), ("odd", True)]
     ]
@@ -44,7 +44,7 @@ def test_sources_are_asked(run: Run, notes: Path) -> None:
     ran = run("sources", "where do we deploy?")
     assert ran.rows == [["notes", "deploy.md, line 1", "The deployment runs\\non Hetzner."]]
     assert "The source `none` could not be asked" in ran.err
-    answer = run("sources", "deploy", "--json").json
+    answer = run("sources", "deploy", "--json").data
     assert [one["where"] for one in answer["excerpts"]] == ["deploy.md, line 1"]
     assert len(answer["notes"]) == 2
 
@@ -59,8 +59,8 @@ def test_without_sources_it_says_how_to_name_one(run: Run) -> None:
     ran = run("sources")
     assert (ran.code, ran.out) == (0, "")
     assert "holdfast config set sources.read" in ran.err
-    assert run("sources", "--json").json == {"sources": []}
-    assert run("sources", "tabs", "--json").json == {"excerpts": [], "notes": []}
+    assert run("sources", "--json").data == []
+    assert run("sources", "tabs", "--json").data == {"excerpts": [], "notes": []}
 
 
 def test_another_home_is_listed(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,7 +29,7 @@ def test_a_database_is_made_ready_and_used_by_a_role_that_owns_nothing(
     assert "holdfast store init" in refused.err
     made = run("store", "init", "--url", owner, "--partitions", "2", "--role", ROLE, "--json")
     assert made.code == 0, made.err
-    told = json.loads(made.out)
+    told = made.data
     assert (told["partitions"], told["citus"]) == (2, False)
     assert told["schema"] >= 1
     again = run("store", "init", "--url", owner, "--partitions", "4")
@@ -156,7 +155,7 @@ def test_an_index_of_the_server_is_taken_away_and_missed_where_many_vectors_are_
     assert "have no vectors" in left
     assert advice not in left
     assert "Bonn" in run("recall", "office").out
-    assert run("store", "index", "--drop", "--json").json == []
+    assert run("store", "index", "--drop", "--json").data == []
 
 
 def test_everything_moves_to_a_database_and_back(run: Run, tmp_path: Path) -> None:
@@ -164,8 +163,8 @@ def test_everything_moves_to_a_database_and_back(run: Run, tmp_path: Path) -> No
     run("update", "office", "The office is in Ulm")
     run("log", "add", "Where is the office?")
     with database(ROLE) as url:
-        there = run("move", "--to", url, "--json").json
-        back = run("move", "--from", url, "--to", f"sqlite:{tmp_path / 'back.db'}", "--json").json
+        there = run("move", "--to", url, "--json").data
+        back = run("move", "--from", url, "--to", f"sqlite:{tmp_path / 'back.db'}", "--json").data
     assert there["verified"] is True
     assert there["tables"] == back["tables"]
     rows = {row["table"]: row["rows"] for row in there["tables"]}

@@ -50,7 +50,7 @@ def test_a_call_prints_what_the_agent_reads(run: Run) -> None:
     answer = run("call", "remember", "--args", given, "--agent", "claude-code")
     assert answer.code == 0
     assert answer.out.startswith("Remembered #1 (preference")
-    assert json.loads(run("get", "1", "--json").out)["source_agent"] == "claude-code"
+    assert run("get", "1", "--json").data["source_agent"] == "claude-code"
     assert "> Prefers tabs" in run("call", "recall", "--args", "-", stdin='{"query": "tabs"}').out
 
 

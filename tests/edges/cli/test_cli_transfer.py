@@ -23,8 +23,8 @@ def test_what_goes_out_comes_in_again(stocked: Run, tmp_path: Path) -> None:
 def test_standard_output_and_input_work_too(stocked: Run) -> None:
     text = stocked("export", "-").out
     ran = stocked("import", "-", "--as", "copy", "--json", stdin=text)
-    assert ran.json["memories"] == 3
-    assert ran.json["hub"]["name"] == "copy"
+    assert ran.data["memories"] == 3
+    assert ran.data["hub"]["name"] == "copy"
 
 
 def test_a_file_that_is_there_is_not_replaced_unasked(stocked: Run, tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_a_file_that_is_there_is_not_replaced_unasked(stocked: Run, tmp_path: Pa
     assert ran.code == 4
     assert "--force" in ran.err
     assert file.read_text() == "precious"
-    assert stocked("export", str(file), "--force", "--json").json["lines"] > 3
+    assert stocked("export", str(file), "--force", "--json").data["lines"] > 3
     assert os.stat(file).st_mode & 0o777 == 0o600
     assert [path.name for path in tmp_path.iterdir() if "partial" in path.name] == []
 
@@ -115,17 +115,17 @@ def test_an_export_takes_the_files_along_and_says_where_they_stay_behind(
     assert refused.code != 0
     assert "Nothing was changed." in refused.err
     assert "third" not in run("hub", "list").out
-    assert run("export", str(file), "--force", "--json").json["files"] == 1
+    assert run("export", str(file), "--force", "--json").data["files"] == 1
 
 
 def test_a_backup_takes_the_files_along(run: Run, tmp_path: Path, home: Path) -> None:
     data = pushed(run, tmp_path)
     backup = tmp_path / "all.db"
-    told = run("backup", str(backup), "--json").json
+    told = run("backup", str(backup), "--json").data
     assert (told["files"], told["files_path"]) == (1, f"{backup}.files.tar")
     for path in (home / "hubs" / "default" / "attachments").glob("??/*"):
         path.unlink()
-    assert run("restore-backup", str(backup), "--yes", "--json").json["files"] == 1
+    assert run("restore-backup", str(backup), "--yes", "--json").data["files"] == 1
     assert files_of(home, "default") == [data]
     for path in (home / "hubs" / "default" / "attachments").glob("??/*"):
         path.unlink()
@@ -145,10 +145,10 @@ def test_a_restore_that_was_a_mistake_can_be_taken_back_with_its_files(
     run("remember", "Only words")
     run("backup", str(tmp_path / "old.db"))
     data = pushed(run, tmp_path)
-    told = run("restore-backup", str(tmp_path / "old.db"), "--yes", "--json").json
+    told = run("restore-backup", str(tmp_path / "old.db"), "--yes", "--json").data
     # A worker removes what nobody speaks of now.
     assert run("work").code == 0
     assert files_of(home, "default") == []
-    again = run("restore-backup", told["safety_copy"], "--yes", "--json").json
+    again = run("restore-backup", told["safety_copy"], "--yes", "--json").data
     assert (again["files"], again["files_missing"]) == (1, 0)
     assert files_of(home, "default") == [data]

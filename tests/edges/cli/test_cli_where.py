@@ -12,7 +12,7 @@ def test_the_command_line_takes_several_conditions(run: Run) -> None:
     for content, metadata in NOTES:
         run("remember", content, "--metadata", json.dumps(metadata))
     ran = run("list", "--where", "team = core", "--where", "priority >= 2", "--json")
-    assert [one["number"] for one in json.loads(ran.out)["memories"]] == [1]
+    assert [one["number"] for one in ran.data] == [1]
     ran = run("recall", "deploy", "--where", '{"team": "web"}')
     assert [row[0] for row in ran.rows] == ["#2"]
     wrong = run("list", "--where", "team")

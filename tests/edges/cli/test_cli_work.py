@@ -22,7 +22,7 @@ def test_a_pushed_file_waits_and_is_read(run: Run, tmp_path: Path) -> None:
     assert run("work").rows == [["worked", "1"]]
     (row,) = run("jobs").rows
     assert (row[3], row[7]) == ("failed", "the archive is broken and cannot be opened")
-    assert run("work", "--json").json["jobs"] == 0
+    assert run("work", "--json").data["jobs"] == 0
 
 
 def test_what_could_not_be_done_is_told_and_a_screen_shows_why_in_full(
@@ -66,7 +66,7 @@ def test_what_is_done_is_listed_when_asked_for(run: Run, tmp_path: Path) -> None
         memory.hub().remember_file(note)
     run("work")
     assert run("jobs").out == ""
-    (told,) = run("jobs", "--all", "--json").json["jobs"]
+    (told,) = run("jobs", "--all", "--json").data
     assert (told["state"], told["about"], told["attempts"]) == ("done", "a.txt", 1)
     assert run("recall", "heron").out
 
@@ -78,16 +78,16 @@ def test_the_doctor_names_files_that_are_missing_and_removes_what_belongs_to_nob
     report.write_bytes(b"PK\x03\x04 no document")
     run("hub", "create", "work", "--use")
     run("push", str(report))
-    assert run("doctor", "--json").json["files"] == []
+    assert run("doctor", "--json").data["files"] == []
     home = run("config", "path").out.strip().rpartition("/")[0]
     (kept,) = Path(home, "hubs/work/attachments").glob("??/*")
     astray = Path(home, "hubs/work/attachments/ff", "f" * 64)
     astray.parent.mkdir(exist_ok=True)
     kept.rename(astray)
-    missing, orphaned = run("doctor", "--json").json["files"]
+    missing, orphaned = run("doctor", "--json").data["files"]
     assert "is missing" in missing
     assert "belong to no memory" in orphaned
-    fixed = run("doctor", "--fix", "--json").json
+    fixed = run("doctor", "--fix", "--json").data
     assert "removed 1 files that crashes left in hub work" in fixed["mended"]
     assert not astray.exists()
     assert len(fixed["files"]) == 1

@@ -57,7 +57,7 @@ def test_every_field_can_be_given(run: Run) -> None:
         *("--occurred-until", "2026-05-27T15:00", "--summary", "Nine", "--content-type", "text"),
         *("--metadata", '{"room": 7}', "--valid-from", "2026-01-01", "--valid-until", "2027"),
     )
-    memory = ran.json["memory"]
+    memory = ran.data
     expected = {
         "category": "routine",
         "key": "standup",
@@ -91,7 +91,7 @@ def test_a_dash_reads_the_content_from_standard_input(run: Run) -> None:
     text = "First line\n\n  second “line”\n"
     assert run("remember", "-", stdin=text).code == 0
     # The last line end is the shell's, the rest is kept to the letter.
-    assert run("get", "1", "--json").json["content"] == text.removesuffix("\n")
+    assert run("get", "1", "--json").data["content"] == text.removesuffix("\n")
 
 
 def test_files_are_remembered_under_their_paths(run: Run, tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_files_are_remembered_under_their_paths(run: Run, tmp_path: Path) -> Non
     first.write_text("# Alpha\n\nMore text\n")
     ran = run("remember", "--file", str(first), str(second))
     assert [row[0] for row in ran.rows] == ["updated", "duplicate"]
-    memory = run("get", "1", "--json").json
+    memory = run("get", "1", "--json").data
     assert memory["source_path"] == str(first)
     assert memory["content"] == "# Alpha\n\nMore text\n"
 
@@ -177,14 +177,14 @@ def test_bad_input_is_a_sentence_an_exit_code_and_no_change(
 
 def test_an_update_changes_what_is_given_and_keeps_the_rest(stocked: Run) -> None:
     stocked("update", "indent", "Prefers spaces", "--tag", "editor", "--reason", "asked again")
-    memory = stocked("get", "indent", "--json").json
+    memory = stocked("get", "indent", "--json").data
     assert (memory["content"], memory["tags"], memory["category"]) == (
         "Prefers spaces",
         ["editor"],
         "preference",
     )
     assert memory["version"] == 2
-    assert stocked("history", "--json").json["changes"][0]["reason"] == "asked again"
+    assert stocked("history", "--json").data[0]["reason"] == "asked again"
 
 
 def test_every_editable_field_can_be_updated(stocked: Run) -> None:
@@ -199,9 +199,9 @@ def test_every_editable_field_can_be_updated(stocked: Run) -> None:
         *("--content-type", "chat", "--trust", "agent", "--metadata", '{"a": 1}'),
     )
     assert ran.code == 0
-    fields = stocked("history", "1", "--json").json["entries"][1]["fields"]
+    fields = stocked("history", "1", "--json").data[1]["fields"]
     assert set(fields) >= EDITABLE
-    assert stocked("update", "1", "--unpin", "--json").json["memories"][0]["pinned"] is False
+    assert stocked("update", "1", "--unpin", "--json").data[0]["pinned"] is False
 
 
 def test_orders_from_a_tool_are_held_for_review(run: Run) -> None:
@@ -217,10 +217,10 @@ def test_orders_from_a_tool_are_held_for_review(run: Run) -> None:
 
 def test_an_update_reads_content_from_standard_input_and_clears_fields(stocked: Run) -> None:
     ran = stocked("update", "1", "-", "--clear", "key", "--json", stdin="Anything goes\n")
-    assert ran.json["memories"][0]["content"] == "Anything goes"
-    assert ran.json["memories"][0]["key"] is None
+    assert ran.data[0]["content"] == "Anything goes"
+    assert ran.data[0]["key"] is None
     assert stocked("update", "2", "--clear", "tags").code == 0
-    assert stocked("get", "2", "--json").json["tags"] == []
+    assert stocked("get", "2", "--json").data["tags"] == []
 
 
 @pytest.mark.parametrize(
@@ -235,13 +235,13 @@ def test_an_update_reads_content_from_standard_input_and_clears_fields(stocked: 
 def test_a_memory_is_marked_by_number_id_or_key(
     stocked: Run, command: str, word: str, field: str, value: object
 ) -> None:
-    id_ = stocked("get", "1", "--json").json["id"]
+    id_ = stocked("get", "1", "--json").data["id"]
     for reference in ("1", "#1", "indent", id_):
         ran = stocked(command, reference)
         assert ran.code == 0
         said = word if reference == "1" and command in ("pin", "archive") else "unchanged"
         assert ran.rows == [[said, "#1", id_, "Prefers tabs over spaces"]]
-        assert stocked("get", "1", "--no-access", "--json").json[field] == value
+        assert stocked("get", "1", "--no-access", "--json").data[field] == value
     assert stocked(command, "1", "--json").json["result"] == word
 
 
@@ -267,7 +267,7 @@ def test_a_forgotten_memory_is_restored(stocked: Run) -> None:
 
 def test_purging_leaves_a_receipt_and_nothing_else(stocked: Run) -> None:
     ran = stocked("purge", "2", "--yes", "--json")
-    assert [receipt["number"] for receipt in ran.json["receipts"]] == [2]
+    assert [receipt["number"] for receipt in ran.data] == [2]
     assert "Hilda" not in stocked("export", "-").out
     assert stocked("purge", "1", "--yes").rows[0][:2] == ["purged", "#1"]
 

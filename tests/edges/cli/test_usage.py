@@ -40,7 +40,7 @@ def test_usage_is_a_line_for_each_day_pass_and_model(run: Run, home: Path) -> No
 
 def test_usage_as_json_has_its_fields_by_name(run: Run, home: Path) -> None:
     _asked(home, "default")
-    (row,) = run("usage", "--json").json
+    (row,) = run("usage", "--json").data
     del row["day"]
     assert row == {
         "hub": "default",
@@ -72,7 +72,7 @@ def test_where_no_model_was_asked_a_note_says_so(stocked: Run) -> None:
     ran = stocked("usage")
     assert (ran.code, ran.out) == (0, "")
     assert "No language model was asked" in ran.err
-    assert stocked("usage", "--json").json == []
+    assert stocked("usage", "--json").data == []
 
 
 @pytest.mark.parametrize("days", ["0", "-1", "401"])
@@ -107,7 +107,7 @@ def test_the_doctor_says_which_model_there_is_and_whether_its_key_is_there(
     assert ran.code == 0
     assert dict(ran.rows)["llm.model"] == said
     assert KEY not in ran.out + ran.err
-    assert stocked("doctor", "--json").json["language_models"] == {"llm.model": said}
+    assert stocked("doctor", "--json").data["language_models"] == {"llm.model": said}
 
 
 def test_the_doctor_names_a_pass_s_own_model_and_the_variable_of_its_key(
@@ -159,7 +159,7 @@ def test_the_doctor_says_whether_the_model_server_answers(
         assert KEY not in ran.out + ran.err
     # Nobody is there any more: that is said, and the installation is as it should be.
     gone = stocked("doctor", "--json")
-    assert (gone.code, gone.json["model_servers"]) == (0, {url: "Connection refused"})
+    assert (gone.code, gone.data["model_servers"]) == (0, {url: "Connection refused"})
 
 
 def test_a_model_server_that_hangs_is_not_waited_for() -> None:

@@ -35,7 +35,7 @@ def warm(tmp_path: Path) -> Iterator[Hooks]:
 
 
 def logged(hooks: Hooks, folder: str = "web") -> list[str]:
-    turns = json.loads(hooks.holdfast("log", "--json", "-n", "500", folder=folder))["turns"]
+    turns = json.loads(hooks.holdfast("log", "--json", "-n", "500", folder=folder))["data"]
     return [turn["content"] for turn in turns]
 
 
@@ -109,7 +109,7 @@ def test_what_a_session_was_given_and_gave_can_be_seen(hooks: Hooks) -> None:
     hooks.turn("Remember that the door code is at the desk.", turn="t1")
     hooks.call("SessionEnd", reason="exit")
     hooks.holdfast("work")
-    seen = json.loads(hooks.holdfast("session", "--json"))
+    seen = json.loads(hooks.holdfast("session", "--json"))["data"]
     assert [row["title"] for row in seen["injected"]] == ["The staging server is called heron"]
     assert "The door code is at the desk" in [row["title"] for row in seen["captured"]]
     assert seen["turns"] == 1 and seen["ended_at"]
@@ -167,7 +167,7 @@ def test_input_that_is_no_event_is_passed_over_and_told_by_the_doctor(
 ) -> None:
     ran = hooks.raw("UserPromptSubmit", data)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
-    notes = json.loads(hooks.holdfast("doctor", "--json"))["notes"]
+    notes = json.loads(hooks.holdfast("doctor", "--json"))["data"]["notes"]
     assert len(notes) == 1 and notes[0].startswith("A hook failed (UserPromptSubmit, ")
 
 
@@ -281,7 +281,7 @@ def test_a_full_disk_keeps_no_session_from_going_on(hooks: Hooks) -> None:
         timeout=60,
     )
     assert (ran.returncode, ran.stderr) == (0, b"")
-    faults = json.loads(hooks.holdfast("doctor", "--json"))["notes"]
+    faults = json.loads(hooks.holdfast("doctor", "--json"))["data"]["notes"]
     assert any(note.startswith("A hook failed (prompt, ") for note in faults)
     # When there is room again, the turn is logged.
     hooks.turn("The release branch is orchard.", turn="t1")

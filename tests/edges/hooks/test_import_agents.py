@@ -63,15 +63,15 @@ def test_a_past_is_taken_in_once_and_can_be_taken_back(hooks: Hooks, client: str
         chats = person / ".gemini" / "tmp" / "web" / "chats"
         write(chats / "session-1.jsonl", gemini(web))
         (chats.parent / ".project_root").write_text(str(web))
-    preview = json.loads(hooks.holdfast("import", client, "--dry-run", "--json"))
-    assert preview["conversations"] == [{"where": str(web), "session": "s1", "count": 1}]
+    preview = json.loads(hooks.holdfast("import", client, "--dry-run", "--json"))["data"]
+    assert preview == [{"where": str(web), "session": "s1", "count": 1}]
     assert "Lisbon" not in hooks.holdfast("context")
     hooks.holdfast("import", client)
-    again = json.loads(hooks.holdfast("import", client, "--json"))["conversations"]
+    again = json.loads(hooks.holdfast("import", client, "--json"))["data"]
     assert again == [{"where": "web", "session": "s1", "count": 0}]
     block = hooks.holdfast("context")
     assert "Lisbon" in block and "heron" in block
-    turns = json.loads(hooks.holdfast("log", "--json"))["turns"]
+    turns = json.loads(hooks.holdfast("log", "--json"))["data"]
     assert [turn["content"] for turn in turns] == [SAID, "Noted."]
     assert turns[0]["at"].startswith("2026-05-01T10:00:00")
     hooks.holdfast("import", client, "--undo")

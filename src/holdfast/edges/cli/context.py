@@ -64,7 +64,7 @@ def _explain(call: Call, built: Context) -> None:
 def _plain(hub: str, built: Context, *, explain: bool) -> dict[str, Any]:
     plain: dict[str, Any] = {
         "hub": hub,
-        "context": built.text,
+        "text": built.text,
         "used": built.used,
         "budget": built.budget,
         "unit": built.unit,

@@ -96,7 +96,7 @@ def _tour(call: Call, home: str) -> int:
             answer = _step(call, memory, real, quiet=place > _FIRST_RECALL and real[0] == "recall")
             taken.append({"told": title, "command": shown, "answer": answer})
     if call.out.json:
-        call.out.value({"steps": taken})
+        call.out.value(taken)
     say()
     say(f"That was it. Your own memory begins with `{_called()} remember …`.", "bold")
     return 0

@@ -56,9 +56,10 @@ def show_report(call: Call, report: Report, *, dry_run: bool) -> None:
     """What became of each file of a folder."""
     if call.out.json:
         call.out.value(
-            {"result": "would index" if dry_run else "indexed", "hub": call.hub.name}
+            {"hub": call.hub.name}
             | {name: list(getattr(report, name)) for name in _PATHS}
-            | {name: [note._asdict() for note in getattr(report, name)] for name in _NOTED}
+            | {name: [note._asdict() for note in getattr(report, name)] for name in _NOTED},
+            result="would index" if dry_run else "indexed",
         )
     elif call.out.terminal:
         _show_index_report(call, report, dry_run=dry_run)
@@ -187,7 +188,7 @@ def _conflicts_options(parser: Parser) -> None:
 def _conflicts(call: Call, args: Namespace) -> None:
     found = call.hub.conflicts()
     if call.out.json:
-        call.out.value({"conflicts": [clash._asdict() for clash in found]})
+        call.out.value([clash._asdict() for clash in found])
     elif found:
         call.out.table(
             ("conflict", "memory", "since", "in the store", "in the file"),
@@ -288,7 +289,7 @@ def _list(call: Call) -> None:
 
     found = described(call.hub)
     if call.out.json:
-        call.out.value({"sources": [one._asdict() for one in found]})
+        call.out.value([one._asdict() for one in found])
         return
     rows = [(one.name, one.kind, one.where, one.problem or one.state) for one in found]
     if rows:

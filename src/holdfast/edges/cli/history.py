@@ -38,7 +38,7 @@ def _history(call: Call, args: Namespace) -> None:
             {**plain_change(change), "memories": [memory.number for memory in touched[change.id]]}
             for change in found
         ]
-        call.out.value({"changes": plain})
+        call.out.value(plain)
         return
     rows = [
         (c.id, call.out.time(c.at), c.actor, c.action, _which(touched[c.id]), _told(c))
@@ -73,7 +73,7 @@ def _told(change: Change) -> str:
 def _history_of_one(call: Call, reference: str) -> None:
     found = call.hub.history(reference)
     if call.out.json:
-        call.out.value({"entries": [plain_entry(entry, call.hub.name) for entry in found]})
+        call.out.value([plain_entry(entry, call.hub.name) for entry in found])
         return
     rows = [
         (
@@ -108,7 +108,7 @@ def _diff(call: Call, args: Namespace) -> None:
 
     found = call.hub.diff(args.reference, old=args.old, new=args.new)
     if call.out.json:
-        call.out.value({"differences": plain_diff(found)})
+        call.out.value(plain_diff(found))
         return
     if not found:
         call.out.note("Nothing differs.")
@@ -150,11 +150,11 @@ def _undo(call: Call, args: Namespace) -> None:
     if call.out.json:
         call.out.value(
             {
-                "result": "undone",
                 "undone": plain_change(done.undone),
                 "change": plain_change(done.change),
                 "memories": [plain_memory(memory, call.hub.name) for memory in done.memories],
-            }
+            },
+            result="undone",
         )
         return
     if call.out.terminal:

@@ -87,7 +87,7 @@ def _list(call: Call, bodies: list[dict[str, Any]]) -> None:
     ]
     if call.out.json:
         names = ("session", "client", "hub", "updated_at", "turns", "injected")
-        call.out.value({"sessions": [dict(zip(names, row, strict=True)) for row in rows]})
+        call.out.value([dict(zip(names, row, strict=True)) for row in rows])
         return
     call.out.table(("session", "client", "hub", "last used", "turns", "injected"), rows)
 

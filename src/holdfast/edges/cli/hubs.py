@@ -30,7 +30,7 @@ def _used(call: Call) -> str:
 
 def _show(call: Call, word: str, hub: Hub, said: str = "") -> None:
     if call.out.json:
-        call.out.value({"result": word, "hub": plain_hub(hub, used=_used(call))})
+        call.out.value(plain_hub(hub, used=_used(call)), result=word)
     elif call.out.terminal:
         call.out.line(said or f"Hub {hub.name} {word}.", "green")
     else:
@@ -63,7 +63,7 @@ def _list(call: Call, args: Namespace) -> None:
     found = call.memory.hubs()
     used = _used(call)
     if call.out.json:
-        call.out.value({"hubs": [plain_hub(hub, used=used) for hub in found]})
+        call.out.value([plain_hub(hub, used=used) for hub in found])
         return
     rows = []
     for hub in found:

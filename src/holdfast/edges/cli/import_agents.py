@@ -58,7 +58,7 @@ def _taken(memory: Holdfast, one: Conversation) -> tuple[str, str, int]:
 def _show(call: Call, rows: list[tuple[str, str, int]]) -> None:
     if call.out.json:
         names = ("where", "session", "count")
-        call.out.value({"conversations": [dict(zip(names, row, strict=True)) for row in rows]})
+        call.out.value([dict(zip(names, row, strict=True)) for row in rows])
         return
     if not rows:
         call.out.note("There is nothing to take in.")

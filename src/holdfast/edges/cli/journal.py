@@ -28,7 +28,7 @@ def _journal(call: Call, args: Namespace) -> None:
     found = call.hub.journal(args.when)
     if call.out.json:
         plain = [_plain_day(day, call.hub.name) for day in found]
-        call.out.value({"days": plain, "notes": found.notes})
+        call.out.value(plain, notes=found.notes)
         return
     for place, day in enumerate(found):
         if call.out.terminal:
@@ -73,7 +73,7 @@ def _add(call: Call, args: Namespace) -> None:
     memory = call.hub.journal_add(text, at=call.when(args.at), source="cli")
     name = (memory.source_path or "").partition("#")[0]
     if call.out.json:
-        call.out.value({"result": "noted", "memory": plain_memory(memory, call.hub.name)})
+        call.out.value(plain_memory(memory, call.hub.name), result="noted")
     elif call.out.terminal:
         where = f" in {name}" if name else ""
         call.out.parts(("Noted", "green"), (f" #{memory.number}", "bold cyan"), (where, ""))

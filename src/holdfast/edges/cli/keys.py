@@ -33,7 +33,7 @@ def _create(call: Call, args: Namespace) -> None:
     }
     handed = call.memory.create_key(args.name, actor=args.actor or None, **scope)
     if call.out.json:
-        call.out.value({"key": _plain(call, handed.what), "secret": handed.secret})
+        call.out.value({**_plain(call, handed.what), "secret": handed.secret})
         return
     call.out.line(handed.secret)
     key = handed.what
@@ -59,7 +59,7 @@ def _none(parser: Parser) -> None:
 def _list(call: Call, args: Namespace) -> None:
     found = call.memory.keys(everyone=call.client is None)
     if call.out.json:
-        call.out.value({"keys": [_plain(call, key) for key in found]})
+        call.out.value([_plain(call, key) for key in found])
         return
     rows = [
         (
@@ -86,7 +86,7 @@ def _revoke(call: Call, args: Namespace) -> None:
     wanted = args.key if call.client is not None else _id_of(call, args.key)
     key = call.memory.revoke_key(wanted)
     if call.out.json:
-        call.out.value({"result": "revoked", "key": _plain(call, key)})
+        call.out.value(_plain(call, key), result="revoked")
     else:
         call.out.row("revoked", key.id, key.name)
 

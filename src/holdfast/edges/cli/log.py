@@ -25,7 +25,7 @@ def _plain_turn(turn: Turn, hub: str) -> dict[str, Any]:
 
 def _show(call: Call, turns: Sequence[Turn]) -> None:
     if call.out.json:
-        call.out.value({"turns": [_plain_turn(turn, call.hub.name) for turn in turns]})
+        call.out.value([_plain_turn(turn, call.hub.name) for turn in turns])
         return
     for turn in turns:
         if not call.out.terminal:
@@ -75,7 +75,7 @@ def _add(call: Call, args: Namespace) -> None:
         args.role, text, source=args.source, session=args.session, at=call.when(args.at)
     )
     if call.out.json:
-        call.out.value({"result": "logged", "turn": _plain_turn(turn, call.hub.name)})
+        call.out.value(_plain_turn(turn, call.hub.name), result="logged")
     elif call.out.terminal:
         call.out.line("Logged.", "green")
     else:
@@ -138,9 +138,8 @@ def _archive(call: Call, args: Namespace) -> int:
     if call.out.json:
         plain = plain_memory(memory, call.hub.name) if memory else None
         word = "archived" if memory else "failed"
-        call.out.value(
-            {"result": word, "memory": plain, "path": done.path, "notes": list(done.notes)}
-        )
+        told = {"memory": plain, "path": done.path, "notes": list(done.notes)}
+        call.out.value(told, result=word)
     elif memory and call.out.terminal:
         call.out.parts(("Archived", "green"), (f" #{memory.number}", "bold cyan"))
         if done.path:
@@ -278,11 +277,11 @@ def _forget(call: Call, args: Namespace) -> None:
     if call.out.json:
         call.out.value(
             {
-                "result": "preview" if done.dry_run else "forgotten",
                 "total": done.total,
                 "turns": [_plain_turn(turn, call.hub.name) for turn in done.turns],
                 "memories": [plain_memory(one, call.hub.name) for one in done.memories],
-            }
+            },
+            result="preview" if done.dry_run else "forgotten",
         )
         return
     if done.dry_run:

@@ -42,7 +42,7 @@ def _observe(call: Call, args: Namespace) -> None:
         _start_work(call)
     if call.out.json:
         plain = [_plain_observed(one) for one in seen]
-        call.out.value({"observed": plain} if args.file else plain[0])
+        call.out.value(plain if args.file else plain[0])
         return
     for one in seen:
         if not call.out.terminal:
@@ -170,7 +170,7 @@ def _captured_options(parser: Parser) -> None:
 def _captured(call: Call, args: Namespace) -> None:
     days = call.hub.captured(days=args.days)
     if call.out.json:
-        call.out.value({"days": [_plain_day(call, day) for day in days]})
+        call.out.value([_plain_day(call, day) for day in days])
         return
     rows = [
         (day.day, outcome, str(count), _why(day, outcome))

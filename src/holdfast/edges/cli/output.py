@@ -104,8 +104,13 @@ class Out:
 
     # For programs
 
-    def value(self, plain: Any) -> None:
-        """One JSON value."""
+    def value(self, data: Any, **beside: Any) -> None:
+        """The answer in the shape that REST has: `{"data": …}`, and beside it what is said about
+        it (`result`, `degraded`, `next_cursor`)."""
+        self.raw_json({"data": data, **beside})
+
+    def raw_json(self, plain: Any) -> None:
+        """One JSON value as it is: schemas that go into another program."""
         import json
 
         self.utf8()
@@ -293,7 +298,7 @@ def plain_turn(turn: Turn) -> dict[str, Any]:
 
 def plain_recalled(found: Recalled, hub_of: Callable[[Memory], str]) -> dict[str, Any]:
     return {
-        "hits": [plain_hit(hit, hub_of(hit.memory)) for hit in found],
+        "data": [plain_hit(hit, hub_of(hit.memory)) for hit in found],
         "confidence": found.confidence,
         "degraded": list(found.degraded),
         "filtered": found.filtered,

@@ -36,7 +36,7 @@ def _members_options(parser: Parser) -> None:
 def _members(call: Call, args: Namespace) -> None:
     found = call.memory.members(**_scope(call, args))
     if call.out.json:
-        call.out.value({"members": [_plain(member) for member in found]})
+        call.out.value([_plain(member) for member in found])
         return
     rows = [(one.actor, one.role, call.out.time(one.since), one.added_by) for one in found]
     call.out.table(("name", "role", "since", "added by"), rows)
@@ -60,7 +60,7 @@ def _member_remove_options(parser: Parser) -> None:
 def _member_remove(call: Call, args: Namespace) -> None:
     call.memory.remove_member(args.actor, **_scope(call, args))
     if call.out.json:
-        call.out.value({"result": "removed", "actor": args.actor})
+        call.out.value({"actor": args.actor}, result="removed")
     elif call.out.terminal:
         call.out.line(f"{args.actor} is no member any more.", "green")
     else:
@@ -69,7 +69,7 @@ def _member_remove(call: Call, args: Namespace) -> None:
 
 def _show(call: Call, word: str, member: Member) -> None:
     if call.out.json:
-        call.out.value({"result": word, "member": _plain(member)})
+        call.out.value(_plain(member), result=word)
     elif call.out.terminal:
         call.out.line(f"{member.actor} is {member.role} now.", "green")
     else:
@@ -164,7 +164,7 @@ def _team_remove(call: Call, args: Namespace) -> None:
 
 def _show_group(call: Call, word: str, group: Org | Team) -> None:
     if call.out.json:
-        call.out.value({"result": word, "id": group.id, "name": group.name})
+        call.out.value({"id": group.id, "name": group.name}, result=word)
     elif call.out.terminal:
         kind = "Team" if isinstance(group, Team) else "Organisation"
         call.out.line(f"{kind} {group.name} {word}.", "green")
@@ -179,7 +179,7 @@ def _none(parser: Parser) -> None:
 def _org_list(call: Call, args: Namespace) -> None:
     found = call.memory.orgs()
     if call.out.json:
-        call.out.value({"orgs": [{"id": one.id, "name": one.name} for one in found]})
+        call.out.value([{"id": one.id, "name": one.name} for one in found])
     else:
         call.out.table(("name", "id"), [(one.name, one.id) for one in found])
 
@@ -190,7 +190,7 @@ def _team_list(call: Call, args: Namespace) -> None:
     found = [(one, names.get(one.org_id, one.org_id)) for one in call.memory.teams()]
     if call.out.json:
         rows = [{"id": one.id, "name": one.name, "org": org} for one, org in found]
-        call.out.value({"teams": rows})
+        call.out.value(rows)
     else:
         table = [(one.name, org, one.id) for one, org in found]
         call.out.table(("name", "organisation", "id"), table)

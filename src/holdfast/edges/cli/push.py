@@ -218,7 +218,10 @@ def _push(call: Call, args: Namespace) -> None:
     results = _push_single(call, args, named)
     if call.out.json and not named.folders:
         values = [plain_result(result, call.hub.name) for result in results]
-        call.out.value(values[0] if len(args.things) <= 1 and values else values)
+        if len(args.things) <= 1 and values:
+            call.out.value(**values[0])
+        else:
+            call.out.value(values)
     elif not call.out.json:
         for result in results:
             show_result(call, result)

@@ -61,7 +61,7 @@ def _recall(call: Call, args: Namespace) -> None:
     if call.out.json:
         from holdfast.edges.cli.output import plain_recalled
 
-        call.out.value({"query": query, **plain_recalled(found, call.hub_name_of)})
+        call.out.value(**plain_recalled(found, call.hub_name_of), query=query)
         return
     _notes(call, found)
     if not found:
@@ -253,7 +253,7 @@ def _list(call: Call, args: Namespace) -> None:
         from holdfast.edges.cli.output import plain_memory
 
         memories = [plain_memory(memory, call.hub.name) for memory in page]
-        call.out.value({"memories": memories, "cursor": page.cursor})
+        call.out.value(memories, next_cursor=page.cursor)
         return
     _show_list(call, page)
     if not page:
@@ -318,7 +318,7 @@ def _related(call: Call, args: Namespace) -> None:
     if call.out.json:
         from holdfast.edges.cli.output import plain_recalled
 
-        call.out.value(plain_recalled(found, call.hub_name_of))
+        call.out.value(**plain_recalled(found, call.hub_name_of))
         return
     _notes(call, found)
     if not found:
@@ -354,7 +354,7 @@ def _timeline(call: Call, args: Namespace) -> None:
         from holdfast.edges.cli.output import plain_memory
 
         memories = [plain_memory(memory, call.hub.name) for memory in happened]
-        call.out.value({"since": since, "until": until, "memories": memories})
+        call.out.value(memories, since=since, until=until)
         return
     if not happened:
         call.out.note("Nothing happened or was learnt then.")

@@ -106,7 +106,7 @@ def _login(call: Call, args: Namespace) -> None:
     path = write_keys(call.home, {**kept, same_place(url): key})
     names = [hub.name for hub in hubs]
     if call.out.json:
-        call.out.value({"result": "logged in", "server": url, "file": path, "hubs": names})
+        call.out.value({"server": url, "file": path, "hubs": names}, result="logged in")
         return
     if call.out.terminal:
         call.out.line(f"The key is good, and kept in {path}.", "green")
@@ -143,7 +143,7 @@ def _logout(call: Call, args: Namespace) -> None:
         raise NotFound(f"There is no key for {args.url}.", hint="Nothing was changed.")
     write_keys(call.home, kept)
     if call.out.json:
-        call.out.value({"result": "logged out", "server": args.url})
+        call.out.value({"server": args.url}, result="logged out")
     elif call.out.terminal:
         call.out.line(f"The key for {args.url} is gone from here. It is good until it is revoked.")
     else:

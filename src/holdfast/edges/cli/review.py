@@ -56,7 +56,7 @@ def _review(call: Call, args: Namespace) -> None:
     if args.memories:
         found = [_named(found, call.hub.get(one)) for one in args.memories]
     if call.out.json:
-        call.out.value({"items": [_plain(item, call.hub.name) for item in found]})
+        call.out.value([_plain(item, call.hub.name) for item in found])
     elif not found:
         call.out.note("Nothing waits for review.")
     elif not call.out.terminal:
@@ -96,7 +96,7 @@ def _decide(call: Call, args: Namespace) -> None:
     result = "approved" if args.approve else "rejected"
     if call.out.json:
         plain = [plain_memory(memory, call.hub.name) for memory in done]
-        call.out.value({"result": result, "memories": plain})
+        call.out.value(plain, result=result)
     elif not call.out.terminal:
         for memory in done:
             call.out.row(result, f"#{memory.number}", memory.id)
@@ -272,7 +272,7 @@ def _decisions_options(parser: Parser) -> None:
 def _decisions(call: Call, args: Namespace) -> None:
     found = call.hub.decisions(every=args.all)
     if call.out.json:
-        call.out.value({"decisions": [_plain_decision(decision) for decision in found]})
+        call.out.value([_plain_decision(decision) for decision in found])
         return
     if not found:
         call.out.note("No decision is open.")
@@ -328,7 +328,7 @@ def _decide_question(call: Call, args: Namespace) -> None:
         decision = call.hub.decide(args.memory, args.option, note=args.note, source="cli")
     number = f"#{decision.memory.number}"
     if call.out.json:
-        call.out.value({"result": decision.status, "decision": _plain_decision(decision)})
+        call.out.value(_plain_decision(decision), result=decision.status)
     elif not call.out.terminal:
         call.out.row(decision.status, number, decision.option, decision.answer)
     elif args.withdraw:

@@ -46,14 +46,14 @@ def _show_prepared(call: Call, prepared: Prepared) -> None:
     if call.out.json:
         call.out.value(
             {
-                "result": "ready",
                 "store": prepared.address,
                 "schema": offered.version,
                 "partitions": offered.partitions,
                 "citus": offered.citus,
                 "pgvector": bool(offered.vector_schema),
                 "notes": list(prepared.notes),
-            }
+            },
+            result="ready",
         )
         return
     parts = "spread by Citus" if offered.citus else f"in {offered.partitions} parts"
@@ -126,8 +126,8 @@ def _backup(call: Call, args: Namespace) -> None:
     size = os.path.getsize(path)
     if call.out.json:
         files = {"files": packed.files, "files_path": packed.path or None}
-        value = {"result": "backed up", "path": path, "bytes": size}
-        call.out.value({**value, **files, "files_missing": len(packed.missing)})
+        value = {"path": path, "bytes": size}
+        call.out.value({**value, **files, "files_missing": len(packed.missing)}, result="backed up")
     elif call.out.terminal:
         call.out.line(f"Backed up to {path} ({size:,} bytes).", "green")
     else:
@@ -174,8 +174,8 @@ def _restore(call: Call, args: Namespace) -> None:
         archive.pack_unheld(kept + archive.BESIDE, call.local._attachments())
     notes = _followed(call)
     if call.out.json:
-        value = {"result": "restored", "store": place, "safety_copy": kept}
-        call.out.value({**value, "files": there, "files_missing": missing})
+        value = {"store": place, "safety_copy": kept}
+        call.out.value({**value, "files": there, "files_missing": missing}, result="restored")
     elif call.out.terminal:
         call.out.line(f"Restored {place} from {args.path}.", "green")
     else:

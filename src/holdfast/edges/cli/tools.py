@@ -49,8 +49,11 @@ def _tools(call: Call, args: Namespace) -> None:
 
     dialect = find_dialect(args.dialect)
     offered = dialect.offered(all_tools=args.all_tools, read_only=args.read_only)
-    if args.format or call.out.json:
-        call.out.value(render(offered, args.format or "json"))
+    if args.format:
+        call.out.raw_json(render(offered, args.format))
+        return
+    if call.out.json:
+        call.out.value(render(offered, "json"))
         return
     for tool in offered:
         given = ", ".join(p.name if p.required else f"{p.name}?" for p in tool.parameters)
@@ -81,7 +84,7 @@ def _call(call: Call, args: Namespace) -> int:
     args.all_tools = True
     reply = toolset(call, args, agent=args.agent).call(args.tool, given)
     if call.out.json:
-        call.out.value({"text": reply.text, "data": reply.data, "failed": reply.failed})
+        call.out.value(reply.data, text=reply.text, failed=reply.failed)
     else:
         call.out.line(reply.text)
     return 1 if reply.failed else 0

@@ -47,9 +47,10 @@ def _export(call: Call, args: Namespace) -> None:
     lines = _write_whole(call, args.file)
     packed = _write_files(call, args)
     if call.out.json:
-        value = {"result": "exported", "file": args.file, "lines": lines}
         files = 0 if packed is None else packed.files
-        call.out.value({**value, "files": files, "files_path": packed and (packed.path or None)})
+        value = {"file": args.file, "lines": lines, "files": files}
+        value["files_path"] = packed and (packed.path or None)
+        call.out.value(value, result="exported")
     elif call.out.terminal:
         call.out.line(
             f"Exported hub {call.hub.name}: {counted(lines, 'line')} in {args.file}.", "green"
@@ -142,7 +143,7 @@ def _import(call: Call, args: Namespace) -> None:
     if call.out.json:
         used = call.settings["hub"]
         call.out.value(
-            {"result": "imported", "hub": plain_hub(hub.info, used=used), "memories": count}
+            {"hub": plain_hub(hub.info, used=used), "memories": count}, result="imported"
         )
     elif call.out.terminal:
         call.out.line(f"Imported hub {hub.name} with {counted(count, 'memory')}.", "green")
@@ -231,10 +232,10 @@ def _move(call: Call, args: Namespace) -> None:
     ]
     if call.out.json:
         tables = [dict(zip(("hub", "table", "rows", "hash"), row, strict=True)) for row in rows]
-        value = {"result": "moved", "to": shown, "tables": tables, "verified": True}
+        value = {"to": shown, "tables": tables, "verified": True}
         if brought:
             value |= dict(zip(("files", "files_missing"), brought, strict=True))
-        call.out.value(value)
+        call.out.value(value, result="moved")
         return
     if rows:
         call.out.table(("hub", "table", "rows", "hash on both sides"), rows)

@@ -80,7 +80,7 @@ def _work(call: Call, args: Namespace) -> None:
     done = work_until_done(core, home)
     passes = schedule.run_due(core, call.memory.hub, stop=lambda: False)
     if call.out.json:
-        call.out.value({"result": "worked", "jobs": done, "passes": passes})
+        call.out.value({"jobs": done, "passes": passes}, result="worked")
     elif call.out.terminal:
         call.out.line(f"Worked on {done} job{'' if done == 1 else 's'}.")
     else:
@@ -136,7 +136,7 @@ def _jobs_options(parser: Parser) -> None:
 def _jobs(call: Call, args: Namespace) -> None:
     found = [job for job in call.hub.jobs(limit=1_000) if args.all or job.state != "done"]
     if call.out.json:
-        call.out.value({"jobs": [_plain(job) for job in found]})
+        call.out.value([_plain(job) for job in found])
         return
     rows = [
         (

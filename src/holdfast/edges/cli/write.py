@@ -70,7 +70,10 @@ def _remember(call: Call, args: Namespace) -> None:
         results = call.hub.remember_many([{"content": content, **shared}])
     if call.out.json:
         values = [plain_result(result, call.hub_name_of(result.memory)) for result in results]
-        call.out.value(values if args.file else values[0])
+        if args.file:
+            call.out.value(values)
+        else:
+            call.out.value(**values[0])
     else:
         for result in results:
             show_result(call, result)
@@ -158,8 +161,8 @@ def _outcome(result: Remembered) -> str:
 
 def plain_result(result: Remembered, hub: str) -> dict[str, Any]:
     value: dict[str, Any] = {
+        "data": plain_memory(result.memory, hub),
         "result": _outcome(result),
-        "memory": plain_memory(result.memory, hub),
         "change": getattr(result, "change", None),
     }
     if (previous := getattr(result, "previous", None)) is not None:
@@ -312,7 +315,7 @@ def _show_changed(call: Call, word: str, memories: list[Memory], began: datetime
     unchanged = [memory.number for memory in memories if memory.updated_at < began]
     if call.out.json:
         plain = [plain_memory(memory, call.hub.name) for memory in memories]
-        call.out.value({"result": word, "memories": plain, "unchanged": unchanged})
+        call.out.value(plain, result=word, unchanged=unchanged)
         return
     for memory in memories:
         if not call.out.terminal:
@@ -362,7 +365,7 @@ def _purge(call: Call, args: Namespace) -> None:
             call.confirm(f"Remove {which} and the whole history, for good?")
         receipts = hub.purge_many(args.references, reason=args.reason)
     if call.out.json:
-        call.out.value({"result": "purged", "receipts": [plain_receipt(one) for one in receipts]})
+        call.out.value([plain_receipt(one) for one in receipts], result="purged")
         return
     for receipt in receipts:
         if call.out.terminal:
