@@ -76,7 +76,7 @@ def forget_turns(
         (edit.purge if purge else edit.forget)(scope, numbers, reason or "its turns were forgotten")
     for start in range(0, len(ids), _BATCH):
         with scope.write() as writer:
-            _drop(scope, writer, ids[start : start + _BATCH])
+            drop(scope, writer, ids[start : start + _BATCH])
     edit.settle(scope.core, "The turns are forgotten")
     return told
 
@@ -129,7 +129,8 @@ def _with_those_about(
     return sorted(found.values(), key=lambda one: one.number)
 
 
-def _drop(scope: Scope, writer: Writer, ids: Sequence[str]) -> None:
+def drop(scope: Scope, writer: Writer, ids: Sequence[str]) -> None:
+    """Drops turns with everything that is kept of them but memories."""
     gone = writer.turns_by_id(scope.hub_id, ids)
     queue.drop_about(writer, scope.hub_id, set(ids))
     capture_stats.forget(writer, scope.hub_id, [turn.content for turn in gone.values()])

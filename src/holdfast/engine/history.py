@@ -149,6 +149,10 @@ def undo(scope: Scope, change_id: str | None = None, *, force: bool = False) -> 
         if recorder.written:
             writer.mark_undone(scope.hub_id, target.id, recorder.change.id)
             _mark_what_it_undid(writer, scope.hub_id, target)
+            if target.action == "import":
+                from holdfast.engine.import_run import drop_turns
+
+                drop_turns(scope, writer, target.id)
         else:
             raise Conflict(f"There is nothing left to take back in {target.id}.")
     recorder.embed()

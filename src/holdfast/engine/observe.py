@@ -61,10 +61,12 @@ def observe(
     speaker: str | None = None,
     trust: str | None = None,
     folder: str | None = None,
+    change: str | None = None,
 ) -> Observed:
     """Logs both sides of a turn, and queues it for the journaler where that is switched on and this
     is a real conversation. `turn` names it in its session: a side that was logged under this name
-    is not logged again. `noted` is the part of the user's words that the journaler is given."""
+    is not logged again. `noted` is the part of the user's words that the journaler is given.
+    `change` is the change set of the import that the turn comes with."""
     mode = normalise.one_of(mode, MODES, "mode")
     said = {"user": _text(user), "assistant": _text(assistant)}
     if not any(said.values()):
@@ -115,7 +117,7 @@ def observe(
         if name:
             roles = [turn.role for turn in turns]
             observed_turns.add(scope.core, writer, scope.hub_id, session, name, roles)
-        dropped[:] = [] if reason else _queue(scope.core, writer, turns, noted, question)
+        dropped[:] = [] if reason else _queue(scope.core, writer, turns, noted, question, change)
         if reason and reason != SWITCHED_OFF:
             # A flush must not take it for what a person said.
             mark_seen(
@@ -145,7 +147,12 @@ def _why_not(core: Core, mode: str) -> str:
 
 
 def _queue(
-    core: Core, writer: Writer, turns: list[Turn], noted: str | None, question: str
+    core: Core,
+    writer: Writer,
+    turns: list[Turn],
+    noted: str | None,
+    question: str,
+    change: str | None,
 ) -> list[queue.Job]:
     """Puts the turn into the queue; returns those that had to leave it, oldest first."""
     hub_id = turns[0].hub_id
@@ -161,6 +168,8 @@ def _queue(
     }
     if noted is not None and "user" in about[queue.SAID]:
         about[queue.SAID]["user"] = core.redactor.text(noted)[:USER_CHARS_MAX]
+    if change is not None:
+        about[queue.CHANGE] = change
     if question.rstrip().endswith("?"):
         about[queue.QUESTION] = question[-QUESTION_CHARS_MAX:]
     queue.enqueue(core, writer, hub_id, queue.JOURNAL, about)

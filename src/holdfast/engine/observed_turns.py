@@ -61,6 +61,11 @@ def add(
         writer.drop_record(old.hub_id, KIND, old.id)
 
 
+def forget(writer: Writer, hub_id: str, session: str) -> None:
+    """Forgets which turns of a session were logged."""
+    writer.drop_record(hub_id, KIND, _id_of(session))
+
+
 def _marks(reader: Reader, hub_id: str, session: str | None) -> list[str]:
     record = reader.record(hub_id, KIND, _id_of(session))
     return [] if record is None else list(record.body["turns"])

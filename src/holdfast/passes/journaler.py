@@ -160,7 +160,14 @@ def _take(core: Core, home: str, hub: Hub, job: Job, proposed: Proposed, failed:
 
     with synced_files(core, home, hub, [proposed.heard.at.date()]):
         # Jobs from before this was noted came by keys that were allowed to.
-        take(core, hub, [proposed], finish, replaces=job.about.get("replaces", True))
+        take(
+            core,
+            hub,
+            [proposed],
+            finish,
+            replaces=job.about.get("replaces", True),
+            change=job.about.get(queue.CHANGE),
+        )
 
 
 def take(
@@ -171,6 +178,7 @@ def take(
     *,
     reason: str = "noticed in a conversation",
     replaces: bool = True,
+    change: str | None = None,
 ) -> list[Noted]:
     """Takes in what was proposed of some turns, as one change set, and has `finish` told what
     became of each, inside the transaction. Returns the same with its words."""
@@ -191,6 +199,7 @@ def take(
         reason=reason,
         finish=end,
         replaces=replaces,
+        change=change,
     )
     return told
 

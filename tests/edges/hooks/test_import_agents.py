@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -76,4 +77,74 @@ def test_a_past_is_taken_in_once_and_can_be_taken_back(hooks: Hooks, client: str
     assert turns[0]["at"].startswith("2026-05-01T10:00:00")
     hooks.holdfast("import", client, "--undo")
     block = hooks.holdfast("context")
-    assert "Lives in Lisbon" not in block and "heron" not in block
+    assert "Lisbon" not in block and "heron" not in block
+    assert json.loads(hooks.holdfast("log", "--json"))["turns"] == []
+
+
+@pytest.fixture
+def past(hooks: Hooks) -> Hooks:
+    """Two conversations of Claude Code in two repositories."""
+    projects = hooks.root / "person" / ".claude" / "projects"
+    write(projects / "-web" / "s1.jsonl", claude(hooks.root / "web"))
+    write(projects / "-shop" / "s2.jsonl", claude(hooks.root / "shop"))
+    return hooks
+
+
+def changes(hooks: Hooks, hub: str) -> list[dict[str, object]]:
+    found = json.loads(hooks.holdfast("history", "--hub", hub, "--json"))
+    return [one for one in found["changes"] if not one["undone_by"]]
+
+
+def test_an_import_is_one_change_set_of_the_same_id_in_every_hub(past: Hooks) -> None:
+    past.holdfast("import", "claude-code")
+    found = {hub: changes(past, hub) for hub in ("web", "shop", "default")}
+    assert {hub: [one["action"] for one in rows] for hub, rows in found.items()} == {
+        "web": ["import"],
+        "shop": ["import"],
+        "default": ["import"],
+    }
+    assert len({one["id"] for rows in found.values() for one in rows}) == 1
+
+
+def test_undo_takes_an_import_back_in_its_hub_with_the_turns(past: Hooks) -> None:
+    past.holdfast("import", "claude-code")
+    past.holdfast("undo", "--hub", "web")
+    assert "heron" not in past.holdfast("recall", "staging server", "--hub", "web")
+    assert "heron" in past.holdfast("recall", "staging server", "--hub", "shop")
+    past.holdfast("import", "claude-code")
+    assert "heron" in past.holdfast("recall", "staging server", "--hub", "web")
+
+
+def test_undoing_an_import_leaves_what_hooks_have_logged(past: Hooks) -> None:
+    past.call("UserPromptSubmit", session="s1", prompt="The mascot is a heron.", prompt_id="p0")
+    past.holdfast("import", "claude-code")
+    past.holdfast("import", "claude-code", "--undo")
+    turns = json.loads(past.holdfast("log", "--hub", "web", "--json"))["turns"]
+    assert [turn["content"] for turn in turns] == ["The mascot is a heron."]
+
+
+def test_an_import_that_was_interrupted_goes_on_in_the_same_change_set(
+    past: Hooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from holdfast.edges.hooks import history
+
+    def killed(self: history.Import) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken, suppress(KeyboardInterrupt, AssertionError):
+        broken.setattr(history.Import, "finish", killed)
+        past.holdfast("import", "claude-code")
+    more = claude(past.root / "web")
+    more[0]["promptId"], more[0]["message"] = (
+        "p2",
+        {  # type: ignore[index]
+            "role": "user",
+            "content": "Remember that the production server is called bittern.",
+        },
+    )
+    projects = past.root / "person" / ".claude" / "projects"
+    write(projects / "-web" / "s1.jsonl", [*claude(past.root / "web"), *more])
+    past.holdfast("import", "claude-code")
+    assert [one["action"] for one in changes(past, "web")] == ["import"]
+    past.holdfast("undo", "--hub", "web")
+    assert "bittern" not in past.holdfast("recall", "production server", "--hub", "web")

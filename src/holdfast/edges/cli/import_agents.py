@@ -10,14 +10,14 @@ from holdfast.edges.cli.command import Command, Namespace, Parser
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from holdfast.api.memory import Holdfast
     from holdfast.edges.cli.call import Call
-    from holdfast.edges.hooks.history import Conversation
 
 
 def _options(parser: Parser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="say what there is, take in nothing")
-    parser.add_argument("--undo", action="store_true", help="forget what was noted from them")
+    parser.add_argument("--undo", action="store_true", help="take the last import back")
+    force = "with --undo: also where something was changed since"
+    parser.add_argument("--force", action="store_true", help=force)
     parser.add_argument("--from", dest="folder", metavar="FOLDER", help="another home folder")
 
 
@@ -26,33 +26,31 @@ def _importing(client: str) -> Callable[[Call, Namespace], None]:
         from holdfast.edges.hooks import history
         from holdfast.edges.hooks.memory import open_memory
 
+        if args.undo:
+            with open_memory(call.home, words_only=True) as memory:
+                taken = history.take_back(memory, client, force=args.force)
+            _show(call, [(name, "taken back", count) for name, count in taken.items()])
+            return
         person = os.path.abspath(os.path.expanduser(args.folder or "~"))
         found = list(history.conversations(client, person))
         if args.dry_run:
             _show(call, [(one.folder, one.session, one.turns) for one in found])
             return
+        rows = []
         with open_memory(call.home, words_only=True) as memory:
             memory.core.set_worked(True)
-            if args.undo:
-                taken = history.take_back(memory, found)
-                rows = [(name, "forgotten", count) for name, count in taken.items()]
-            else:
-                with call.out.progress("import") as step:
-                    rows = []
-                    for number, one in enumerate(found, 1):
-                        rows.append(_taken(memory, one))
-                        step(number, len(found))
+            taking = history.Import(memory, client)
+            with call.out.progress("import") as step:
+                for number, one in enumerate(found, 1):
+                    name = history.hub_for(memory, one).name
+                    rows.append((name, one.session, taking.take_in(one)))
+                    step(number, len(found))
+            taking.finish()
         _show(call, rows)
-        if not args.undo and rows:
+        if any(count for *_, count in rows):
             call.out.note(f"To take it back: `holdfast import {_NAMES[client]} --undo`.")
 
     return run
-
-
-def _taken(memory: Holdfast, one: Conversation) -> tuple[str, str, int]:
-    from holdfast.edges.hooks import history
-
-    return history.hub_for(memory, one).name, one.session, history.take_in(memory, one)
 
 
 def _show(call: Call, rows: list[tuple[str, str, int]]) -> None:
@@ -77,7 +75,9 @@ COMMANDS = tuple(
         _importing(client),
         "Each goes to the hub of the repository where it took place, or to your own. Turns are\n"
         "logged with their times, secrets replaced, and what they say is noted as hooks do it.\n"
-        "What is known is not taken in again: it can be broken off and run again.\n"
+        "What is known is not taken in again: it can be broken off and run again. An import is one\n"
+        "change set, of the same id in each hub: `--undo` takes it back everywhere, and\n"
+        "`holdfast undo ID` in one hub.\n"
         "In a pipe, a line each: hub (or folder), session, turns that were new.",
     )
     for client, name, title in (

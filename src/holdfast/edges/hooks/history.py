@@ -15,9 +15,12 @@ from holdfast.api.hub import HubMemory
 from holdfast.api.memory import Holdfast
 from holdfast.api.project_hub import ProjectHub
 from holdfast.edges.hooks import transcripts
-from holdfast.edges.hooks.respond import catch_up
+from holdfast.edges.hooks.respond import log_turn
 from holdfast.edges.project import hub_here, project_of
+from holdfast.engine import import_run
+from holdfast.engine.import_run import Run
 from holdfast.engine.jobs.queue import JOURNAL
+from holdfast.engine.scope import Scope
 from holdfast.passes.work import work_until_done
 
 # Where each client keeps its transcripts, below the person's home.
@@ -28,6 +31,8 @@ _PATTERNS = {
 }
 # The head of a session is in its first lines.
 _HEAD_LINES = 20
+# Less than the queue of notes may hold.
+_BATCH = 50
 
 
 class Conversation(NamedTuple):
@@ -84,37 +89,64 @@ def hub_for(memory: Holdfast, one: Conversation) -> HubMemory:
     return hub_here(memory, folder=one.folder)[0] if is_there else memory.hub()
 
 
-def take_in(memory: Holdfast, one: Conversation) -> int:
-    """Logs the turns that are new and notes what they say; how many that were."""
-    hub = hub_for(memory, one)
-    count = 0
-    while True:
-        new = catch_up(memory, hub, one.client, one.session, one.path, whole=True)
-        count += new
-        # The queue is short, and drops its oldest.
-        work_until_done(memory.core, memory.home, works=(JOURNAL,))
-        if not new:
-            return count
+class Import:
+    """One run over conversations of a client: what is noted of them, in whichever hubs, is one
+    change set of the same id in each."""
+
+    def __init__(self, memory: Holdfast, client: str) -> None:
+        self._memory, self._client = memory, client
+        scopes = [memory.hub(hub.name).scope for hub in memory.hubs()]
+        found = (import_run.interrupted(scope, client) for scope in scopes)
+        self.change = next(filter(None, found), None) or memory.core.ids.next("chg")
+        self._runs: dict[str, tuple[Scope, Run]] = {}
+
+    def take_in(self, one: Conversation) -> int:
+        """Logs the turns that are new and notes what they say; how many that were."""
+        hub = hub_for(self._memory, one)
+        scopes = [each.scope for each in _hubs_of(hub)]
+        for scope in scopes:
+            _, run = self._runs.get(scope.hub_id) or (
+                scope,
+                import_run.begin(scope, self._client, self.change),
+            )
+            run = import_run.begin_session(scope, run, one.session)
+            self._runs[scope.hub_id] = (scope, run)
+        count = 0
+        turns, _ = transcripts.read_turns(one.client, one.path)
+        for start in range(0, len(turns), _BATCH):
+            batch = turns[start : start + _BATCH]
+            count += sum(
+                log_turn(hub, one.client, one.session, turn, change=self.change) for turn in batch
+            )
+            # The queue is short, and drops its oldest.
+            work_until_done(self._memory.core, self._memory.home, works=(JOURNAL,))
+        for scope in scopes:
+            run = import_run.end_session(scope, self._runs[scope.hub_id][1], one.session)
+            self._runs[scope.hub_id] = (scope, run)
+        return count
+
+    def finish(self) -> None:
+        """Ends the run: the next one is another change set."""
+        for scope, run in self._runs.values():
+            import_run.finish(scope, run)
 
 
-def take_back(memory: Holdfast, found: list[Conversation]) -> dict[str, int]:
-    """Forgets what was noted from conversations, in one change of each hub, and drops their turns
-    from the log; how many memories that were."""
-    gone: dict[str, list[str]] = {}
-    hubs: dict[str, HubMemory] = {}
-    logs: list[tuple[HubMemory, str]] = []
-    for one in found:
-        hub = hub_for(memory, one)
-        own = hub.own if isinstance(hub, ProjectHub) else None
-        for each in filter(None, (hub, own)):
-            plain = HubMemory(each.core, each.info, each.home)
-            hubs[plain.name] = plain
-            ids = [memory.id for memory in plain.list(session=one.session)]
-            gone.setdefault(plain.name, []).extend(ids)
-            logs.append((plain, one.session))
-    for name, ids in gone.items():
-        if ids:
-            hubs[name].forget_many(list(dict.fromkeys(ids)), reason="an import was taken back")
-    for plain, session in logs:
-        plain.forget_turns(session=session)
-    return {name: len(ids) for name, ids in gone.items() if ids}
+def take_back(memory: Holdfast, client: str, *, force: bool = False) -> dict[str, int]:
+    """Undoes the last import of a client in every hub, and drops the turns that it logged; by hub,
+    how many memories that were."""
+    scopes = {hub.name: memory.hub(hub.name).scope for hub in memory.hubs()}
+    runs = {name: import_run.last_run(scope, client) for name, scope in scopes.items()}
+    last = max((run.change_id for run in runs.values() if run is not None), default="")
+    taken: dict[str, int] = {}
+    for name, run in runs.items():
+        if run is not None and run.change_id == last:
+            undone = import_run.undo(scopes[name], run, force=force)
+            taken[name] = 0 if undone is None else len(undone.memories)
+            memory.hub(name).list(limit=1)
+    return taken
+
+
+def _hubs_of(hub: HubMemory) -> list[HubMemory]:
+    """A project's hub and the person's own beside it."""
+    own = hub.own if isinstance(hub, ProjectHub) else None
+    return [one for one in (hub, own) if one is not None]

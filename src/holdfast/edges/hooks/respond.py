@@ -178,11 +178,7 @@ def catch_up(
     count = 0
     done = turns if whole else turns[:-1]
     for turn in done[:_CATCH_UP_TURNS]:
-        given: dict[str, Any] = {"session": session, "source": client, "at": turn.at}
-        event = Event("stop", client, session, turn.folder, turn=turn.name)
-        if turn.name.startswith("said-"):
-            event = event._replace(turn="")
-        count += _log_at(hub, event, turn, given)
+        count += log_turn(hub, client, session, turn)
     if len(done) <= _CATCH_UP_TURNS:
         with opened(memory.home, client, session) as state:
             state.body["offset"] = begins
@@ -191,13 +187,18 @@ def catch_up(
     return count
 
 
-def _log_at(hub: HubMemory, event: Event, turn: transcripts.Turn, given: dict[str, Any]) -> int:
-    names = [event.turn or transcripts.name_of(turn.user, "")]
-    names.append(event.turn or transcripts.name_of(turn.user, turn.assistant))
-    seen = hub.observe_turn(turn.user, "", turn=names[0], **given)
+def log_turn(
+    hub: HubMemory, client: str, session: str, turn: transcripts.Turn, *, change: str | None = None
+) -> int:
+    """Logs both sides of a turn of a transcript; 1 where it was new. `change` is the change set of
+    an import."""
+    given: dict[str, Any] = {"session": session, "source": client, "at": turn.at, "change": change}
+    own = "" if turn.name.startswith("said-") else turn.name
+    seen = hub.observe_turn(turn.user, "", turn=own or transcripts.name_of(turn.user, ""), **given)
     if turn.assistant:
         # Of a turn with several answers the hook has seen the last one.
-        hub.observe_turn("", turn.assistant, turn=names[1], noted="", **given)
+        name = own or transcripts.name_of(turn.user, turn.assistant)
+        hub.observe_turn("", turn.assistant, turn=name, noted="", **given)
     return 1 if seen.turns else 0
 
 

@@ -39,6 +39,8 @@ IN_ORDER = (JOURNAL,)
 SAID = "said"
 # What was said before, where that is a question.
 QUESTION = "question"
+# The change set of the import that a turn came with.
+CHANGE = "change"
 _OVER: tuple[JobState, ...] = ("done", "failed")
 ATTEMPTS_MAX = 3
 LEASE = timedelta(minutes=5)

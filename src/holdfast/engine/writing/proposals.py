@@ -19,7 +19,7 @@ from holdfast.engine.core import Core
 from holdfast.engine.scope import Scope
 from holdfast.engine.writing.drafts import Prepared, prepare
 from holdfast.engine.writing.promote import EVENT, as_long_term, is_said_often
-from holdfast.engine.writing.recorder import Recorder
+from holdfast.engine.writing.recorder import Recorder, continued
 from holdfast.engine.writing.supersede import LESSER_VOICES, supersede_all
 from holdfast.engine.writing.supersede_candidates import Rival, find_rivals, look, spoken_against
 from holdfast.errors import InvalidInput
@@ -75,10 +75,12 @@ def take_proposals(
     reason: str = "noticed in a conversation",
     finish: Callable[[Writer, list[Taken]], None] | None = None,
     replaces: bool = True,
+    change: str | None = None,
 ) -> list[Taken]:
     """Takes proposals in, in order, all in one transaction. `finish` runs inside it, after them:
     whoever works on a job ends it there, and counts what became of them. Where whoever said it may
-    not supersede (`replaces`), what would replace something is held for review."""
+    not supersede (`replaces`), what would replace something is held for review. `change` is the
+    change set of an import that they belong to."""
     taken: list[Taken | None] = []
     drafts: list[Draft] = []
     standing: list[bool] = []
@@ -92,7 +94,10 @@ def take_proposals(
     prepared = iter(zip(looked, standing, strict=True))
     with scope.write() as writer:
         scope.require_hub(writer)
-        recorder = Recorder(scope, writer, "remember", reason=reason)
+        if change is not None:
+            recorder = continued(scope, writer, "import", change, reason=reason)
+        else:
+            recorder = Recorder(scope, writer, "remember", reason=reason)
         way = _Way(writer, recorder, replaces)
         results = [one or _take(way, *next(prepared)) for one in taken]
         if finish is not None:

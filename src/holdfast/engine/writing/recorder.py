@@ -32,13 +32,16 @@ class Recorder:
         reason: str = "",
         undoes: str | None = None,
         change: Change | None = None,
+        change_id: str | None = None,
     ) -> None:
+        """With `change`, goes on with a change set that is there; with `change_id`, begins one of
+        that id."""
         self._scope = scope
         self._writer = writer
         self._without_vectors: list[str] = []
         self.written = change is not None
         self.change = change or Change(
-            scope.core.ids.next("chg"),
+            change_id or scope.core.ids.next("chg"),
             scope.hub_id,
             scope.now(),
             scope.actor,
@@ -149,6 +152,20 @@ class Recorder:
             from holdfast.engine.writing.embedding import embed_memories
 
             embed_memories(self._scope.core, self._scope.hub_id, self._without_vectors)
+
+
+def continued(
+    scope: Scope, writer: Writer, action: Action, change_id: str, *, reason: str = ""
+) -> Recorder:
+    """A recorder for a change set that spans several transactions: begun under this id by the first
+    one that writes, and continued by the others. What comes after it was undone, or is of somebody
+    else, is a change set of its own."""
+    there = writer.change(scope.hub_id, change_id)
+    if there is None:
+        return Recorder(scope, writer, action, reason=reason, change_id=change_id)
+    if there.undone_by is not None or there.actor != scope.actor:
+        return Recorder(scope, writer, action, reason=reason)
+    return Recorder(scope, writer, action, change=there)
 
 
 def reindex(writer: Writer, memories: Sequence[Memory]) -> None:
