@@ -28,6 +28,7 @@ from holdfast.files.atomic import locked, real_path, write_atomic
 from holdfast.files.journal.entries import Place
 from holdfast.files.reading import open_regular
 from holdfast.text import normalise
+from holdfast.text.private import without_private
 
 FOLDER = "conversations"
 # More than any context window holds; of more, the newest are kept.
@@ -221,7 +222,9 @@ def _from_caller(redactor: Redactor, given: Iterable[Any], notes: list[str]) -> 
         said = _said(item) if isinstance(item, Turn) else _message(item)
         if said is None:
             unreadable += 1
-        else:
+            continue
+        said = said._replace(content=without_private(said.content))
+        if normalise.is_visible(said.content):
             out.append(redactor.row(said))
     spoken = redactor.conversation([said.content for said in out])
     out = [said._replace(content=text) for said, text in zip(out, spoken, strict=True)]

@@ -25,6 +25,7 @@ from holdfast.errors import Conflict, InvalidInput
 from holdfast.passes.journaler import Heard, Proposed, by_rules, take
 from holdfast.passes.work import synced_files
 from holdfast.text import normalise
+from holdfast.text.private import without_private
 
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
@@ -170,7 +171,8 @@ def _said(messages: Iterable[Any] | str) -> Iterator[tuple[str, str, datetime | 
     if isinstance(messages, str):
         from holdfast.text.extract_facts import said_in
 
-        yield from ((one.speaker, one.words, one.at) for one in said_in(messages))
+        found = said_in(without_private(messages))
+        yield from ((one.speaker, one.words, one.at) for one in found)
         return
     for one in messages:
         role = one.get("role") if isinstance(one, Mapping) else None
@@ -179,7 +181,8 @@ def _said(messages: Iterable[Any] | str) -> Iterator[tuple[str, str, datetime | 
                 "A message must have a role and a content.",
                 hint='For example: {"role": "user", "content": "Hello"}',
             )
-        yield role, _text(one.get("content")), normalise.clean_time(one.get("at"))
+        text = without_private(_text(one.get("content")))
+        yield role, text, normalise.clean_time(one.get("at"))
 
 
 def _text(content: Any) -> str:

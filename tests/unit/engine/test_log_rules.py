@@ -51,6 +51,51 @@ def test_private_passages_are_not_noted_either(tmp_path: Path) -> None:
         assert "nuts" not in everything
 
 
+SECRET_PART = "Remember that I live in Porto <private>and am allergic to nuts</private>."
+CONVERSATIONS = [
+    [{"role": "user", "content": SECRET_PART}],
+    [{"role": "user", "content": [{"type": "text", "text": SECRET_PART}]}],
+    [
+        {"role": "user", "content": "<private>I am allergic to nuts."},
+        {"role": "user", "content": "I live in Porto."},
+    ],
+]
+
+
+def everything_in(hub: HubMemory) -> str:
+    kept = [one.content for one in (*hub.list(), *hub.list(quarantined=True))]
+    files = [one.read_text() for one in Path(hub.folder).rglob("*") if one.is_file()]
+    return "\n".join([*kept, *files, *(turn.content for turn in hub.turns(limit=100))])
+
+
+@pytest.mark.parametrize("messages", [*CONVERSATIONS, f"User: {SECRET_PART}\nAssistant: Noted."])
+def test_a_flush_does_not_capture_private_passages(hub: HubMemory, messages: object) -> None:
+    hub.flush(messages)  # type: ignore[arg-type]
+    assert "Porto" in everything_in(hub) and "nuts" not in everything_in(hub)
+
+
+@pytest.mark.parametrize("messages", CONVERSATIONS)
+def test_an_archive_holds_no_private_passages(
+    hub: HubMemory, messages: list[dict[str, object]]
+) -> None:
+    assert hub.archive_conversation("s1", messages=messages).notes == ()
+    assert "Porto" in everything_in(hub) and "nuts" not in everything_in(hub)
+
+
+def test_a_conversation_that_is_all_private_is_not_archived(hub: HubMemory) -> None:
+    hidden = [{"role": "user", "content": "<private>I am allergic to nuts.</private>"}]
+    done = hub.archive_conversation("s1", messages=hidden)
+    assert done.memory is None and "nothing to archive" in done.notes[0]
+
+
+def test_a_conversation_that_is_remembered_is_without_its_private_passages(
+    hub: HubMemory,
+) -> None:
+    text = f"User: {SECRET_PART}\nAssistant: Noted, you live in Porto.\nUser: Yes, since May."
+    stored = hub.remember(text, content_type="chat").memory
+    assert "Porto" in stored.content and "nuts" not in everything_in(hub)
+
+
 def test_a_paused_log_takes_nothing_in_until_it_is_resumed(
     hub: HubMemory, clock: FixedClock
 ) -> None:

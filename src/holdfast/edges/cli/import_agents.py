@@ -75,8 +75,8 @@ COMMANDS = tuple(
         _importing(client),
         "Each goes to the hub of the repository where it took place, or to your own. Turns are\n"
         "logged with their times, secrets replaced, and what they say is noted as hooks do it.\n"
-        "What is known is not taken in again: it can be broken off and run again. An import is one\n"
-        "change set, of the same id in each hub: `--undo` takes it back everywhere, and\n"
+        "What is known is not taken in again: it can be broken off and run again. An import is\n"
+        "one change set, of the same id in each hub: `--undo` takes it back everywhere, and\n"
         "`holdfast undo ID` in one hub.\n"
         "In a pipe, a line each: hub (or folder), session, turns that were new.",
     )

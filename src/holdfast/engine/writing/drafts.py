@@ -33,6 +33,8 @@ from holdfast.errors import InvalidInput
 from holdfast.text import normalise
 from holdfast.text.characters import without_hidden
 from holdfast.text.classify import classify
+from holdfast.text.content_types import content_type_of
+from holdfast.text.private import without_private
 from holdfast.text.titles import summary_of, title_of
 
 if TYPE_CHECKING:
@@ -101,7 +103,7 @@ def clean_draft(core: Core, draft: Draft) -> Draft:
     """The draft without secrets and with every field checked; InvalidInput says which one is wrong
     and why."""
     bytes_max = core.settings["content.bytes_max"]
-    draft = without_secrets(core, draft)
+    draft = without_secrets(core, _without_private(draft))
     checked: dict[str, Any] = {
         "content": normalise.clean_content(draft.content, bytes_max=bytes_max),
         **clean_fields(draft._asdict()),
@@ -109,6 +111,16 @@ def clean_draft(core: Core, draft: Draft) -> Draft:
     out = draft._replace(**checked)
     refuse_backwards(out)
     return out
+
+
+def _without_private(draft: Draft) -> Draft:
+    """A conversation without its private passages; other texts may speak of the mark itself."""
+    content = draft.content
+    if not isinstance(content, str) or "<private" not in content.lower():
+        return draft
+    if (draft.content_type or content_type_of(content, draft.source_path)) not in _CONVERSATIONS:
+        return draft
+    return draft._replace(content=without_private(content))
 
 
 def without_secrets(core: Core, draft: Draft) -> Draft:
