@@ -1044,7 +1044,7 @@ class HubMemory:
         speaker: str | None = None,
         trust: str | None = None,
         folder: str | None = None,
-        change: str | None = None,
+        import_run: str | None = None,
     ) -> Observed:
         """Shows memory a turn of a conversation: both sides are logged, where recall finds them,
         and with `shadowJournal.enabled` what is worth keeping is noted in the day's journal, later,
@@ -1056,7 +1056,8 @@ class HubMemory:
         `speaker` is the user's name, where several people are users; `trust` is whose words the
         user's side has, as in `log_turn`. `folder` is where the agent works. Nothing is logged of
         what stands in `<private>…</private>`, nor what `log_rules` set aside; `reason` says so.
-        `change` is the change set of an import: what is noted of the turn becomes part of it."""
+        `import_run` is the change set of an import under way, to which what is noted of the turn
+        belongs."""
         observed = engine.observe.observe(
             self.scope,
             user,
@@ -1070,7 +1071,7 @@ class HubMemory:
             speaker=speaker,
             trust=trust,
             folder=folder,
-            change=change,
+            import_run=import_run,
         )
         if observed.turns:
             self.core.catch_up()

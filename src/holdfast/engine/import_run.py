@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.records import Record
-from holdfast.engine import forget_turns, observed_turns
+from holdfast.engine import observed_turns
 from holdfast.engine.scope import Scope
+from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
     from holdfast.engine.history import Undone
@@ -44,6 +45,16 @@ def begin(scope: Scope, name: str, change_id: str) -> Run:
         run = Run(change_id, name, {})
         _put(scope, writer, run)
     return run
+
+
+def require_open(reader: Reader, hub_id: str, change_id: str) -> None:
+    """Raises InvalidInput where no run with this change set is under way in the hub."""
+    record = reader.record(hub_id, _KIND, change_id) if isinstance(change_id, str) else None
+    if record is None or _run(record).done:
+        raise InvalidInput(
+            f"No import with the change set {change_id!r} is under way.",
+            hint="Leave import_run out: turns are logged without it.",
+        )
 
 
 def interrupted(scope: Scope, name: str) -> str | None:
@@ -120,6 +131,8 @@ def undo(scope: Scope, run: Run, *, force: bool = False) -> Undone | None:
 def drop_turns(scope: Scope, writer: Writer, change_id: str) -> None:
     """Drops the turns that the run with this change set logged, and what is queued of them. Does
     nothing for a change set of no run."""
+    from holdfast.engine import forget_turns  # it loads what search needs
+
     record = writer.record(scope.hub_id, _KIND, change_id)
     if record is None:
         return

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.clock import to_text
 from holdfast.domain.records import Record
 from holdfast.domain.results import MODES, Noted, Observed
+from holdfast.engine import import_run as runs
 from holdfast.engine import log_rules, observed_turns
 from holdfast.engine.core import Core
 from holdfast.engine.jobs import queue
@@ -61,12 +62,12 @@ def observe(
     speaker: str | None = None,
     trust: str | None = None,
     folder: str | None = None,
-    change: str | None = None,
+    import_run: str | None = None,
 ) -> Observed:
     """Logs both sides of a turn, and queues it for the journaler where that is switched on and this
     is a real conversation. `turn` names it in its session: a side that was logged under this name
     is not logged again. `noted` is the part of the user's words that the journaler is given.
-    `change` is the change set of the import that the turn comes with."""
+    `import_run` is the change set of the import that the turn comes with."""
     mode = normalise.one_of(mode, MODES, "mode")
     said = {"user": _text(user), "assistant": _text(assistant)}
     if not any(said.values()):
@@ -82,6 +83,8 @@ def observe(
         )
         if aside:
             return Observed(reason=aside)
+        if import_run is not None:
+            runs.require_open(reader, scope.hub_id, import_run)
         logged = observed_turns.is_logged(reader, scope.hub_id, session, name) if name else None
     if logged is not None:
         said = {role: "" if logged(role) else text for role, text in said.items()}
@@ -117,7 +120,9 @@ def observe(
         if name:
             roles = [turn.role for turn in turns]
             observed_turns.add(scope.core, writer, scope.hub_id, session, name, roles)
-        dropped[:] = [] if reason else _queue(scope.core, writer, turns, noted, question, change)
+        dropped[:] = (
+            [] if reason else _queue(scope.core, writer, turns, noted, question, import_run)
+        )
         if reason and reason != SWITCHED_OFF:
             # A flush must not take it for what a person said.
             mark_seen(
@@ -152,7 +157,7 @@ def _queue(
     turns: list[Turn],
     noted: str | None,
     question: str,
-    change: str | None,
+    import_run: str | None,
 ) -> list[queue.Job]:
     """Puts the turn into the queue; returns those that had to leave it, oldest first."""
     hub_id = turns[0].hub_id
@@ -168,8 +173,8 @@ def _queue(
     }
     if noted is not None and "user" in about[queue.SAID]:
         about[queue.SAID]["user"] = core.redactor.text(noted)[:USER_CHARS_MAX]
-    if change is not None:
-        about[queue.CHANGE] = change
+    if import_run is not None:
+        about[queue.IMPORT_RUN] = import_run
     if question.rstrip().endswith("?"):
         about[queue.QUESTION] = question[-QUESTION_CHARS_MAX:]
     queue.enqueue(core, writer, hub_id, queue.JOURNAL, about)

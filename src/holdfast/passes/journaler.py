@@ -166,7 +166,7 @@ def _take(core: Core, home: str, hub: Hub, job: Job, proposed: Proposed, failed:
             [proposed],
             finish,
             replaces=job.about.get("replaces", True),
-            change=job.about.get(queue.CHANGE),
+            change=job.about.get(queue.IMPORT_RUN),
         )
 
 

@@ -78,7 +78,7 @@ def test_a_past_is_taken_in_once_and_can_be_taken_back(hooks: Hooks, client: str
     hooks.holdfast("import", client, "--undo")
     block = hooks.holdfast("context")
     assert "Lisbon" not in block and "heron" not in block
-    assert json.loads(hooks.holdfast("log", "--json"))["turns"] == []
+    assert json.loads(hooks.holdfast("log", "--json"))["data"] == []
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def past(hooks: Hooks) -> Hooks:
 
 def changes(hooks: Hooks, hub: str) -> list[dict[str, object]]:
     found = json.loads(hooks.holdfast("history", "--hub", hub, "--json"))
-    return [one for one in found["changes"] if not one["undone_by"]]
+    return [one for one in found["data"] if not one["undone_by"]]
 
 
 def test_an_import_is_one_change_set_of_the_same_id_in_every_hub(past: Hooks) -> None:
@@ -119,7 +119,7 @@ def test_undoing_an_import_leaves_what_hooks_have_logged(past: Hooks) -> None:
     past.call("UserPromptSubmit", session="s1", prompt="The mascot is a heron.", prompt_id="p0")
     past.holdfast("import", "claude-code")
     past.holdfast("import", "claude-code", "--undo")
-    turns = json.loads(past.holdfast("log", "--hub", "web", "--json"))["turns"]
+    turns = json.loads(past.holdfast("log", "--hub", "web", "--json"))["data"]
     assert [turn["content"] for turn in turns] == ["The mascot is a heron."]
 
 

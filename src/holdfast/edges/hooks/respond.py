@@ -188,11 +188,11 @@ def catch_up(
 
 
 def log_turn(
-    hub: HubMemory, client: str, session: str, turn: transcripts.Turn, *, change: str | None = None
+    hub: HubMemory, client: str, session: str, turn: transcripts.Turn, *, run: str | None = None
 ) -> int:
-    """Logs both sides of a turn of a transcript; 1 where it was new. `change` is the change set of
-    an import."""
-    given: dict[str, Any] = {"session": session, "source": client, "at": turn.at, "change": change}
+    """Logs both sides of a turn of a transcript; 1 where it was new. `run` is the change set of an
+    import."""
+    given: dict[str, Any] = {"session": session, "source": client, "at": turn.at, "import_run": run}
     own = "" if turn.name.startswith("said-") else turn.name
     seen = hub.observe_turn(turn.user, "", turn=own or transcripts.name_of(turn.user, ""), **given)
     if turn.assistant:

@@ -40,7 +40,7 @@ SAID = "said"
 # What was said before, where that is a question.
 QUESTION = "question"
 # The change set of the import that a turn came with.
-CHANGE = "change"
+IMPORT_RUN = "import_run"
 _OVER: tuple[JobState, ...] = ("done", "failed")
 ATTEMPTS_MAX = 3
 LEASE = timedelta(minutes=5)
