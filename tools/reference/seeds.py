@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from tests.seeds import test_max
+from tests.seeds import test_maven, test_max
 from tests.seeds.documented import Behaviour, Seed, behaviours_in
 
-MODULES: tuple[ModuleType, ...] = (test_max,)
+MODULES: tuple[ModuleType, ...] = (test_max, test_maven)
 
 _OPENING = """# The five seeds, line by line
 

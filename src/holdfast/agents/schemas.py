@@ -42,9 +42,10 @@ def _property(parameter: Parameter) -> dict[str, Any]:
     if parameter.choices:
         out["enum"] = list(parameter.choices)
     low, high = _BOUNDS.get(parameter.kind, _NUMBER_BOUNDS)
-    if parameter.least is not None:
+    # A client that checks the schema would refuse what is clamped.
+    if parameter.least is not None and not parameter.clamped:
         out[low] = parameter.least
-    if parameter.most is not None:
+    if parameter.most is not None and not parameter.clamped:
         out[high] = parameter.most
     if parameter.default is not None:
         out["default"] = parameter.default

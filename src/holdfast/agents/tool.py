@@ -24,7 +24,8 @@ ParameterKind: TypeAlias = Literal["text", "whole", "number", "flag", "texts", "
 
 
 class Parameter(NamedTuple):
-    """One argument. `least` and `most` bound a number, a text's characters or a list's items.
+    """One argument. `least` and `most` bound a number, a text's characters or a list's items; a
+    `clamped` number outside of them is taken for the nearest one inside, not refused.
     `shape` is what a value looks like, as a schema, where a form is strict; a call takes more."""
 
     name: str
@@ -36,6 +37,7 @@ class Parameter(NamedTuple):
     least: int | None = None
     most: int | None = None
     shape: Mapping[str, Any] = {}
+    clamped: bool = False
 
 
 class Tool(NamedTuple):
@@ -174,10 +176,19 @@ def _value(tool: Tool, parameter: Parameter, value: Any) -> Any:
             f"{tool.name}: {parameter.name} must be one of {', '.join(parameter.choices)}; "
             f"{_shown(value)} is none of them."
         )
+    if parameter.clamped:
+        value = _clamp(parameter, value)
     _check_bounds(tool, parameter, value)
     if whole and kind != "number":
         return int(value)
     return value
+
+
+def _clamp(parameter: Parameter, value: Any) -> Any:
+    """The nearest number within the bounds of a parameter."""
+    if parameter.least is not None:
+        value = max(value, parameter.least)
+    return value if parameter.most is None else min(value, parameter.most)
 
 
 def _check_bounds(tool: Tool, parameter: Parameter, value: Any) -> None:

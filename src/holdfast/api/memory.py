@@ -147,6 +147,17 @@ class Holdfast(OpenMemory):
             rename_hub_folder(self.home, normalise.clean_hub_name(name), hub.name)
         return hub
 
+    def set_hub_folder(self, name: str, folder: str | os.PathLike[str]) -> str:
+        """Keeps the hub's files in this folder from now on: MEMORY.md, journals and the rest. What
+        the hub has in files so far moves there; what is there already is taken in. Returns the
+        folder's path."""
+        from holdfast.files.workspace import link_hub_folder
+
+        hub = self.hub(name)
+        place = link_hub_folder(self.home, hub.info.name, os.fspath(folder))
+        hub.sync()
+        return place
+
     def delete_hub(self, name: str) -> Hub:
         """Removes a hub and everything in it, for good."""
         pages = self._pages_of(name)
@@ -167,6 +178,10 @@ class Holdfast(OpenMemory):
             journal.remove_all(folder)
             archive.remove_all(folder)
             storage.remove_all(folder)
+            if os.path.islink(folder):
+                from holdfast.files.workspace import unlink_hub_folder
+
+                unlink_hub_folder(self.home, hub.name)
         # Last, since it may fail where there is no room, and the hub's files must go all the same.
         engine.edit.settle(self.core, "The hub is gone")
         return hub

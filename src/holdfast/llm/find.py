@@ -10,11 +10,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import InvalidSetting, extra_requirement
+from holdfast.llm.providers import PROVIDERS, is_name, key_variable_of
 
 if TYPE_CHECKING:
     from holdfast.llm.base import Model
 
-FORMS = "openai:MODEL, openai:MODEL@URL, anthropic:MODEL, anthropic:MODEL@URL, or none"
+FORMS = (
+    "PROVIDER/MODEL (such as xai/grok-4), PROVIDER/MODEL@URL, openai:MODEL, openai:MODEL@URL,"
+    " anthropic:MODEL, anthropic:MODEL@URL, or none"
+)
 PROTOCOLS = ("openai", "anthropic")
 KEY_VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 # This machine itself.
@@ -22,17 +26,22 @@ LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
 class Spec(NamedTuple):
-    """What a setting says: a protocol, a model's name, and where it is served ('' for the official
-    address)."""
+    """What a setting says: a protocol, a model's name, where it is served ('' for the official
+    address), and the provider where one was named."""
 
     protocol: str
     model: str
     url: str
     host: str
+    provider: str = ""
 
     @property
     def name(self) -> str:
         """As usage and errors show it."""
+        if self.provider:
+            known = PROVIDERS.get(self.provider)
+            usual = known is not None and known.url == self.url
+            return f"{self.provider}/{self.model}" + ("" if usual else f"@{self.url}")
         return f"{self.protocol}:{self.model}" + (f"@{self.url}" if self.url else "")
 
     @property
@@ -41,36 +50,84 @@ class Spec(NamedTuple):
         return self.host in LOOPBACK_HOSTS
 
 
-def parse(text: str) -> Spec | None:
-    """A setting taken apart; None where it names no model."""
+def parse(text: str, *, inherit: str = "") -> Spec | None:
+    """A setting taken apart; None where it names no model. `inherit` is another setting: a name
+    without a provider is a model of the service that it names."""
     text = text.strip()
     if text in ("", "none"):
         return None
+    if (spec := _of_protocol(text) or _of_provider(text)) is not None:
+        return spec
+    base = parse(inherit)
+    if base is None or not _is_model(text) or ":" in text.partition("/")[0]:
+        raise _bad(text)
+    return base._replace(model=text)
+
+
+def _of_protocol(text: str) -> Spec | None:
+    """`openai:MODEL` and the like."""
     protocol, _, rest = text.partition(":")
-    # A model's name may hold an @, so the URL is found by how it starts.
-    model, at, tail = rest.partition("@http")
-    if protocol not in PROTOCOLS or not model or (not at and "://" in model):
+    if protocol not in PROTOCOLS:
+        return None
+    model, url, host = _model_and_address(rest)
+    if not _is_model(model):
         raise _bad(text)
-    if not (model.isascii() and model.isprintable()) or " " in model:
-        raise _bad(text)
-    url, host = _address(f"http{tail}") if at else ("", "")
     return Spec(protocol, model, url, host)
+
+
+def _of_provider(text: str) -> Spec | None:
+    """`PROVIDER/MODEL`, of the table or with a URL; None where the provider is neither."""
+    provider, slash, rest = text.partition("/")
+    if not slash or not is_name(provider):
+        return None
+    model, url, host = _model_and_address(rest)
+    known = PROVIDERS.get(provider)
+    if known is None and not url:
+        return None
+    if not _is_model(model):
+        raise _bad(text)
+    if not url and known is not None and known.url:
+        url, host = _address(known.url)
+    return Spec(known.protocol if known else "openai", model, url, host, provider)
+
+
+def _model_and_address(text: str) -> tuple[str, str, str]:
+    """A model's name, and the URL behind it with its host."""
+    # A model's name may hold an @, so the URL is found by how it starts.
+    model, at, tail = text.partition("@http")
+    return (model, *_address(f"http{tail}")) if at else (model, "", "")
+
+
+def _is_model(name: str) -> bool:
+    fits = bool(name) and name.isascii() and name.isprintable()
+    return fits and " " not in name and "://" not in name
 
 
 def key_variable(spec: Spec, named: str) -> str:
     """The environment variable that holds the key: the one a setting names, or the usual one."""
-    return named.strip() or KEY_VARIABLES[spec.protocol]
+    if named.strip():
+        return named.strip()
+    return key_variable_of(spec.provider) if spec.provider else KEY_VARIABLES[spec.protocol]
 
 
-def find_model(name: str, *, key_variable_named: str = "") -> Model | None:
+def _named_for(spec: Spec, named: str, inherit: str) -> str:
+    """The variable that a setting names, where it is meant for this model. It holds the key of the
+    service in `inherit`, which is not for another provider."""
+    base = parse(inherit) if spec.provider else None
+    if base is not None and (base.protocol, base.url) != (spec.protocol, spec.url):
+        return ""
+    return named.strip()
+
+
+def find_model(name: str, *, inherit: str = "", key_variable_named: str = "") -> Model | None:
     """The model that a setting names; None where it names none. Making one sends nothing."""
-    spec = parse(name)
+    spec = parse(name, inherit=inherit)
     if spec is None:
         return None
     from holdfast.llm.endpoint import Endpoint
 
-    named = bool(key_variable_named.strip())
-    endpoint = Endpoint(spec, key_variable(spec, key_variable_named), key_named=named)
+    named = _named_for(spec, key_variable_named, inherit)
+    endpoint = Endpoint(spec, key_variable(spec, named), key_named=bool(named))
     if spec.protocol == "openai":
         from holdfast.llm.openai_compatible import OpenAICompatibleModel
 
@@ -80,15 +137,18 @@ def find_model(name: str, *, key_variable_named: str = "") -> Model | None:
     return AnthropicModel(endpoint)
 
 
-def describe(name: str, key_variable_named: str, environment: Mapping[str, str]) -> str:
+def describe(
+    name: str, key_variable_named: str, environment: Mapping[str, str], *, inherit: str = ""
+) -> str:
     """A model and whether its key is there, in words; never the key itself."""
-    spec = parse(name)
+    spec = parse(name, inherit=inherit)
     if spec is None:
         return "none"
     if not has_sdk(spec.protocol):
         return f"{spec.name} (needs `pip install {extra_requirement('llm')}`)"
-    variable = key_variable(spec, key_variable_named)
-    if environment.get(variable, "").strip() and (key_variable_named.strip() or not spec.is_local):
+    named = _named_for(spec, key_variable_named, inherit)
+    variable = key_variable(spec, named)
+    if environment.get(variable, "").strip() and (named or not spec.is_local):
         return f"{spec.name} (its key is in {variable})"
     if spec.is_local:
         return f"{spec.name} (on this machine, which needs no key)"

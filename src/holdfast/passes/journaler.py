@@ -26,7 +26,7 @@ from holdfast.engine.upkeep import capture_stats
 from holdfast.engine.writing.proposals import ASSISTANT, SAID_BY, Proposal, Taken, take_proposals
 from holdfast.errors import InvalidSetting, ModelError, NotFound
 from holdfast.passes.logs import logger
-from holdfast.passes.work import synced_files
+from holdfast.passes.work import makes_journals, synced_files
 from holdfast.text.guard import instruction_shaped
 from holdfast.text.normalise import content_hash
 from holdfast.text.secrets import PLACEHOLDER
@@ -158,7 +158,8 @@ def _take(core: Core, home: str, hub: Hub, job: Job, proposed: Proposed, failed:
             noted.append(Noted("failed", "the model", proposed.heard.user))
         capture_stats.note(core, writer, hub.id, noted or [Noted("nothing", "", "")])
 
-    with synced_files(core, home, hub, [proposed.heard.at.date()]):
+    make = makes_journals(core) and bool(proposed.proposals)
+    with synced_files(core, home, hub, [proposed.heard.at.date()], make=make):
         # Jobs from before this was noted came by keys that were allowed to.
         take(
             core,

@@ -15,8 +15,9 @@ from holdfast.engine.jobs import queue
 from holdfast.engine.jobs.queue import Runner, work_on_next
 from holdfast.engine.scope import Scope
 from holdfast.errors import HoldfastError, StoreClosed
-from holdfast.files.atomic import is_kept_in_files
+from holdfast.files.atomic import hub_folder, is_kept_in_files, make_folder
 from holdfast.passes.logs import logger
+from holdfast.store.values import Capability
 
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
@@ -25,12 +26,19 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def synced_files(core: Core, home: str, hub: Hub, days: Iterable[date]) -> Iterator[None]:
+def synced_files(
+    core: Core, home: str, hub: Hub, days: Iterable[date], *, make: bool = False
+) -> Iterator[None]:
     """Wraps a write to the journals of these days, and perhaps to MEMORY.md. A hub without files
-    costs one check of its folder."""
-    folder = os.path.join(home, "hubs", hub.name)
+    costs one check of its folder; with `make`, it keeps files from now on."""
+    folder = hub_folder(home, hub.name)
+    notes: list[str] = []
+    if make:
+        with _noted(notes):
+            make_folder(folder)
     if not is_kept_in_files(folder):
         yield
+        _tell(hub.name, notes)
         return
     from holdfast.files.file_sync import Step
     from holdfast.files.journal import journal
@@ -42,7 +50,6 @@ def synced_files(core: Core, home: str, hub: Hub, days: Iterable[date]) -> Itera
     scope = Scope(owner, hub.id, hub.name)
     step = Step(scope, os.path.join(folder, "MEMORY.md"))
     place = Place(scope, folder, Look())
-    notes: list[str] = []
     with _noted(notes):
         step.before()
         journal.take_in(place, place.look.changed(owner, hub.id, folder))
@@ -57,6 +64,14 @@ def synced_files(core: Core, home: str, hub: Hub, days: Iterable[date]) -> Itera
         # A pass holds what it is not sure of.
         step.waiting()
     _tell(hub.name, [*notes, *step.notes, *place.look.notes])
+
+
+def makes_journals(core: Core) -> bool:
+    """Whether a hub whose turns are noted is to keep its journals as files. A store that several
+    machines use has its files in one place, which a person chooses."""
+    settings = core.settings
+    alone = Capability.MACHINES not in core.store.capabilities
+    return bool(settings["shadowJournal.enabled"] and settings["shadowJournal.files"] and alone)
 
 
 @contextmanager

@@ -162,6 +162,11 @@ SETTINGS: tuple[Setting, ...] = (
         "Whether what is said in a conversation is noted in the journal by itself.",
     ),
     Setting(
+        "shadowJournal.files",
+        True,
+        "Whether a hub whose turns are noted so keeps its journals and MEMORY.md as files.",
+    ),
+    Setting(
         "shadowJournal.model",
         "",
         "The model that notes it, as in llm.model; empty means that one, without any the rules.",

@@ -111,7 +111,9 @@ def _find_embedder(settings: Settings) -> Embedder | None:
 def _find_model(name: str, settings: Settings) -> Model | None:
     from holdfast.llm.find import find_model
 
-    return find_model(name, key_variable_named=settings["llm.key_variable"])
+    return find_model(
+        name, inherit=settings["llm.model"], key_variable_named=settings["llm.key_variable"]
+    )
 
 
 def _login() -> str:

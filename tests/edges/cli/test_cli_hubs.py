@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.edges.cli.cli_calls import Run
@@ -115,3 +117,13 @@ def test_a_mistyped_hub_is_answered_with_the_nearest(run: Run, words) -> None:
     ran = run(*words)
     assert ran.code == 3
     assert "Did you mean `work`?" in ran.err
+
+
+def test_a_hub_has_its_files_in_a_folder_of_ones_choice(run: Run, tmp_path: Path) -> None:
+    run("hub", "create", "work")
+    assert run("hub", "folder", "work").out.endswith("hubs/work\n")
+    chosen = tmp_path / "workspace" / "memory"
+    assert run("hub", "folder", "work", str(chosen)).out == f"{chosen}\n"
+    run("journal", "add", "Uses pnpm", "--hub", "work")
+    assert any("Uses pnpm" in file.read_text() for file in chosen.glob("????-??-??.md"))
+    assert run("hub", "folder", "work", "--json").json["hub"] == "work"

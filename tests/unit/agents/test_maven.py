@@ -146,7 +146,9 @@ def test_five_are_found_unless_more_are_asked_for(hub: HubMemory, clock: FixedCl
         clock.tick(minutes=1)
     assert said(hub, "memory_search", query="note").count("## ") == 5
     assert said(hub, "memory_search", query="note", limit=7).count("## ") == 7
-    assert "limit must be 1 to 100" in refused(hub, "memory_search", query="note", limit=0)
+    assert said(hub, "memory_search", query="note", limit=0).count("## ") == 1
+    assert said(hub, "memory_search", query="note", limit=101).count("## ") == 8
+    assert "limit must be a whole number" in refused(hub, "memory_search", query="a", limit=1.5)
 
 
 def test_a_snippet_is_the_part_of_the_entry_that_matches(hub: HubMemory) -> None:

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import InvalidSetting
-from holdfast.llm.find import parse
+from holdfast.llm.find import describe, key_variable, parse
+from holdfast.llm.providers import PROVIDERS
 from holdfast.testing import ScriptedModel, open_for_tests
+from tests.docs.documentation import ROOT
 
 
 @pytest.mark.parametrize(
@@ -35,6 +37,67 @@ def test_a_setting_names_a_protocol_a_model_and_an_address(
     spec = parse(text)
     assert spec is not None
     assert (spec.protocol, spec.model, spec.url, spec.is_local) == (protocol, model, url, local)
+
+
+@pytest.mark.parametrize(
+    ("text", "protocol", "model", "url", "variable"),
+    [
+        ("xai/grok-4", "openai", "grok-4", "https://api.x.ai/v1", "XAI_API_KEY"),
+        ("openai/gpt-5-mini", "openai", "gpt-5-mini", "", "OPENAI_API_KEY"),
+        ("anthropic/claude-haiku-4-5", "anthropic", "claude-haiku-4-5", "", "ANTHROPIC_API_KEY"),
+        ("openrouter/x-ai/grok-4:free", "openai", "x-ai/grok-4:free",
+         "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+        ("ollama/qwen3:8b", "openai", "qwen3:8b", "http://localhost:11434/v1", "OLLAMA_API_KEY"),
+        # A provider of the table at another address, and one that is not in it.
+        ("xai/grok-4@https://eu.example.org/v1", "openai", "grok-4",
+         "https://eu.example.org/v1", "XAI_API_KEY"),
+        ("my-house/m@https://llm.example.org/v1/", "openai", "m",
+         "https://llm.example.org/v1", "MY_HOUSE_API_KEY"),
+    ],
+)  # fmt: skip
+def test_a_provider_is_named_before_the_model(
+    text: str, protocol: str, model: str, url: str, variable: str
+) -> None:
+    spec = parse(text)
+    assert spec is not None
+    assert (spec.protocol, spec.model, spec.url) == (protocol, model, url)
+    assert key_variable(spec, "") == variable
+    assert parse(spec.name) == spec
+    assert spec.is_local == text.startswith("ollama")
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_every_provider_of_the_table_is_in_the_docs(provider: str) -> None:
+    page = (ROOT / "docs" / "how-to" / "use-a-language-model.md").read_text(encoding="utf-8")
+    spec = parse(f"{provider}/m")
+    assert spec is not None
+    row = next(line for line in page.splitlines() if line.startswith(f"| `{provider}` |"))
+    assert spec.url in row
+    assert spec.is_local or key_variable(spec, "") in row
+
+
+def test_a_bare_name_is_a_model_of_the_service_in_use() -> None:
+    for base in ("xai/grok-4", "openai:m@https://api.example.org/v1", "anthropic:c"):
+        spec, main = parse("small", inherit=base), parse(base)
+        assert main is not None
+        assert spec == main._replace(model="small")
+    # A slash in a name is the model's own where no provider is called so.
+    spec = parse("qwen/qwen3-8b", inherit="openai:m@https://api.example.org/v1")
+    assert spec is not None
+    assert (spec.model, spec.url) == ("qwen/qwen3-8b", "https://api.example.org/v1")
+    for text in ("small", "google:gemini", "a b"):
+        with pytest.raises(InvalidSetting):
+            parse(text)
+    with pytest.raises(InvalidSetting):
+        parse("opneai:gpt-5", inherit="xai/grok-4")
+
+
+def test_the_key_of_one_service_is_not_sent_to_another_provider() -> None:
+    keys = {"HOUSE_KEY": "hunter2", "XAI_API_KEY": "other"}
+    main = "openai:m@https://llm.example.org/v1"
+    assert "HOUSE_KEY" in describe(main, "HOUSE_KEY", keys, inherit=main)
+    assert "XAI_API_KEY" in describe("xai/grok-4", "HOUSE_KEY", keys, inherit=main)
+    assert "HOUSE_KEY" in describe("xai/grok-4", "HOUSE_KEY", keys, inherit="xai/grok-4-fast")
 
 
 @pytest.mark.parametrize("text", ["", "  ", "none"])

@@ -128,7 +128,13 @@ DIALECT = Dialect(
                     "query", "text", "The text to look for; a word works best.", required=True
                 ),
                 Parameter(
-                    "limit", "whole", "How many entries at most.", default=5, least=1, most=100
+                    "limit",
+                    "whole",
+                    "How many entries at most; less than 1 counts as 1, more than 100 as 100.",
+                    default=5,
+                    least=1,
+                    most=100,
+                    clamped=True,
                 ),
             ),
             _search,

@@ -72,7 +72,9 @@ def _set(call: Call, args: Namespace) -> None:
     if setting.name.endswith(".model") and setting.name != "embed.model":
         from holdfast.llm.find import parse
 
-        parse(args.value)
+        # A pass may name a model of the service that `llm.model` names.
+        service = "" if setting.name == "llm.model" else call.settings["llm.model"]
+        parse(args.value, inherit=service)
     if setting.name == "sources.read":
         from holdfast.sources.configured import check_entries
 

@@ -196,7 +196,7 @@ def language_models(call: Call) -> tuple[dict[str, str], list[str]]:
     from holdfast.settings import SETTINGS
 
     settings = call.local.core.settings
-    named = settings["llm.key_variable"]
+    named, service = settings["llm.key_variable"], settings["llm.model"]
     described, wrong = {}, []
     for setting in SETTINGS:
         if not setting.name.endswith(".model") or setting.name == "embed.model":
@@ -205,7 +205,9 @@ def language_models(call: Call) -> tuple[dict[str, str], list[str]]:
             # The pass uses that of llm.model.
             continue
         try:
-            described[setting.name] = describe(settings[setting.name], named, os.environ)
+            described[setting.name] = describe(
+                settings[setting.name], named, os.environ, inherit=service
+            )
         except InvalidSetting as error:
             described[setting.name] = "none. See below."
             wrong.append(f"{setting.name}: {error}")
@@ -224,8 +226,9 @@ def model_servers(call: Call) -> dict[str, str]:
         if setting.name.endswith(".model") and setting.name != "embed.model":
             # `language_models` reports one that cannot be parsed.
             with suppress(InvalidSetting):
-                spec = parse(settings[setting.name])
-                found += [spec.url] if spec is not None and spec.url else []
+                spec = parse(settings[setting.name], inherit=settings["llm.model"])
+                own = spec is not None and spec.url and (spec.is_local or not spec.provider)
+                found += [spec.url] if spec is not None and own else []
     if not found:
         return {}
     from holdfast.llm.endpoint import answering

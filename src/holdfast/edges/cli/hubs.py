@@ -118,6 +118,22 @@ def _rename(call: Call, args: Namespace) -> None:
     _show(call, "renamed", hub, f"Hub {args.name} renamed to {hub.name}.")
 
 
+def _folder_options(parser: Parser) -> None:
+    _name_option(parser)
+    parser.add_argument(
+        "folder", nargs="?", metavar="FOLDER", help="keep its files there from now on"
+    )
+
+
+def _folder(call: Call, args: Namespace) -> None:
+    hub = call.local.hub(args.name)
+    path = call.local.set_hub_folder(args.name, args.folder) if args.folder else hub.folder
+    if call.out.json:
+        call.out.value({"hub": hub.name, "folder": path})
+    else:
+        call.out.line(path)
+
+
 def _delete_options(parser: Parser) -> None:
     _name_option(parser)
     command.add_yes(parser)
@@ -226,6 +242,16 @@ COMMANDS = (
         _rename_options,
         _rename,
         server="works",
+    ),
+    Command(
+        "hub folder",
+        "Say where a hub's files are, or keep them in a folder of your choice.",
+        "holdfast hub folder work ~/workspace/memory",
+        _folder_options,
+        _folder,
+        "MEMORY.md, journals and documents are kept there from now on. What the hub has in files\n"
+        "so far moves there; what is there already is taken in. Deleting the hub leaves the\n"
+        "folder and what you put into it. The choice is this machine's: a link in the home.",
     ),
     Command(
         "hub delete",

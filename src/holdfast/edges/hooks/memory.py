@@ -16,6 +16,8 @@ def open_memory(home: str, *, words_only: bool) -> Holdfast:
     flags: dict[str, Any] = {"embed.background": not words_only}
     if load(home).origin("shadowJournal.enabled") == "default":
         flags["shadowJournal.enabled"] = True
+        # Whoever only set up hooks did not ask for files, which every operation would pay for.
+        flags["shadowJournal.files"] = False
     if words_only:
         flags["embed.model"] = "none"
     return library.open(home, settings=flags)
