@@ -126,4 +126,4 @@ def test_a_hub_has_its_files_in_a_folder_of_ones_choice(run: Run, tmp_path: Path
     assert run("hub", "folder", "work", str(chosen)).out == f"{chosen}\n"
     run("journal", "add", "Uses pnpm", "--hub", "work")
     assert any("Uses pnpm" in file.read_text() for file in chosen.glob("????-??-??.md"))
-    assert run("hub", "folder", "work", "--json").json["hub"] == "work"
+    assert run("hub", "folder", "work", "--json").data["hub"] == "work"

@@ -92,7 +92,7 @@ def test_an_unknown_part_of_a_command_names_the_nearest(run: Run) -> None:
 def test_the_first_word_alone_says_what_can_follow(run: Run) -> None:
     ran = run("hub")
     assert ran.code == 2
-    assert "create, list, use, rename, delete" in ran.err
+    assert "create, list, use, rename, folder, delete" in ran.err
 
 
 def test_the_version_is_printed(run: Run) -> None:
