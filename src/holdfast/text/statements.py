@@ -286,7 +286,8 @@ def _core_stems(body: str) -> tuple[str, ...]:
 def _stems(word: str) -> list[str]:
     if word in _SMALL or word in STOP_WORDS:
         return []
-    return [word] if any(c.isdigit() for c in word) else terms(word)
+    # Numbers, host names and paths are what they are: staging.example is not stage.example.
+    return [word] if any(c.isdigit() or c in "./" for c in word) else terms(word)
 
 
 # Small words that turn what is said around: by themselves, or where the other statement has their

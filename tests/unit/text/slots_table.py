@@ -207,7 +207,6 @@ CONTRADICTS = (
     ("Joined Acme as an investor", "Works at Globex"),
     ("Moved back to Python", "Lives in Lisbon"),
     ("Moved to Lisbon for the weekend", "Lives in Porto"),
-    ("Wakes up at 6 on Sundays", "Wakes up at 7"),
     ("The API is deployed on Fly", "The API runs on Kubernetes"),
     ("Switched from tea to coffee", "Prefers tea in the morning"),
     # decisions
@@ -247,6 +246,7 @@ SAME = (
 )
 
 UNRELATED = (
+    ("Wakes up at 6 on Sundays", "Wakes up at 7"),
     # relatives
     ("Husband Tom works at BMW", "Husband Jim works at Siemens"),
     ("Sister Ana lives in Oslo", "Sister lives in Bergen"),

@@ -233,16 +233,6 @@ RULES: tuple[Rule, ...] = (
         dated=True,
     ),
     Rule(
-        "clock",
-        ("at ", "starts", "moved to", "wakes", "gets up"),
-        rf"(?:the )?(?P<what>[\w' -]{{2,50}}?) (?:is|are|starts|begins|takes place|was moved|moved"
-        rf"|has moved|has been moved)(?: now)? (?:at|to) (?P<value>{_CLOCK})(?P<rest>(?:[,;] ?"
-        rf"| ).*)?"
-        rf"|(?P<what2>wakes up|gets up|goes to bed|starts work)(?: (?:now|usually))? at"
-        rf" (?P<value2>{_CLOCK})(?P<rest2>(?:[,;] ?| ).*)?",
-        dated=True,
-    ),
-    Rule(
         "diet",
         ("vegan", "vegetarian", "pescatarian", "pescetarian", "omnivore"),
         r"(?:is |am |became |turned |gone |went )?(?:an? )?(?:fully |strictly )?"
@@ -318,7 +308,7 @@ class Filled(NamedTuple):
 
     def label(self) -> str:
         """The slot in words, for people."""
-        if self.kind in ("due", "clock", "given") and self.name:
+        if self.kind in ("due", "given") and self.name:
             return self.name
         link = "" if self.kind in ("favourite", "name of") else "of "
         kind = self.kind if self.name else self.kind.removesuffix(" of")
