@@ -6,7 +6,6 @@ hub's words weigh in another's ranking.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -77,12 +76,8 @@ def _worth_asking(terms: Sequence[str], lexicon: Lexicon) -> list[str]:
 
 
 def rarity(lexicon: Lexicon, term: str) -> float:
-    """How much a term tells: the inverse document frequency in this hub.
-
-    One is added inside, so that a word every passage holds still counts for a little.
-    """
-    held = lexicon.frequency[term]
-    return math.log(1 + (max(lexicon.passages, held, 1) - held + 0.5) / (held + 0.5))
+    """How much a term tells."""
+    return lexicon.rarity(term)
 
 
 def bm25(

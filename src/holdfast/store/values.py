@@ -3,6 +3,7 @@
 Apart from the contract itself (base.py), which only type checkers need to load.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
@@ -45,6 +46,12 @@ class Lexicon(NamedTuple):
     terms: int
     frequency: Mapping[str, int]
 
+    def rarity(self, term: str) -> float:
+        """The inverse document frequency of a term. One is added inside, so that a word of every
+        passage still counts for a little."""
+        held = self.frequency[term]
+        return math.log(1 + (max(self.passages, held, 1) - held + 0.5) / (held + 0.5))
+
 
 class TermQuery(NamedTuple):
     """Passages that hold at least one of `terms` (all phrases of `phrases`, none of `excluded`)."""
@@ -54,6 +61,9 @@ class TermQuery(NamedTuple):
     excluded: tuple[tuple[str, ...], ...] = ()
     # Terms of a single character in a script without spaces: answered by the words they begin.
     prefixes: tuple[str, ...] = ()
+    # A hint that ordering by the rarity of the shared terms is enough, as for short texts of about
+    # the same length. A store that saves nothing by it may ignore it.
+    by_rarity: bool = False
 
 
 class TextQuery(NamedTuple):

@@ -15,6 +15,8 @@ from holdfast.text.slots.compare import (
     subject_of,
     terms_of_replaced,
 )
+from holdfast.text.slots.frames import frame_terms
+from holdfast.text.statements import read
 from holdfast.text.terms import terms
 from holdfast.text.wordings import adds_nothing
 from tests.unit.text.slots_table import CONTRADICTS, REPLACES, SAME, UNRELATED
@@ -91,6 +93,32 @@ def test_what_is_replaced_has_the_terms_it_is_sought_by() -> None:
         assert any(held <= set(terms(old)) for held in terms_of_replaced(new)), (new, old)
     telling = [text for text in texts if can_replace(text) and all(terms_of_replaced(text))]
     assert len(telling) > 100, "it would not be worth asking"
+
+
+THINGS = st.sampled_from(["db3", "The API", "Standup", "the k8s cluster", "Ann's room", "Ann"])
+SAYS = st.sampled_from(
+    ["runs on port {}", "starts at {}", "is due {}", "keeps logs for {} days", "has moved to {} now",
+     "costs {} a month", "meets at {} on Fridays", "uses word7 and {} of foo2"]
+)  # fmt: skip
+VALUES = st.sampled_from(
+    ["8080", "9:30", "noon", "5 May", "May 7", "2026-03-01", "v1.2", "$30", "12", "3rd", "40%",
+     "https://a.example/x", "ops@a.example", "/srv/data", "+49 30 1234", "10 am", "midnight"]
+)  # fmt: skip
+
+
+@given(THINGS, SAYS, VALUES, VALUES, st.sampled_from(["", "now ", "the "]))
+def test_what_differs_in_a_value_is_found_by_the_words_around_it(
+    thing: str, says: str, one: str, other: str, small: str
+) -> None:
+    new, old = (f"{thing} {says.format(value)}" for value in (one, small + other))
+    if compare(new, old).relation == "replaces":
+        assert any(held <= set(terms(old)) for held in terms_of_replaced(new)), (new, old)
+
+
+def test_an_identifier_with_a_digit_is_no_value_but_a_word_that_both_share() -> None:
+    held = frame_terms(read("The word7 server runs word9 on port 8080"))
+    assert held == [frozenset(terms("word7 server run word9 port"))]
+    assert frame_terms(read("The word7 server runs word9 with word3")) == []
 
 
 @pytest.mark.parametrize(

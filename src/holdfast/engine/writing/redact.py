@@ -39,6 +39,8 @@ _CLEAN_MAX = 100_000
 # Shorter texts are scanned again faster than they are looked up. A memory is scanned as a draft, as
 # a row and as passages: with 200 here, a write of one short memory took 1.2 times as long.
 _CLEAN_CHARS_MIN = 40
+# By themselves, shorter texts are no secret (text.secrets); next to others they may look like one.
+_SECRET_CHARS_MIN = 8
 # A text this long is looked at in pieces, of which most were looked at before.
 _LONG_CHARS_MIN = 20_000
 _PIECE_LINES = 32
@@ -236,9 +238,8 @@ class Redactor:
                 elif not self._is_clean(value):
                     return False
             elif value and isinstance(value, (tuple, list, Mapping)):
-                if isinstance(value, Mapping) or not all(isinstance(one, str) for one in value):
+                if not self._gather(value, "", short):
                     return False
-                short += value
         together = "\n".join(short)
         if clean_text(together) is not together:
             return False
@@ -249,6 +250,25 @@ class Redactor:
         if find(together, payment_numbers=self._payment_numbers):
             return False
         self._note_clean(together)
+        return True
+
+    def _gather(self, value: Any, name: str, into: list[str]) -> bool:
+        """Adds the texts of what JSON can hold; False where one of them is a secret by the name
+        that it stands under."""
+        if isinstance(value, str):
+            if name and self._enabled and _kind_by_name(name, value):
+                return False
+            if len(value) >= _SECRET_CHARS_MIN:
+                into.append(value)
+            elif clean_text(value) is not value:
+                return False
+        elif isinstance(value, Mapping):
+            return all(
+                self._gather(str(key), "", into) and self._gather(one, str(key), into)
+                for key, one in value.items()
+            )
+        elif isinstance(value, (tuple, list)):
+            return all(self._gather(one, name, into) for one in value)
         return True
 
     def _is_clean(self, text: str) -> bool:

@@ -34,9 +34,9 @@ _OF_KIND_MAX = 300
 # large hub tells too little to be worth it.
 _POSTINGS_MAX = 20_000
 # How many of the best matches by words are looked at for one that is close.
-_CLOSE_MAX = 20
+_CLOSE_MAX = 8
 # What is close shares a rare word; ranking this many passages takes a millisecond or two.
-_CLOSE_POSTINGS_MAX = 2_000
+_CLOSE_POSTINGS_MAX = 1_000
 # Less than `text.slots` asks for, as small words are counted here too.
 _SHARED_LEAST = 0.25
 # Where more than this has changed since the search, another search is the faster way.
@@ -165,7 +165,9 @@ def find_close(reader: Reader, memory: Memory) -> str | None:
     asked = _rarest(words, lexicon, _CLOSE_POSTINGS_MAX)
     if not asked:
         return None
-    found = reader.search_terms(memory.hub_id, TermQuery(asked), _EVERYTHING, limit=_CLOSE_MAX)
+    # Short statements are of about the same length.
+    query = TermQuery(asked, by_rarity=True)
+    found = reader.search_terms(memory.hub_id, query, _EVERYTHING, limit=_CLOSE_MAX)
     own = frozenset(terms(memory.content))
     ids = [one.memory_id for one in found if _is_whole(one) and _shares_much(one, own)]
     there = reader.memories_by_id(memory.hub_id, ids)

@@ -3,7 +3,6 @@ them, the same for every store."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -134,7 +133,7 @@ class SearchReader(HistoryReader):
         all of them, or only the best."""
         hub = self._session.hub(hub_id)
         weighed = [
-            Weighed(lexemes.quoted(hub, term), _rarity(lexicon, term), lexicon.frequency[term])
+            Weighed(lexemes.quoted(hub, term), lexicon.rarity(term), lexicon.frequency[term])
             for term in query.terms
         ]
         whole = True
@@ -267,11 +266,6 @@ class SearchReader(HistoryReader):
             **values,
         )
         return [rows.candidate_from_row(row) for row in found]
-
-
-def _rarity(lexicon: Lexicon, term: str) -> float:
-    held = lexicon.frequency[term]
-    return math.log(1 + (max(lexicon.passages, held) - held + 0.5) / (held + 0.5))
 
 
 def _merit(hub: int, query: TermQuery, weighed: Sequence[Weighed], values: dict[str, Any]) -> str:

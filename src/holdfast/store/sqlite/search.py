@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from holdfast.domain.memory import Memory
@@ -95,7 +96,7 @@ class FindingReader(Part):
 
     def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon:
         hub = self._pk(hub_id)
-        totals = self._one("SELECT passages, terms FROM word_totals WHERE hub = ?", (hub,))
+        passages, length = self._word_totals(hub_id)
         frequency = {
             term: self._one(
                 "SELECT doc FROM word_counts WHERE term = ?", (prefixed_term(hub, term),)
@@ -103,10 +104,15 @@ class FindingReader(Part):
             or 0
             for term in terms
         }
-        passages, length = totals or (0, 0)
+        return Lexicon(passages, length, frequency)
+
+    def _word_totals(self, hub_id: str) -> tuple[int, int]:
+        """The number of passages of a hub, and of their terms."""
+        query = "SELECT passages, terms FROM word_totals WHERE hub = ?"
+        passages, length = self._one(query, (self._pk(hub_id),)) or (0, 0)
         if passages < 0 or length < 0:
             raise damaged_row("word_totals", hub_id)
-        return Lexicon(passages, length, frequency)
+        return passages, length
 
     def vocabulary(self, hub_id: str, prefix: str, *, limit: int) -> dict[str, int]:
         hub = self._pk(hub_id)
@@ -125,9 +131,11 @@ class FindingReader(Part):
         if not (query.terms or query.phrases or query.prefixes):
             return []
         hub = self._pk(hub_id)
-        expression = match_expression(hub, query)
         joins, conditions, values = self._owners(wanted)
         columns = _OWNED_COLUMNS if " turns " in joins else _PASSAGE_COLUMNS
+        if query.by_rarity and query == TermQuery(query.terms, by_rarity=True):
+            return self._by_rarity(hub_id, query.terms, wanted, limit)
+        expression = match_expression(hub, query)
         reach = limit
         while True:
             # Ranking first and filtering after keeps the join off the many weak matches. Where
@@ -144,6 +152,38 @@ class FindingReader(Part):
             if len(found) >= limit or self._matches_at_most(expression, reach):
                 return [_candidate(row) for row in found]
             reach *= 8
+
+    def _by_rarity(
+        self, hub_id: str, terms: Sequence[str], wanted: Filter, limit: int
+    ) -> list[Candidate]:
+        """Passages that hold any of the terms, those that share the rarest ones first, then the
+        newest.
+
+        FTS5's `rank` reads every posting twice, and the length of every match. For a few thousand
+        postings this takes a quarter of its time."""
+        hub = self._pk(hub_id)
+        passages, _ = self._word_totals(hub_id)
+        scores: dict[int, float] = {}
+        for term in dict.fromkeys(terms):
+            holding = json.loads(
+                self._one(
+                    "SELECT json_group_array(rowid) FROM words WHERE words MATCH ?",
+                    (f'"{prefixed_term(hub, term)}"',),
+                )
+            )
+            weight = Lexicon(passages, 0, {term: len(holding)}).rarity(term)
+            both = {pk: scores[pk] + weight for pk in scores.keys() & holding}
+            scores.update(dict.fromkeys(holding, weight))
+            scores.update(both)
+        newest_first = sorted(scores, reverse=True)
+        ordered = iter(sorted(newest_first, key=scores.__getitem__, reverse=True))
+        found: list[Candidate] = []
+        # Those that the filter leaves out are made up for by the next ones.
+        while len(found) < limit and (batch := list(islice(ordered, limit))):
+            place = {pk: at for at, pk in enumerate(batch)}
+            admitted = self.candidates(hub_id, batch, wanted)
+            found += sorted(admitted, key=lambda one: place[one.passage_id])
+        return found[:limit]
 
     def _matches_at_most(self, expression: str, count: int) -> bool:
         reached = self._one(

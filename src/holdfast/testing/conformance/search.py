@@ -124,6 +124,25 @@ class Search(StoreCase):
         assert {int(one.memory_id.removeprefix("mem_")) for one in found} == expected
         assert len({one.passage_id for one in found}) == len(found)
 
+    def test_by_rarity_finds_the_same_and_what_shares_most_first(self, store: Store) -> None:
+        with store.write() as writer:
+            for number in range(1, 31):
+                put(writer, make_memory(number, "common word"))
+            put(writer, make_memory(31, "rare word"))
+            put(writer, make_memory(32, "rare common word", category="wanted"))
+            put(writer, make_memory(33, "unlike the others"))
+        query = TermQuery(("common", "rare"), by_rarity=True)
+        with store.read() as reader:
+            found = reader.search_terms(HUB, query, EVERYTHING, limit=50)
+            assert len(found) == len({one.passage_id for one in found}) == 32
+            first = reader.search_terms(HUB, query, EVERYTHING, limit=1)
+            assert [one.memory_id for one in first] == ["mem_32"]
+            wanted = EVERYTHING._replace(categories=("wanted",))
+            filtered = reader.search_terms(HUB, query, wanted, limit=2)
+            assert [one.memory_id for one in filtered] == ["mem_32"]
+            nothing = TermQuery(("absent",), by_rarity=True)
+            assert reader.search_terms(HUB, nothing, EVERYTHING, limit=5) == []
+
     @pytest.mark.parametrize(
         ("needle", "expected"), list(SUBSTRINGS.values()), ids=list(SUBSTRINGS)
     )

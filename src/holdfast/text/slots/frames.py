@@ -29,13 +29,13 @@ _TYPES: tuple[tuple[str, str], ...] = (
     ("number", r"v?[$€£]?\d+(?:[.,]\d+)*(?:%|[a-z]{1,3})?"),
 )  # fmt: skip
 _WHOLE = tuple((name, re.compile(pattern)) for name, pattern in _TYPES)
-_VALUE, _DAY = re.compile(r"\d|@|://"), re.compile(f"{_MONTH}|{_WEEKDAY}")
 # Said of the time in which a statement holds; it is no part of what it says.
 _SINCE = re.compile(
     r"\b(?:from (?:now|today|next \w+) on(?:wards)?|from (?:now|today)|as of (?:now|today)|now"
     r"|currently|these days|nowadays|any ?more|instead|about|around|the|a|an)\b"
 )
 _SAME_WORDS = {"moved": "is", "pushed": "is", "was": "is", "changed": "is", "got": "is"}
+_MAPPED = frozenset(_SAME_WORDS.values())
 # A number after one of these names a thing, and another number another thing.
 _NUMBERED = frozenset(
     """
@@ -93,24 +93,40 @@ def by_frame(now: Statement, then: Statement) -> Verdict | None:
 
 
 def frame_terms(now: Statement) -> TermSets:
-    """Index terms of every statement that differs from this one in a number, a time or a date."""
+    """Index terms of every statement that `by_frame` may replace by the value of a type: for every
+    place in which this one has such a value, the words around it."""
     tokens = _tokens(now.body)
-    if now.denied or _is_event(tokens) or not _has_value(tokens):
+    if now.denied or _is_event(tokens):
         return []
-    words = (
-        word
-        for word in tokens
-        if word.isascii() and word.isalpha() and word not in STOP_WORDS and not _DAY.fullmatch(word)
-    )
-    return [frozenset(term for word in words for term in terms(word))]
+    found = []
+    for start in range(1, len(tokens)):
+        for end in range(start + 1, min(start + _CHUNK_MAX, len(tokens)) + 1):
+            before, chunk, after = tokens[:start], tokens[start:end], tokens[end:]
+            if before[-1] in _NUMBERED or not _has_value(chunk) or not _type_of(chunk):
+                continue
+            if _is_complement(now, Difference(before, chunk, (), after)):
+                found.append(_index_terms((*before, *after)))
+    return found
 
 
-def _has_value(tokens: tuple[str, ...]) -> bool:
-    """Whether there is a number, a time or an address that names no thing."""
-    return any(
-        _VALUE.search(word) and (at == 0 or tokens[at - 1] not in _NUMBERED)
-        for at, word in enumerate(tokens)
+def _index_terms(words: tuple[str, ...]) -> frozenset[str]:
+    """Terms that a text with these words surely has. A word that `_tokens` puts in the place of
+    others may have been one of them; one with other signs may be cut elsewhere."""
+    return frozenset(
+        term
+        for word in words
+        if word.isascii() and word.isalnum() and word not in STOP_WORDS and word not in _MAPPED
+        for term in terms(word)
     )
+
+
+# The values of types without a digit in them.
+_VALUE = re.compile(r"\d|@|://|noon|midnight|/|www")
+
+
+def _has_value(chunk: tuple[str, ...]) -> bool:
+    """Whether a chunk may be of a type at all; it is cheaper than to look which."""
+    return any(_VALUE.search(word) for word in chunk)
 
 
 def difference(new: str, old: str) -> Difference | None:
