@@ -237,9 +237,8 @@ class Redactor:
                     short.append(value)
                 elif not self._is_clean(value):
                     return False
-            elif value and isinstance(value, (tuple, list, Mapping)):
-                if not self._gather(value, "", short):
-                    return False
+            elif not self._gather(value, "", short):
+                return False
         together = "\n".join(short)
         if clean_text(together) is not together:
             return False
