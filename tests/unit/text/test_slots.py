@@ -98,7 +98,8 @@ def test_what_is_replaced_has_the_terms_it_is_sought_by() -> None:
 THINGS = st.sampled_from(["db3", "The API", "Standup", "the k8s cluster", "Ann's room", "Ann"])
 SAYS = st.sampled_from(
     ["runs on port {}", "starts at {}", "is due {}", "keeps logs for {} days",
-     "has moved to {} now", "costs {} a month", "meets at {} on Fridays", "uses word7 and {} of foo2"]
+     "has moved to {} now", "costs {} a month", "meets at {} on Fridays",
+     "uses word7 and {} of foo2"]
 )  # fmt: skip
 VALUES = st.sampled_from(
     ["8080", "9:30", "noon", "5 May", "May 7", "2026-03-01", "v1.2", "$30", "12", "3rd", "40%",
