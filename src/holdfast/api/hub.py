@@ -565,6 +565,7 @@ class HubMemory:
         style: str = "plain",
         count_tokens: Callable[[str], int] | str | None = None,
         explain: bool = False,
+        elsewhere: Callable[[str | None], bool] | None = None,
     ) -> Context:
         """The block as a value. Without `explain` it does not say what is left out, for which
         everything would have to be read."""
@@ -585,6 +586,7 @@ class HubMemory:
             count_tokens=count_tokens,
             explain=explain,
             file=file,
+            elsewhere=elsewhere,
         )
         if style == "minion":
             from holdfast.files.memory_md.edit import note_injected

@@ -156,7 +156,13 @@ def _recall(
     limit = values.get("limit") or hub.core.settings["recall.limit"]
     assert hub.own is not None
     mark = f"from {hub.own.name}, the person's own hub"
-    marked = [hit._replace(why=(mark, *hit.why)) for hit in theirs]
+    is_logged = _sessions_of(hub)
+    marked = [
+        hit._replace(why=(mark, *hit.why))
+        for hit in theirs
+        # The project's log has the whole turn.
+        if hit.turn is None or not is_logged(hit.turn.session)
+    ]
     merged = sorted([*ours, *marked], key=lambda hit: -hit.score)
     seen: set[str] = set()
     hits = []
@@ -190,7 +196,9 @@ def built_context(
     in_lines = asked.get("style", "plain") in ("plain", "xml")
     if own is None or not in_lines or budget is None or budget // _OWN_SHARE < _OWN_LEAST:
         return hub._context(query, explain=explain, **asked)
-    share = {**asked, "budget": budget // _OWN_SHARE}
+    # What the person said of themselves in this project is in both logs: the project's tells it.
+    logged = _sessions_of(hub)
+    share = {**asked, "budget": budget // _OWN_SHARE, "elsewhere": logged}
     theirs = own._context(query, explain=explain, **share)
     text = theirs.text
     if not is_tokens:
@@ -212,6 +220,21 @@ def built_context(
         budget=budget,
         degraded=tuple(dict.fromkeys((*theirs.degraded, *ours.degraded))),
     )
+
+
+def _sessions_of(hub: HubMemory) -> Callable[[str | None], bool]:
+    """Asks whether turns of a session are in the log of a hub."""
+    known: dict[str | None, bool] = {}
+
+    def is_logged(session: str | None) -> bool:
+        if session not in known:
+            with hub.core.read() as reader:
+                known[session] = session is not None and bool(
+                    reader.turns(hub.id, limit=1, session=session)
+                )
+        return known[session]
+
+    return is_logged
 
 
 def _context(

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, redirect_stdout, suppress
 from io import StringIO
 from pathlib import Path
@@ -41,9 +41,15 @@ class Hooks:
             (root / name / ".git").mkdir(parents=True, exist_ok=True)
 
     def raw(
-        self, event: str, data: bytes, *, client: str = "claude-code", folder: str = "web"
+        self,
+        event: str,
+        data: bytes,
+        *,
+        client: str = "claude-code",
+        folder: str = "web",
+        before: Callable[[], None] | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
-        """What a client gets that sends these bytes."""
+        """What a client gets that sends these bytes; `before` runs in the process of the hook."""
         words = [sys.executable, "-I", "-S", front.__file__, event, "--client", client]
         return subprocess.run(
             words,
@@ -52,6 +58,7 @@ class Hooks:
             cwd=self.root / folder,
             capture_output=True,
             timeout=60,
+            preexec_fn=before,
         )
 
     def call(

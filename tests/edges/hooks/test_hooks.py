@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import shlex
@@ -9,6 +10,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,19 @@ def test_a_new_session_knows_what_an_earlier_one_said(hooks: Hooks) -> None:
     other = hooks.call("SessionStart", session="s3", source="startup", folder="shop")
     assert "Porto" in other and "tabs" in other
     assert "heron" not in other
+
+
+def test_what_a_person_said_last_is_once_in_the_block_of_a_project(hooks: Hooks) -> None:
+    hooks.turn("I grew up in Lisbon, and the staging server is called heron.", turn="t1")
+    hooks.turn("I have two cats. Rename the parser module.", turn="t2")
+    block = hooks.call("SessionStart", session="s2", source="startup")
+    ended = [line for line in block.splitlines() if "user]" in line]
+    assert len([line for line in ended if "two cats" in line]) == 1, block
+    assert len([line for line in ended if "grew up" in line]) == 1, block
+    assert block.count("last session") == 1
+    found = hooks.turn("How many cats do I have?", turn="t1", session="s3")
+    quoted = [line for line in found.splitlines() if line.startswith("- [said")]
+    assert len([line for line in quoted if "two cats" in line]) <= 1
 
 
 def test_a_turn_is_logged_once_however_often_its_hooks_are_called(hooks: Hooks) -> None:
@@ -148,6 +163,78 @@ def test_the_transcript_catches_up_what_no_hook_has_seen(hooks: Hooks, tmp_path:
     assert len(logged(hooks)) == 6
 
 
+def transcript(path: Path, *said: str) -> dict[str, str]:
+    """A transcript of Claude Code with these prompts, each answered."""
+    rows: list[dict[str, object]] = []
+    for number, words in enumerate(said):
+        at = f"2026-11-16T10:{number:02}:00Z"
+        user = {"role": "user", "content": words}
+        answer = {"role": "assistant", "content": [{"type": "text", "text": f"Answer {number}."}]}
+        rows.append({"type": "user", "promptId": f"p{number}", "timestamp": at, "message": user})
+        rows.append({"type": "assistant", "timestamp": at, "message": answer})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return {"transcript_path": str(path)}
+
+
+def test_before_a_compaction_the_conversation_is_captured_and_archived(
+    hooks: Hooks, tmp_path: Path
+) -> None:
+    # Nothing is noted turn by turn: what is captured, the flush has captured.
+    hooks.environ["HOLDFAST_SHADOWJOURNAL_ENABLED"] = "false"
+    given = transcript(
+        tmp_path / "session.jsonl",
+        "Remember that the staging server is called heron.",
+        "Which colour is the sky? <private>My code is 1234.</private>",
+    )
+    for _ in range(2):
+        assert hooks.call("PreCompact", trigger="auto", **given) == ""
+    assert [words for words in logged(hooks) if "heron" in words] == [
+        "Remember that the staging server is called heron."
+    ]
+    assert len(logged(hooks)) == 4
+    (archive,) = (hooks.home / "hubs" / "web" / "conversations").glob("*.md")
+    text = archive.read_text()
+    assert text.count("<!-- message") == 4 and "called heron" in text and "1234" not in text
+    listed = json.loads(hooks.holdfast("list", "--json"))["data"]
+    heron = [one for one in listed if "heron" in one["content"] and one["layer"] == "journal"]
+    assert len(heron) == 1
+    # The session goes on without what it was given before, and gets it anew.
+    assert "heron" in hooks.call("SessionStart", source="compact")
+
+
+@pytest.mark.parametrize("server", [False, True])
+def test_sessions_side_by_side_in_one_project_do_not_disturb_each_other(
+    tmp_path: Path, server: bool
+) -> None:
+    hooks = Hooks(tmp_path, server=server)
+    hooks.in_process = False
+    hooks.holdfast("remember", "The staging database runs on port 5544")
+    if server:
+        hooks.call("SessionStart", session="s0", source="startup")
+        hooks.wait_for_server()
+    asked = "Which port does the staging database use?"
+
+    def session(name: str) -> list[str]:
+        out = [hooks.turn(asked, f"Answer in {name}.", turn="t1", session=name)]
+        out.append(hooks.turn(f"My own words of {name}.", "Yes.", turn="t2", session=name))
+        out.append(hooks.turn(f"And again, {asked}", "No.", turn="t3", session=name))
+        return out
+
+    try:
+        # Each session has two clients that report the same turns at the same time.
+        with ThreadPoolExecutor(4) as pool:
+            given = list(pool.map(session, ("s1", "s2", "s1", "s2")))
+    finally:
+        hooks.kill()
+    for name, both in (("s1", given[0::2]), ("s2", given[1::2])):
+        lines = [line for texts in both for text in texts for line in text.splitlines()]
+        assert sum("5544" in line for line in lines) == 1, name
+        assert not any(f"My own words of {name}" in line for line in lines)
+    turns = json.loads(hooks.holdfast("log", "--json", "-n", "500"))["data"]
+    said = sorted((turn["session"], turn["content"]) for turn in turns)
+    assert len(said) == len(set(said)) == 12
+
+
 def test_a_turn_whose_client_was_killed_is_not_lost(hooks: Hooks) -> None:
     # No Stop comes: the person's words were logged with the prompt.
     hooks.call("UserPromptSubmit", prompt="The release branch is orchard.", prompt_id="t1")
@@ -177,15 +264,38 @@ def test_a_huge_prompt_is_answered(hooks: Hooks) -> None:
     assert "5544" in hooks.call("UserPromptSubmit", prompt=prompt, prompt_id="t1")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_home_that_cannot_be_written_keeps_no_session_from_going_on(hooks: Hooks) -> None:
+def without_override() -> None:
+    """Takes from a process of root the right to write where modes forbid it."""
+    drop_from_bounding_set, override = 24, 1
+    if os.geteuid() == 0 and ctypes.CDLL(None).prctl(drop_from_bounding_set, override, 0, 0, 0):
+        os._exit(77)
+
+
+def test_a_home_that_cannot_be_written_keeps_no_session_from_going_on(
+    hooks: Hooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hooks.holdfast("remember", "The staging server is called heron")
-    hooks.home.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    temporary = hooks.root / "temporary"
+    temporary.mkdir()
+    hooks.environ["TMPDIR"] = str(temporary)
+    paths = [hooks.home, *hooks.home.rglob("*")]
+    for path in paths:
+        path.chmod(0o500 if path.is_dir() else 0o400)
     try:
-        ran = hooks.raw("SessionStart", b'{"session_id": "s1"}')
+        ran = [
+            hooks.raw(event, b'{"session_id": "s1", "prompt": "hi"}', before=without_override)
+            for event in ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
+        ]
     finally:
-        hooks.home.chmod(stat.S_IRWXU)
-    assert (ran.returncode, ran.stderr) == (0, b"")
+        for path in paths:
+            path.chmod(0o700 if path.is_dir() else 0o600)
+    if any(one.returncode == 77 for one in ran):
+        pytest.skip("root cannot give up its right to write everywhere here")
+    assert [(one.returncode, one.stderr) for one in ran] == [(0, b"")] * 5
+    assert logged(hooks) == []
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    notes = json.loads(hooks.holdfast("doctor", "--json"))["data"]["notes"]
+    assert any(note.startswith("A hook failed (SessionStart, ") for note in notes)
 
 
 def test_a_damaged_store_keeps_no_session_from_going_on(hooks: Hooks) -> None:

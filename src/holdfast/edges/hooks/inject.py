@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.api.project_hub import ProjectHub, built_context, named
 from holdfast.edges.hooks import blocks
+from holdfast.engine.context.relevance import for_prompt
 from holdfast.engine.context.styles import escaped
 from holdfast.errors import HoldfastError
 
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 _QUERY_CHARS = 2_000
 # How many memories a prompt is held against.
 _HITS_MAX = 8
-# Below this confidence, recall is more often wrong than right about there being an answer.
-_LIKELY = 0.4
-_NOT_FAR = 0.5
 _START_ROOM_MIN = 200
 _STANDING = "kept in mind always, or said lately"
 _FORGET = re.compile(
@@ -76,14 +74,10 @@ def prompt_block(
         half = _QUERY_CHARS // 2
         query = f"{query[:half]} {query[-half:]}"
     found = hub.recall(query, limit=_HITS_MAX, meaning=meaning, plain=True)
-    if found.confidence < _LIKELY:
-        return Block()
-    # Of an answer that is likely there, those hits that are not far behind the best.
-    least = max((hit.probability for hit in found), default=0.0) * _NOT_FAR
     lines = [
         blocks.memory_line(hub, hit.memory, hit.passage.text, "; ".join(hit.why[:3]))
-        for hit in found
-        if hit.probability >= least and hit.memory.id not in given and hit.memory.session != session
+        for hit in for_prompt(found)
+        if hit.memory.id not in given and hit.memory.session != session
     ]
     text, taken = blocks.prompt_block(hub, lines, hub.core.settings["hooks.prompt_chars"])
     return Block(text, tuple(taken))

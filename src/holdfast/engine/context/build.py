@@ -12,17 +12,18 @@ exceeded. What the block looks like is the style's business, and fitting it the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from holdfast.domain.memory import TRUSTS, Memory, Trust, made_from
-from holdfast.domain.query import Filter, Hit, Recalled
+from holdfast.domain.query import Filter
 from holdfast.domain.records import as_memory
 from holdfast.engine.context.budget import Budget, Candidates, Tokenizer, Unit, budget_of
 from holdfast.engine.context.layout import Block, FilePart
 from holdfast.engine.context.quotes import line_chars, quoted
+from holdfast.engine.context.relevance import for_question
 from holdfast.engine.context.standing import by_weight
 from holdfast.engine.context.styles import MORE_MAX, STYLES, WAITING_MAX, Item, Part, Style
 from holdfast.engine.core import Core
@@ -48,10 +49,6 @@ _ANSWERS_MAX = 40
 _STANDING_MAX = 5
 _STANDING_SHARE = 4
 _STANDING_READ = 200
-# Where the likeliest hit is less likely than this, nothing is relevant. Measured on a conversation
-# of LoCoMo: all questions of another one get nothing, and 90 % of its own are answered within 4,000
-# characters. A least probability for every hit costs a quarter of that: evidence is spread.
-_ANSWERED_LEAST = 0.25
 # How many turns tell where a session ended.
 _LAST_TURNS = 4
 _NO_ROOM = "there is no room for it"
@@ -96,9 +93,12 @@ def context(
     count_tokens: Tokenizer | None = None,
     explain: bool = False,
     file: Sequence[FilePart] | None = None,
+    elsewhere: Callable[[str | None], bool] | None = None,
 ) -> Context:
     """Builds the block. Only with `explain` is there a list of what is not in it. `file` is
-    MEMORY.md for the styles that show it; without it they show what it would hold."""
+    MEMORY.md for the styles that show it; without it they show what it would hold. Where this
+    block stands beside one of another hub, `elsewhere` says which sessions that hub has logged:
+    their turns, and where the last session ended, are left to it."""
     look = STYLES[one_of(style, tuple(STYLES), "style")]
     allowed = budget_of(budget, unit, count_tokens, chars_max=scope.settings["context.chars_max"])
     if look.cut_as_text and budget is None and allowed.unit == "chars":
@@ -107,7 +107,7 @@ def context(
     now = scope.now()
     asked = query if query is not None and query.strip() else None
     if asked is not None and look.by_relevance:
-        return _answering(scope, asked, look, allowed, now, explain=explain)
+        return _answering(scope, asked, look, allowed, now, explain=explain, elsewhere=elsewhere)
     journal = _journal(scope, now) if look.journal else []
     as_file = look.cut_as_text and file is None
     # So that more than MORE_MAX are left however many are shown.
@@ -136,7 +136,7 @@ def context(
     newest_first = [Item(entry, entry.content, "recent") for entry in reversed(journal)]
     newest_first = _without_said(newest_first, block.chosen, unfit)
     block.add_best(newest_first, block.room, _NO_ROOM_AGE)
-    if look.by_relevance:
+    if look.by_relevance and elsewhere is None:
         block.add_fitting(_last_session(scope, allowed), block.room, _NO_ROOM)
     text, used = block.finish()
     left_out: list[Absent] = []
@@ -151,7 +151,14 @@ def context(
 
 
 def _answering(
-    scope: Scope, asked: str, look: Style, allowed: Budget, now: datetime, *, explain: bool
+    scope: Scope,
+    asked: str,
+    look: Style,
+    allowed: Budget,
+    now: datetime,
+    *,
+    explain: bool,
+    elsewhere: Callable[[str | None], bool] | None,
 ) -> Context:
     """The block for a question: standing facts, then what answers."""
     wanted = Filter(turns=scope.settings["context.turns"])
@@ -160,8 +167,9 @@ def _answering(
     words = query_terms(asked)
     hits = [
         Item(hit.memory, quoted(hit, words, chars), "relevant")
-        for hit in _likely(found)
+        for hit in for_question(found)
         if not _unfit(scope.core, hit.memory, now, asked=True)
+        and not (elsewhere and hit.turn is not None and elsewhere(hit.turn.session))
     ]
     relevant = {item.memory.id for item in hits}
     standing = [
@@ -182,15 +190,6 @@ def _answering(
     return Context(
         text, included, tuple(left_out), used, allowed.limit, allowed.unit, found.degraded
     )
-
-
-def _likely(found: Recalled) -> list[Hit]:
-    """The hits that are likely enough to answer."""
-    if not any(hit.parts.get("vector") for hit in found):
-        return list(found)
-    if found.confidence < _ANSWERED_LEAST:
-        return []
-    return list(found)
 
 
 def _standing(scope: Scope, now: datetime) -> list[Memory]:
