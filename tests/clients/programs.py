@@ -82,6 +82,20 @@ class Agent(NamedTuple):
             text=True,
         )
 
+    def run(self, *words: str) -> str:
+        """What a command of the program prints that asks no model."""
+        ran = subprocess.run(
+            [str(path_of(self.client)), *words],
+            cwd=self.home,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT_S,
+        )
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        return ran.stdout
+
     def ask(self, prompt: str, project: Path, *, resume: bool = False) -> str:
         """Runs one prompt; what the model was sent in its course, as text."""
         self.model.take()

@@ -147,3 +147,24 @@ def test_teardown_leaves_the_settings_as_they_were(
         if path.is_file() and path in before
     }
     assert after == before
+
+
+@needs("claude-code")
+def test_the_plugin_folder_gives_claude_code_memory(model: ModelServer, root: Path) -> None:
+    agent = Agent("claude-code", root / "home", model)
+    agent.prepare()
+    plugin = root / "plugin"
+    holdfast(agent, "setup", "claude-code", "--plugin", str(plugin))
+    for manifest in ("plugin.json", "marketplace.json"):
+        agent.run("plugin", "validate", "--strict", str(plugin / ".claude-plugin" / manifest))
+    agent.run("plugin", "marketplace", "add", str(plugin))
+    agent.run("plugin", "install", "holdfast@holdfast")
+    inventory = agent.run("plugin", "details", "holdfast")
+    for part in ("UserPromptSubmit", "MCP servers (1)  holdfast", "memory"):
+        assert part in inventory, inventory
+    agent.ask(FACTS, root / "web")
+    asked = agent.ask("Where do I live, and where is staging?", root / "web")
+    for fact in ("Lisbon", "tabs", "Ada Winter", "heron"):
+        assert fact in asked, fact
+    settings = json.loads((agent.home / ".claude" / "settings.json").read_text())
+    assert "hooks" not in settings, "the plugin brings them, and nothing else does"

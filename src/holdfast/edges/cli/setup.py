@@ -41,6 +41,7 @@ def _where_options(parser: Parser) -> None:
         help=f"what the entry is called ({output.NAME})",
     )
     parser.add_argument("--dry-run", action="store_true", help="show the change, write nothing")
+    parser.add_argument("--plugin", metavar="FOLDER", help="as a plugin folder (claude-code)")
 
 
 def _setup_options(parser: Parser) -> None:
@@ -76,6 +77,8 @@ def _teardown(call: Call, args: Namespace) -> int:
 def set_up_at(call: Call, args: Namespace, place: Place) -> int:
     """`holdfast setup` on a machine such as this one."""
     _check(args)
+    if args.plugin:
+        return _plugin(call, args, place, out=False)
     if args.client is None and not args.all:
         output.clients(call, args, place)
         here = [client for client in _with_scope(args) if client.installed(place)]
@@ -119,6 +122,8 @@ def set_up_at(call: Call, args: Namespace, place: Place) -> int:
 def tear_down_at(call: Call, args: Namespace, place: Place) -> int:
     """`holdfast teardown` on a machine such as this one."""
     _check(args)
+    if args.plugin:
+        return _plugin(call, args, place, out=True)
     if args.client is None and not args.all:
         raise InvalidInput("Say which client.", hint="`holdfast setup` lists them; or say --all.")
 
@@ -149,6 +154,39 @@ def tear_down_at(call: Call, args: Namespace, place: Place) -> int:
     if not chosen:
         call.out.note("No client is set up; nothing was changed.")
     return _each(call, args, place, every, unwire, chosen, hooks_first=True)
+
+
+def _plugin(call: Call, args: Namespace, place: Place, *, out: bool) -> int:
+    """Writes the plugin folder of Claude Code, or takes it away."""
+    import holdfast
+    from holdfast.edges.clients import plugin_folder
+
+    client = find(args.client or "claude-code")
+    if client.name != "claude-code" or args.all or args.file:
+        raise InvalidInput(
+            "A plugin folder is for Claude Code alone.",
+            hint="holdfast setup claude-code --plugin FOLDER",
+        )
+    folder = os.path.abspath(os.path.expanduser(args.plugin))
+    plugin_folder.refuse_foreign(folder)
+    server = [] if out else _line(args, client)
+    files = plugin_folder.plugin_files(
+        folder,
+        place,
+        hook=hooks.command_of(sys.executable, args.home),
+        server=server or ["holdfast"],
+        version=holdfast.__version__,
+    )
+    work = hooks.take_out if out else hooks.put_in
+    with _alone(call, args):
+        now = SystemClock().now()
+        done = [work(client, file, now=now, dry_run=args.dry_run) for file in files]
+        if out and not args.dry_run:
+            plugin_folder.remove_empty(folder, files)
+    output.plugin(call, args, folder, done)
+    if not out:
+        call.out.note(plugin_folder.how_to_use(folder))
+    return 0
 
 
 def _each(

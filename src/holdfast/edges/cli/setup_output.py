@@ -166,6 +166,16 @@ def _show_hook(call: Call, args: Namespace, outcome: Outcome) -> None:
     call.out.line(f"  hooks   {outcome.path} ({would}{outcome.result})")
 
 
+def plugin(call: Call, args: Namespace, folder: str, done: Sequence[Outcome]) -> None:
+    """What became of the files of a plugin folder."""
+    if call.out.json:
+        files = [{"file": one.path, "result": _result(args, one)} for one in done]
+        call.out.value({"client": done[0].client.name, "plugin": folder, "files": files})
+        return
+    for one in done:
+        call.out.row(_result(args, one), one.client.name, one.path, one.backup or "")
+
+
 def proofs(call: Call, args: Namespace, place: Place, chosen: Sequence[Client]) -> None:
     """A round trip: what a hook takes to answer, and whether the client's own program connects to
     the server, where it says so."""

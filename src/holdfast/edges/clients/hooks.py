@@ -30,6 +30,7 @@ _OUR_FRONT = ("edges", "hooks", "front.py")
 # The tools that only read, which Claude Code would otherwise ask about each time.
 _READ_TOOLS = ("recall", "memory_get", "memory_context")
 _TRIES = 5
+CLAUDE_CODE_EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
 
 
 class Addition(NamedTuple):
@@ -73,7 +74,7 @@ def _line(place: Place, command: Sequence[str], event: str, client: str) -> str:
     return f"{joined} || exit 0"
 
 
-def _nested(
+def nested(
     place: Place,
     command: Sequence[str],
     client: str,
@@ -100,8 +101,7 @@ def _nested(
 
 def _claude_code(place: Place, command: Sequence[str]) -> list[HookFile]:
     folder = place.named("CLAUDE_CONFIG_DIR") or place.at_home(".claude")
-    events = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
-    additions = _nested(place, command, "claude-code", events)
+    additions = nested(place, command, "claude-code", CLAUDE_CODE_EVENTS)
     allowed = tuple(
         Addition(("permissions", "allow"), f"mcp__holdfast__{tool}") for tool in _READ_TOOLS
     )
@@ -115,14 +115,14 @@ def _claude_code(place: Place, command: Sequence[str]) -> list[HookFile]:
 def _codex(place: Place, command: Sequence[str]) -> list[HookFile]:
     folder = place.named("CODEX_HOME") or place.at_home(".codex")
     events = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact")
-    return [HookFile(os.path.join(folder, "hooks.json"), _nested(place, command, "codex", events))]
+    return [HookFile(os.path.join(folder, "hooks.json"), nested(place, command, "codex", events))]
 
 
 def _gemini(place: Place, command: Sequence[str]) -> list[HookFile]:
     folder = os.path.join(place.named("GEMINI_CLI_HOME") or place.home, ".gemini")
     events = ("SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd")
     # It counts in milliseconds.
-    additions = _nested(place, command, "gemini-cli", events, _TIMEOUT_S * 1_000)
+    additions = nested(place, command, "gemini-cli", events, _TIMEOUT_S * 1_000)
     return [HookFile(os.path.join(folder, "settings.json"), additions)]
 
 
