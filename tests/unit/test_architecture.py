@@ -26,6 +26,7 @@ LAYERS = (
     ("recall",),
     ("engine",),
     ("extract", "files"),
+    ("importers",),
     ("passes",),
     ("wiring",),
     ("api", "client"),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tools.reference import async_stub, cli, permissions, rest, seeds, tools
+from tools.reference import async_stub, cli, importers, permissions, rest, seeds, tools
 
 _FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 
-for module in (cli, permissions, rest, seeds, tools):
+for module in (cli, importers, permissions, rest, seeds, tools):
     name = module.__name__.rpartition(".")[2]
     path = _FOLDER / f"{name}.md"
     path.write_text(module.page(), encoding="utf-8")

@@ -7,6 +7,7 @@ from typing import Any, BinaryIO, Literal, Unpack, overload
 
 from holdfast.api.fields import MemoryChanges, MemoryFields
 from holdfast.api.hub import HubMemory
+from holdfast.api.imports import ImportReport
 from holdfast.domain.access import HubCard, Invite, Key, Member, Org, Team
 from holdfast.domain.change import Change, Entry, Receipt
 from holdfast.domain.clock import Clock
@@ -35,6 +36,9 @@ from holdfast.engine.jobs.queue import Job
 from holdfast.engine.people.records import HandedInvite, HandedKey
 from holdfast.engine.reading.lookup import Reference
 from holdfast.engine.reading.meaning_map import MeaningMap
+from holdfast.engine.transfer.imports import Item as ImportItem
+from holdfast.engine.transfer.imports import Source as ImportSource
+from holdfast.engine.transfer.imports import Taken
 from holdfast.engine.upkeep.activity import Activity
 from holdfast.engine.upkeep.compact import Compacted
 from holdfast.engine.upkeep.secret_scan import Secret
@@ -164,6 +168,14 @@ class AsyncHub:
     async def get(self, reference: Reference, *, as_of: datetime | str | None = None) -> Memory: ...
     async def heard(self, text: str) -> Heard: ...
     async def history(self, reference: Reference) -> list_[Entry]: ...
+    async def import_items(
+        self,
+        items: Sequence[ImportItem],
+        source: ImportSource,
+        *,
+        last: bool = False,
+        dry_run: bool = False,
+    ) -> list_[Taken]: ...
     async def index_files(
         self,
         folder: str | os.PathLike[str] | None = None,
@@ -407,6 +419,19 @@ class AsyncHoldfast:
     async def embed_missing(self, progress: Callable[[int, int], None] | None = None) -> int: ...
     async def hub(self, name: str | None = None, *, create: bool = False) -> AsyncHub: ...
     async def hubs(self) -> list[Hub]: ...
+    async def import_from(
+        self,
+        program: str,
+        path: str | os.PathLike[str],
+        *,
+        hub: str | None = None,
+        split: bool = False,
+        merge: bool = False,
+        only: str | None = None,
+        options: Mapping[str, str] | None = None,
+        dry_run: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> ImportReport: ...
     async def import_hub(
         self,
         lines: Iterable[str],
@@ -460,6 +485,9 @@ class AsyncHoldfast:
         delete_policy: str | None = None,
     ) -> HubCard: ...
     async def teams(self, org: str | None = None) -> list[Team]: ...
+    async def undo_import(
+        self, program: str, path: str | os.PathLike[str]
+    ) -> dict[str, Undone]: ...
     async def unembedded(self) -> int: ...
     async def withdraw_invite(
         self,

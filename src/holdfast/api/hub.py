@@ -61,6 +61,9 @@ if TYPE_CHECKING:
     from holdfast.engine.reading.lookup import Reference
     from holdfast.engine.reading.meaning_map import MeaningMap
     from holdfast.engine.review.verdicts import Chosen
+    from holdfast.engine.transfer.imports import Item as ImportItem
+    from holdfast.engine.transfer.imports import Source as ImportSource
+    from holdfast.engine.transfer.imports import Taken
     from holdfast.engine.upkeep.activity import Activity
     from holdfast.engine.upkeep.compact import Compacted
     from holdfast.engine.upkeep.secret_scan import Secret
@@ -271,6 +274,23 @@ class HubMemory:
         """Keeps any number, a batch at a time, as one change set; memory stays flat."""
         drafts = (to_draft(item) for item in items)
         return engine.remember.remember_stream(self.scope, drafts)
+
+    @writes(local=STREAMS_ARE_LOCAL)
+    def import_items(
+        self,
+        items: Sequence[ImportItem],
+        source: ImportSource,
+        *,
+        last: bool = False,
+        dry_run: bool = False,
+    ) -> list_[Taken]:
+        """Takes in some of what another program has stored; `holdfast.Holdfast.import_from` reads
+        it. Up to the `last` call all is one change set. A dry run writes nothing."""
+        from holdfast.engine.transfer.imports import import_batch, preview_batch
+
+        if dry_run:
+            return preview_batch(self.scope, items, source)
+        return import_batch(self.scope, items, source, last=last)
 
     @writes(sync=False, retry=False, own_request=True)
     def remember_file(

@@ -22,12 +22,14 @@ from holdfast.wiring import build, home_folder, make_home
 
 if TYPE_CHECKING:
     from holdfast.api.caller import Caller
+    from holdfast.api.imports import ImportReport
     from holdfast.domain.clock import Clock
     from holdfast.domain.hub import Hub
     from holdfast.domain.ids import Ids
     from holdfast.domain.names import PersonName
     from holdfast.embed.base import Embedder
     from holdfast.engine.core import Core
+    from holdfast.engine.history import Undone
     from holdfast.files.attachments.archive import Packed
     from holdfast.files.attachments.storage import Attachments
     from holdfast.files.tool_files.follow import Doomed
@@ -224,6 +226,38 @@ class Holdfast(OpenMemory):
             hub = HubMemory(self.core, made, self.home)
             adopt(self.core, hub.id, hub.attachments, staged)
         return hub
+
+    def import_from(
+        self,
+        program: str,
+        path: str | os.PathLike[str],
+        *,
+        hub: str | None = None,
+        split: bool = False,
+        merge: bool = False,
+        only: str | None = None,
+        options: Mapping[str, str] | None = None,
+        dry_run: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> ImportReport:
+        """Takes in what another memory program has stored, as one change set of each hub: into a
+        hub, or with `split` a hub for each user or project there. `only` takes one of them; `merge`
+        puts several users into one hub. A second run takes in only what is new or changed. A dry
+        run writes nothing and says what would come in."""
+        from holdfast.api.imports import Placing, import_from
+
+        self._refuse_closed()
+        placing = Placing(hub, only, split, merge)
+        return import_from(
+            self, program, path, placing, options=options or {}, dry_run=dry_run, progress=progress
+        )
+
+    def undo_import(self, program: str, path: str | os.PathLike[str]) -> dict[str, Undone]:
+        """Takes back the last import of a source in every hub that it went to, by hub."""
+        from holdfast.api.imports import undo_import
+
+        self._refuse_closed()
+        return undo_import(self, program, path)
 
     def embed_missing(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Makes the vectors that are missing for the present model, and returns how many passages

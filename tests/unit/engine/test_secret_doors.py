@@ -13,6 +13,7 @@ from holdfast import Holdfast, HubMemory
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
 from holdfast.domain.memory import Draft
+from holdfast.engine.transfer.imports import Item, Source
 from holdfast.engine.writing import redacting_store
 from holdfast.errors import InvalidInput
 from holdfast.passes.work import work_until_done
@@ -102,6 +103,12 @@ def with_reason(name: str) -> Callable[[HubMemory, Secrets], None]:
 
 def stream(hub: HubMemory, secret: Secrets) -> None:
     assert list(hub.remember_stream([f"one {secret()}", {"content": f"two {secret()}"}]))
+
+
+def import_items(hub: HubMemory, secret: Secrets) -> None:
+    given = {**fields(secret), "tags": (secret(), "plain")}
+    item = Item(secret(), Draft(f"The key is {secret()} here.", **given))
+    assert hub.import_items([item], Source("mem0", f"/of/{secret()}"), last=True)
 
 
 def remember_file(hub: HubMemory, secret: Secrets) -> None:
@@ -242,6 +249,7 @@ DOORS: dict[str, Callable[[HubMemory, Secrets], None]] = {
     "remember_draft": lambda hub, secret: hub.remember_draft(Draft(f"d {secret()}")) and None,
     "remember_many": lambda hub, secret: hub.remember_many([f"m {secret()}"]) and None,
     "remember_stream": stream,
+    "import_items": import_items,
     "remember_file": remember_file,
     "append_memory_md": lambda hub, secret: hub.append_memory_md(f"- a {secret()}") and None,
     "rewrite_memory_md": rewrite,

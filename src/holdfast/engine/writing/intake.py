@@ -88,7 +88,7 @@ def take_in(
         if ended:
             return supersede_all(recorder, item, ended)
         return _store(recorder, item, _still_close(writer, item, recorder))
-    return _renew(writer, recorder, item, twin)
+    return renew(writer, recorder, item, twin)
 
 
 def _looked_at(writer: Writer, item: Prepared) -> Memory | None:
@@ -152,7 +152,7 @@ def _still_close(writer: Writer, item: Prepared, recorder: Recorder) -> Memory |
 # ── a new version ────────────────────────────────────────────────────────────────────────────
 
 
-def _renew(writer: Writer, recorder: Recorder, item: Prepared, twin: Memory) -> Remembered:
+def renew(writer: Writer, recorder: Recorder, item: Prepared, twin: Memory) -> Remembered:
     new = item.memory
     changes: dict[str, Any] = {}
     same = dedup.is_the_same_thing(new, twin)

@@ -84,14 +84,14 @@ def remember_many(
         prepared = looked(scope, prepared)
     with scope.write() as writer:
         scope.require_hub(writer)
-        writer.expect(scope.hub_id, _all_of(prepared))
+        writer.expect(scope.hub_id, all_of(prepared))
         recorder = Recorder(scope, writer, "remember", reason=reason)
         results: list[Remembered] = []
         for item in prepared:
             if first_is_parent and results:
                 parent = results[0].memory.id
                 item = _below(item, parent)
-            results.append(_take_in_whole(writer, recorder, scope, item, by_rule=by_rule))
+            results.append(take_in_whole(writer, recorder, scope, item, by_rule=by_rule))
     recorder.embed()
     return results
 
@@ -126,29 +126,29 @@ def remember_stream(
         prepared = list(prepare(scope, batch))
         with scope.write() as writer:
             scope.require_hub(writer)
-            writer.expect(scope.hub_id, _all_of(prepared))
-            going_on = change and _in_force(writer, change)
+            writer.expect(scope.hub_id, all_of(prepared))
+            going_on = change and in_force(writer, change)
             recorder = Recorder(scope, writer, "remember", reason=reason, change=going_on)
-            results = [_take_in_whole(writer, recorder, scope, item) for item in prepared]
+            results = [take_in_whole(writer, recorder, scope, item) for item in prepared]
         recorder.embed()
         if recorder.written:
             change = recorder.change
         yield from results
 
 
-def _all_of(prepared: Sequence[Prepared]) -> list[Memory]:
+def all_of(prepared: Sequence[Prepared]) -> list[Memory]:
     """What will be looked for: the memories, and the facts that were found in them."""
     return [one.memory for item in prepared for one in (item, *item.facts)]
 
 
-def _in_force(writer: Writer, change: Change) -> Change | None:
+def in_force(writer: Writer, change: Change) -> Change | None:
     """The change set as it stands; None where it was undone, or purged empty, since the last
     batch: what comes now is then a change set of its own."""
     current = writer.change(change.hub_id, change.id)
     return None if current is None or current.undone_by is not None else current
 
 
-def _take_in_whole(
+def take_in_whole(
     writer: Writer,
     recorder: Recorder,
     scope: Scope,

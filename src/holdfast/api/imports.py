@@ -1,0 +1,271 @@
+"""Imports from other memory programs: reads the source, spreads its scopes over hubs, and takes it
+in as one change set of each hub."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.api import file_sync
+from holdfast.api.hub import HubMemory
+from holdfast.api.operation import operation_of
+from holdfast.engine.transfer import imports as engine_imports
+from holdfast.engine.transfer.imports import Item, Source, Taken
+from holdfast.errors import InvalidInput, NotFound
+from holdfast.importers import importer_named
+from holdfast.importers.record import Found, Importer, Record, Skipped, digest, item_of
+
+if TYPE_CHECKING:
+    from holdfast.api.memory import Holdfast
+    from holdfast.engine.history import Undone
+
+# What is written in one transaction: as many as `remember_many` takes, and few enough characters
+# that preparing them does not need much memory.
+_ITEMS_MAX = 500
+_CHARS_MAX = 4_000_000
+# As many of what is skipped or refused are listed; the rest is counted.
+NOTES_MAX = 100
+_EXAMPLES_MAX = 3
+
+
+class ScopeReport(NamedTuple):
+    """What became of the records of one scope of the source: how many of each outcome, the change
+    set that `undo` takes back, and the titles of the first that are new."""
+
+    hub: str
+    scope: str
+    counts: Mapping[str, int]
+    change: str | None = None
+    examples: tuple[str, ...] = ()
+
+
+class ImportReport(NamedTuple):
+    """What an import did, or would do in a dry run."""
+
+    program: str
+    path: str
+    rows: tuple[ScopeReport, ...]
+    skipped: int = 0
+    notes: tuple[Skipped, ...] = ()
+
+    @property
+    def written(self) -> int:
+        return sum(row.counts.get(name, 0) for row in self.rows for name in _WRITTEN)
+
+
+_WRITTEN = ("new", "updated", "held")
+
+
+class Placing(NamedTuple):
+    """Which records go where: only those of a scope, a hub for each scope, or all in one."""
+
+    hub: str | None = None
+    only: str | None = None
+    split: bool = False
+    merge: bool = False
+
+
+def import_from(
+    memory: Holdfast,
+    program: str,
+    path: str | os.PathLike[str],
+    placing: Placing,
+    *,
+    options: Mapping[str, str],
+    dry_run: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> ImportReport:
+    """Takes in what another program has stored. The source is read once before anything is
+    written, so that one that is damaged leaves nothing half done."""
+    importer = importer_named(program)
+    place = os.path.realpath(os.path.expanduser(os.fspath(path)))
+    if not os.path.exists(place):
+        raise NotFound(f"There is no file or folder {path}.", hint="Check the path.")
+    scopes = _survey(importer.read(place, options), placing)
+    if not dry_run:
+        _require_choice(importer, scopes, placing)
+    run = _Run(memory, importer, Source(program, place), placing, dry_run=dry_run)
+    total = sum(scopes.values())
+    with ExitStack() as synced:
+        run.synced = synced
+        for done, found in enumerate(importer.read(place, options), 1):
+            run.add(found)
+            if progress is not None and done % _ITEMS_MAX == 0:
+                progress(done, total)
+        run.finish()
+    return run.report(place)
+
+
+def undo_import(memory: Holdfast, program: str, path: str | os.PathLike[str]) -> dict[str, Undone]:
+    """Takes back the last import of a source, in every hub that it went to."""
+    importer_named(program)
+    source = Source(program, os.path.realpath(os.path.expanduser(os.fspath(path))))
+    undone: dict[str, Undone] = {}
+    for info in memory.hubs():
+        hub = memory.hub(info.name)
+        change = engine_imports.last_run(hub.scope, source)
+        if change is not None:
+            undone[hub.name] = hub.undo(change.id)
+    if not undone:
+        raise NotFound(
+            f"No import from {program} of {path} is there to be undone.",
+            hint="`holdfast history` lists the changes of a hub.",
+        )
+    return undone
+
+
+def _survey(found: Iterator[Found], placing: Placing) -> Counter[str]:
+    """How many records each scope has."""
+    return Counter(
+        one.scope for one in found if isinstance(one, Record) and _is_wanted(one, placing)
+    )
+
+
+def _is_wanted(record: Record, placing: Placing) -> bool:
+    return placing.only is None or record.scope == placing.only
+
+
+def _require_choice(importer: Importer, scopes: Counter[str], placing: Placing) -> None:
+    """People are not mixed in one hub without being asked."""
+    if importer.scopes != "user" or len(scopes) < 2 or placing.split or placing.merge:
+        return
+    listed = ", ".join(repr(name) for name, _ in scopes.most_common(5))
+    more = f" and {len(scopes) - 5} more" if len(scopes) > 5 else ""
+    raise InvalidInput(
+        f"The memories belong to {len(scopes)} users or agents: {listed}{more}.",
+        hint="Give each a hub of its own with --split, take one with --only NAME, or put all into"
+        " one hub with --merge.",
+    )
+
+
+class _Run:
+    """One import: batches for each hub, and what became of them."""
+
+    def __init__(
+        self,
+        memory: Holdfast,
+        importer: Importer,
+        source: Source,
+        placing: Placing,
+        *,
+        dry_run: bool,
+    ) -> None:
+        self._memory, self._importer, self._source = memory, importer, source
+        self._placing, self._dry_run = placing, dry_run
+        self.synced = ExitStack()
+        self._hubs: dict[str, HubMemory | None] = {}
+        self._waiting: dict[str, list[tuple[str, Item]]] = {}
+        self._chars = Counter[str]()
+        self._counts: dict[tuple[str, str], Counter[str]] = {}
+        self._changes: dict[str, str | None] = {}
+        self._examples: dict[tuple[str, str], list[str]] = {}
+        self._skipped = 0
+        self._notes: list[Skipped] = []
+
+    def add(self, found: Found) -> None:
+        if isinstance(found, Skipped):
+            self._skipped += 1
+            self._note(found)
+            return
+        if not _is_wanted(found, self._placing):
+            return
+        name = self._hub_name(found)
+        waiting = self._waiting.setdefault(name, [])
+        waiting.append((found.scope, item_of(found, self._importer.name)))
+        self._chars[name] += len(found.text)
+        if len(waiting) >= _ITEMS_MAX or self._chars[name] >= _CHARS_MAX:
+            self._write(name)
+
+    def finish(self) -> None:
+        for name in list(self._waiting):
+            self._write(name, last=True)
+
+    def report(self, path: str) -> ImportReport:
+        rows = tuple(
+            ScopeReport(
+                hub,
+                scope,
+                dict(counts),
+                self._changes.get(hub),
+                tuple(self._examples.get((hub, scope), ())),
+            )
+            for (hub, scope), counts in sorted(self._counts.items())
+        )
+        return ImportReport(
+            self._source.program, path, rows, self._skipped, tuple(self._notes[:NOTES_MAX])
+        )
+
+    def _hub_name(self, record: Record) -> str:
+        if self._placing.split and record.scope:
+            return hub_name_of(record.scope)
+        return self._placing.hub or str(self._memory.core.settings["hub"])
+
+    def _hub(self, name: str) -> HubMemory | None:
+        """The hub; in a dry run None where it is yet to be made."""
+        if name not in self._hubs:
+            self._hubs[name] = self._opened(name)
+        return self._hubs[name]
+
+    def _opened(self, name: str) -> HubMemory | None:
+        named = None if name == self._memory.core.settings["hub"] else name
+        try:
+            hub = self._memory.hub(named, create=self._placing.split and not self._dry_run)
+        except NotFound:
+            if self._dry_run and self._placing.split:
+                return None
+            raise
+        if not self._dry_run:
+            operation = operation_of(HubMemory.import_items)
+            assert operation is not None
+            self.synced.enter_context(file_sync.synced(hub, operation))
+        return hub
+
+    def _write(self, name: str, *, last: bool = False) -> None:
+        batch, self._waiting[name] = self._waiting[name], []
+        self._chars[name] = 0
+        hub = self._hub(name)
+        items = [item for _, item in batch]
+        if hub is None:
+            results = [Taken(item.id, "new") for item in items]
+        else:
+            results = hub.import_items(items, self._source, last=last, dry_run=self._dry_run)
+        for (scope, item), taken in zip(batch, results, strict=True):
+            self._count(name, scope, item, taken)
+        if last and hub is not None and not self._dry_run:
+            change = engine_imports.last_run(hub.scope, self._source)
+            wrote = any(
+                counts.get(one, 0)
+                for (hub_name, _), counts in self._counts.items()
+                for one in _WRITTEN
+                if hub_name == name
+            )
+            self._changes[name] = change.id if change and wrote else None
+
+    def _count(self, hub: str, scope: str, item: Item, taken: Taken) -> None:
+        self._counts.setdefault((hub, scope), Counter())[taken.outcome] += 1
+        if taken.outcome == "new":
+            examples = self._examples.setdefault((hub, scope), [])
+            if len(examples) < _EXAMPLES_MAX:
+                title = taken.memory.title if taken.memory else item.draft.title
+                examples.append(title or item.draft.content[:80])
+        elif taken.outcome == "refused":
+            self._note(Skipped(item.id, taken.note))
+
+    def _note(self, one: Skipped) -> None:
+        if len(self._notes) < NOTES_MAX:
+            self._notes.append(one)
+
+
+_NAME_CHARS_MAX = 40
+
+
+def hub_name_of(scope: str) -> str:
+    """The hub of a scope: its name, where that can be one; else letters and digits of it and a few
+    that tell it from others."""
+    slug = re.sub(r"[^a-z0-9._-]+", "-", scope.casefold()).strip("-._")
+    slug = re.sub(r"\.{2,}", ".", slug)[:_NAME_CHARS_MAX].strip("-._")
+    return slug if slug == scope and slug else f"{slug or 'scope'}-{digest(scope)[:6]}"

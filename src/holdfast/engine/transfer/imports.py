@@ -1,0 +1,288 @@
+"""Takes in what other programs have stored: batches of drafts that belong to one change set.
+
+A record for each item says which memory it became, so that a second run writes nothing, an edited
+item becomes a new version, and what was forgotten here stays forgotten. Another record says which
+change set a run has begun, so that a run that was broken off goes on in it. Where the items come
+from is not known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from holdfast.domain.memory import Draft, Memory
+from holdfast.domain.records import Record
+from holdfast.domain.results import Duplicate, Quarantined, Remembered, Updated
+from holdfast.engine.scope import Scope
+from holdfast.engine.writing.dedup import twin_of
+from holdfast.engine.writing.drafts import Prepared, clean_draft, prepare
+from holdfast.engine.writing.intake import renew
+from holdfast.engine.writing.recorder import Recorder
+from holdfast.engine.writing.remember import all_of, in_force, take_in_whole
+from holdfast.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from holdfast.domain.change import Change
+    from holdfast.store.base import Reader, Writer
+
+# A record for each item that was taken in, and one for each run.
+ITEM, RUN = "imported", "import-run"
+
+Outcome: TypeAlias = Literal[
+    "new", "updated", "known", "duplicate", "held", "forgotten", "edited", "refused"
+]
+
+
+class Item(NamedTuple):
+    """One piece of another store: its id there, and the draft that it becomes."""
+
+    id: str
+    draft: Draft
+
+
+class Taken(NamedTuple):
+    """What became of an item.
+
+    new, updated: written. known: taken in before, and as it was. duplicate: the hub has a memory
+    that says the same. held: waits for review. forgotten: taken in before and forgotten here, which
+    it stays. edited: changed there and here, and left as it is here. refused: it cannot be stored;
+    `note` says why.
+    """
+
+    id: str
+    outcome: Outcome
+    memory: Memory | None = None
+    note: str = ""
+
+
+class Source(NamedTuple):
+    """Where items come from: the program, and the place that was named."""
+
+    program: str
+    place: str
+
+    @property
+    def reason(self) -> str:
+        """The reason that the change set has."""
+        return f"imported from {self.program}: {self.place}"
+
+    @property
+    def run_id(self) -> str:
+        return _digest(self.program, self.place)
+
+    def item_id(self, item: Item) -> str:
+        return _digest(self.program, item.id)
+
+
+def import_batch(
+    scope: Scope, items: Sequence[Item], source: Source, *, last: bool = False
+) -> list[Taken]:
+    """Takes in some items, in one transaction. All batches up to the `last` one are one change
+    set, also if the process ended in between."""
+    decided, fresh = _looked_up(scope, items, source)
+    ready, refused = _prepared(scope, fresh)
+    decided |= refused
+    with scope.write() as writer:
+        scope.require_hub(writer)
+        writer.expect(scope.hub_id, all_of(list(ready.values())))
+        recorder = Recorder(
+            scope, writer, "import", reason=source.reason, change=_begun(writer, scope, source)
+        )
+        for item in items:
+            if item.id in ready and item.id not in decided:
+                decided[item.id] = _take(writer, recorder, scope, source, item, ready[item.id])
+        _note_run(writer, scope, source, recorder, last=last)
+    recorder.embed()
+    return _in_order(items, decided)
+
+
+def preview_batch(scope: Scope, items: Sequence[Item], source: Source) -> list[Taken]:
+    """What `import_batch` would do; writes nothing."""
+    decided, fresh = _looked_up(scope, items, source)
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        for item in fresh:
+            decided[item.id] = _foreseen(reader, scope, source, item)
+    return _in_order(items, decided)
+
+
+def _in_order(items: Sequence[Item], decided: dict[str, Taken]) -> list[Taken]:
+    """The decision on each item; an id that comes twice is known the second time."""
+    first: dict[str, Item] = {}
+    for item in items:
+        first.setdefault(item.id, item)
+    return [
+        decided[item.id] if first[item.id] is item else decided[item.id]._replace(outcome="known")
+        for item in items
+    ]
+
+
+def last_run(scope: Scope, source: Source) -> Change | None:
+    """The change set of the last run of a source, where it has not been undone."""
+    with scope.read() as reader:
+        record = reader.record(scope.hub_id, RUN, source.run_id)
+        change = record and reader.change(scope.hub_id, record.body["change"])
+    return None if not change or change.undone_by else change
+
+
+# Decisions
+
+
+def _looked_up(
+    scope: Scope, items: Sequence[Item], source: Source
+) -> tuple[dict[str, Taken], list[Item]]:
+    """What need not be looked at, and the items that are new or differ."""
+    decided: dict[str, Taken] = {}
+    fresh: dict[str, Item] = {}
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        for item in items:
+            if known := _as_before(reader, scope, source, item):
+                decided[item.id] = known
+            else:
+                fresh.setdefault(item.id, item)
+    return decided, list(fresh.values())
+
+
+def _as_before(reader: Reader, scope: Scope, source: Source, item: Item) -> Taken | None:
+    """The item as it was taken in before; None where there is something to do."""
+    record = reader.record(scope.hub_id, ITEM, source.item_id(item))
+    if record is None:
+        return None
+    memory = reader.memory(scope.hub_id, record.body["memory"])
+    if memory is None:
+        # Purged, or private to somebody else by now.
+        return Taken(item.id, "forgotten")
+    if memory.forgotten_at is not None:
+        change = reader.change(scope.hub_id, record.body["change"])
+        undone = change is not None and change.undone_by is not None
+        # An import that was undone may be wanted after all; what was forgotten by itself is not.
+        return None if undone else Taken(item.id, "forgotten", memory)
+    if record.body["digest"] == _digest_of(item.draft):
+        return Taken(item.id, "known", memory)
+    if any(
+        "content" in revision.fields
+        for revision in reader.revisions(scope.hub_id, memory.id)
+        if revision.version > record.body["version"]
+    ):
+        return Taken(item.id, "edited", memory)
+    return None
+
+
+def _prepared(scope: Scope, items: Sequence[Item]) -> tuple[dict[str, Prepared], dict[str, Taken]]:
+    """The items checked and indexed, and those that cannot be stored."""
+    try:
+        made = prepare(scope, [item.draft for item in items])
+        return {item.id: one for item, one in zip(items, made, strict=True)}, {}
+    except InvalidInput:
+        pass  # One of them: it is found below.
+    ready: dict[str, Prepared] = {}
+    refused: dict[str, Taken] = {}
+    for item in items:
+        try:
+            ready[item.id] = next(prepare(scope, [item.draft]))
+        except InvalidInput as error:
+            refused[item.id] = Taken(item.id, "refused", note=error.message)
+    return ready, refused
+
+
+def _take(
+    writer: Writer,
+    recorder: Recorder,
+    scope: Scope,
+    source: Source,
+    item: Item,
+    prepared: Prepared,
+) -> Taken:
+    # Another process may have taken it in since we looked.
+    if known := _as_before(writer, scope, source, item):
+        return known
+    record = writer.record(scope.hub_id, ITEM, source.item_id(item))
+    before = record and writer.memory(scope.hub_id, record.body["memory"])
+    result: Remembered
+    if prepared.memory.quarantine:
+        result = take_in_whole(writer, recorder, scope, prepared)
+    elif before and before.forgotten_at is None:
+        result = renew(writer, recorder, prepared, before)
+    elif twin := twin_of(writer, prepared.draft, prepared.memory):
+        # What is here already is not changed by what a copy of it says elsewhere.
+        result = Duplicate(twin)
+    else:
+        result = take_in_whole(writer, recorder, scope, prepared)
+    memory = result.memory
+    body = {
+        "memory": memory.id,
+        "version": memory.version,
+        "change": "" if isinstance(result, Duplicate) else recorder.change.id,
+        "digest": _digest_of(item.draft),
+    }
+    writer.put_record(Record(scope.hub_id, ITEM, source.item_id(item), scope.now(), body))
+    return Taken(item.id, _outcome(result, known=bool(before)), memory)
+
+
+def _outcome(result: Remembered, *, known: bool) -> Outcome:
+    match result:
+        case Duplicate():
+            return "known" if known else "duplicate"
+        case Quarantined():
+            return "held"
+        case Updated():
+            return "updated"
+        case _:
+            return "new"
+
+
+def _foreseen(reader: Reader, scope: Scope, source: Source, item: Item) -> Taken:
+    from holdfast.engine.writing.drafts import compose
+
+    try:
+        draft = clean_draft(scope.core, item.draft)
+        memory = compose(draft, scope.core, scope.hub_id)
+    except InvalidInput as error:
+        return Taken(item.id, "refused", note=error.message)
+    if memory.quarantine:
+        return Taken(item.id, "held", memory, memory.quarantine)
+    record = reader.record(scope.hub_id, ITEM, source.item_id(item))
+    before = record and reader.memory(scope.hub_id, record.body["memory"])
+    if before and before.forgotten_at is None:
+        return Taken(item.id, "updated", memory)
+    return Taken(item.id, "duplicate" if twin_of(reader, draft, memory) else "new", memory)
+
+
+# Runs
+
+
+def _begun(writer: Writer, scope: Scope, source: Source) -> Change | None:
+    """The change set of a run that has not ended."""
+    record = writer.record(scope.hub_id, RUN, source.run_id)
+    if record is None or record.body["ended"]:
+        return None
+    change = writer.change(scope.hub_id, record.body["change"])
+    return change and in_force(writer, change)
+
+
+def _note_run(
+    writer: Writer, scope: Scope, source: Source, recorder: Recorder, *, last: bool
+) -> None:
+    if recorder.written:
+        body = {"change": recorder.change.id, "source": source.program, "ended": last}
+        writer.put_record(Record(scope.hub_id, RUN, source.run_id, scope.now(), body))
+
+
+def _digest_of(draft: Draft) -> str:
+    """Tells whether an item differs from what it was."""
+    import json
+
+    given = {name: value for name, value in draft._asdict().items() if value is not None}
+    return _digest(json.dumps(given, sort_keys=True, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, dict) else str(value)
+
+
+def _digest(*parts: str) -> str:
+    from hashlib import sha256
+
+    return sha256("\0".join(parts).encode(errors="surrogatepass")).hexdigest()[:32]
