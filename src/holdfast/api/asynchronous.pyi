@@ -172,8 +172,8 @@ class AsyncHub:
         self,
         items: Sequence[ImportItem],
         source: ImportSource,
+        change: str | None = None,
         *,
-        last: bool = False,
         dry_run: bool = False,
     ) -> list_[Taken]: ...
     async def index_files(
@@ -486,7 +486,7 @@ class AsyncHoldfast:
     ) -> HubCard: ...
     async def teams(self, org: str | None = None) -> list[Team]: ...
     async def undo_import(
-        self, program: str, path: str | os.PathLike[str]
+        self, program: str, path: str | os.PathLike[str], *, force: bool = False
     ) -> dict[str, Undone]: ...
     async def unembedded(self) -> int: ...
     async def withdraw_invite(

@@ -280,17 +280,18 @@ class HubMemory:
         self,
         items: Sequence[ImportItem],
         source: ImportSource,
+        change: str | None = None,
         *,
-        last: bool = False,
         dry_run: bool = False,
     ) -> list_[Taken]:
-        """Takes in some of what another program has stored; `holdfast.Holdfast.import_from` reads
-        it. Up to the `last` call all is one change set. A dry run writes nothing."""
+        """Takes in some of what another program has stored; `Holdfast.import_from` reads it.
+        `change` is the id of the change set, for all that belongs together; without it, it is one
+        of its own. A dry run writes nothing."""
         from holdfast.engine.transfer.imports import import_batch, preview_batch
 
         if dry_run:
             return preview_batch(self.scope, items, source)
-        return import_batch(self.scope, items, source, last=last)
+        return import_batch(self.scope, items, source, change or self.core.ids.next("chg"))
 
     @writes(sync=False, retry=False, own_request=True)
     def remember_file(

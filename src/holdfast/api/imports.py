@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.api import file_sync
 from holdfast.api.hub import HubMemory
 from holdfast.api.operation import operation_of
-from holdfast.engine.transfer import imports as engine_imports
+from holdfast.engine import import_run
 from holdfast.engine.transfer.imports import Item, Source, Taken
 from holdfast.errors import InvalidInput, NotFound
 from holdfast.importers import importer_named
@@ -100,16 +100,20 @@ def import_from(
     return run.report(place)
 
 
-def undo_import(memory: Holdfast, program: str, path: str | os.PathLike[str]) -> dict[str, Undone]:
+def undo_import(
+    memory: Holdfast, program: str, path: str | os.PathLike[str], *, force: bool = False
+) -> dict[str, Undone]:
     """Takes back the last import of a source, in every hub that it went to."""
     importer_named(program)
     source = Source(program, os.path.realpath(os.path.expanduser(os.fspath(path))))
-    undone: dict[str, Undone] = {}
-    for info in memory.hubs():
-        hub = memory.hub(info.name)
-        change = engine_imports.last_run(hub.scope, source)
-        if change is not None:
-            undone[hub.name] = hub.undo(change.id)
+    hubs = {info.name: memory.hub(info.name) for info in memory.hubs()}
+    runs = {name: import_run.last_run(hub.scope, source.run) for name, hub in hubs.items()}
+    last = max((run.change_id for run in runs.values() if run is not None), default="")
+    undone = {
+        name: hubs[name].undo(run.change_id, force=force)
+        for name, run in runs.items()
+        if run is not None and run.change_id == last
+    }
     if not undone:
         raise NotFound(
             f"No import from {program} of {path} is there to be undone.",
@@ -161,7 +165,8 @@ class _Run:
         self._waiting: dict[str, list[tuple[str, Item]]] = {}
         self._chars = Counter[str]()
         self._counts: dict[tuple[str, str], Counter[str]] = {}
-        self._changes: dict[str, str | None] = {}
+        self._runs: dict[str, import_run.Run] = {}
+        self._change = "" if dry_run else self._begun()
         self._examples: dict[tuple[str, str], list[str]] = {}
         self._skipped = 0
         self._notes: list[Skipped] = []
@@ -182,7 +187,17 @@ class _Run:
 
     def finish(self) -> None:
         for name in list(self._waiting):
-            self._write(name, last=True)
+            self._write(name)
+        for name, run in self._runs.items():
+            hub = self._hub(name)
+            assert hub is not None
+            import_run.finish(hub.scope, run)
+
+    def _begun(self) -> str:
+        """The change set of a run that was interrupted, or a new one: the same id in each hub."""
+        scopes = [self._memory.hub(info.name).scope for info in self._memory.hubs()]
+        found = (import_run.interrupted(scope, self._source.run) for scope in scopes)
+        return next(filter(None, found), None) or self._memory.core.ids.next("chg")
 
     def report(self, path: str) -> ImportReport:
         rows = tuple(
@@ -190,7 +205,7 @@ class _Run:
                 hub,
                 scope,
                 dict(counts),
-                self._changes.get(hub),
+                self._change if any(counts[one] for one in _WRITTEN) else None,
                 tuple(self._examples.get((hub, scope), ())),
             )
             for (hub, scope), counts in sorted(self._counts.items())
@@ -221,10 +236,11 @@ class _Run:
         if not self._dry_run:
             operation = operation_of(HubMemory.import_items)
             assert operation is not None
+            self._runs[name] = import_run.begin(hub.scope, self._source.run, self._change)
             self.synced.enter_context(file_sync.synced(hub, operation))
         return hub
 
-    def _write(self, name: str, *, last: bool = False) -> None:
+    def _write(self, name: str) -> None:
         batch, self._waiting[name] = self._waiting[name], []
         self._chars[name] = 0
         hub = self._hub(name)
@@ -232,18 +248,9 @@ class _Run:
         if hub is None:
             results = [Taken(item.id, "new") for item in items]
         else:
-            results = hub.import_items(items, self._source, last=last, dry_run=self._dry_run)
+            results = hub.import_items(items, self._source, self._change, dry_run=self._dry_run)
         for (scope, item), taken in zip(batch, results, strict=True):
             self._count(name, scope, item, taken)
-        if last and hub is not None and not self._dry_run:
-            change = engine_imports.last_run(hub.scope, self._source)
-            wrote = any(
-                counts.get(one, 0)
-                for (hub_name, _), counts in self._counts.items()
-                for one in _WRITTEN
-                if hub_name == name
-            )
-            self._changes[name] = change.id if change and wrote else None
 
     def _count(self, hub: str, scope: str, item: Item, taken: Taken) -> None:
         self._counts.setdefault((hub, scope), Counter())[taken.outcome] += 1

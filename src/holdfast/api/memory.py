@@ -252,12 +252,15 @@ class Holdfast(OpenMemory):
             self, program, path, placing, options=options or {}, dry_run=dry_run, progress=progress
         )
 
-    def undo_import(self, program: str, path: str | os.PathLike[str]) -> dict[str, Undone]:
-        """Takes back the last import of a source in every hub that it went to, by hub."""
+    def undo_import(
+        self, program: str, path: str | os.PathLike[str], *, force: bool = False
+    ) -> dict[str, Undone]:
+        """Takes back the last import of a source in every hub that it went to, by hub; with
+        `force` also where something was changed since."""
         from holdfast.api.imports import undo_import
 
         self._refuse_closed()
-        return undo_import(self, program, path)
+        return undo_import(self, program, path, force=force)
 
     def embed_missing(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Makes the vectors that are missing for the present model, and returns how many passages

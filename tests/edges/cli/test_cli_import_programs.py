@@ -23,7 +23,7 @@ def test_a_preview_then_an_import_then_an_undo(run: Run, tmp_path: Path) -> None
     assert "Nothing was written" in preview.err
     assert run("list").rows == []
     ran = run("import", "mcp-memory", path, "--json").json
-    assert ran["rows"][0]["new"] == 4
+    assert ran["data"]["rows"][0]["new"] == 4
     assert len(run("list").rows) == 4
     again = run("import", "mcp-memory", path)
     assert again.rows == [["default", "-", "0", "0", "4", *["0"] * 5]]

@@ -108,7 +108,7 @@ def stream(hub: HubMemory, secret: Secrets) -> None:
 def import_items(hub: HubMemory, secret: Secrets) -> None:
     given = {**fields(secret), "tags": (secret(), "plain")}
     item = Item(secret(), Draft(f"The key is {secret()} here.", **given))
-    assert hub.import_items([item], Source("mem0", f"/of/{secret()}"), last=True)
+    assert hub.import_items([item], Source("mem0", f"/of/{secret()}"))
 
 
 def remember_file(hub: HubMemory, secret: Secrets) -> None:

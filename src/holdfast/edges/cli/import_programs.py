@@ -27,6 +27,8 @@ def _configuring(importer: Importer) -> Callable[[Parser], None]:
             "--dry-run", action="store_true", help="say what would come in, write nothing"
         )
         parser.add_argument("--undo", action="store_true", help="take back the last import of PATH")
+        force = "with --undo: also where something was changed since"
+        parser.add_argument("--force", action="store_true", help=force)
         if importer.scopes:
             parser.add_argument(
                 "--split", action="store_true", help=f"a hub for each {importer.scopes}"
@@ -49,7 +51,7 @@ def _configuring(importer: Importer) -> Callable[[Parser], None]:
 def _importing(importer: Importer) -> Callable[[Call, Namespace], None]:
     def run(call: Call, args: Namespace) -> None:
         if args.undo:
-            _undo(call, importer, args.path)
+            _undo(call, importer, args)
             return
         split = bool(getattr(args, "split", False))
         with call.out.progress("import") as step:
@@ -83,8 +85,8 @@ def _mapping(text: str | None) -> dict[str, str]:
     return {name.strip(): column.strip() for name, _, column in pairs}
 
 
-def _undo(call: Call, importer: Importer, path: str) -> None:
-    undone = call.local.undo_import(importer.name, path)
+def _undo(call: Call, importer: Importer, args: Namespace) -> None:
+    undone = call.local.undo_import(importer.name, args.path, force=args.force)
     rows = [(hub, one.change.id, str(len(one.memories))) for hub, one in undone.items()]
     if call.out.json:
         names = ("hub", "change", "memories")

@@ -1,9 +1,9 @@
 """Takes in what other programs have stored: batches of drafts that belong to one change set.
 
 A record for each item says which memory it became, so that a second run writes nothing, an edited
-item becomes a new version, and what was forgotten here stays forgotten. Another record says which
-change set a run has begun, so that a run that was broken off goes on in it. Where the items come
-from is not known here.
+item becomes a new version, and what was forgotten here stays forgotten. Runs, which go on in the
+same change set after they were interrupted, are `engine.import_run`'s. Where the items come from is
+not known here.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ from holdfast.engine.scope import Scope
 from holdfast.engine.writing.dedup import twin_of
 from holdfast.engine.writing.drafts import Prepared, clean_draft, prepare
 from holdfast.engine.writing.intake import renew
-from holdfast.engine.writing.recorder import Recorder
-from holdfast.engine.writing.remember import all_of, in_force, take_in_whole
+from holdfast.engine.writing.recorder import Recorder, continued
+from holdfast.engine.writing.remember import all_of, take_in_whole
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from holdfast.domain.change import Change
     from holdfast.store.base import Reader, Writer
 
-# A record for each item that was taken in, and one for each run.
-ITEM, RUN = "imported", "import-run"
+# A record for each item that was taken in.
+ITEM = "imported"
 
 Outcome: TypeAlias = Literal[
     "new", "updated", "known", "duplicate", "held", "forgotten", "edited", "refused"
@@ -68,31 +67,26 @@ class Source(NamedTuple):
         return f"imported from {self.program}: {self.place}"
 
     @property
-    def run_id(self) -> str:
-        return _digest(self.program, self.place)
+    def run(self) -> str:
+        """The name of its runs."""
+        return f"{self.program}:{_digest(self.place)}"
 
     def item_id(self, item: Item) -> str:
         return _digest(self.program, item.id)
 
 
-def import_batch(
-    scope: Scope, items: Sequence[Item], source: Source, *, last: bool = False
-) -> list[Taken]:
-    """Takes in some items, in one transaction. All batches up to the `last` one are one change
-    set, also if the process ended in between."""
+def import_batch(scope: Scope, items: Sequence[Item], source: Source, change: str) -> list[Taken]:
+    """Takes in some items, in one transaction, as part of the change set with this id."""
     decided, fresh = _looked_up(scope, items, source)
     ready, refused = _prepared(scope, fresh)
     decided |= refused
     with scope.write() as writer:
         scope.require_hub(writer)
         writer.expect(scope.hub_id, all_of(list(ready.values())))
-        recorder = Recorder(
-            scope, writer, "import", reason=source.reason, change=_begun(writer, scope, source)
-        )
+        recorder = continued(scope, writer, "import", change, reason=source.reason)
         for item in items:
             if item.id in ready and item.id not in decided:
                 decided[item.id] = _take(writer, recorder, scope, source, item, ready[item.id])
-        _note_run(writer, scope, source, recorder, last=last)
     recorder.embed()
     return _in_order(items, decided)
 
@@ -116,14 +110,6 @@ def _in_order(items: Sequence[Item], decided: dict[str, Taken]) -> list[Taken]:
         decided[item.id] if first[item.id] is item else decided[item.id]._replace(outcome="known")
         for item in items
     ]
-
-
-def last_run(scope: Scope, source: Source) -> Change | None:
-    """The change set of the last run of a source, where it has not been undone."""
-    with scope.read() as reader:
-        record = reader.record(scope.hub_id, RUN, source.run_id)
-        change = record and reader.change(scope.hub_id, record.body["change"])
-    return None if not change or change.undone_by else change
 
 
 # Decisions
@@ -248,26 +234,6 @@ def _foreseen(reader: Reader, scope: Scope, source: Source, item: Item) -> Taken
     if before and before.forgotten_at is None:
         return Taken(item.id, "updated", memory)
     return Taken(item.id, "duplicate" if twin_of(reader, draft, memory) else "new", memory)
-
-
-# Runs
-
-
-def _begun(writer: Writer, scope: Scope, source: Source) -> Change | None:
-    """The change set of a run that has not ended."""
-    record = writer.record(scope.hub_id, RUN, source.run_id)
-    if record is None or record.body["ended"]:
-        return None
-    change = writer.change(scope.hub_id, record.body["change"])
-    return change and in_force(writer, change)
-
-
-def _note_run(
-    writer: Writer, scope: Scope, source: Source, recorder: Recorder, *, last: bool
-) -> None:
-    if recorder.written:
-        body = {"change": recorder.change.id, "source": source.program, "ended": last}
-        writer.put_record(Record(scope.hub_id, RUN, source.run_id, scope.now(), body))
 
 
 def _digest_of(draft: Draft) -> str:

@@ -127,7 +127,7 @@ def remember_stream(
         with scope.write() as writer:
             scope.require_hub(writer)
             writer.expect(scope.hub_id, all_of(prepared))
-            going_on = change and in_force(writer, change)
+            going_on = change and _in_force(writer, change)
             recorder = Recorder(scope, writer, "remember", reason=reason, change=going_on)
             results = [take_in_whole(writer, recorder, scope, item) for item in prepared]
         recorder.embed()
@@ -141,7 +141,7 @@ def all_of(prepared: Sequence[Prepared]) -> list[Memory]:
     return [one.memory for item in prepared for one in (item, *item.facts)]
 
 
-def in_force(writer: Writer, change: Change) -> Change | None:
+def _in_force(writer: Writer, change: Change) -> Change | None:
     """The change set as it stands; None where it was undone, or purged empty, since the last
     batch: what comes now is then a change set of its own."""
     current = writer.change(change.hub_id, change.id)
