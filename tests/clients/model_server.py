@@ -25,10 +25,12 @@ class ToolCall(NamedTuple):
 
 
 class Request(NamedTuple):
-    """One request of a client: its path and its body."""
+    """One request of a client: its path, its body and its headers, by their names in small
+    letters."""
 
     path: str
     body: dict[str, Any]
+    headers: dict[str, str]
 
     @property
     def text(self) -> str:
@@ -73,11 +75,11 @@ class ModelServer:
             taken, self.requests = self.requests, []
         return taken
 
-    def record(self, path: str, body: dict[str, Any]) -> ToolCall | None:
+    def record(self, path: str, body: dict[str, Any], headers: dict[str, str]) -> ToolCall | None:
         """Keeps a request, and returns the tool call that answers it, if one is due."""
         offered = json.dumps(body.get("tools", []))
         with self._lock:
-            self.requests.append(Request(path, body))
+            self.requests.append(Request(path, body, headers))
             if self.tool_calls and f'"{self.tool_calls[0].name}"' in offered:
                 return self.tool_calls.pop(0)
         return None
@@ -109,7 +111,8 @@ def _handler_for(server: ModelServer) -> type[BaseHTTPRequestHandler]:
                 return
             for end, answer in _FORMATS.items():
                 if path.endswith(end):
-                    call = server.record(path, body)
+                    headers = {name.lower(): value for name, value in self.headers.items()}
+                    call = server.record(path, body, headers)
                     whole, events = answer(server.answer, call)
                     streams = body.get("stream") or "stream" in path
                     self._stream(events) if streams else self._json(whole)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from holdfast.embed.find import find_embedder
+from tests.clients.model_server import ModelServer
 from tests.docs.documentation import (
     SHELLS,
     Block,
@@ -25,6 +26,7 @@ from tests.docs.documentation import (
     run_shell,
 )
 from tests.edges.client.servers import served
+from tests.edges.proxy.proxies import proxy
 from tests.unit.llm.protocols import OPENAI
 from tests.unit.llm.servers import reply, serving
 
@@ -49,6 +51,11 @@ MODEL_SAYS = (
 )
 
 
+# Pages whose examples talk to a model through `holdfast proxy`, which has the home of the page.
+PROXIED = ("docs/how-to/put-a-proxy-before-a-model.md",)
+PROXY_ADDRESS = "http://127.0.0.1:7769"
+
+
 # Pages that look into the file of the embedded store, or damage it.
 OF_THE_FILE = (
     "docs/explanation/what-is-kept-and-for-how-long.md",
@@ -57,17 +64,30 @@ OF_THE_FILE = (
 )
 
 
+class Places(NamedTuple):
+    """What stands on a page for a server's address, and where that server is now. `settle` waits
+    until it has done what it does behind its answers."""
+
+    addresses: dict[str, str]
+    settle: Callable[[], None] = lambda: None
+
+
 @contextmanager
-def addresses_for(page: Path, folder: Path) -> Iterator[dict[str, str]]:
-    """What stands on a page for a server's address, and where that server is now."""
+def addresses_for(page: Path, folder: Path) -> Iterator[Places]:
     if name_of(page) in SERVED:
         with served(folder / "server", key_needed=True, model="auto") as server:
-            yield {ADDRESS: server.url}
+            yield Places({ADDRESS: server.url})
     elif name_of(page) in ASKING:
         with serving(*(reply(said) for said in MODEL_SAYS)) as model:
-            yield {MODEL_ADDRESS: model.url}
+            yield Places({MODEL_ADDRESS: model.url})
+    elif name_of(page) in PROXIED:
+        with (
+            ModelServer("I will remember it.") as loopback,
+            proxy(folder / "home", loopback.url) as running,
+        ):
+            yield Places({PROXY_ADDRESS: running.url}, running.work)
     else:
-        yield {}
+        yield Places({})
 
 
 def examples(page: Path) -> list[Block]:
@@ -98,9 +118,10 @@ def test_the_examples_of_a_page_run_and_give_what_it_says(
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "__main__"}
     wrong: list[str] = []
-    with addresses_for(page, tmp_path) as addresses:
+    with addresses_for(page, tmp_path) as places:
         for block in examples(page):
-            for shown, real in addresses.items():
+            places.settle()
+            for shown, real in places.addresses.items():
                 block = block._replace(text=block.text.replace(shown, real))
             if block.language == "python":
                 wrong += run_python(block, page, names)

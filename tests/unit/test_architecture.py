@@ -53,7 +53,7 @@ INNER_LAYERS = {
     "passes": (("consolidation",),),
     "agents": (("dialects",),),
     "testing": (("conformance",),),
-    "edges": (("hooks",), ("clients", "mcp", "web"), ("http",), ("cli",)),
+    "edges": (("hooks",), ("clients", "mcp", "proxy", "web"), ("http",), ("cli",)),
 }
 # Every layer may import these.
 SHARED = {"errors"}

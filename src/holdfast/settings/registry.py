@@ -263,6 +263,28 @@ SETTINGS: tuple[Setting, ...] = (
         "server.connections_per_address", 500, "Connections that one address may have.", least=1
     ),
     Setting("server.header_seconds", 10.0, "Seconds in which a head must arrive.", least=0.1),
+    Setting("proxy.upstream", "", "The endpoint behind `holdfast proxy`, where none is named."),
+    # As much as Anthropic's API takes. A body is in memory up to four times while it is read.
+    Setting(
+        "proxy.body_bytes_max",
+        32_000_000,
+        "The largest request that the proxy reads; a larger one is sent on without memory.",
+        least=1_000,
+    ),
+    # A person notices more; recall takes a tenth of it.
+    Setting(
+        "proxy.memory_seconds",
+        2.0,
+        "Seconds after which a request is sent on without memory.",
+        least=0.01,
+    ),
+    # As long as the clients of both APIs wait by themselves.
+    Setting(
+        "proxy.answer_seconds",
+        600.0,
+        "Seconds that the endpoint behind the proxy may be silent.",
+        least=0.1,
+    ),
     Setting("time_zone", "", "The zone times are shown in; empty means this machine's."),
 )
 

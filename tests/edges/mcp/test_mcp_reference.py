@@ -11,6 +11,7 @@ import pytest
 import holdfast
 from holdfast import HubMemory
 from holdfast.agents.toolset import tools
+from holdfast.edges import key_file
 from holdfast.edges.mcp import http, resources, server, stdio
 from holdfast.edges.mcp.prompts import Prompts
 from holdfast.edges.mcp.resources import Resources
@@ -35,7 +36,7 @@ def test_the_reference_names_every_resource_and_prompt(hub: HubMemory) -> None:
         f"{stdio._LAST_ANSWERS_S} seconds",
         f"{stdio._STOP_S} seconds",
         f"{http.BODY_BYTES_MAX:,} bytes",
-        f"at least {http._KEY_CHARS_MIN} letters",
+        f"at least {key_file.KEY_CHARS_MIN} letters",
         f"{server._ARGUMENTS_ROOM:,} characters",
         f"newest {resources.DAYS_LISTED} journals",
         f"`{http.KEY_VARIABLE}`",

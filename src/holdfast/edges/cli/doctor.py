@@ -338,15 +338,24 @@ _FAULTS_SHOWN = 5
 
 
 def hook_faults(call: Call) -> list[str]:
-    """What went wrong in hooks of agents lately, newest last; the sessions went on without them."""
+    """What went wrong in hooks of agents and in the proxy lately, newest last; the sessions went on
+    without memory."""
     from holdfast.edges.hooks.faults import SHOWN_DAYS, recent
 
     found = recent(call.home)
     if not found:
         return []
-    notes = [f"A hook failed ({one.event}, {one.at}): {one.reason}" for one in found]
+    notes = [
+        f"The proxy went on without memory ({one.at}): {one.reason}"
+        if one.event == "proxy"
+        else f"A hook failed ({one.event}, {one.at}): {one.reason}"
+        for one in found
+    ]
     if len(notes) > _FAULTS_SHOWN:
-        count = f"Hooks failed {len(notes)} times in the last {SHOWN_DAYS} days; the last of them:"
+        count = (
+            f"Hooks and the proxy failed {len(notes)} times in the last {SHOWN_DAYS} days;"
+            " the last of them:"
+        )
         return [count, *notes[-_FAULTS_SHOWN:]]
     return notes
 

@@ -69,6 +69,7 @@ GROUPS = (
             Module("setup", ("setup", "teardown")),
             Module("hook", ("hook", "session")),
             Module("serve", ("mcp", "serve", "ui")),
+            Module("proxy", ("proxy",)),
             Module("tools", ("tools", "call")),
         ),
     ),

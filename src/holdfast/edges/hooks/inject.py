@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.api.project_hub import ProjectHub, built_context, named
 from holdfast.edges.hooks import blocks
+from holdfast.engine.context.outdated import outdated
 from holdfast.engine.context.relevance import for_prompt
 from holdfast.engine.context.styles import escaped
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, NotFound
 
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
@@ -61,7 +62,22 @@ def start_block(memory: Holdfast, hub: HubMemory) -> Block:
 def _as_line(hub: HubMemory, memory: Memory) -> blocks.Line:
     """A memory of the standing block; its words are in the block itself."""
     at = hub.hub_of(memory).name if isinstance(hub, ProjectHub) else hub.name
-    return blocks.Line("", memory.id, named(hub, memory), at, _STANDING)
+    version = blocks.shown_version(memory)
+    return blocks.Line("", memory.id, named(hub, memory), at, _STANDING, version)
+
+
+def is_current(memory: Holdfast, block: Block) -> bool:
+    """Whether all that a block shows is still as it was."""
+    hubs: dict[str, dict[str, int]] = {}
+    for line in block.lines:
+        hubs.setdefault(line.hub, {})[line.memory_id] = line.version
+    try:
+        return not any(
+            outdated(memory.hub(name).scope, versions) for name, versions in hubs.items()
+        )
+    except NotFound:
+        # A hub is gone.
+        return False
 
 
 def prompt_block(

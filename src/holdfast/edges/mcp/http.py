@@ -10,7 +10,6 @@ from __future__ import annotations
 import hmac
 import os
 import socket
-import stat
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,17 +23,17 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from holdfast.edges import key_file
 from holdfast.edges.cross_origin import CrossOriginGuard, CrossOriginRules, SecurityHeaders
 from holdfast.edges.http_protocol import BodyTooLarge, BodyTooSlow, read_body
+from holdfast.edges.key_file import make_key as make_key
 from holdfast.edges.listening import LOOPBACK, bracketed, is_loopback, listen, run
-from holdfast.errors import AlreadyExists, InvalidInput, NotFound
+from holdfast.errors import InvalidInput
 
 PATH = "/mcp"
 PORT = 4653  # HOLD on the keys of a telephone
 KEY_VARIABLE = "HOLDFAST_MCP_KEY"
-# A shorter one could be guessed.
-_KEY_CHARS_MIN = 16
-_KEY_BYTES = 32
+_MAKE_KEY = "holdfast mcp --make-key"
 # More than the longest call that is answered, so that a call that is too long gets a sentence from
 # the tool, which a model reads, and only what is far too long an error of HTTP.
 BODY_BYTES_MAX = 32_000_000
@@ -146,48 +145,7 @@ class BodyInTime:
 
 def find_key(file: str | None, environ: Mapping[str, str] = os.environ) -> str | None:
     """The key of a file or of the environment; None where there is none."""
-    if file is None:
-        given = environ.get(KEY_VARIABLE)
-        return None if given is None else _checked(given.strip(), KEY_VARIABLE)
-    path = os.path.expanduser(file)
-    try:
-        with open(path, encoding="utf-8") as opened:
-            mode = os.fstat(opened.fileno()).st_mode
-            if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
-                raise InvalidInput(
-                    f"Others may read the key in {file}.", hint=f"Run `chmod 600 {file}`."
-                )
-            return _checked(opened.read().strip(), file)
-    except FileNotFoundError:
-        raise NotFound(f"There is no file {file}.", hint=_make_hint(file)) from None
-    except UnicodeDecodeError:
-        raise InvalidInput(f"{file} holds no key.", hint=_make_hint("another-file")) from None
-
-
-def _checked(key: str, where: str) -> str:
-    if len(key) < _KEY_CHARS_MIN or not key.isascii() or not key.isprintable() or " " in key:
-        raise InvalidInput(
-            f"The key in {where} can be guessed or cannot be sent: it needs at least "
-            f"{_KEY_CHARS_MIN} letters and digits, without spaces.",
-            hint=_make_hint("FILE"),
-        )
-    return key
-
-
-def make_key(file: str) -> str:
-    """A new key in a new file that only its owner may read; returns where."""
-    import secrets
-
-    path = os.path.abspath(os.path.expanduser(file))
-    try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        raise AlreadyExists(
-            f"There is a file {file} already.", hint="Remove it first, or name another."
-        ) from None
-    with os.fdopen(handle, "w", encoding="ascii") as opened:
-        opened.write(secrets.token_urlsafe(_KEY_BYTES) + "\n")
-    return path
+    return key_file.find_key(file, variable=KEY_VARIABLE, command=_MAKE_KEY, environ=environ)
 
 
 def require_key(host: str, key: str | None) -> None:
@@ -197,10 +155,6 @@ def require_key(host: str, key: str | None) -> None:
             f"Anyone who reaches {host} could read and change this memory: a key is needed.",
             hint="Make one with `holdfast mcp --make-key mcp.key`, and add `--key-file mcp.key`.",
         )
-
-
-def _make_hint(file: str) -> str:
-    return f"Make a key: `holdfast mcp --make-key {file}`."
 
 
 # Running

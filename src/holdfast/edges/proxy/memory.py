@@ -1,0 +1,212 @@
+"""What memory does for one request: it adds to the prompt, and logs what was said. Synchronous; the
+app calls it in threads, with a deadline, and does without it where it fails."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.domain.clock import to_text
+from holdfast.edges.hooks import inject
+from holdfast.edges.hooks.event import bounded
+from holdfast.edges.hooks.inject import Block
+from holdfast.edges.hooks.session_state import opened
+from holdfast.edges.project import hub_here
+from holdfast.edges.proxy.conversations import Conversation, Conversations, Found
+from holdfast.errors import HoldfastError
+
+if TYPE_CHECKING:
+    from holdfast.api.hub import HubMemory
+    from holdfast.api.memory import Holdfast
+    from holdfast.edges.proxy.answers import Answer
+    from holdfast.edges.proxy.formats import Asked, Body, Format
+
+CLIENT = "proxy"
+# Of what a tool answered: enough to find it again by.
+_TOOL_CHARS_MAX = 8_000
+_CALL_CHARS_MAX = 500
+
+
+class Exchange(NamedTuple):
+    """A request on its way: what was asked, in which conversation, and the body to send; None
+    where nothing was added."""
+
+    hub: HubMemory
+    asked: Asked
+    found: Found
+    body: bytes | None
+
+    @property
+    def turn(self) -> str:
+        """The name of the turn in its session: the mark of the person's last message."""
+        marks = zip(self.asked.said, self.found.marks, strict=True)
+        return next((m for one, m in reversed([*marks]) if one.role == "user"), "")
+
+
+class ProxyMemory:
+    """The memory behind a proxy. `hub` is the one for requests that name none."""
+
+    def __init__(self, memory: Holdfast, hub: str = "", folder: str = "") -> None:
+        self.memory = memory
+        self._hub = hub
+        self._folder = folder
+        day = to_text(memory.core.now())[:10]
+        self._conversations = Conversations(lambda: f"proxy-{day}-{secrets.token_hex(4)}")
+        self._model_ready = threading.Event()
+
+    @property
+    def home(self) -> str:
+        return self.memory.home
+
+    def load_model(self) -> None:
+        """Loads the embedding model; until then prompts are answered by words."""
+        embedder = self.memory.core.embedder
+        if embedder is not None:
+            with suppress(HoldfastError, OSError, ImportError):
+                embedder.embed_query("warm")
+                self._model_ready.set()
+
+    # A request
+
+    def prepare(
+        self, format_: Format, data: bytes, *, hub: str = "", session: str = ""
+    ) -> Exchange | None:
+        """Reads a request and adds to it what is remembered; None for what is no request."""
+        try:
+            body = json.loads(data)
+        except (ValueError, RecursionError):
+            return None
+        if not isinstance(body, dict):
+            return None
+        asked = format_.read(body)
+        place, _ = hub_here(self.memory, named=hub or self._hub or None, folder=self._folder)
+        found = self._conversations.find(asked, place.name, session)
+        exchange = Exchange(place, asked, found, None)
+        with found.conversation.lock:
+            self._refresh(place, found.conversation)
+            standing, blocks = self._texts(exchange)
+        if not standing and not blocks:
+            return exchange
+        return exchange._replace(body=_encoded(format_.add(body, standing, blocks)))
+
+    def _texts(self, exchange: Exchange) -> tuple[str, dict[int, str]]:
+        """The text for the instructions, and those before messages, by their places."""
+        conversation, marks = exchange.found.conversation, exchange.found.marks
+        if conversation.standing is None:
+            conversation.standing = inject.start_block(self.memory, exchange.hub)
+            self._note(exchange, conversation.standing, "start")
+        said = exchange.asked.said
+        turn = exchange.turn
+        if turn and turn not in conversation.blocks:
+            new = self._block_for(exchange)
+            conversation.add_block(turn, new)
+            self._note(exchange, new, "prompt")
+        blocks = {
+            one.place: block.text
+            for one, mark in zip(said, marks, strict=True)
+            if (block := conversation.blocks.get(mark)) is not None and block.text
+        }
+        return conversation.standing.text, blocks
+
+    def _block_for(self, exchange: Exchange) -> Block:
+        asked, conversation = exchange.asked, exchange.found.conversation
+        session = conversation.session
+        prompt = bounded(asked.prompt)
+        if inject.asks_to_forget(prompt):
+            return Block(inject.forget_last(self.memory, exchange.hub, session))
+        # An endpoint that keeps the conversation also keeps what was added to it.
+        seen = conversation.blocks if asked.is_stateful else exchange.found.marks
+        shown = [conversation.blocks[mark] for mark in seen if mark in conversation.blocks]
+        shown.append(conversation.standing or Block())
+        return inject.prompt_block(
+            exchange.hub,
+            prompt,
+            session=session,
+            given={line.memory_id for block in shown for line in block.lines},
+            meaning=self._model_ready.is_set(),
+        )
+
+    def _refresh(self, hub: HubMemory, conversation: Conversation) -> None:
+        """Takes out what was forgotten, changed or superseded since it was given."""
+        standing = conversation.standing
+        if standing is not None and not inject.is_current(self.memory, standing):
+            conversation.standing = inject.start_block(self.memory, hub)
+        for mark, block in conversation.blocks.items():
+            if not inject.is_current(self.memory, block):
+                conversation.blocks[mark] = Block()
+
+    # An answer
+
+    def log(self, exchange: Exchange, answer: Answer | None) -> None:
+        """Logs what the person said, what tools answered, and how the model answered in the end.
+        Each is logged once, however often a client sends it."""
+        conversation, asked = exchange.found.conversation, exchange.asked
+        with conversation.lock:
+            self._log_tools(exchange)
+            final = answer.text if answer is not None and answer.final else ""
+            prompt = bounded(asked.prompt)
+            if exchange.turn and not inject.asks_to_forget(prompt):
+                self._log_turn(exchange, prompt, bounded(final))
+        if answer is not None:
+            self._conversations.answered(exchange.found, answer.text, answer.id)
+
+    def _log_turn(self, exchange: Exchange, prompt: str, final: str) -> None:
+        conversation, turn = exchange.found.conversation, exchange.turn
+        known = turn in conversation.logged
+        if known and not final:
+            return
+        exchange.hub.observe_turn(
+            "" if known else prompt,
+            final,
+            session=conversation.session,
+            source=CLIENT,
+            turn=turn,
+            # Of an answer alone nothing is noted.
+            noted="" if known else None,
+            folder=self._folder or None,
+        )
+        conversation.add_logged(turn)
+        with opened(self.home, CLIENT, conversation.session) as state:
+            state.body["turns"] += 0 if known else 1
+            if final:
+                state.add_event("stop", to_text(self.memory.core.now()), 0)
+
+    def _log_tools(self, exchange: Exchange) -> None:
+        conversation = exchange.found.conversation
+        for result in exchange.asked.tool_results:
+            name = f"tool-{result.id}"
+            if not result.id or not result.text or name in conversation.logged:
+                continue
+            call = f"{result.call[:_CALL_CHARS_MAX]}\n" if result.call else ""
+            exchange.hub.observe_turn(
+                f"{call}{result.text[:_TOOL_CHARS_MAX]}",
+                "",
+                session=conversation.session,
+                source=CLIENT,
+                turn=name,
+                # Nothing is noted of a tool's words.
+                trust="tool",
+                folder=self._folder or None,
+            )
+            conversation.add_logged(name)
+
+    # What a session was given
+
+    def _note(self, exchange: Exchange, block: Block, event: str) -> None:
+        """Notes it in the file of the session, for `holdfast session` and the page."""
+        session, hub = exchange.found.conversation.session, exchange.hub
+        at = to_text(self.memory.core.now())
+        with opened(self.home, CLIENT, session) as state:
+            state.body["started_at"] = state.body["started_at"] or at
+            state.body["folder"], state.body["hub"] = self._folder, hub.name
+            for line in block.lines:
+                state.add_injected(line.hub, line.memory_id, line.named, event, at, line.why)
+            state.add_event(event, at, len(block.text))
+
+
+def _encoded(body: Body) -> bytes:
+    # In ASCII, so that half of a pair of surrogates can be sent on as it came.
+    return json.dumps(body, separators=(",", ":")).encode("ascii")
