@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from holdfast.engine import turns
 from holdfast.engine.context.styles import STYLES
-from holdfast.text.echo import Claim, Frame, begun, is_fixed_reply, marks, may_be_ours
+from holdfast.text.echo import Claim, Frame, begun, is_fixed_reply, marks
+from holdfast.text.echo_signs import may_be_ours
 from holdfast.text.sameness import bare, common
 from holdfast.text.spans import blank, line_start, marked_out, merged, without
 from tests.growth import assert_time_grows

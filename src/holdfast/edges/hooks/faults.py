@@ -4,7 +4,6 @@ home cannot be written, the line goes to the folder for temporary files."""
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from contextlib import suppress
 from typing import NamedTuple
@@ -69,6 +68,8 @@ def recent(home: str) -> list[Fault]:
 
 
 def _paths(home: str) -> list[str]:
+    from tempfile import gettempdir  # it takes 5 ms to load, which only a fault pays
+
     who = os.getuid() if hasattr(os, "getuid") else 0
-    elsewhere = os.path.join(tempfile.gettempdir(), f"holdfast-{who}")
+    elsewhere = os.path.join(gettempdir(), f"holdfast-{who}")
     return [os.path.join(home, FOLDER, FILE_NAME), os.path.join(elsewhere, FILE_NAME)]

@@ -22,7 +22,7 @@ from holdfast.domain.records import as_memory
 from holdfast.engine.core import Core
 from holdfast.store.values import TermQuery
 from holdfast.text import normalise
-from holdfast.text.echo import Echo, is_fixed_reply, may_be_ours
+from holdfast.text.echo_signs import Echo, may_be_fixed_reply, may_be_ours
 from holdfast.text.sameness import bare, common
 from holdfast.text.spans import marked_out, without
 
@@ -68,9 +68,17 @@ def _named(memory: Memory) -> str:
     return f"#{memory.number} “{line}”"
 
 
+def _is_fixed_reply(text: str) -> bool:
+    if not may_be_fixed_reply(text):
+        return False
+    from holdfast.text.echo import is_fixed_reply
+
+    return is_fixed_reply(text)
+
+
 def without_echo(core: Core, hub_id: str, text: str) -> Heard:
     """The text without what this hub has handed out."""
-    if is_fixed_reply(text):
+    if _is_fixed_reply(text):
         return Heard("", (Echo(0, len(text)),))
     if not may_be_ours(text):
         return Heard(text)

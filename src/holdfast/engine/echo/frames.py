@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.memory import CATEGORIES, Memory
 from holdfast.engine.echo.detect import Known
-from holdfast.text.echo import Echo, Frame, begun
+from holdfast.text.echo import Frame, begun
+from holdfast.text.echo_signs import Echo
 from holdfast.text.sameness import bare
 from holdfast.text.spans import line_start, merged
 

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator
 from holdfast.domain.memory import Memory
 from holdfast.engine.echo.detect import Known
 from holdfast.engine.echo.frames import Frames, json_echoes
-from holdfast.text.echo import Claim, Echo, Frame, Reading, marks
+from holdfast.text.echo import Claim, Frame, Reading, marks
+from holdfast.text.echo_signs import Echo
 from holdfast.text.sameness import Bare, bare
 from holdfast.text.spans import blank, line_start, without
 
