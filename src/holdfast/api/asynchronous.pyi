@@ -36,6 +36,7 @@ from holdfast.engine.jobs.queue import Job
 from holdfast.engine.people.records import HandedInvite, HandedKey
 from holdfast.engine.reading.lookup import Reference
 from holdfast.engine.reading.meaning_map import MeaningMap
+from holdfast.engine.transfer.follow import Statement
 from holdfast.engine.transfer.imports import Item as ImportItem
 from holdfast.engine.transfer.imports import Source as ImportSource
 from holdfast.engine.transfer.imports import Taken
@@ -150,6 +151,14 @@ class AsyncHub:
     async def flush(
         self, messages: Iterable[Any] | str | None = None, *, session: str | None = None
     ) -> Flushed: ...
+    async def follow_items(
+        self,
+        statements: Sequence[Statement],
+        source: ImportSource,
+        change: str | None = None,
+        *,
+        dry_run: bool = False,
+    ) -> list_[Taken]: ...
     async def forget(self, reference: Reference, *, reason: str = "") -> Memory: ...
     async def forget_many(
         self, references: Iterable[Reference], *, reason: str = ""

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from holdfast.engine.reading.lookup import Reference
     from holdfast.engine.reading.meaning_map import MeaningMap
     from holdfast.engine.review.verdicts import Chosen
+    from holdfast.engine.transfer.follow import Statement
     from holdfast.engine.transfer.imports import Item as ImportItem
     from holdfast.engine.transfer.imports import Source as ImportSource
     from holdfast.engine.transfer.imports import Taken
@@ -292,6 +293,23 @@ class HubMemory:
         if dry_run:
             return preview_batch(self.scope, items, source)
         return import_batch(self.scope, items, source, change or self.core.ids.next("chg"))
+
+    @writes(local=STREAMS_ARE_LOCAL)
+    def follow_items(
+        self,
+        statements: Sequence[Statement],
+        source: ImportSource,
+        change: str | None = None,
+        *,
+        dry_run: bool = False,
+    ) -> list_[Taken]:
+        """Brings memories up to date with a source that is edited as text; `statements` are all
+        that it holds. Edited ones become new versions, and those that are gone are archived.
+        `change` and `dry_run` as for `import_items`."""
+        from holdfast.engine.transfer.follow import follow_items
+
+        change = change or self.core.ids.next("chg")
+        return follow_items(self.scope, statements, source, change, dry_run=dry_run)
 
     @writes(sync=False, retry=False, own_request=True)
     def remember_file(

@@ -13,6 +13,7 @@ from holdfast import Holdfast, HubMemory
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.ids import TimeIds
 from holdfast.domain.memory import Draft
+from holdfast.engine.transfer.follow import Statement
 from holdfast.engine.transfer.imports import Item, Source
 from holdfast.engine.writing import redacting_store
 from holdfast.errors import InvalidInput
@@ -109,6 +110,12 @@ def import_items(hub: HubMemory, secret: Secrets) -> None:
     given = {**fields(secret), "tags": (secret(), "plain")}
     item = Item(secret(), Draft(f"The key is {secret()} here.", **given))
     assert hub.import_items([item], Source("mem0", f"/of/{secret()}"))
+
+
+def follow_items(hub: HubMemory, secret: Secrets) -> None:
+    item = Item(secret(), Draft(f"The key is {secret()} here.", **fields(secret)))
+    source = Source("claude-md", f"/of/{secret()}")
+    assert hub.follow_items([Statement(item, secret())], source)
 
 
 def remember_file(hub: HubMemory, secret: Secrets) -> None:
@@ -250,6 +257,7 @@ DOORS: dict[str, Callable[[HubMemory, Secrets], None]] = {
     "remember_many": lambda hub, secret: hub.remember_many([f"m {secret()}"]) and None,
     "remember_stream": stream,
     "import_items": import_items,
+    "follow_items": follow_items,
     "remember_file": remember_file,
     "append_memory_md": lambda hub, secret: hub.append_memory_md(f"- a {secret()}") and None,
     "rewrite_memory_md": rewrite,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING
 
-from holdfast.edges.cli import import_agents, import_programs, push
+from holdfast.edges.cli import import_agents, import_instructions, import_programs, push
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import counted, plain_hub
 from holdfast.errors import AlreadyExists, InvalidInput, NotFound
@@ -291,6 +291,7 @@ COMMANDS = (
     ),
     # The one-word command comes last: it is what is meant where no other matches.
     *import_agents.COMMANDS,
+    *import_instructions.COMMANDS,
     *import_programs.COMMANDS,
     Command(
         "import",

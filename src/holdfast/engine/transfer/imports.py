@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 ITEM = "imported"
 
 Outcome: TypeAlias = Literal[
-    "new", "updated", "known", "duplicate", "held", "forgotten", "edited", "refused"
+    "new", "updated", "known", "duplicate", "held", "forgotten", "edited", "refused", "removed"
 ]
+# How the reason begins for which a memory is archived that its source no longer holds.
+GONE = "gone from"
 
 
 class Item(NamedTuple):
@@ -46,7 +48,7 @@ class Taken(NamedTuple):
     new, updated: written. known: taken in before, and as it was. duplicate: the hub has a memory
     that says the same. held: waits for review. forgotten: taken in before and forgotten here, which
     it stays. edited: changed there and here, and left as it is here. refused: it cannot be stored;
-    `note` says why.
+    `note` says why. removed: the source no longer holds it, and it was archived.
     """
 
     id: str
@@ -72,7 +74,11 @@ class Source(NamedTuple):
         return f"{self.program}:{_digest(self.place)}"
 
     def item_id(self, item: Item) -> str:
-        return _digest(self.program, item.id)
+        return self.id_of(item.id)
+
+    def id_of(self, item_id: str) -> str:
+        """The id of the record of an item."""
+        return _digest(self.program, item_id)
 
 
 def import_batch(scope: Scope, items: Sequence[Item], source: Source, change: str) -> list[Taken]:
@@ -112,6 +118,16 @@ def _in_order(items: Sequence[Item], decided: dict[str, Taken]) -> list[Taken]:
     ]
 
 
+def memory_of(reader: Reader, hub_id: str, source: Source, item_id: str) -> Memory | None:
+    """The memory that an item became by itself, and is still as it was; None where it was there
+    before, was edited here since, or is gone."""
+    record = reader.record(hub_id, ITEM, source.id_of(item_id))
+    if record is None or not record.body["change"]:
+        return None
+    memory = reader.memory(hub_id, record.body["memory"])
+    return None if memory is None or _is_edited(reader, record, memory) else memory
+
+
 # Decisions
 
 
@@ -140,20 +156,33 @@ def _as_before(reader: Reader, scope: Scope, source: Source, item: Item) -> Take
     if memory is None:
         # Purged, or private to somebody else by now.
         return Taken(item.id, "forgotten")
-    if memory.forgotten_at is not None:
-        change = reader.change(scope.hub_id, record.body["change"])
-        undone = change is not None and change.undone_by is not None
+    if _is_undone(reader, record):
         # An import that was undone may be wanted after all; what was forgotten by itself is not.
-        return None if undone else Taken(item.id, "forgotten", memory)
+        return None
+    if memory.forgotten_at is not None:
+        return Taken(item.id, "forgotten", memory)
+    if memory.state == "archived" and memory.state_reason.startswith(GONE):
+        return None
     if record.body["digest"] == _digest_of(item.draft):
         return Taken(item.id, "known", memory)
-    if any(
-        "content" in revision.fields
-        for revision in reader.revisions(scope.hub_id, memory.id)
-        if revision.version > record.body["version"]
-    ):
+    if _is_edited(reader, record, memory):
         return Taken(item.id, "edited", memory)
     return None
+
+
+def _is_undone(reader: Reader, record: Record) -> bool:
+    """Whether the import that took it in was undone."""
+    change = reader.change(record.hub_id, record.body["change"])
+    return change is not None and change.undone_by is not None
+
+
+def _is_edited(reader: Reader, record: Record, memory: Memory) -> bool:
+    """Whether its words were changed here since it was taken in, otherwise than by an undo."""
+    return not _is_undone(reader, record) and any(
+        "content" in revision.fields
+        for revision in reader.revisions(memory.hub_id, memory.id)
+        if revision.version > record.body["version"]
+    )
 
 
 def _prepared(scope: Scope, items: Sequence[Item]) -> tuple[dict[str, Prepared], dict[str, Taken]]:
