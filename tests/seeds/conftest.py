@@ -8,8 +8,9 @@ import pytest
 
 from tests.edges.cli.conftest import home, run
 from tests.edges.hooks.hook_calls import Hooks
+from tests.edges.http.conftest import _served, ask, house
 
-__all__ = ["home", "run"]
+__all__ = ["_served", "ask", "home", "house", "run"]
 
 
 @pytest.fixture

@@ -145,6 +145,11 @@ class Memory(NamedTuple):
         return self.forgotten_at is None and not self.quarantine
 
     @property
+    def owner_id(self) -> str:
+        """The owner, under the name that Memax gives the field."""
+        return self.owner
+
+    @property
     def audience(self) -> str:
         """For whom its key and its source path are its own: its owner where it is private, and
         everyone (empty) where it is not."""

@@ -274,10 +274,10 @@ def _text(content: Any) -> str:
 
 
 def _title(turns: list[_Said]) -> str:
-    from holdfast.text.titles import title_of
+    from holdfast.text.titles import title_of, topic_of
 
-    opening = next((turn for turn in turns if turn.role.lower() == "user"), turns[0])
-    return title_of(opening.content)
+    said = [turn.content for turn in turns if turn.role.lower() == "user"]
+    return title_of(topic_of(said) or (said or [turns[0].content])[0])
 
 
 # The file

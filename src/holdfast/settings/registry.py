@@ -101,6 +101,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("extract.facts", True, "Whether facts are taken from chats and transcripts."),
     Setting("extract.tesseract", "tesseract", "The program that reads text in images."),
     Setting("extract.languages", "", "Languages of text in images, such as eng+deu."),
+    Setting("fetch.links", False, "Whether the page behind every link that is pushed is fetched."),
     Setting("fetch.bytes_max", 5_000_000, "The largest page that is fetched for a link.", least=1),
     Setting("fetch.timeout_s", 20.0, "Seconds to wait for the page of a link.", least=0.1),
     Setting("secrets.enabled", True, "Whether secrets are replaced before anything is written."),

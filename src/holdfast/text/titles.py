@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
+from itertools import islice
 
 # One line of a list on a terminal of 100 columns, next to a number and a date.
 TITLE_CHARS_MAX = 80
 SUMMARY_CHARS_MAX = 200
-# A text this short is its own summary.
+# In a text this short, so many sentences are their own summary.
 _SHORT_CHARS = 300
+_NO_SUMMARY_SENTENCES = 2
 # Titles and summaries come from the opening; reading on in a 3 MB file finds nothing better.
 _OPENING_CHARS = 8_000
 
@@ -38,6 +41,18 @@ _SPEAKER = (
     r"[^\W\d_][\w .'-]{0,30}?(?:\*\*)?(?:[ \t]*[\[(][^\])\n]{1,20}[\])])?:(?:\*\*)?[ \t]+"
 )
 _CUE_NUMBERS = r"(?m)^(?:WEBVTT.*|\d+|[\d:.,]+ --> .*)$"
+
+# A message of a conversation that is kept as JSON.
+_MESSAGE = (
+    r'"(?:role|speaker|author)"\s*:\s*"([^"\\]{1,40})"\s*,\s*"(?:content|text)"\s*:\s*'
+    r'"((?:[^"\\]|\\.){1,4000}+)"'
+)
+# A line of somebody who is no person.
+_ASSISTANT = r"(?i)[ \t]*(?:\*\*)?(?:assistant|ai|bot|agent|model|system|tool)\b"
+# What a conversation is about is said in its opening, or not to be found this way.
+_UTTERANCES_MAX = 40
+# So many words that are no small talk say what a conversation is about.
+_TELLING = 3
 
 _HTML_TAGS = (
     "a|abbr|article|aside|b|big|blockquote|body|br|center|cite|code|dd|del|details|div|dl|dt|em"
@@ -88,12 +103,51 @@ def title_of(content: str, *, content_type: str = "text", source_path: str | Non
         title = file_name
     elif content_type in ("chat", "transcript"):
         spoken = re.sub(_CUE_NUMBERS, "", opening).strip()
-        title = _opening_words(re.sub(_SPEAKER, "", spoken, count=1))
+        title = _opening_words(_topic(spoken) or re.sub(_SPEAKER, "", spoken, count=1))
     else:
         title = heading_of(opening)
     title = _one_line(_plain(title)) or _opening_words(opening) or file_name
     title = _cut(title, TITLE_CHARS_MAX)
     return title if any(map(str.isprintable, title)) else "Untitled"
+
+
+def topic_of(utterances: Iterable[str]) -> str:
+    """Of what was said, in its order, the first sentence that says what it is about: one with a few
+    words that are no small talk, else the one with the most of them. '' where there is none."""
+    # Only conversations need these words.
+    from holdfast.text.small_talk import ADDRESS, telling_words
+
+    best, most = "", 0
+    for utterance in islice(utterances, _UTTERANCES_MAX):
+        for sentence in _sentences(_one_line(_plain(utterance))):
+            telling = len(telling_words(sentence))
+            if telling > most:
+                best, most = sentence, telling
+        if most >= _TELLING:
+            break
+    best = ADDRESS.sub("", best, count=1)
+    return best[:1].upper() + best[1:]
+
+
+def _json_text(written: str) -> str:
+    """A text as JSON writes it between its quotes, on one line."""
+    import json
+
+    try:
+        return _one_line(json.loads(f'"{written}"'))
+    except ValueError:
+        return ""
+
+
+def _topic(spoken: str) -> str:
+    """What a conversation is about: in the words of people, else in those of an assistant."""
+    messages = re.findall(_MESSAGE, spoken) if spoken[:1] in "[{" else []
+    lines = [f"{role}: {_json_text(text)}" for role, text in messages] or spoken.splitlines()
+    people = (line for line in lines if not re.match(_ASSISTANT, line))
+    for some in (people, lines):
+        if topic := topic_of(re.sub(_SPEAKER, "", line, count=1) for line in some):
+            return topic
+    return ""
 
 
 def heading_of(content: str) -> str:
@@ -109,11 +163,18 @@ def heading_of(content: str) -> str:
 
 
 def summary_of(content: str) -> str:
-    """The first sentences that say something, up to 200 characters; '' for short content."""
-    if len(content.strip()) <= _SHORT_CHARS:
+    """The first sentences that say something, up to 200 characters and of a short text at most two;
+    '' for content of one or two short sentences, which needs none."""
+    is_short = len(content.strip()) <= _SHORT_CHARS
+    if is_short and _STOPS.isdisjoint(content) and content.count("\n") < _NO_SUMMARY_SENTENCES:
+        return ""
+    lines = _prose_lines(content[:_OPENING_CHARS])
+    # In a short text a line is a sentence, as in a list; in a longer one lines are wrapped.
+    found = [one for line in (lines if is_short else [" ".join(lines)]) for one in _sentences(line)]
+    if is_short and len(found) <= _NO_SUMMARY_SENTENCES:
         return ""
     summary = ""
-    for sentence in _sentences(_prose(content[:_OPENING_CHARS])):
+    for sentence in found[:_NO_SUMMARY_SENTENCES] if is_short else found:
         longer = f"{summary} {sentence}".strip()
         if summary and len(longer) > SUMMARY_CHARS_MAX:
             break
@@ -150,8 +211,8 @@ def _opening_words(text: str) -> str:
     return title.rstrip(".。") or said
 
 
-def _prose(text: str) -> str:
-    """The paragraphs of a text: no front matter, code, tables, headings, or lines of few words."""
+def _prose_lines(text: str) -> list[str]:
+    """The lines of prose of a text: no front matter, code, tables, headings, lines of few words."""
     text = re.sub(_FENCE, "", _FRONT_MATTER.sub("", text))
     kept = []
     for line in text.splitlines():
@@ -162,7 +223,7 @@ def _prose(text: str) -> str:
         # Three words, or a run of a script without spaces, is the least a sentence has.
         if len(plain.split()) >= 3 or (not plain.isascii() and len(plain) >= 10):
             kept.append(plain)
-    return " ".join(kept)
+    return kept
 
 
 def _sentences(text: str) -> list[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +12,7 @@ from hypothesis import strategies as st
 from holdfast.domain.memory import CONTENT_TYPES
 from holdfast.text.titles import heading_of, summary_of, title_of
 
+DATA = Path(__file__).parents[2] / "data"
 LONG = (
     "The quick brown fox jumps over the lazy dog while the cat looks on from the warm roof of the"
     " old barn"
@@ -96,9 +100,52 @@ def test_a_cut_never_parts_a_letter_from_its_mark() -> None:
     assert title_of("x" * 77 + family + "y" * 20) == "x" * 77 + "…"
 
 
-def test_short_content_has_no_summary() -> None:
+def test_one_or_two_short_sentences_have_no_summary() -> None:
     assert summary_of("A short note. It needs none.") == ""
+    assert summary_of("- A short note\n- It needs none\n") == ""
     assert summary_of("x" * 300) == ""
+
+
+def test_a_short_text_of_more_sentences_is_summed_up_by_the_first_two() -> None:
+    text = "The fence is done. Paint comes on Monday. Ask Ann for the colour. It rains."
+    assert summary_of(text) == "The fence is done. Paint comes on Monday."
+    listed = "- Buy the blue paint\n- Call Ann about it\n- Mend the old fence\n"
+    assert summary_of(listed) == "Buy the blue paint Call Ann about it"
+
+
+def _chats(name: str) -> list[tuple[str, str]]:
+    text = (DATA / name).read_text(encoding="utf-8")
+    lines = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+    chats = [part.partition("\n=> ") for part in lines.strip().split("\n\n")]
+    return [(chat.strip(), words.strip()) for chat, _, words in chats]
+
+
+def _says_what_it_is_about(chat: str, words: str) -> bool:
+    title = title_of(chat, content_type="chat").casefold()
+    return all(word.casefold() in title for word in words.split())
+
+
+def test_a_conversation_that_begins_with_a_greeting_is_titled_by_what_it_is_about() -> None:
+    for chat, words in _chats("chat_titles_dev.txt"):
+        assert _says_what_it_is_about(chat, words), title_of(chat, content_type="chat")
+
+
+def test_the_title_says_what_it_is_about_in_most_chats_set_aside() -> None:
+    chats = _chats("chat_titles_held_out.txt")
+    right = sum(_says_what_it_is_about(*chat) for chat in chats)
+    assert right / len(chats) >= 0.9, f"{right} of {len(chats)}"
+
+
+def test_messages_in_json_are_a_conversation_too() -> None:
+    said = ("hi", "Hello! How can I help?", 'Rename the "orders" table to purchases')
+    roles = ("user", "assistant", "user")
+    messages = [{"role": role, "content": text} for role, text in zip(roles, said, strict=True)]
+    title = title_of(json.dumps(messages), content_type="chat")
+    assert title == 'Rename the "orders" table to purchases'
+
+
+def test_small_talk_alone_is_its_own_title() -> None:
+    assert title_of("User: hi\nAssistant: Hello!", content_type="chat") == "hi"
 
 
 def test_a_summary_is_whole_sentences_of_prose() -> None:

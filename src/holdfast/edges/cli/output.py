@@ -276,7 +276,7 @@ def plain_memory(memory: Memory, hub: str) -> dict[str, Any]:
     """A memory with all its fields, and the name of its hub."""
     from holdfast.domain.records import memory_to_plain
 
-    return {"hub": hub, **memory_to_plain(memory)}
+    return {"hub": hub, **memory_to_plain(memory), "owner_id": memory.owner_id}
 
 
 def plain_hit(hit: Hit, hub: str) -> dict[str, Any]:

@@ -225,7 +225,7 @@ def _push(call: Call, args: Namespace) -> None:
     elif not call.out.json:
         for result in results:
             show_result(call, result)
-    if named.links and not args.fetch:
+    if any(one.memory.content_type == "link" and one.memory.state == "active" for one in results):
         call.out.note("Only the address is kept; `holdfast push --fetch URL` gets the page too.")
     call.embed_left()
     if named.folders:

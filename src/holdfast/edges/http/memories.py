@@ -53,6 +53,7 @@ class NewMemory(
             "trust": (str, "user"),
             "source": (str, "api"),
             "fetch": (bool, False),
+            "owner_id": (str | None, None),
         },
     )
 ):
@@ -60,16 +61,20 @@ class NewMemory(
 
     def fields(self) -> dict[str, Any]:
         """What was given, as the library takes it."""
-        given: dict[str, Any] = self.model_dump(exclude={"origin"}, exclude_none=True)
+        given: dict[str, Any] = self.model_dump(exclude={"origin", "owner_id"}, exclude_none=True)
         if self.origin is not None:
             given["origin"] = Origin(**self.origin.model_dump())
         return given
 
 
 class Changes(
-    body_of(HubMemory.update, without=("reference", "expected_version"))  # type: ignore[misc]
+    body_of(  # type: ignore[misc]
+        HubMemory.update,
+        without=("reference", "expected_version"),
+        fields={"owner_id": (str | None, None)},
+    )
 ):
-    """Fields to be set; those not given stay."""
+    """Fields to be set; those not given stay. `owner_id` may be sent back as it was received."""
 
 
 class Batch(Body):
@@ -92,7 +97,9 @@ def push(call: Calling, new: NewMemory, response: Response, key: IdempotencyKey 
         raise Refused(400, "missing_content", "There is no content.", hint="Send `content`.")
 
     def work() -> tuple[int, Any]:
-        result = call.hub("write").remember(**new.fields())
+        hub = call.hub("write")
+        _refuse_other_owner(new.owner_id, hub.core.actor)
+        result = hub.remember(**new.fields())
         status = 200 if isinstance(result, Duplicate | Updated) else 201
         return status, plain_result(result)
 
@@ -209,11 +216,14 @@ def patch(
     key: IdempotencyKey = None,
 ) -> Any:
     """Sets fields. With `If-Match`, only where the memory is still at that version (else 412)."""
-    fields = changes.model_dump(exclude_unset=True, exclude={"reason"})
+    fields = changes.model_dump(exclude_unset=True, exclude={"reason", "owner_id"})
 
     def work() -> tuple[int, Any]:
+        hub = call.hub("write")
+        if changes.owner_id is not None:
+            _refuse_other_owner(changes.owner_id, hub.get(memory_id).owner)
         try:
-            memory = call.hub("write").update(
+            memory = hub.update(
                 memory_id,
                 expected_version=_version(if_match),
                 reason=changes.reason,
@@ -225,6 +235,17 @@ def patch(
         return 200, {"data": plain_memory(memory)}
 
     return once(call, key, changes, response, work)
+
+
+def _refuse_other_owner(given: str | None, owner: str) -> None:
+    """The owner is who pushed it, and cannot be set to somebody else."""
+    if given is not None and given != owner:
+        raise Refused(
+            400,
+            "invalid_input",
+            "The owner of a memory cannot be set: it belongs to who pushed it.",
+            hint="Leave `owner_id` out.",
+        )
 
 
 def _version(header: str | None) -> int | None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def plain_memory(memory: Memory) -> dict[str, Any]:
-    return memory_to_plain(memory)
+    return {**memory_to_plain(memory), "owner_id": memory.owner_id}
 
 
 def plain_hit(hit: Hit) -> dict[str, Any]:

@@ -25,7 +25,8 @@ class Many(BaseModel, Generic[T]):
 
 
 class MemoryOut(ResponseModel):
-    """One memory, with everything that is known about it."""
+    """One memory, with everything that is known about it. `owner_id` is the owner once more.
+    `shown_count` counts how often recall returned it, `access_count` how often it was used."""
 
     id: str
     hub_id: str
@@ -35,6 +36,7 @@ class MemoryOut(ResponseModel):
     title: str
     summary: str
     owner: str
+    owner_id: str
     content_type: str
     category: str
     tags: list[str]
@@ -47,6 +49,7 @@ class MemoryOut(ResponseModel):
     source: str
     version: int
     access_count: int
+    shown_count: int
     created_at: str
     updated_at: str
 

@@ -49,6 +49,13 @@ def digest_of(memory: Memory) -> str | None:
     return origin[1] if origin[0] == "file" else attachments.digest_of(origin[1])
 
 
+def with_page_fetched(draft: Draft) -> Draft:
+    """The draft, to be fetched where it is a link that somebody pushed."""
+    is_link = draft.content_type in (None, "link") and address_of(draft.content) is not None
+    pushed = is_link and draft.source != "extraction" and draft.attachment is None
+    return draft._replace(fetch=True) if pushed else draft
+
+
 def refuse_unfetchable(draft: Draft) -> None:
     """A page can be fetched for a link, and for nothing else."""
     if not draft.fetch:

@@ -347,7 +347,10 @@ class Prepared(NamedTuple):
 def prepare(scope: Scope, drafts: Sequence[Draft]) -> Iterator[Prepared]:
     """The slow part, before the write begins: checks, rules, and the embedding model, which is
     not asked about what is there already."""
+    fetch_links = scope.settings["fetch.links"]
     clean = [clean_draft(scope.core, draft) for draft in drafts]
+    if fetch_links:
+        clean = [dedup.with_page_fetched(draft) for draft in clean]
     for draft in clean:
         dedup.refuse_unfetchable(draft)
     memories = [compose(draft, scope.core, scope.hub_id) for draft in clean]
