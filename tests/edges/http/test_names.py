@@ -67,6 +67,8 @@ OTHERS = {
     *("unit", "until", "user", "valid_from", "valid_until", "when", "where", "zone", "items"),
     # `turn` is the caller's own name for one, so that what is sent twice is taken in once.
     *("noted", "turn", "turns"),
+    # Compared with the owner of the memory, and refused where it is anybody else.
+    "owner_id",
     # The exact id of a run that is under way; any other is refused.
     "import_run",
 }
