@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from holdfast.domain.hub import DEFAULT_HUB
@@ -13,7 +14,7 @@ from holdfast.domain.query import Filter
 from holdfast.engine.hubs import find_hub
 from holdfast.engine.reading.recall import recall_memories
 from holdfast.engine.scope import Scope
-from holdfast.errors import NotFound
+from holdfast.errors import EmbedderError, NotFound
 from holdfast.sources.registry import Excerpt, Excerpts
 from holdfast.wiring import build_for_reading
 
@@ -41,6 +42,7 @@ class HoldfastSource:
         self._asking = asking
         self._asking_hub = asking_hub
         self._core: Core | None = None
+        self._is_loaded = False
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
@@ -49,6 +51,14 @@ class HoldfastSource:
     @property
     def place(self) -> str:
         return f"{self.home}#{self.hub}"
+
+    def prepare(self) -> None:
+        """Opens the store and loads the embedding model, which is that of who asks."""
+        embedder = self._opened().embedder
+        if embedder is not None and not self._is_loaded:
+            self._is_loaded = True
+            with suppress(EmbedderError):  # `search` says what is missing.
+                embedder.embed_query("a")
 
     def search(self, query: str, limit: int) -> Excerpts:
         """What recall finds there, best first."""

@@ -114,6 +114,17 @@ def test_a_project_has_a_file_of_its_own(machine: Machine, person: Path, name: s
     assert machine("setup", name).rows[0][0] == "unchanged"
 
 
+@pytest.mark.parametrize("name", [one.name for one in CLIENTS if "project" in one.scopes])
+def test_the_file_of_a_project_names_no_place_on_this_machine(
+    machine: Machine, person: Path, name: str
+) -> None:
+    ran = machine("setup", name, "--scope", "project")
+    assert "it is not on yours" in ran.err
+    assert line_of(entry_in(name, ran.rows[0][2]))[:2] == ["holdfast", "mcp"]
+    assert str(person) not in Path(ran.rows[0][2]).read_text()
+    assert machine("setup", name, "--scope", "project").rows[0][0] == "unchanged"
+
+
 def test_a_client_without_files_of_projects_says_so(machine: Machine) -> None:
     ran = machine("setup", "claude-desktop", "--scope", "project")
     assert (ran.code, ran.out) == (2, "")

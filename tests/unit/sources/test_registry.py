@@ -128,6 +128,32 @@ def test_a_source_that_is_late_is_named_and_the_others_answer(
     assert note in caplog.text
 
 
+def test_what_a_source_loads_once_is_not_counted_against_the_budget() -> None:
+    begun = threading.Event()
+
+    class Loading(Plain):
+        def prepare(self) -> None:
+            # Longer than the budget, which has then run out.
+            assert begun.wait(60)
+
+    class Primary(Plain):
+        def search(self, query: str, limit: int) -> Sequence[Excerpt]:
+            threading.Timer(0.1, begun.set).start()
+            return []
+
+    registry = Registry([Primary("own", primary=True), Loading("a", "a1")], budget_ms=50)
+    assert said(registry.search("q", 5)) == [("a", "a1")]
+
+
+def test_a_source_that_fails_to_load_is_named() -> None:
+    class Broken(Plain):
+        def prepare(self) -> None:
+            raise OSError("no such model")
+
+    (note,) = of(Broken("a", "a1")).begin("q", 5).answers().notes
+    assert note == "The source `a` could not be asked: no such model"
+
+
 def test_a_source_that_still_works_is_not_asked_again(gate: threading.Event) -> None:
     slow = Plain("slow", "at last", act=gate.wait)
     registry = of(slow, budget_ms=1)

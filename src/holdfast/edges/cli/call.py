@@ -338,8 +338,8 @@ class Call:
             return
         if not sys.stdin.isatty():
             raise InvalidInput(
-                f"This needs a yes, and there is no terminal to ask on: {question}",
-                hint="Add --yes to say yes beforehand.",
+                f"Nothing was done: there is no terminal to answer this on. {question}",
+                hint="Add --yes to answer yes beforehand.",
             )
         if not self._asked(question):
             raise Cancelled("Nothing was changed.")

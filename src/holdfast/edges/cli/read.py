@@ -66,6 +66,8 @@ def _recall(call: Call, args: Namespace) -> None:
     _notes(call, found)
     if not found:
         call.out.note(f"Nothing found for “{query}”.")
+        _note_absent_category(call, args.category, query)
+    _note_filters(call, query)
     _show_hits(call, found, explain=args.explain)
     for item in found.left_out[:_LEFT_OUT]:
         memory = item.memory
@@ -74,6 +76,20 @@ def _recall(call: Call, args: Namespace) -> None:
         call.out.note(f"Left out {named} ({item.score:.2f}) {title}: {item.reason}.")
     if more := found.left_out[_LEFT_OUT:]:
         call.out.note(f"Left out {len(more)} more; --json names them all.")
+
+
+def _note_filters(call: Call, query: str) -> None:
+    if ":" in query:
+        from holdfast.edges.cli.mistyped import note_filters
+
+        note_filters(call, query)
+
+
+def _note_absent_category(call: Call, category: str | None, query: str = "") -> None:
+    if category or "category:" in query:
+        from holdfast.edges.cli.mistyped import note_absent_category
+
+        note_absent_category(call, category, query)
 
 
 def _notes(call: Call, found: Recalled) -> None:
@@ -258,6 +274,7 @@ def _list(call: Call, args: Namespace) -> None:
     _show_list(call, page)
     if not page:
         call.out.note("Nothing here.")
+        _note_absent_category(call, args.category)
     if page.cursor is not None:
         call.out.note(f"There is more: add --page {args.page + 1}")
 
@@ -273,6 +290,7 @@ def _list_everything(call: Call, wanted: dict[str, Any], cursor: str | None) -> 
         cursor = page.cursor
         if not shown:
             call.out.note("Nothing here.")
+            _note_absent_category(call, wanted["category"])
         if cursor is None:
             return
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -17,7 +18,14 @@ from holdfast.edges.clients import hooks, install
 from holdfast.edges.clients.clients import CLIENTS, NAMES, SCOPES, Client, files_of, find
 from holdfast.edges.clients.hooks import HookFile
 from holdfast.edges.clients.install import Outcome
-from holdfast.edges.clients.program import Place, command_line, here, is_passing, program
+from holdfast.edges.clients.program import (
+    ON_PATH,
+    Place,
+    command_line,
+    here,
+    is_passing,
+    program,
+)
 from holdfast.errors import HoldfastError, InvalidInput, install_hint
 from holdfast.files.atomic import locked, real_path
 
@@ -113,6 +121,11 @@ def set_up_at(call: Call, args: Namespace, place: Place) -> int:
     if not chosen:
         call.out.note("No client was found on this machine; name one to set it up all the same.")
     code = _each(call, args, place, one, wire, chosen)
+    if _is_shared(args) and not shutil.which(ON_PATH[0], path=place.environ.get("PATH")):
+        call.out.note(
+            "The entry starts `holdfast` from the PATH, and it is not on yours:"
+            " `uv tool install holdfast-memory` or `pipx install holdfast-memory` puts it there."
+        )
     # With --quiet nobody would read it.
     if not (args.quiet or args.dry_run or args.no_hooks or args.file or args.scope != "user"):
         output.proofs(call, args, place, chosen)
@@ -279,7 +292,7 @@ def _line(args: Namespace, client: Client | None = None) -> list[str]:
     prompts."""
     is_wired = client is not None and hooks.inject(client) and not args.no_hooks
     return command_line(
-        program(sys.argv[0], sys.executable),
+        ON_PATH if _is_shared(args) else program(sys.argv[0], sys.executable),
         hub=args.hub,
         dialect=args.dialect,
         home=args.home,
@@ -287,6 +300,11 @@ def _line(args: Namespace, client: Client | None = None) -> list[str]:
         all_tools=args.all_tools,
         hooks=is_wired and not args.file and args.scope == "user",
     )
+
+
+def _is_shared(args: Namespace) -> bool:
+    """Whether the file is a project's, which other people and machines have as well."""
+    return bool(args.scope == "project" and not args.file)
 
 
 def _files(client: Client, args: Namespace, place: Place) -> list[str]:

@@ -77,6 +77,10 @@ def _remember(call: Call, args: Namespace) -> None:
     else:
         for result in results:
             show_result(call, result)
+        if args.category and results:
+            from holdfast.edges.cli.mistyped import note_new_category
+
+            note_new_category(call, results[-1].memory)
     call.embed_left()
 
 

@@ -91,6 +91,10 @@ def program(script: str, executable: str) -> list[str]:
     return [os.path.abspath(executable), *_AS_MODULE]
 
 
+# A project's settings are shared: each person has the program in a place of their own.
+ON_PATH = ("holdfast",)
+
+
 def command_line(
     start: Sequence[str],
     *,
