@@ -40,14 +40,16 @@ def extra_requirement(extra: str = "") -> str:
 
 
 class HoldfastError(Exception):
-    """The root of the tree: what went wrong, and in `hint` what to do next."""
+    """The root of the tree: what went wrong, and in `hint` what to do next. `command` says the
+    same to a person at the command line, where a command does it; the library does not show it."""
 
     exit_code = 1
 
-    def __init__(self, message: str, *, hint: str = "") -> None:
+    def __init__(self, message: str, *, hint: str = "", command: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.command = command
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}" if self.hint else self.message
@@ -78,8 +80,8 @@ class Forbidden(HoldfastError):
 
     exit_code = 9
 
-    def __init__(self, message: str, *, hint: str = "", act: str = "") -> None:
-        super().__init__(message, hint=hint)
+    def __init__(self, message: str, *, hint: str = "", command: str = "", act: str = "") -> None:
+        super().__init__(message, hint=hint, command=command)
         self.act = act
 
 

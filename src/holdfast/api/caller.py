@@ -171,11 +171,12 @@ class Caller:
         if len(found) == 1:
             return found[0].id
         names = [hub.called for hub in found]
+        if names:
+            raise NotFound("Say which hub you mean.", hint=f"Yours are {', '.join(names)}.")
         raise NotFound(
-            "Say which hub you mean." if names else "There is no hub that you can reach yet.",
-            hint=f"Yours are {', '.join(names)}."
-            if names
-            else "Make one (`holdfast hub create NAME`), or ask somebody for an invitation.",
+            "There is no hub that you can reach yet.",
+            hint="Create one, or ask somebody for an invitation.",
+            command="Make one (`holdfast hub create NAME`), or ask somebody for an invitation.",
         )
 
     def require(self, standing: Standing, act: Act, hub: str) -> None:

@@ -272,7 +272,7 @@ def _checked(url: str) -> str:
 def _checked_key(key: str) -> str:
     text = key.strip()
     if not text.isascii() or not text.isprintable() or " " in text:
-        raise InvalidInput("This is not a key.", hint="`holdfast key create NAME` makes one.")
+        raise InvalidInput("This is not a key.", hint="Who runs the server makes one.")
     return text
 
 

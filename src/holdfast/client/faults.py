@@ -147,6 +147,7 @@ def of_body(url: str, said: dict[str, Any], status: int = 500) -> HoldfastError:
     by_status = InvalidInput if 400 <= status < 500 else HoldfastError
     kind = _BY_CODE.get(code) or _BY_STATUS.get(status, by_status)
     error = kind(message or f"{url} answers {status}.", hint=hint)
+    error.command = str(said.get("command") or "")
     if isinstance(error, StoreError):
         error.in_doubt = code == "in_doubt"
     return error

@@ -331,6 +331,8 @@ def require_hub(reader: Reader, hub_id: str, name: str) -> Hub:
     hub = reader.hub_by_id(hub_id)
     if hub is None:
         raise NotFound(
-            f"The hub `{name}` is not there any more.", hint="`holdfast hub list` shows what is."
+            f"The hub `{name}` is not there any more.",
+            hint="List the hubs to see which there are.",
+            command="`holdfast hub list` shows what is.",
         )
     return hub

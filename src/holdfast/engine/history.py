@@ -102,7 +102,8 @@ def memory_as_of(scope: Scope, reference: Reference, at: datetime) -> Memory:
     if then is None or then.forgotten_at is not None or not scope.core.sees(then):
         raise NotFound(
             f"Memory #{memory.number} was not there at that time.",
-            hint=f"`holdfast history {memory.number}` shows when it was.",
+            hint="Its history says when it was.",
+            command=f"`holdfast history {memory.number}` shows when it was.",
         )
     return then
 
@@ -213,7 +214,8 @@ def _target(scope: Scope, writer: Writer, change_id: str | None) -> Change:
             # Who says just `undo` means the last thing done, not the one before it.
             raise Conflict(
                 "The last thing done was a purge, which cannot be undone.",
-                hint=f"To take back the change before it: `holdfast undo {last.id}`",
+                hint=f"To take back the change before it, undo {last.id}.",
+                command=f"To take back the change before it: `holdfast undo {last.id}`",
             )
         return last
     if not isinstance(change_id, str):
@@ -222,7 +224,8 @@ def _target(scope: Scope, writer: Writer, change_id: str | None) -> Change:
     if change.undone_by is not None:
         raise Conflict(
             f"{change.id} has been undone already, by {change.undone_by}.",
-            hint=f"`holdfast undo {change.undone_by}` brings it back.",
+            hint=f"Undoing {change.undone_by} brings it back.",
+            command=f"`holdfast undo {change.undone_by}` brings it back.",
         )
     return change
 
@@ -233,7 +236,8 @@ def _known(reader: Reader, scope: Scope, change_id: str) -> Change:
     if change is None:
         raise NotFound(
             f"There is no change set {change_id} in hub `{scope.hub}`.",
-            hint="`holdfast history` lists them.",
+            hint="List the changes to see which there are.",
+            command="`holdfast history` lists them.",
         )
     return change
 
@@ -270,7 +274,8 @@ def _taken_back(
             raise Conflict(
                 f"The {name} of memory #{memory.number} was changed again after"
                 f" {revision.change_id}.",
-                hint="Undo the later change first, or force it:"
+                hint="Undo the later change first, or undo this one with force.",
+                command="Undo the later change first, or force it:"
                 f" `holdfast undo {revision.change_id} --force`.",
             )
         new[name] = old
@@ -285,7 +290,8 @@ def _refuse_changed_since(writer: Writer, memory: Memory, first: Revision) -> No
         raise Conflict(
             f"Memory #{memory.number} was changed ({', '.join(differing)}) after it was made by"
             f" {first.change_id}.",
-            hint="Undo the later change first, or force it:"
+            hint="Undo the later change first, or undo this one with force.",
+            command="Undo the later change first, or force it:"
             f" `holdfast undo {first.change_id} --force`.",
         )
 

@@ -92,7 +92,11 @@ def find_hub(core: Core, name: str, *, create: bool = False) -> Hub:
         except AlreadyExists:
             # Another process was faster.
             return find_hub(core, name)
-    raise NotFound(f"There is no hub `{name}`.", hint=f"Make it: `holdfast hub create {name}`.")
+    raise NotFound(
+        f"There is no hub `{name}`.",
+        hint="Create it first.",
+        command=f"Make it: `holdfast hub create {name}`.",
+    )
 
 
 def is_being_moved(reader: Reader, hub: Hub) -> bool:

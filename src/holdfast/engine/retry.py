@@ -51,6 +51,7 @@ def persist(work: Callable[[], T], *, writes: bool = False) -> T:
                 raise
             if _commits() != before:
                 error.again = False
+                error.command = ""
                 error.hint = "A part of it was written before; look before you do it again."
                 raise
             if time.monotonic() > ends:

@@ -69,7 +69,8 @@ def log_turn(
     if aside:
         raise Conflict(
             f"The turn was not logged: {aside}.",
-            hint="`holdfast log rules` shows what is not logged.",
+            hint="The rules of the log say what is not logged.",
+            command="`holdfast log rules` shows what is not logged.",
         )
     question = last_said(scope, session, content)
     turn = made_turn(

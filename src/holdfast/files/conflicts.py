@@ -75,7 +75,8 @@ def _find(reader: Reader, scope: Scope, clash_id: str) -> Clash:
             return clash
     raise NotFound(
         f"There is no open conflict {clash_id} in hub `{scope.hub}`.",
-        hint="`holdfast conflicts` lists them.",
+        hint="List the conflicts to see which are open.",
+        command="`holdfast conflicts` lists them.",
     )
 
 

@@ -135,7 +135,11 @@ def require_here(scope: Scope, folder: str, *, confirm: bool = False) -> None:
     another hub; `confirm` says that they are meant all the same."""
     told = of_another_hub(scope.hub_id, scope.hub, folder)
     if told and not confirm:
-        raise Conflict(told, hint="Move them away, or take them in with `holdfast sync --confirm`.")
+        raise Conflict(
+            told,
+            hint="Move them away, or sync with `confirm` to take them in.",
+            command="Move them away, or take them in with `holdfast sync --confirm`.",
+        )
     require_place(scope, folder)
 
 
@@ -149,7 +153,9 @@ def require_place(scope: Scope, folder: str) -> None:
     if told:
         raise Conflict(
             told,
-            hint="`holdfast sync --confirm` takes this folder over; machines that use one store"
+            hint="A sync with `confirm` takes this folder over; machines that use one store can"
+            " share a folder.",
+            command="`holdfast sync --confirm` takes this folder over; machines that use one store"
             " can share a folder.",
         )
 

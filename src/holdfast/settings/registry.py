@@ -300,16 +300,20 @@ def find(name: str, where: str = "") -> Setting:
     """The setting of that name, or an error with the nearest one."""
     setting = _BY_NAME.get(name)
     if setting is None:
-        raise InvalidSetting(f"There is no setting `{name}`{where}.", hint=nearest(name, _BY_NAME))
+        raise InvalidSetting(
+            f"There is no setting `{name}`{where}.",
+            hint=nearest(name, _BY_NAME),
+            command=nearest(name, _BY_NAME) or "`holdfast config list` shows them all.",
+        )
     return setting
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A hint with the known name that is most like this one."""
+    """A hint with the known name that is most like this one, or ''."""
     from difflib import get_close_matches
 
     near = get_close_matches(name, known, n=1, cutoff=0.4)
-    return f"Did you mean `{near[0]}`?" if near else "`holdfast config list` shows them all."
+    return f"Did you mean `{near[0]}`?" if near else ""
 
 
 def parsed(setting: Setting, text: str, where: str) -> Any:
@@ -355,7 +359,8 @@ def _refused(setting: Setting, value: Any, where: str, wanted: str) -> InvalidSe
     else:
         said = f"`{setting.name}` is {value!r} in {where}"
     if where == setting.variable:
-        hint = f"Set that variable anew, for example {where}={example}, or unset it."
+        hint = command = f"Set that variable anew, for example {where}={example}, or unset it."
     else:
-        hint = f"For example: holdfast config set {setting.name} {example}"
-    return InvalidSetting(f"{said}; it must be {wanted}.", hint=hint)
+        hint = f"For example: {example}"
+        command = f"For example: holdfast config set {setting.name} {example}"
+    return InvalidSetting(f"{said}; it must be {wanted}.", hint=hint, command=command)

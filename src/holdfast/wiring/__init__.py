@@ -12,6 +12,7 @@ from holdfast.domain.ids import Ids, TimeIds
 from holdfast.engine.core import Core
 from holdfast.errors import InvalidSetting, StoreReadOnly, install_hint
 from holdfast.settings import Settings, load
+from holdfast.settings.home import home_folder as home_folder
 from holdfast.text.names import parse_person
 
 if TYPE_CHECKING:
@@ -26,12 +27,6 @@ DATABASE = "memory.db"
 STORES_GROUP = "holdfast.stores"
 # What a scheme may hold beside letters and digits.
 _SCHEME_MARKS = str.maketrans("", "", "+-._")
-
-
-def home_folder(home: str | os.PathLike[str] | None = None) -> str:
-    """Where everything lives: what was named, $HOLDFAST_HOME, or ~/.holdfast."""
-    chosen = os.fspath(home) if home is not None else os.environ.get("HOLDFAST_HOME")
-    return os.path.abspath(os.path.expanduser(chosen or "~/.holdfast"))
 
 
 def make_home(home: str) -> None:

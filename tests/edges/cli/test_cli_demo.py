@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from holdfast.testing.embedder import HashEmbedder
-from tests.edges.cli.cli_calls import Run
+from tests.edges.cli.cli_calls import Ran, Run
 
 
 def _answers(ran) -> dict[str, object]:
@@ -50,6 +54,65 @@ def _check(answers) -> None:
     assert new == "Ada switched to spaces in Python"
     assert answers["holdfast get staging --content"]["content"].endswith("10.0.0.9")
     assert answers["holdfast undo"]["undone"]["action"] == "forget"
+
+
+@pytest.fixture
+def keyboard(
+    screen: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[Ran, int]]:
+    """Runs the tour on a terminal of its own with these keys; also tells how many were read."""
+
+    def tour(keys: str, *words: str) -> tuple[Ran, int]:
+        import holdfast.edges.cli.demo as module
+
+        master, slave = pty.openpty()
+        read = []
+
+        def key() -> str:
+            read.append(1)
+            os.write(master, keys[len(read) - 1].encode())
+            return real()
+
+        real = module._key
+        with os.fdopen(slave, encoding="utf-8") as typed, monkeypatch.context() as patched:
+
+            class Sys:
+                stdin, platform, argv, executable = typed, sys.platform, sys.argv, sys.executable
+
+            patched.setattr(module, "sys", Sys)
+            patched.setattr(module, "_key", key)
+            try:
+                ran = screen("demo", *words)
+            finally:
+                os.close(master)
+        return ran, len(read)
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tour
+
+
+def test_a_person_goes_from_scene_to_scene_with_a_key(
+    keyboard: Callable[..., tuple[Ran, int]],
+) -> None:
+    ran, read = keyboard(" " * 12)
+    assert (ran.code, read) == (0, 12)
+    assert "Press a key for the next scene" in ran.out
+    assert "That was it." in ran.out
+
+
+def test_a_tour_is_ended_with_q_and_nothing_is_left(
+    keyboard: Callable[..., tuple[Ran, int]],
+) -> None:
+    ran, read = keyboard("  q")
+    assert (ran.code, read) == (0, 3)
+    assert "3. " in ran.out and "4. " not in ran.out
+    assert os.listdir(tempfile.gettempdir()) == []
+
+
+def test_a_fast_tour_waits_for_nothing(keyboard: Callable[..., tuple[Ran, int]]) -> None:
+    ran, read = keyboard("", "--fast")
+    assert (ran.code, read) == (0, 0)
+    assert "That was it." in ran.out
 
 
 @pytest.mark.sqlite_only("a tour that is kept is in a file")

@@ -8,16 +8,16 @@ from holdfast.edges.cli.table import FIRST, GROUPS, SYNONYMS, all_commands, find
 from tests.edges.cli.cli_calls import Run
 
 
-def test_the_first_screen_fits_a_small_terminal(run: Run) -> None:
-    ran = run()
+def test_the_first_screen_fits_a_small_terminal(stocked: Run) -> None:
+    ran = stocked()
     assert ran.code == 0
     lines = ran.out.splitlines()
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 80
 
 
-def test_the_first_screen_names_what_a_newcomer_needs_and_every_group(run: Run) -> None:
-    out = run().out
+def test_the_first_screen_names_what_a_newcomer_needs_and_every_group(stocked: Run) -> None:
+    out = stocked().out
     for word in (
         *("remember", "recall", "context", "list", "update", "forget", "undo"),
         *("setup", "serve", "doctor", "help"),

@@ -171,11 +171,7 @@ def test_a_command_begins_no_threads_for_algebra_unless_told_to(stocked: Run, mo
 @pytest.mark.sqlite_only("the driver of PostgreSQL imports more")
 def test_the_version_imports_next_to_nothing(home: Path) -> None:
     modules = _modules("--version")
-    assert [name for name in modules if name.startswith("holdfast.")] == [
-        name
-        for name in modules
-        if name in ("holdfast.edges", "holdfast.edges.cli", "holdfast.errors")
-    ]
+    assert not {name for name in modules if name.startswith(("holdfast.api", "holdfast.engine"))}
     assert not modules & _HEAVY
 
 

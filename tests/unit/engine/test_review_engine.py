@@ -302,8 +302,9 @@ def test_a_conflict_names_the_change_set_to_force(tmp_path: Path) -> None:
         second = hub.changes()[0].id
         hub.update(1, title="Two")
         for change in (made.change, second):
-            with pytest.raises(Conflict, match=f"`holdfast undo {change} --force`"):
+            with pytest.raises(Conflict, match="with force") as refused:
                 hub.undo(change)
+            assert f"`holdfast undo {change} --force`" in refused.value.command
 
 
 def test_a_bare_undo_after_a_purge_does_not_take_back_something_older(tmp_path: Path) -> None:
@@ -315,7 +316,7 @@ def test_a_bare_undo_after_a_purge_does_not_take_back_something_older(tmp_path: 
         clock.tick()
         hub.purge(2)
         assert isinstance(kept, Stored)
-        with pytest.raises(Conflict, match=f"a purge.*`holdfast undo {kept.change}`"):
+        with pytest.raises(Conflict, match=f"a purge.*undo {kept.change}"):
             hub.undo()
         assert hub.get(1).forgotten_at is None
         clock.tick()

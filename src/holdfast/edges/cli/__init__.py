@@ -47,7 +47,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except HoldfastError as error:
         if os.environ.get("HOLDFAST_DEBUG"):
             raise
-        return _failed(words, _code(error), error.message, error.hint, error.exit_code)
+        return _failed(
+            words, _code(error), error.message, error.command or error.hint, error.exit_code
+        )
     except OSError as error:
         if os.environ.get("HOLDFAST_DEBUG"):
             raise
@@ -70,9 +72,9 @@ def _run(words: list[str]) -> int:
     ended = words.index("--") if "--" in words else len(words)
     options = words[:ended]
     if "--version" in options:
-        from holdfast import __version__
+        from holdfast.edges.cli.version import version
 
-        sys.stdout.write(f"holdfast {__version__}\n")
+        sys.stdout.write(version(json="--json" in options) + "\n")
         return 0
     from holdfast.edges.cli.command import parser_of
 
@@ -84,9 +86,7 @@ def _run(words: list[str]) -> int:
     if names[:1] == ["help"]:
         names, places, wants_help = names[1:], places[1:], True
     if not names:
-        from holdfast.edges.cli.help import first_screen, overview
-
-        sys.stdout.write((overview() if wants_help else first_screen()) + "\n")
+        sys.stdout.write(_front(wants_help=wants_help) + "\n")
         return 0
     if wants_help:
         from holdfast.edges.cli.help import help_for
@@ -103,6 +103,24 @@ def _run(words: list[str]) -> int:
     with Call(args) as call:
         call.check_server(command)
         return command.run(call, args) or 0
+
+
+def _front(*, wants_help: bool) -> str:
+    """What `holdfast` alone prints: in a new home a greeting, else the first commands."""
+    from holdfast.settings.home import home_folder
+
+    home = home_folder()
+    # Seen without importing more: this is the screen of every other day.
+    if not wants_help and not os.path.exists(os.path.join(home, "memory.db")):
+        from holdfast.edges.cli.welcome import is_new, look_around, welcome
+        from holdfast.edges.clients.program import here
+
+        if is_new(home, os.environ):
+            place = here()
+            return welcome(look_around(place), home, place)
+    from holdfast.edges.cli.help import first_screen, overview
+
+    return overview() if wants_help else first_screen()
 
 
 def _places(words: Sequence[str]) -> list[int]:

@@ -72,7 +72,9 @@ class Option:
         try:
             return self.type(text)
         except InvalidInput as error:
-            raise InvalidInput(f"{self.shown}: {error.message}", hint=error.hint) from None
+            raise InvalidInput(
+                f"{self.shown}: {error.message}", hint=error.hint, command=error.command
+            ) from None
 
 
 class Parser:
@@ -200,7 +202,7 @@ def add_globals(parser: Parser) -> None:
     parser.add_argument("--json", help="answer with one JSON value", **flag)
     parser.add_argument("--no-color", help="no colours (as NO_COLOR does)", **flag)
     parser.add_argument("-q", "--quiet", help="no notes and no progress", **flag)
-    parser.add_argument("--version", help="print the version", **flag)
+    parser.add_argument("--version", help="print the version, the model and the store", **flag)
     parser.add_argument("-h", "--help", help="print this help", **flag)
 
 

@@ -1,4 +1,7 @@
-"""A guided tour in a home of its own: remember, recall, supersede, look back, undo, context."""
+"""A guided tour in a home of its own: remember, recall, supersede, look back, undo, context.
+
+On a terminal it waits for a key between scenes. Whatever ends it, its home is removed.
+"""
 
 from __future__ import annotations
 
@@ -62,6 +65,7 @@ _FIRST_RECALL = 4
 
 
 def _options(parser: Parser) -> None:
+    parser.add_argument("--fast", action="store_true", help="do not wait for a key between scenes")
     parser.add_argument("--keep", metavar="FOLDER", help="keep the tour's home in this new folder")
 
 
@@ -71,23 +75,30 @@ def _demo(call: Call, args: Namespace) -> int:
 
         if os.path.exists(args.keep):
             raise AlreadyExists(f"{args.keep} exists already.", hint="Name a new folder.")
-        return _tour(call, args.keep)
+        return _tour(call, args, args.keep)
     with tempfile.TemporaryDirectory(prefix="holdfast-demo-") as home:
-        return _tour(call, home)
+        return _tour(call, args, home)
 
 
-def _tour(call: Call, home: str) -> int:
+def _tour(call: Call, args: Namespace, home: str) -> int:
     from holdfast.api import memory as library
 
     taken: list[dict[str, Any]] = []
     say = (lambda *_: None) if call.out.json else call.out.line
-    say("A tour of Holdfast, in a home of its own that goes away afterwards.", "bold")
+    waits = not args.fast and call.out.terminal and sys.stdin.isatty()
+    goes = "that is kept" if args.keep else "that goes away afterwards"
+    say(f"A tour of Holdfast, in a home of its own {goes}.", "bold")
+    if waits:
+        say("Press a key for the next scene, q to end.", "dim")
     # A file of its own, also where the environment names a store that people use.
     with library.open(home, settings={"store.url": "", "store.read_url": ""}) as memory:
         moment = ""
         for place, (title, words) in enumerate(_STEPS, 1):
             if place == _FIRST_CHANGE:
                 moment = to_text(memory.core.now())
+            if waits and place > 1 and not _goes_on():
+                say("Ended. Nothing of it is left." if not args.keep else "Ended.")
+                return 0
             real = [word.replace("{moment}", moment) for word in words]
             shown = "holdfast " + " ".join(shlex.quote(word) for word in real)
             say()
@@ -100,6 +111,40 @@ def _tour(call: Call, home: str) -> int:
     say()
     say(f"That was it. Your own memory begins with `{_called()} remember …`.", "bold")
     return 0
+
+
+# q, Escape and Ctrl-D; the keys of arrows only begin with Escape.
+_ENDS = ("q", "Q", "\x1b", "\x04")
+
+
+def _goes_on() -> bool:
+    """Waits for a key; False for q, Escape and the end of input. Ctrl-C interrupts as ever."""
+    try:
+        key = _key()
+    except (OSError, ValueError):  # A terminal that cannot be asked for single keys.
+        key = sys.stdin.readline()
+    return key.strip() not in _ENDS and key != ""
+
+
+def _key() -> str:
+    """The next key, without waiting for the end of a line."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        key: str = msvcrt.getwch()
+        if key == "\x03":
+            raise KeyboardInterrupt
+        return key
+    import termios
+    import tty
+
+    handle = sys.stdin.fileno()
+    before = termios.tcgetattr(handle)
+    try:
+        tty.setcbreak(handle, termios.TCSADRAIN)
+        return os.read(handle, 8).decode(errors="replace")
+    finally:
+        termios.tcsetattr(handle, termios.TCSADRAIN, before)
 
 
 def _called() -> str:

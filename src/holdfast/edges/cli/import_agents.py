@@ -48,7 +48,7 @@ def _importing(client: str) -> Callable[[Call, Namespace], None]:
             taking.finish()
         _show(call, rows)
         if any(count for *_, count in rows):
-            call.out.note(f"To take it back: `holdfast import {_NAMES[client]} --undo`.")
+            call.out.note(f"To take it back: `holdfast import {NAMES[client]} --undo`.")
 
     return run
 
@@ -64,7 +64,7 @@ def _show(call: Call, rows: list[tuple[str, str, int]]) -> None:
     call.out.table(("where", "session", "count"), [(*row[:2], str(row[2])) for row in rows])
 
 
-_NAMES = {"claude-code": "claude-code", "codex": "codex", "gemini-cli": "gemini"}
+NAMES = {"claude-code": "claude-code", "codex": "codex", "gemini-cli": "gemini"}
 
 COMMANDS = tuple(
     Command(

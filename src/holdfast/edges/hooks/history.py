@@ -45,10 +45,14 @@ class Conversation(NamedTuple):
     turns: int
 
 
+def transcript_files(client: str, person: str) -> list[str]:
+    """The transcripts that a client has kept, not yet opened."""
+    return glob.glob(os.path.join(glob.escape(person), *_PATTERNS[client]))
+
+
 def conversations(client: str, person: str) -> Iterator[Conversation]:
     """What a client has kept, oldest first."""
-    pattern = os.path.join(glob.escape(person), *_PATTERNS[client])
-    for path in sorted(glob.glob(pattern), key=os.path.getmtime):
+    for path in sorted(transcript_files(client, person), key=os.path.getmtime):
         with suppress(OSError):
             turns, _ = transcripts.read_turns(client, path)
             session, folder = _head(client, path)

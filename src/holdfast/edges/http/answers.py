@@ -89,10 +89,12 @@ def problem(
     details: Any = None,
     headers: dict[str, str] | None = None,
     hint: str = "",
+    command: str = "",
 ) -> JSONResponse:
     """An error as every error looks. The message has the hint at its end; a client that shows them
-    apart finds it in `hint` too."""
-    body = {"error": {"code": code, "message": message, "details": details, "hint": hint}}
+    apart finds it in `hint` too, and in `command` what a person types at the command line."""
+    error = {"code": code, "message": message, "details": details, "hint": hint}
+    body = {"error": error | ({"command": command} if command else {})}
     return JSONResponse(body, status, headers)
 
 
@@ -112,7 +114,8 @@ def of_error(request: Request, error: HoldfastError) -> JSONResponse:
     if isinstance(error, Forbidden) and error.act == "write":
         code = "no_write_access"
     headers = {"Retry-After": _RETRY_AFTER_S} if status == 503 else None
-    return problem(status, code, said, headers=headers, hint=hint)
+    command = without_places(error.command, home)
+    return problem(status, code, said, headers=headers, hint=hint, command=command)
 
 
 def install(app: FastAPI) -> None:

@@ -361,6 +361,7 @@ class ErrorIn(BaseModel):
     message: str
     details: Any = None
     hint: str = ""
+    command: str = ""
 
 
 class ErrorOut(BaseModel):

@@ -75,7 +75,11 @@ def revoke_key(core: Core, key_id: str) -> Key:
     with core.store.write(hub=NO_HUB) as writer:
         record = writer.record(NO_HUB, "key", key_id)
         if record is None:
-            raise NotFound(f"There is no key {key_id!r}.", hint="`holdfast key list` shows them.")
+            raise NotFound(
+                f"There is no key {key_id!r}.",
+                hint="List the keys to see which there are.",
+                command="`holdfast key list` shows them.",
+            )
         key = key_from(record)
         if key.revoked_at is None:
             key = key._replace(revoked_at=core.now())

@@ -27,12 +27,14 @@ def find_memory(
     if memory is None:
         raise NotFound(
             f"There is no memory {_shown(reference)} in hub `{scope.hub}`.",
-            hint="`holdfast list` shows what is there.",
+            hint="List the memories to see what is there.",
+            command="`holdfast list` shows what is there.",
         )
     if memory.forgotten_at is not None and not forgotten:
         raise NotFound(
             f"Memory #{memory.number} was forgotten at {to_text(memory.forgotten_at)}.",
-            hint=f"`holdfast restore {memory.number}` brings it back.",
+            hint="Restoring it brings it back.",
+            command=f"`holdfast restore {memory.number}` brings it back.",
         )
     return memory
 

@@ -82,7 +82,8 @@ def request_decision(
             numbers = ", ".join(f"#{other.memory.number}" for other in waiting)
             raise Conflict(
                 f"There are {len(waiting)} open decisions in this hub already: {numbers}.",
-                hint="Wait until a person has answered or withdrawn one (`holdfast decisions`).",
+                hint="Wait until a person has answered or withdrawn one.",
+                command="Answer or withdraw one first: `holdfast decisions` shows them.",
             )
         recorder = Recorder(scope, writer, "remember", reason="asked for a decision")
         memory = recorder.add(new)
@@ -174,13 +175,15 @@ def _undecided(memory: Memory) -> Decision:
     if found is None:
         raise InvalidInput(
             f"Memory #{memory.number} is no question for you to decide.",
-            hint="`holdfast decisions` shows those that are open.",
+            hint="List the decisions to see which are open.",
+            command="`holdfast decisions` shows those that are open.",
         )
     if found.status != "open":
         said = f"decided already: {found.option}" if found.status == "decided" else "withdrawn"
         raise Conflict(
             f"Decision #{memory.number} was {said}.",
-            hint="`holdfast undo` takes back what was done last; or let the agent ask again.",
+            hint="Undo takes back what was done last; or let the agent ask again.",
+            command="`holdfast undo` takes back what was done last; or let the agent ask again.",
         )
     return found
 

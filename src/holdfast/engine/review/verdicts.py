@@ -109,7 +109,8 @@ def _chosen(scope: Scope, chosen: Chosen) -> list[Memory]:
     if bool(chosen.references) == in_bulk:
         raise InvalidInput(
             "Say which items: their references, or all of them, of a kind, from a source.",
-            hint="`holdfast review` shows what waits.",
+            hint="List what waits for review.",
+            command="`holdfast review` shows what waits.",
         )
     with scope.read() as reader:
         scope.require_hub(reader)
@@ -124,13 +125,15 @@ def _waiting(memory: Memory) -> Memory:
     if memory.quarantine == AWAITS:
         raise Conflict(
             f"Memory #{memory.number} {AWAITS}.",
-            hint=f"`holdfast decide {memory.number} OPTION` answers it.",
+            hint="Answer it with one of its options.",
+            command=f"`holdfast decide {memory.number} OPTION` answers it.",
         )
     if not is_pending(memory):
         became = "was archived" if memory.state == "archived" else "is shown already"
         raise Conflict(
             f"Memory #{memory.number} does not wait for review: it {became}.",
-            hint="`holdfast review` shows what waits.",
+            hint="List what waits for review.",
+            command="`holdfast review` shows what waits.",
         )
     return memory
 

@@ -118,8 +118,7 @@ def _begin(target: Store, hubs: list[Hub], clock: Clock, run: str) -> None:
             raise AlreadyExists(
                 f"The target has a hub `{there[0].name}` already.",
                 hint="Move into an empty store, or bring single hubs over with export and import."
-                " If an earlier move has filled it, it is done: `holdfast config set store.url`"
-                " switches over.",
+                " If an earlier move has filled it, it is done: set `store.url` to switch over.",
             )
         known = {hub.id for hub in hubs}
         for gone in (hub for hub in writer.hubs() if hub.id not in known):

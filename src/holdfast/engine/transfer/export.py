@@ -146,7 +146,7 @@ def import_hub(
     incoming = parsed(lines)
     header = next(incoming, None)
     if header is None:
-        raise InvalidInput("The file is empty.", hint="Import what `holdfast export` has written.")
+        raise InvalidInput("The file is empty.", hint="Import a file that an export has written.")
     hub = _begin(core, header, name)
     numbers = hub.numbers
     bytes_max = core.settings["content.bytes_max"]
@@ -180,7 +180,7 @@ def _begin(core: Core, header: Line, name: str | None) -> Hub:
     if line.get("type") != FORMAT:
         raise InvalidInput(
             f"Line {number} does not say that this is an export of a hub.",
-            hint="Import what `holdfast export` has written.",
+            hint="Import a file that an export has written.",
         )
     if line.get("version") != FORMAT_VERSION:
         raise InvalidInput(
@@ -205,7 +205,8 @@ def _begin(core: Core, header: Line, name: str | None) -> Hub:
         if writer.hub(hub.name) is not None:
             raise AlreadyExists(
                 f"There is a hub `{hub.name}` already.",
-                hint="Import it under another name: `holdfast import FILE --as NAME`.",
+                hint="Import it under another name.",
+                command="Import it under another name: `holdfast import FILE --as NAME`.",
             )
         if writer.hub_by_id(hub.id) is not None:
             # The same hub under another name is a copy: it gets an id of its own.

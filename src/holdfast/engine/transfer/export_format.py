@@ -66,7 +66,7 @@ def parsed(lines: Iterable[str]) -> Iterator[Line]:
         if not isinstance(line, dict) or "type" not in line:
             raise InvalidInput(
                 f"Line {number} is not a line of an export.",
-                hint="Import what `holdfast export` has written.",
+                hint="Import a file that an export has written.",
             )
         if line["type"] == "end":
             ended = True

@@ -52,7 +52,8 @@ def for_everything(core: Core) -> Core:
     if core.permit is not None:
         raise Forbidden(
             "Secrets are looked for on the machine that has the memory.",
-            hint="Ask who runs it for `holdfast scan`.",
+            hint="Ask who runs it for a scan.",
+            command="Ask who runs it for `holdfast scan`.",
         )
     return core.acting(sees_all=True)
 

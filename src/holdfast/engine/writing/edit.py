@@ -237,7 +237,8 @@ def _refuse_undecided(memory: Memory) -> None:
     if memory.forgotten_at is None and memory.state != "archived":
         raise Conflict(
             f"Memory #{memory.number} {AWAITS}.",
-            hint=f"`holdfast decide {memory.number} OPTION` answers it.",
+            hint="Answer it with one of its options.",
+            command=f"`holdfast decide {memory.number} OPTION` answers it.",
         )
 
 

@@ -179,8 +179,10 @@ class Mirror:
         if gone > _GUARD_LEAST and gone * _GUARD_SHARE > all_:
             raise Conflict(
                 f"{self.path} lacks {gone} of the {all_} memories it had, so nothing was synced.",
-                hint="If they should be archived, say so with `holdfast sync --confirm`; to have "
-                "them back, delete the file and run `holdfast sync`.",
+                hint="If they should be archived, sync with `confirm`; to have them back, delete"
+                " the file and sync again.",
+                command="If they should be archived, say so with `holdfast sync --confirm`; to"
+                " have them back, delete the file and run `holdfast sync`.",
             )
 
     def _write_back(

@@ -427,7 +427,8 @@ class _Reading:
         if self.title is None:
             raise InvalidInput(
                 "This is no plan: it has no line `# Consolidation of hub NAME, TIME, by WHOM`.",
-                hint="`holdfast consolidate --plan FILE` writes one.",
+                hint="Let a consolidation write its plan first.",
+                command="`holdfast consolidate --plan FILE` writes one.",
             )
         if self.wrong:
             raise InvalidInput(_unreadable(self.wrong), hint="Nothing was done; mend or remove it.")

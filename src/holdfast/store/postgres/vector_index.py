@@ -111,7 +111,9 @@ def building(store: PostgresStore) -> Iterator[Connection]:
 
 def no_such_hub(name: str, address: str) -> NotFound:
     return NotFound(
-        f"There is no hub {name} in {address}.", hint="`holdfast hub list` shows those there are."
+        f"There is no hub {name} in {address}.",
+        hint="List the hubs to see which there are.",
+        command="`holdfast hub list` shows those there are.",
     )
 
 
