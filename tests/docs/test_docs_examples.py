@@ -159,7 +159,8 @@ def test_dots_stand_for_anything_on_a_line_and_nothing_else_does() -> None:
 
 def test_a_shell_example_that_is_wrong_is_noticed(tmp_path: Path) -> None:
     environment = dict(os.environ) | {"HOLDFAST_HOME": str(tmp_path)}
-    right = Block("console", 1, "$ holdfast --version\nholdfast …\nmodel    …\nstore    …\n$ echo a | cat\na")
+    told = "$ holdfast --version\nholdfast …\nmodel    …\nstore    …\n$ echo a | cat\na"
+    right = Block("console", 1, told)
     assert run_shell(right, tmp_path, environment) == []
     for text in ("$ holdfast --version\nholdfast 9", "$ holdfast --version", "$ holdfast nonsense"):
         assert run_shell(Block("console", 1, text), tmp_path, environment), text

@@ -117,7 +117,8 @@ def undo_import(
     if not undone:
         raise NotFound(
             f"No import from {program} of {path} is there to be undone.",
-            hint="`holdfast history` lists the changes of a hub.",
+            hint="List the changes of a hub to see which there are.",
+            command="`holdfast history` lists the changes of a hub.",
         )
     return undone
 

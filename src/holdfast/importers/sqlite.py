@@ -52,7 +52,7 @@ class Database:
             raise InvalidInput(
                 f"The table `{table}` in {self.path} has no column `{missing[0]}`: this version of"
                 f" {self.program} stores its data differently.",
-                hint="Export it from there as JSON and use `holdfast import json`, or report it.",
+                hint="Export it from there as JSON and import that, or report it.",
             )
         return found
 
