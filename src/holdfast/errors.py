@@ -54,6 +54,11 @@ class HoldfastError(Exception):
     def __str__(self) -> str:
         return f"{self.message} {self.hint}" if self.hint else self.message
 
+    @property
+    def with_command(self) -> str:
+        """The text for a person at the command line, and for notes that only they read."""
+        return f"{self.message} {self.command or self.hint}".rstrip()
+
 
 class InvalidInput(HoldfastError, ValueError):
     """What the caller gave cannot be used."""

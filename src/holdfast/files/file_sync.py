@@ -93,7 +93,7 @@ class Step:
             what()
             self._failed = None
         except (HoldfastError, OSError) as error:
-            self.note([str(error)])
+            self.note([error.with_command])
             # Until somebody changes the file, trying again would only repeat the note.
             self._failed, self._stamp = stamp, NO_STAMP
 

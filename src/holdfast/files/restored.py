@@ -104,7 +104,7 @@ def follow(core: Core, hub: Hub, folder: str) -> list[str]:
         report = Mirror(scope, path).sync()
         notes = journal.follow(Place(scope, folder, Look()), purged=True)
     except (HoldfastError, OSError) as error:
-        return [str(error)]
+        return [error.with_command]
     return [*_taken_in(report, path), *notes_of(report), *notes]
 
 

@@ -169,7 +169,7 @@ def _take_in(call: Call, name: str) -> None:
         report = hub.sync()
         documents = hub.index_files()
     except HoldfastError as error:
-        call.out.note(f"{name}: {error}")
+        call.out.note(f"{name}: {error.with_command}")
         return
     if report.taken_in or report.archived or report.refused or report.clashes or report.notes:
         _show(call, hub, report)

@@ -175,7 +175,7 @@ def _walk(call: Call, items: list[Item]) -> None:
             decided += _done(call, item, answer)
         except HoldfastError as error:
             # Somebody else may have decided meanwhile; the next item waits all the same.
-            call.out.note(str(error))
+            call.out.note(error.with_command)
     if decided:
         call.out.note(f"Decided {counted(decided, 'item')}. Each can be undone: `holdfast undo`.")
 
