@@ -54,10 +54,12 @@ class HoldfastError(Exception):
     def __str__(self) -> str:
         return f"{self.message} {self.hint}" if self.hint else self.message
 
-    @property
-    def with_command(self) -> str:
-        """The text for a person at the command line, and for notes that only they read."""
-        return f"{self.message} {self.command or self.hint}".rstrip()
+
+def with_command(error: Exception) -> str:
+    """The text of an error for a person at the command line, and for notes that only they read."""
+    if not isinstance(error, HoldfastError):
+        return str(error)
+    return f"{error.message} {error.command or error.hint}".rstrip()
 
 
 class InvalidInput(HoldfastError, ValueError):

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, with_command
 from holdfast.files.memory_md.cache import NO_STAMP, drop_copy, quick_stamp_of, read_stamp, token_of
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Step:
             what()
             self._failed = None
         except (HoldfastError, OSError) as error:
-            self.note([error.with_command])
+            self.note([with_command(error)])
             # Until somebody changes the file, trying again would only repeat the note.
             self._failed, self._stamp = stamp, NO_STAMP
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.domain.records import Record
 from holdfast.engine.scope import Scope
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, with_command
 from holdfast.files.atomic import hub_folder
 from holdfast.files.attachments.storage import swept_for
 from holdfast.files.file_sync import notes_of
@@ -104,7 +104,7 @@ def follow(core: Core, hub: Hub, folder: str) -> list[str]:
         report = Mirror(scope, path).sync()
         notes = journal.follow(Place(scope, folder, Look()), purged=True)
     except (HoldfastError, OSError) as error:
-        return [error.with_command]
+        return [with_command(error)]
     return [*_taken_in(report, path), *notes_of(report), *notes]
 
 

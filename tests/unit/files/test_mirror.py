@@ -488,7 +488,7 @@ def test_a_sync_that_would_archive_a_third_asks_first(hub: HubMemory, file: Path
     text = file.read_text()
     kept = [line for line in text.splitlines() if "Fact " not in line] + ["- One more"]
     file.write_text("\n".join(kept) + "\n")
-    with pytest.raises(Conflict, match=r"lacks 6 of the 9 .*--confirm"):
+    with pytest.raises(Conflict, match=r"lacks 6 of the 9 .*`confirm`"):
         hub.sync()
     # Nothing was taken in and nothing was written; other operations go on, with a note.
     assert file.read_text() == "\n".join(kept) + "\n"

@@ -162,14 +162,14 @@ def _watch(call: Call, args: Namespace) -> None:
 
 def _take_in(call: Call, name: str) -> None:
     """Syncs one hub; what cannot be synced is said, and the watch goes on."""
-    from holdfast.errors import HoldfastError
+    from holdfast.errors import HoldfastError, with_command
 
     try:
         hub = call.memory.hub(name)
         report = hub.sync()
         documents = hub.index_files()
     except HoldfastError as error:
-        call.out.note(f"{name}: {error.with_command}")
+        call.out.note(f"{name}: {with_command(error)}")
         return
     if report.taken_in or report.archived or report.refused or report.clashes or report.notes:
         _show(call, hub, report)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.clock import to_text
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import counted, plain_memory, short
-from holdfast.errors import HoldfastError, InvalidInput, NotFound
+from holdfast.errors import HoldfastError, InvalidInput, NotFound, with_command
 from holdfast.text.characters import printable
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def _walk(call: Call, items: list[Item]) -> None:
             decided += _done(call, item, answer)
         except HoldfastError as error:
             # Somebody else may have decided meanwhile; the next item waits all the same.
-            call.out.note(error.with_command)
+            call.out.note(with_command(error))
     if decided:
         call.out.note(f"Decided {counted(decided, 'item')}. Each can be undone: `holdfast undo`.")
 
