@@ -25,9 +25,9 @@ from holdfast.api.memory import open as open_memory
 from holdfast.engine.upkeep.doctor import examine
 from holdfast.errors import HoldfastError
 
-KILLS = 200
+KILLS = 100
 WRITERS = 8
-WRITES = 500
+WRITES = 125
 
 
 def opened(folder: str) -> Holdfast:
@@ -145,7 +145,7 @@ def _believe(folder: str, told: list[str]) -> int:
 
 
 def kills(folder: str) -> dict[str, Any]:
-    """Killed 200 times at any moment, with one store all through."""
+    """Killed 100 times at any moment, with one store all through."""
     chance = random.Random(20260114)
     opened(folder).close()
     told: list[str] = []
@@ -181,7 +181,7 @@ def _healthy(folder: str) -> None:
 
 
 def writers(folder: str) -> dict[str, Any]:
-    """Eight processes write 500 memories each into one hub at once."""
+    """Eight processes write 125 memories each into one hub at once."""
     opened(folder).close()
     gate_reading, gate_writing = os.pipe()
 
@@ -202,7 +202,7 @@ def writers(folder: str) -> dict[str, Any]:
     for _, pipe in children:
         assert os.read(pipe, 6) == b"ready\n"
     os.close(gate_writing)
-    # Pipes hold far more than 500 numbers, so nobody waits for this to read them.
+    # Pipes hold far more than so many numbers, so nobody waits for this to read them.
     codes = [ended(child) for child, _ in children]
     assert codes == [0] * WRITERS, codes
     numbers = [int(line) for _, pipe in children for line in lines_from(pipe)]

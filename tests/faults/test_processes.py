@@ -34,13 +34,13 @@ def play(scene: str, folder: Path | str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_every_acknowledged_write_survives_200_kills(tmp_path: Path) -> None:
-    assert play("kills", tmp_path)["acknowledged"] > 200
+def test_every_acknowledged_write_survives_100_kills(tmp_path: Path) -> None:
+    assert play("kills", tmp_path)["acknowledged"] > 100
 
 
 @pytest.mark.slow
-def test_eight_processes_write_500_memories_each_and_none_sees_an_error(tmp_path: Path) -> None:
-    assert play("writers", tmp_path) == {"memories": 4_000}
+def test_eight_processes_write_125_memories_each_and_none_sees_an_error(tmp_path: Path) -> None:
+    assert play("writers", tmp_path) == {"memories": 1_000}
 
 
 def test_a_forked_child_may_go_on_with_its_parents_store(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,7 @@ def is_folder(module: str) -> bool:
     return SRC.joinpath(*module.split(".")[1:]).is_dir()
 
 
+@cache
 def imported_modules(path: Path) -> set[str]:
     """The holdfast modules a file imports, anywhere in it."""
     found = set()

@@ -30,7 +30,10 @@ WHOLE = {
 
 def _writes_of_everything(path: Path) -> Iterator[str]:
     """The functions that call `….write()` on a store or a core and name no hub."""
-    for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    text = path.read_text(encoding="utf-8")
+    if ".write(" not in text:
+        return
+    for function in ast.walk(ast.parse(text)):
         if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
         for call in ast.walk(function):

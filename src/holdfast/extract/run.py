@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 # Below the lease of a job, so that it cannot be taken over while its process still runs.
 WALL_S = 240
+# How much longer than the request the process that fetches a page may take, to start and to read.
+GRACE_S = 10
 # Progress is a write; a person looks every few seconds.
 _PROGRESS_S = 2.0
 # How long a worker may take to notice that it should stop.
@@ -111,7 +113,7 @@ def extract(
         asked |= {"bytes_max": settings["fetch.bytes_max"]}
         asked |= {"timeout_s": settings["fetch.timeout_s"]}
         # The clock of a slow server is watched from here: a byte a second would never time out.
-        asked["wall_s"] = min(WALL_S, int(settings["fetch.timeout_s"]) + 10)
+        asked["wall_s"] = min(WALL_S, int(settings["fetch.timeout_s"]) + GRACE_S)
         return _listen(tell, asked, None, stop)
     asked |= _about_file(core, job.about["name"])
     with core.store.read() as reader:

@@ -33,7 +33,7 @@ def test_half_a_character_pair_is_answered(odd_tools: None, hub: HubMemory) -> N
 
 def test_the_longest_content_that_is_allowed_is_kept(hub: HubMemory) -> None:
     server = make_server(hub)
-    kept = call(server, "remember", {"content": ("word " * 600_000).strip()})
+    kept = call(server, "remember", {"content": ("lorem " * 500_000).strip()})
     assert not kept.is_error, text_of(kept)[:300]
-    too_long = call(server, "remember", {"content": "word " * 601_000})
+    too_long = call(server, "remember", {"content": "lorem " * 501_000})
     assert too_long.is_error and "3,000,000" in text_of(too_long)

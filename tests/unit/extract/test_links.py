@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from holdfast import Duplicate, Holdfast, HubMemory, InvalidInput, Memory, Updated
-from holdfast.extract import link
+from holdfast.extract import link, run
 from holdfast.extract.formats import Unreadable
 from holdfast.extract.link import Bounds, TryLater, checked, fetch, is_public, page_text
 from holdfast.extract.run import work_until_done
@@ -189,6 +189,7 @@ def test_a_server_that_drips_is_not_waited_for(
     hub: HubMemory, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(hub.core.settings._values, "fetch.timeout_s", Value(0.5, "test"))
+    monkeypatch.setattr(run, "GRACE_S", 2)
     over = threading.Event()
 
     def drip(handler: BaseHTTPRequestHandler) -> None:
