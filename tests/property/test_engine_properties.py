@@ -332,7 +332,7 @@ class Twins(RuleBasedStateMachine):
         assert seen(self.sides[0].hub(name)) == []
 
 
-Twins.TestCase.settings = settings(max_examples=20, stateful_step_count=30, print_blob=False)
+Twins.TestCase.settings = settings(max_examples=12, stateful_step_count=30, print_blob=False)
 TestTwins = Twins.TestCase
 
 
@@ -350,5 +350,5 @@ class PostgresTwins(Twins):
             databases().give_back(self.database)
 
 
-PostgresTwins.TestCase.settings = settings(max_examples=5, stateful_step_count=30, print_blob=False)
+PostgresTwins.TestCase.settings = settings(max_examples=3, stateful_step_count=30, print_blob=False)
 TestPostgresTwins = PostgresTwins.TestCase
