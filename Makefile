@@ -15,7 +15,7 @@ ON_POSTGRES := tests/edges tests/property tests/e2e tests/docs/test_docs_example
 		journaler_kills mirror_processes processes proposing_processes purge_traces server_kills \
 		sharing worker_kills)
 
-.PHONY: run tour test test-seeds test-damage bytecode test-postgres test-postgres-versions test-llm test-patroni test-attack lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-hooks bench-web screenshots axe bench-capture bench-memory reference figures inspector clients dist constraints clean help
+.PHONY: run tour test test-seeds test-damage bytecode test-postgres test-postgres-versions test-llm test-patroni test-attack lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-hooks bench-web screenshots axe ai bench-capture bench-memory reference figures inspector clients dist constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
@@ -31,7 +31,7 @@ tour: $(VENV)/.model ## set up, and take the guided tour
 test test-postgres test-postgres-versions: export PYTHONDONTWRITEBYTECODE :=
 
 # Work is stolen, not dealt: tests of one module stay together, and so do their fixtures.
-test: $(VENV)/.model $(VENV)/.inspector-tried $(VENV)/.clients-tried $(VENV)/.axe-tried $(VENV)/.chromium-tried ## set up, lint, check types, run all tests
+test: $(VENV)/.model $(VENV)/.inspector-tried $(VENV)/.clients-tried $(VENV)/.axe-tried $(VENV)/.ai-tried $(VENV)/.chromium-tried ## set up, lint, check types, run all tests
 	@$(MAKE) --no-print-directory -j2 lint types bytecode
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
@@ -205,6 +205,18 @@ $(VENV)/.axe: $(VENV)/.ready
 
 $(VENV)/.axe-tried: $(VENV)/.ready
 	@$(MAKE) --no-print-directory $(VENV)/.axe || echo "axe-core could not be had; the accessibility tests are skipped."
+	@touch $@
+
+# The Vercel AI SDK, in the lowest and the highest version that the TypeScript client declares, and the
+# compiler; its tests are skipped without them. Some versions ask for a newer Node than they need.
+ai: $(VENV)/.ai ## install the Vercel AI SDK for the tests of the TypeScript client (needs npm)
+
+$(VENV)/.ai: $(VENV)/.ready
+	npm install --silent --no-audit --no-fund --no-save --fetch-retries 1 --prefix $(VENV)/ai ai-low@npm:ai@5.0.0 ai-high@npm:ai@7.0.169 zod@4.1.12 typescript@5.9.3
+	@touch $@
+
+$(VENV)/.ai-tried: $(VENV)/.ready
+	@$(MAKE) --no-print-directory $(VENV)/.ai || echo "The Vercel AI SDK could not be had; its tests are skipped."
 	@touch $@
 
 # Chromium, for the tests of the web page and of what other pages can do to a server; they are skipped without it. It is

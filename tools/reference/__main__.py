@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tools.reference import async_stub, cli, importers, permissions, rest, seeds, tools
+from tools.reference import async_stub, cli, importers, permissions, rest, seeds, tools, typescript
 
 _FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 
@@ -15,3 +15,5 @@ for module in (cli, importers, permissions, rest, seeds, tools):
     print(f"wrote docs/reference/{path.name}")
 async_stub.PATH.write_text(async_stub.stub(), encoding="utf-8")
 print(f"wrote {async_stub.PATH.name}")
+typescript.write()
+print(f"wrote {typescript.FOLDER.name}")

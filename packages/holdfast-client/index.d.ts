@@ -1,0 +1,1088 @@
+// Made from the description of the REST API by `make reference`. Do not edit it.
+// The file `index.js` beside it sends the requests.
+
+export interface ClientOptions {
+  /** Where the server is; `http://127.0.0.1:4653` where none is named. */
+  url?: string;
+  /** A key of the server, as `holdfast key create` printed it. */
+  key?: string;
+  /** The hub that is meant, by name or id. */
+  hub?: string;
+  /** Milliseconds after which a request ends; 30000. */
+  timeoutMs?: number;
+  /** Another `fetch`, for tests. */
+  fetch?: typeof globalThis.fetch;
+}
+
+export interface CallOptions {
+  /** The hub of this call alone. */
+  hub?: string;
+  /** A name for this write: sent twice, it is done once. */
+  idempotencyKey?: string;
+  /** The version that is changed, as `ETag` named it; another one is refused. */
+  ifMatch?: string;
+  signal?: AbortSignal;
+}
+
+/** What the server refused, and why. `status` is 0 where it could not be reached. */
+export class HoldfastError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly hint: string;
+  readonly details: unknown;
+}
+
+/** An option by its words or its number. */
+export interface Answer {
+  reference: string;
+  option: string | number;
+  note?: string;
+  source?: string;
+}
+
+/** With another text for one item; with `keep_both`, nothing is replaced. */
+export interface Approval {
+  references?: string[];
+  every?: boolean;
+  kind?: string | null;
+  source?: string | null;
+  reason?: string;
+  text?: string | null;
+  keep_both?: boolean;
+}
+
+/** A conversation that was kept; what went wrong is in the notes. */
+export interface ArchivedOut {
+  memory: MemoryOut | null;
+  notes: string[];
+  [field: string]: unknown;
+}
+
+/** Sessions (by name, or a pattern with `*`) and folders that are not logged. */
+export interface Aside {
+  sessions?: string[];
+  folders?: string[];
+  remove?: boolean;
+}
+
+/** Several memories, by id, number or key. */
+export interface Batch {
+  ids: string[];
+  reason?: string;
+}
+
+/** One UTC day: how often each outcome came, why, and the newest of them. */
+export interface CapturedDayOut {
+  day: string;
+  outcomes: Record<string, number>;
+  reasons: Record<string, number>;
+  last: LastOut[];
+  [field: string]: unknown;
+}
+
+/** A change set: what was done at once, and can be undone at once. */
+export interface ChangeOut {
+  id: string;
+  hub_id: string;
+  at: string;
+  actor: string;
+  action: string;
+  reason: string;
+  undoes: string | null;
+  undone_by: string | null;
+  [field: string]: unknown;
+}
+
+/** Which items are meant: those named, or all of them, of a kind, from a source. */
+export interface Chosen {
+  references?: string[];
+  every?: boolean;
+  kind?: string | null;
+  source?: string | null;
+  reason?: string;
+}
+
+/** What a consolidation did; `change` is what undo takes back, `skipped` why nothing was done. */
+export interface ConsolidatedOut {
+  plan: PlanOut;
+  done: DoneOut[];
+  refused: RefusedOut[];
+  change: string | null;
+  skipped: string;
+  diff: string[];
+  notes: string[];
+  [field: string]: unknown;
+}
+
+/** A conversation to be kept: the messages given, else what the log has of the session. */
+export interface Conversation {
+  session: string;
+  messages?: unknown[] | null;
+  name?: string | null;
+  at?: string | null;
+}
+
+export interface CountOut {
+  count: number;
+  [field: string]: unknown;
+}
+
+export interface DecisionOut {
+  memory: MemoryOut;
+  question: string;
+  options: string[];
+  context: string;
+  status: string;
+  option: string;
+  note: string;
+  answer: string;
+  [field: string]: unknown;
+}
+
+export interface Deleted {
+  deleted: string;
+  [field: string]: unknown;
+}
+
+export interface DiffOut {
+  field: string;
+  old: unknown;
+  new: unknown;
+  lines: string[];
+  [field: string]: unknown;
+}
+
+/** A step that was done, and the memory that it made or changed. */
+export interface DoneOut {
+  step: StepOut;
+  memory: MemoryOut;
+  [field: string]: unknown;
+}
+
+/** A version of a memory: what it was then, what changed, and by which change set. */
+export interface EntryOut {
+  version: number;
+  at: string;
+  change: ChangeOut;
+  fields: string[];
+  changed: Record<string, unknown>;
+  memory: MemoryOut;
+  [field: string]: unknown;
+}
+
+/** A conversation to capture from, as messages with role and content or as a transcript; without one, the log is looked at. */
+export interface FlushedConversation {
+  messages?: unknown[] | string | null;
+  session?: string | null;
+}
+
+/** The prompt for the agent, how many turns were looked at, and what was captured. `left_out` counts older turns that were too many; `note` says what was not looked at, and what to do. */
+export interface FlushedOut {
+  prompt: string;
+  turns: number;
+  noted: NotedOut[];
+  left_out: number;
+  note: string;
+  [field: string]: unknown;
+}
+
+/** Which turns: all conditions have to be met. A dry run, which is the default, changes nothing. */
+export interface Forget {
+  since?: string | null;
+  until?: string | null;
+  session?: string | null;
+  about?: string | null;
+  purge?: boolean;
+  dry_run?: boolean;
+  reason?: string;
+}
+
+/** How many turns, the newest of them, and the memories that were made from them. */
+export interface ForgottenOut {
+  total: number;
+  turns: TurnOut[];
+  memories: MemoryOut[];
+  dry_run: boolean;
+  [field: string]: unknown;
+}
+
+export interface HeardOut {
+  text: string;
+  memories: MemoryOut[];
+  [field: string]: unknown;
+}
+
+/** Change sets, by id. */
+export interface HistoryChanges {
+  changes: string[];
+}
+
+export interface HitOut {
+  memory: MemoryOut;
+  passage: PassageOut;
+  score: number;
+  probability: number;
+  why: string[];
+  parts: Record<string, number>;
+  turn: TurnOut | null;
+  around: TurnOut[];
+}
+
+/** What is to be different; an empty team or organisation is none. */
+export interface HubChanges {
+  name?: string | null;
+  team?: string | null;
+  org?: string | null;
+  delete_policy?: string | null;
+}
+
+/** A hub, and how the one who asks stands to it; without a role they only read what is shared beyond it. */
+export interface HubOut {
+  id: string;
+  name: string;
+  owner: string;
+  created_at: string;
+  role: string | null;
+  delete_policy: string;
+  [field: string]: unknown;
+}
+
+/** With the token that gives the place; it is told once. */
+export interface InviteHanded {
+  id: string;
+  role: string;
+  invited_by: string;
+  created_at: string;
+  expires_at: string;
+  used_at: string | null;
+  used_by: string | null;
+  token: string;
+  [field: string]: unknown;
+}
+
+export interface InviteOut {
+  id: string;
+  role: string;
+  invited_by: string;
+  created_at: string;
+  expires_at: string;
+  used_at: string | null;
+  used_by: string | null;
+  [field: string]: unknown;
+}
+
+/** Something that waits: why, what approving it would replace, and when it goes by itself. */
+export interface ItemOut {
+  memory: MemoryOut;
+  kind: string;
+  why: string;
+  about: MemoryOut | null;
+  expires_at: string;
+  [field: string]: unknown;
+}
+
+/** Work for later: waiting, running, done or failed. */
+export interface JobOut {
+  id: string;
+  work: string;
+  memory: string | null;
+  state: string;
+  attempts: number;
+  done: number;
+  total: number | null;
+  reason: string;
+  created_at: string;
+  ended_at: string | null;
+  [field: string]: unknown;
+}
+
+export interface JournalDayOut {
+  date: string;
+  text: string;
+  entries: JournalEntryOut[];
+  [field: string]: unknown;
+}
+
+export interface JournalEntryOut {
+  time: string | null;
+  text: string;
+  memory: MemoryOut | null;
+  [field: string]: unknown;
+}
+
+export interface JournalOut {
+  data: JournalDayOut[];
+  notes: string[];
+}
+
+/** With the secret; it is told once. */
+export interface KeyHanded {
+  id: string;
+  actor: string;
+  name: string;
+  hubs: string[];
+  read_only: boolean;
+  no_delete: boolean;
+  created_at: string;
+  expires_at: string | null;
+  revoked_at: string | null;
+  used_at: string | null;
+  secret: string;
+  [field: string]: unknown;
+}
+
+export interface KeyOut {
+  id: string;
+  actor: string;
+  name: string;
+  hubs: string[];
+  read_only: boolean;
+  no_delete: boolean;
+  created_at: string;
+  expires_at: string | null;
+  revoked_at: string | null;
+  used_at: string | null;
+  [field: string]: unknown;
+}
+
+export interface LastOut {
+  outcome: string;
+  reason: string;
+  text: string;
+  at: string;
+  [field: string]: unknown;
+}
+
+export interface LeftOutOut {
+  memory: MemoryOut;
+  reason: string;
+  score: number;
+}
+
+/** What moved, or would move; `change` is what undo takes back. */
+export interface LifecycleOut {
+  dry_run: boolean;
+  moves: MoveOut[];
+  change: string | null;
+  [field: string]: unknown;
+}
+
+/** What to run: everything that is due, or what is due of one category. */
+export interface LifecycleRequest {
+  dry_run?: boolean;
+  category?: string | null;
+}
+
+export interface ManyDeleted {
+  deleted: string[];
+  receipts: ReceiptOut[];
+  [field: string]: unknown;
+}
+
+export interface MemberOut {
+  actor: string;
+  role: string;
+  since: string;
+  added_by: string;
+  [field: string]: unknown;
+}
+
+/** Fields to be set; those not given stay. `owner_id` may be sent back as it was received. */
+export interface MemoriesChanges {
+  reason?: string;
+  title?: string | null;
+  summary?: string | null;
+  content_type?: string | null;
+  key?: string | null;
+  category?: string | null;
+  tags?: string[] | null;
+  kind?: string | null;
+  stability?: string | null;
+  boundary?: string | null;
+  layer?: string | null;
+  session?: string | null;
+  speaker?: string | null;
+  occurred_at?: string | null;
+  occurred_until?: string | null;
+  valid_from?: string | null;
+  valid_until?: string | null;
+  expires_at?: string | null;
+  metadata?: Record<string, unknown> | null;
+  content?: string | null;
+  pinned?: boolean | null;
+  trust?: string | null;
+  owner_id?: string | null;
+}
+
+/** One memory, with everything that is known about it. `owner_id` is the owner once more. `shown_count` counts how often recall returned it, `access_count` how often it was used. */
+export interface MemoryOut {
+  id: string;
+  hub_id: string;
+  number: number;
+  content: string;
+  content_hash: string;
+  title: string;
+  summary: string;
+  owner: string;
+  owner_id: string;
+  content_type: string;
+  category: string;
+  tags: string[];
+  kind: string;
+  stability: string;
+  boundary: string;
+  state: string;
+  layer: string;
+  pinned: boolean;
+  source: string;
+  version: number;
+  access_count: number;
+  shown_count: number;
+  created_at: string;
+  updated_at: string;
+  [field: string]: unknown;
+}
+
+export interface MemoryPage {
+  data: MemoryOut[];
+  next_cursor: string | null;
+}
+
+/** What one pass spent with one model on one day (UTC). */
+export interface ModelUsageOut {
+  day: string;
+  work: string;
+  model: string;
+  requests: number;
+  failed: number;
+  tokens_in: number;
+  tokens_out: number;
+  [field: string]: unknown;
+}
+
+/** Several memories, and the hub they are to be in. */
+export interface Move {
+  ids: string[];
+  reason?: string;
+  hub: string;
+}
+
+/** One memory, the state that it moved to, and why. */
+export interface MoveOut {
+  memory: MemoryOut;
+  to: string;
+  reason: string;
+  [field: string]: unknown;
+}
+
+/** What is to be written down; without a time, it is now. */
+export interface NewEntry {
+  text: string;
+  at?: string | null;
+  trust?: string;
+  source?: string;
+  source_agent?: string | null;
+  once?: boolean;
+}
+
+/** A hub to be made. */
+export interface NewHub {
+  name: string;
+}
+
+export interface NewInvite {
+  role?: string;
+  days?: number;
+}
+
+/** A key to be made; `hubs` are ids or names, and none means all. */
+export interface NewKey {
+  name: string;
+  hubs?: string[];
+  read_only?: boolean;
+  no_delete?: boolean;
+  expires_at?: string | null;
+}
+
+/** A memory to be taken in. Whatever is not given is picked by the rules. */
+export interface NewMemory {
+  content?: string | null;
+  title?: string | null;
+  summary?: string | null;
+  content_type?: string | null;
+  key?: string | null;
+  category?: string | null;
+  tags?: string[] | null;
+  kind?: string | null;
+  stability?: string | null;
+  boundary?: string | null;
+  layer?: string | null;
+  session?: string | null;
+  speaker?: string | null;
+  occurred_at?: string | null;
+  occurred_until?: string | null;
+  valid_from?: string | null;
+  valid_until?: string | null;
+  expires_at?: string | null;
+  metadata?: Record<string, unknown> | null;
+  pinned?: boolean;
+  trust?: string;
+  source?: string;
+  source_agent?: string | null;
+  assisted_by_agent?: string | null;
+  source_path?: string | null;
+  supersedes?: string | null;
+  parent?: string | null;
+  origin?: OriginIn | null;
+  fetch?: boolean;
+  owner_id?: string | null;
+}
+
+export interface NewName {
+  name: string;
+}
+
+/** One turn of a conversation: what the user said and what the assistant answered. The mode is current, cron, heartbeat or consolidation. */
+export interface NewObservation {
+  user: string;
+  assistant: string;
+  mode?: string;
+  session?: string | null;
+  source?: string;
+  at?: string | null;
+  speaker?: string | null;
+  trust?: string | null;
+  folder?: string | null;
+}
+
+export interface NewOrg {
+  name: string;
+}
+
+export interface NewRole {
+  role: string;
+}
+
+/** A team to be made; its organisation by id or name. */
+export interface NewTeam {
+  name: string;
+  org: string;
+}
+
+/** What was said, and by whom: user, assistant or system. */
+export interface NewTurn {
+  role: string;
+  content: string;
+  source?: string;
+  session?: string | null;
+  at?: string | null;
+  speaker?: string | null;
+  trust?: string | null;
+}
+
+/** What became of one thing: stored, mentioned, superseded, held, dropped …, and why. */
+export interface NotedOut {
+  outcome: string;
+  reason: string;
+  text: string;
+  [field: string]: unknown;
+}
+
+/** The turns that were logged, and whether a pass will look at them; `reason` says why not. */
+export interface ObservedOut {
+  turns: TurnOut[];
+  queued: boolean;
+  reason: string;
+  dropped: number;
+  [field: string]: unknown;
+}
+
+/** An organisation, and the role in it of the one who asks. */
+export interface OrgOut {
+  id: string;
+  name: string;
+  created_at: string;
+  role: string | null;
+  [field: string]: unknown;
+}
+
+/** Where in a conversation it was taken from. */
+export interface OriginIn {
+  turn: string;
+  start: number;
+  end: number;
+  hash: string;
+}
+
+export interface PassageOut {
+  text: string;
+  start: number;
+  end: number;
+  headings: string[];
+}
+
+/** Until when nothing is logged; none: until it is resumed. */
+export interface Pause {
+  until?: string | null;
+}
+
+/** What a consolidation would do; `sources` are the memories its steps speak of. */
+export interface PlanOut {
+  hub: string;
+  made_at: string;
+  by: string;
+  steps: StepOut[];
+  refused: RefusedOut[];
+  sources: Record<string, unknown>[];
+  notes: string[];
+  [field: string]: unknown;
+}
+
+/** What became of a memory that was sent: stored, updated, duplicate, superseded, quarantined; with the change set, what it was before, or why it is held for review. `close_to` is an older memory that a stored one may be meant to replace: send it with `supersedes` for that. */
+export interface Pushed {
+  data: MemoryOut;
+  result: string;
+  change?: string | null;
+  previous?: MemoryOut | null;
+  close_to?: MemoryOut | null;
+  reason?: string | null;
+}
+
+/** Memories to be taken in, all of them or none; `first_is_parent`: the others are its parts. */
+export interface Pushes {
+  items: NewMemory[];
+  first_is_parent?: boolean;
+}
+
+/** What is asked. `now` and `zone` are the moment of the question and the zone of who asks, for words such as `yesterday`. */
+export interface RecallQuestion {
+  query: string;
+  limit?: number | null;
+  as_of?: string | null;
+  category?: string | null;
+  kind?: string | null;
+  layer?: string | null;
+  tags?: string[] | null;
+  since?: string | null;
+  until?: string | null;
+  session?: string | null;
+  where?: Record<string, unknown> | string | null;
+  include_archived?: boolean;
+  now?: string | null;
+  zone?: string | null;
+  meaning?: boolean;
+  explain?: boolean;
+  project?: string | null;
+  plain?: boolean;
+  turns?: boolean;
+  around?: number;
+}
+
+/** What answers a question, best first; `degraded` says why it may be less than usual. What was found and not shown is counted by reason, and named where an explanation was asked for. */
+export interface RecalledOut {
+  data: HitOut[];
+  confidence: number;
+  degraded: string[];
+  filtered?: Record<string, number>;
+  left_out?: LeftOutOut[];
+}
+
+/** That something was purged, and nothing of what it said. */
+export interface ReceiptOut {
+  memory_id: string;
+  number: number;
+  at: string;
+  actor: string;
+  reason: string;
+  revisions: number;
+  [field: string]: unknown;
+}
+
+/** A step that is not done, and why. */
+export interface RefusedOut {
+  step: StepOut;
+  reason: string;
+  [field: string]: unknown;
+}
+
+/** Memories near a memory, and in `hits` the same with the passages and the reasons. */
+export interface RelatedOut {
+  data: MemoryOut[];
+  hits: HitOut[];
+  degraded: string[];
+}
+
+export interface Removed {
+  removed: string;
+  [field: string]: unknown;
+}
+
+export interface ReviewQuestion {
+  question: string;
+  options: string[];
+  context?: string;
+  trust?: string;
+  source?: string;
+  source_agent?: string | null;
+}
+
+/** What is not logged. */
+export interface RulesOut {
+  paused: boolean;
+  until: string | null;
+  sessions: string[];
+  folders: string[];
+  [field: string]: unknown;
+}
+
+export interface Said {
+  text: string;
+}
+
+/** How large the log is, about what it takes in the store, and what a year of it would. */
+export interface SizeOut {
+  turns: number;
+  text_bytes: number;
+  store_bytes: number;
+  oldest: string | null;
+  newest: string | null;
+  year_bytes: number;
+  [field: string]: unknown;
+}
+
+/** One thing to do: promote, merge or retire. Memories are named by their numbers. */
+export interface StepOut {
+  kind: string;
+  sources: number[];
+  text: string;
+  category: string;
+  replaces: number | null;
+  replaced_by: number | null;
+  reason: string;
+  [field: string]: unknown;
+}
+
+/** A team. Without a role, one knows that it is there: it is of one's organisation. */
+export interface TeamOut {
+  id: string;
+  name: string;
+  created_at: string;
+  role: string | null;
+  org_id: string;
+  [field: string]: unknown;
+}
+
+/** A block of text; where an explanation was asked for, also what is in it and what is not. */
+export interface TextOut {
+  text: string;
+  [field: string]: unknown;
+}
+
+export interface ThisHub {
+  data: HubOut;
+  now: string;
+}
+
+export interface Token {
+  token: string;
+}
+
+export interface TopicOut {
+  name: string;
+  count: number;
+  [field: string]: unknown;
+}
+
+export interface TurnOut {
+  id: string;
+  hub_id: string;
+  role: string;
+  content: string;
+  at: string;
+  source: string;
+  session: string | null;
+  speaker: string | null;
+  trust: string;
+  [field: string]: unknown;
+}
+
+/** Which change set to take back; none: the last one. */
+export interface Undo {
+  change?: string | null;
+  force?: boolean;
+}
+
+export interface UndoneOut {
+  change: ChangeOut;
+  undone: ChangeOut;
+  memories: MemoryOut[];
+  [field: string]: unknown;
+}
+
+/** What is in a hub, counted: of what the one who asks may see. */
+export interface UsageOut {
+  hub: string;
+  memories: number;
+  visible: number;
+  forgotten: number;
+  by_state: Record<string, number>;
+  by_category: Record<string, number>;
+  content_bytes: number;
+  oldest: string | null;
+  newest: string | null;
+  lifecycle_at: string | null;
+  [field: string]: unknown;
+}
+
+/** A plan to do, as `POST /consolidation/plan` gives it or as text; without one, one is made. */
+export interface Wanted {
+  plan?: Record<string, unknown> | string | null;
+  dry_run?: boolean;
+}
+
+export interface Withdrawal {
+  reference: string;
+  note?: string;
+}
+
+export interface Withdrawn {
+  withdrawn: string;
+  [field: string]: unknown;
+}
+
+/** A client of one server. Every method sends one request. */
+export class Holdfast {
+  constructor(options?: ClientOptions);
+  /** The same client with other options: another hub, another key. */
+  with(options: ClientOptions): Holdfast;
+  /** Takes the place that a token offers: in a hub, a team or an organisation. */
+  acceptInvite(body: Token, options?: CallOptions): Promise<MemberOut>;
+  /** Keeps a conversation as a memory to find, and as a file beside the hub. */
+  archiveConversation(body: Conversation, options?: CallOptions): Promise<ArchivedOut>;
+  /** What automatic memory took in, left out, and why, by day, newest first; for members. */
+  captured(query?: { days?: number }, options?: CallOptions): Promise<CapturedDayOut[]>;
+  /** The block to put into an agent's prompt; with `explain`, also what is in, what is not, and why. */
+  context(query?: { query?: string | null; budget?: number | null; style?: string; unit?: string; count_tokens?: string | null; explain?: boolean }, options?: CallOptions): Promise<TextOut>;
+  /** The changes of a hub from now on, or since the last one that was seen. `change` has a change set and the memories it touched; `text` has memories whose files or pages have been read; `purge` tells members what is gone for good; `missed` says to look for oneself; `end` that it is over. */
+  events(options?: CallOptions): Promise<Response>;
+  /** The hub as lines of JSON, as far as the one who asks may see it; for its members. */
+  export(options?: CallOptions): Promise<Response>;
+  /** Before a compaction: the prompt for the agent, and what can be captured without it from the conversation given. The log is looked at only without keys, in a hub that is shared with nobody: it does not say who said what. */
+  flush(body: FlushedConversation, options?: CallOptions): Promise<FlushedOut>;
+  /** A text without what this hub has handed out itself; `memories` are those that came back. */
+  heard(body: Said, options?: CallOptions): Promise<HeardOut>;
+  /** Cools and archives what is due by the rules, as one change set. With `dry_run`, says what would move and why, and writes nothing. */
+  lifecycle(body: LifecycleRequest, options?: CallOptions): Promise<LifecycleOut>;
+  /** Work for later on memories in sight: waiting, running, done, failed, oldest first. */
+  listJobs(query?: { limit?: number }, options?: CallOptions): Promise<JobOut[]>;
+  /** What language models cost in the last days, by day, pass and model; for members. */
+  modelUsage(query?: { days?: number }, options?: CallOptions): Promise<ModelUsageOut[]>;
+  /** Logs both sides of a turn; with `shadowJournal.enabled`, what is worth keeping is noted in the journal later. */
+  observeTurn(body: NewObservation, options?: CallOptions): Promise<ObservedOut>;
+  /** What answers a question, best first, each with its reasons. */
+  recall(body: RecallQuestion, options?: CallOptions): Promise<RecalledOut>;
+  /** What was purged, for members; nothing of what it said, and why only to who did it. */
+  receipts(options?: CallOptions): Promise<ReceiptOut[]>;
+  /** The hub that `X-Hub-ID` names, else the one the server uses; and the server's time. */
+  thisHub(options?: CallOptions): Promise<ThisHub>;
+  /** What the hub is about: its categories, with how many memories each has. */
+  topics(options?: CallOptions): Promise<TopicOut[]>;
+  /** Takes back a change set; undoing an undo brings it back. */
+  undo(body: Undo, options?: CallOptions): Promise<UndoneOut>;
+  /** What is in the hub, counted. */
+  usage(options?: CallOptions): Promise<UsageOut>;
+  readonly changes: {
+    /** Change sets, newest first. */
+    list(query?: { limit?: number; before?: string | null }, options?: CallOptions): Promise<ChangeOut[]>;
+    /** The memories that each change set touched, as they are now. */
+    touched(body: HistoryChanges, options?: CallOptions): Promise<Record<string, MemoryOut[]>>;
+  };
+  readonly consolidation: {
+    /** Moves what lasts from the journals to long-term memory, as one change set. */
+    consolidate(body: Wanted, options?: CallOptions): Promise<ConsolidatedOut>;
+    /** What a consolidation would promote, merge and retire, and what it refuses. Writes nothing. */
+    plan(options?: CallOptions): Promise<PlanOut>;
+  };
+  readonly decisions: {
+    /** A person's answer; it becomes a memory. */
+    decide(body: Answer, options?: CallOptions): Promise<DecisionOut>;
+    /** Open questions, oldest first; with `every`, also those decided or withdrawn. */
+    list(query?: { every?: boolean }, options?: CallOptions): Promise<DecisionOut[]>;
+    /** Asks a person to decide. */
+    request(body: ReviewQuestion, options?: CallOptions): Promise<DecisionOut>;
+    /** Takes a question back without an answer. */
+    withdraw(body: Withdrawal, options?: CallOptions): Promise<DecisionOut>;
+  };
+  readonly hubs: {
+    /** Renames a hub, gives it to a team, shares it with an organisation, or says what contributors may delete. Only who belongs to a team or an organisation gives it a hub. */
+    change(hubId: string | number, body: HubChanges, options?: CallOptions): Promise<HubOut>;
+    /** Makes a hub; whoever makes it owns it. */
+    create(body: NewHub, options?: CallOptions): Promise<HubOut>;
+    /** A one-time token that gives a role; it is in this answer and nowhere else. */
+    createInvite(hubId: string | number, body: NewInvite, options?: CallOptions): Promise<InviteHanded>;
+    /** Removes a hub and everything in it, for good. */
+    delete(hubId: string | number, options?: CallOptions): Promise<Deleted>;
+    /** One hub by id or name; whom it is shared with, its members learn. */
+    get(hubId: string | number, options?: CallOptions): Promise<HubOut>;
+    /** The hubs in reach, by name. */
+    list(options?: CallOptions): Promise<HubOut[]>;
+    /** The invitations to it, used ones among them; never their tokens. */
+    listInvites(hubId: string | number, options?: CallOptions): Promise<InviteOut[]>;
+    /** Who belongs to it, for those who do. */
+    listMembers(hubId: string | number, options?: CallOptions): Promise<MemberOut[]>;
+    /** Takes a member's role away; anyone may leave. */
+    removeMember(hubId: string | number, actor: string | number, options?: CallOptions): Promise<Removed>;
+    /** Adds a member, or changes their role. Only an owner makes owners, or changes one. */
+    setMember(hubId: string | number, actor: string | number, body: NewRole, options?: CallOptions): Promise<MemberOut>;
+    /** Takes an invitation back. */
+    withdrawInvite(hubId: string | number, inviteId: string | number, options?: CallOptions): Promise<Withdrawn>;
+  };
+  readonly journal: {
+    /** Adds an entry to the journal of its UTC day. */
+    add(body: NewEntry, options?: CallOptions): Promise<MemoryOut>;
+    /** The journals of today, yesterday, a date or a range such as 2026-05-01..2026-05-27; newest day first. */
+    read(query?: { when?: string }, options?: CallOptions): Promise<JournalOut>;
+  };
+  readonly keys: {
+    /** Makes a key for oneself; its secret is in this answer and nowhere else. */
+    create(body: NewKey, options?: CallOptions): Promise<KeyHanded>;
+    /** One's own keys, revoked ones among them; never their secrets. A limited one lists itself: the others may be for hubs that are none of its business. */
+    list(options?: CallOptions): Promise<KeyOut[]>;
+    /** Ends a key, for good; a limited one ends only itself. */
+    revoke(keyId: string | number, options?: CallOptions): Promise<KeyOut>;
+  };
+  readonly log: {
+    /** Forgets turns, and the memories that were made from them. */
+    forgetTurns(body: Forget, options?: CallOptions): Promise<ForgottenOut>;
+    /** Logs no turn from now on, or until a time. */
+    pause(body: Pause, options?: CallOptions): Promise<RulesOut>;
+    /** What to tell a new session of the one that was lost; empty where the log is. */
+    recovery(query?: { turns?: number; chars?: number; name?: string; session?: string | null }, options?: CallOptions): Promise<TextOut>;
+    /** Logs turns again. */
+    resume(options?: CallOptions): Promise<RulesOut>;
+    /** What is not logged: whether the log is paused, and what is set aside. */
+    rules(options?: CallOptions): Promise<RulesOut>;
+    /** Turns that hold words of the query, best first. */
+    searchTurns(query: { q: string; limit?: number }, options?: CallOptions): Promise<TurnOut[]>;
+    /** Keeps sessions and folders out of the log from now on, or takes that back. */
+    setLogAside(body: Aside, options?: CallOptions): Promise<RulesOut>;
+    /** How large the log is, and how much room a year of the like would take. */
+    size(options?: CallOptions): Promise<SizeOut>;
+    /** Logs what a user, an assistant or the system said. */
+    turn(body: NewTurn, options?: CallOptions): Promise<TurnOut>;
+    /** Turns, newest first; `before` is the id of the last one seen. */
+    turns(query?: { limit?: number; session?: string | null; before?: string | null }, options?: CallOptions): Promise<TurnOut[]>;
+  };
+  readonly memories: {
+    /** Notes that it was really used. */
+    access(memoryId: string | number, options?: CallOptions): Promise<MemoryOut>;
+    /** Notes that all of them were really used, at the same moment. */
+    accessMany(body: Batch, options?: CallOptions): Promise<MemoryOut[]>;
+    /** Hides it from recall and lists, and keeps it. */
+    archive(memoryId: string | number, options?: CallOptions): Promise<MemoryOut>;
+    /** Hides several from recall and lists, and keeps them. */
+    archiveMany(body: Batch, options?: CallOptions): Promise<MemoryOut[]>;
+    /** The file of a memory, as it was sent. */
+    attachment(memoryId: string | number, options?: CallOptions): Promise<Response>;
+    /** Removes several for good, or none of them. */
+    batchDelete(body: Batch, options?: CallOptions): Promise<ManyDeleted>;
+    /** Takes several to another hub. They are there before they are forgotten here, where their history stays and a restore brings them back. */
+    batchMove(body: Move, options?: CallOptions): Promise<MemoryOut[]>;
+    /** Removes it and its whole history, for good; only a receipt without content stays. */
+    delete(memoryId: string | number, options?: CallOptions): Promise<Deleted>;
+    /** What differs between two versions; by default the last change. */
+    diff(memoryId: string | number, query?: { old?: number | null; new?: number | null }, options?: CallOptions): Promise<DiffOut[]>;
+    /** One memory by id, number or key, also where it is forgotten, or where its key cannot stand in a path. */
+    find(query: { reference: string }, options?: CallOptions): Promise<MemoryOut>;
+    /** Hides it; a restore brings it back. */
+    forget(memoryId: string | number, query?: { reason?: string }, options?: CallOptions): Promise<MemoryOut>;
+    /** Hides several, or none of them; a restore brings them back. */
+    forgetMany(body: Batch, options?: CallOptions): Promise<MemoryOut[]>;
+    /** One memory by id, number or key; its ETag is its version. */
+    get(memoryId: string | number, query?: { as_of?: string | null }, options?: CallOptions): Promise<MemoryOut>;
+    /** Everything that happened to it, oldest first. */
+    history(memoryId: string | number, options?: CallOptions): Promise<EntryOut[]>;
+    /** Memories in an order, a page at a time; the cursor of a page fetches the next one. `where` holds conditions on metadata and fields, as a line of text or a JSON object. */
+    list(query?: { limit?: number; cursor?: string | null; order?: string; category?: string | null; kind?: string | null; state?: string | null; stability?: string | null; layer?: string | null; source?: string | null; tag?: string[] | null; session?: string | null; pinned?: boolean | null; since?: string | null; until?: string | null; where?: string | null; as_of?: string | null; forgotten?: boolean; quarantined?: boolean }, options?: CallOptions): Promise<MemoryPage>;
+    /** Sets fields. With `If-Match`, only where the memory is still at that version (else 412). */
+    patch(memoryId: string | number, body: MemoriesChanges, options?: CallOptions): Promise<MemoryOut>;
+    /** Keeps it from ageing, and lets it rank a little higher. */
+    pin(memoryId: string | number, options?: CallOptions): Promise<MemoryOut>;
+    /** Takes a memory in: 201 where it is new, 200 where it was there or is a new version. */
+    push(body: NewMemory, options?: CallOptions): Promise<Pushed>;
+    /** Takes in all of them or none, as one change set. */
+    pushMany(body: Pushes, options?: CallOptions): Promise<Pushed[]>;
+    /** Memories near a memory. */
+    related(memoryId: string | number, query?: { limit?: number }, options?: CallOptions): Promise<RelatedOut>;
+    /** Brings back what was forgotten or archived. */
+    restore(memoryId: string | number, query?: { reason?: string }, options?: CallOptions): Promise<MemoryOut>;
+    /** Brings several back, or none of them. */
+    restoreMany(body: Batch, options?: CallOptions): Promise<MemoryOut[]>;
+    /** Every visible memory by number, archived and expired ones among them; `after` is the number of the last one that was seen. */
+    scan(query?: { after?: number; limit?: number }, options?: CallOptions): Promise<MemoryOut[]>;
+    /** Memories that hold a text or, with `words`, all of its words; nothing in it is syntax. */
+    search(query: { q: string; limit?: number; category?: string | null; layer?: string | null; order?: string; words?: boolean }, options?: CallOptions): Promise<MemoryOut[]>;
+    /** Lets it age again. */
+    unpin(memoryId: string | number, options?: CallOptions): Promise<MemoryOut>;
+    /** Keeps a file: 201 with a memory in state `processing`, whose text comes when a worker has read it; 200 where the file was there, or is a new version of what has its path or key. */
+    upload(form: FormData, options?: CallOptions): Promise<Pushed>;
+  };
+  readonly orgs: {
+    /** Makes an organisation; whoever makes it owns it. */
+    create(body: NewOrg, options?: CallOptions): Promise<OrgOut>;
+    /** A one-time token that gives a role; it is in this answer and nowhere else. */
+    createInvite(orgId: string | number, body: NewInvite, options?: CallOptions): Promise<InviteHanded>;
+    /** One organisation by id or name. */
+    get(orgId: string | number, options?: CallOptions): Promise<OrgOut>;
+    /** The organisations that one belongs to, by name. */
+    list(options?: CallOptions): Promise<OrgOut[]>;
+    /** The invitations to it, used ones among them; never their tokens. */
+    listInvites(orgId: string | number, options?: CallOptions): Promise<InviteOut[]>;
+    /** Who belongs to it, for those who do. */
+    listMembers(orgId: string | number, options?: CallOptions): Promise<MemberOut[]>;
+    /** Removes an organisation that has no teams any more; 409 while it has. Hubs that were shared with it stay, for their members. */
+    remove(orgId: string | number, options?: CallOptions): Promise<Removed>;
+    /** Takes a member's role away; anyone may leave. */
+    removeMember(orgId: string | number, actor: string | number, options?: CallOptions): Promise<Removed>;
+    /** Renames an organisation. */
+    rename(orgId: string | number, body: NewName, options?: CallOptions): Promise<OrgOut>;
+    /** Adds a member, or changes their role. Only an owner makes owners, or changes one. */
+    setMember(orgId: string | number, actor: string | number, body: NewRole, options?: CallOptions): Promise<MemberOut>;
+    /** Takes an invitation back. */
+    withdrawInvite(orgId: string | number, inviteId: string | number, options?: CallOptions): Promise<Withdrawn>;
+  };
+  readonly review: {
+    /** Shows items, as one change set; answers with the memories that say it now. */
+    approve(body: Approval, options?: CallOptions): Promise<MemoryOut[]>;
+    /** How many items wait. */
+    count(options?: CallOptions): Promise<CountOut>;
+    /** What is kept and hidden until a person has looked at it, oldest first. */
+    list(query?: { kind?: string | null; source?: string | null; limit?: number | null }, options?: CallOptions): Promise<ItemOut[]>;
+    /** Archives items, hidden as they are, as one change set. */
+    reject(body: Chosen, options?: CallOptions): Promise<MemoryOut[]>;
+  };
+  readonly teams: {
+    /** Makes a team of an organisation, for who manages that; whoever makes it owns it. */
+    create(body: NewTeam, options?: CallOptions): Promise<TeamOut>;
+    /** A one-time token that gives a role; it is in this answer and nowhere else. */
+    createInvite(teamId: string | number, body: NewInvite, options?: CallOptions): Promise<InviteHanded>;
+    /** One team by id or name. */
+    get(teamId: string | number, options?: CallOptions): Promise<TeamOut>;
+    /** The teams that one belongs to and the others of one's organisations, by name. */
+    list(options?: CallOptions): Promise<TeamOut[]>;
+    /** The invitations to it, used ones among them; never their tokens. */
+    listInvites(teamId: string | number, options?: CallOptions): Promise<InviteOut[]>;
+    /** Who belongs to it, for those who do. */
+    listMembers(teamId: string | number, options?: CallOptions): Promise<MemberOut[]>;
+    /** Removes a team. Its hubs stay and belong to no team: what was for the team is then for the members of the hub alone. */
+    remove(teamId: string | number, options?: CallOptions): Promise<Removed>;
+    /** Takes a member's role away; anyone may leave. */
+    removeMember(teamId: string | number, actor: string | number, options?: CallOptions): Promise<Removed>;
+    /** Renames a team. */
+    rename(teamId: string | number, body: NewName, options?: CallOptions): Promise<TeamOut>;
+    /** Adds a member, or changes their role. Only an owner makes owners, or changes one. */
+    setMember(teamId: string | number, actor: string | number, body: NewRole, options?: CallOptions): Promise<MemberOut>;
+    /** Takes an invitation back. */
+    withdrawInvite(teamId: string | number, inviteId: string | number, options?: CallOptions): Promise<Withdrawn>;
+  };
+}
