@@ -82,6 +82,24 @@ $(VENV)/.llm: $(VENV)/.ready tests/llm/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --upgrade --target $(VENV)/llm -r tests/llm/requirements.txt
 	@touch $@
 
+# Other people's frameworks: each in a folder of its own, as they conflict with each other. `make test`
+# tries the newest version of each, `make test-frameworks` the oldest too.
+.PHONY: test-frameworks
+test: $(VENV)/.frameworks-tried
+FRAMEWORKS := langgraph
+test-frameworks: $(foreach name,$(FRAMEWORKS),$(VENV)/frameworks/$(name)-high/.ready $(VENV)/frameworks/$(name)-low/.ready) ## try adapters with the oldest and newest versions of frameworks
+	$(BIN)/python -m pytest tests/frameworks
+
+$(VENV)/frameworks/%/.ready: tests/frameworks/requirements/%.txt | $(VENV)/.ready
+	rm -rf $(@D)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --target $(@D) -r $<
+	@touch $@
+
+$(VENV)/.frameworks-tried: $(VENV)/.ready $(wildcard tests/frameworks/requirements/*-high.txt)
+	@for name in $(FRAMEWORKS); do $(MAKE) --no-print-directory $(VENV)/frameworks/$$name-high/.ready \
+		|| echo "The framework $$name could not be had; its tests are skipped."; done
+	@touch $@
+
 # A cluster of three servers under Patroni. Its packages have a folder of their own; etcd must be
 # installed, else the test is skipped and says so.
 test-patroni: $(VENV)/.patroni ## kill a primary under Patroni and etcd (a minute and a half)

@@ -91,6 +91,9 @@ def addresses_for(page: Path, folder: Path) -> Iterator[Places]:
 
 
 def examples(page: Path) -> list[Block]:
+    if page.parent.name == "frameworks" and page.name != "index.md":
+        # They need the framework: tests/frameworks runs them.
+        return []
     blocks = blocks_of(page.read_text(encoding="utf-8"))
     return [block for block in blocks if block.language == "python" or block.is_shell_example]
 

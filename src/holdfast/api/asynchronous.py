@@ -57,7 +57,7 @@ class AsyncHoldfast:
 
     async def aclose(self) -> None:
         """Writes what is waiting and closes the store; a second call does nothing."""
-        await _in_thread(self.wrapped.close)
+        await in_thread(self.wrapped.close)
 
 
 class _Opening:
@@ -79,7 +79,7 @@ class _Opening:
             await self._memory.aclose()
 
     async def _open(self) -> AsyncHoldfast:
-        return AsyncHoldfast(await _in_thread(self._opens))
+        return AsyncHoldfast(await in_thread(self._opens))
 
 
 def aopen(*args: Any, **values: Any) -> _Opening:
@@ -87,7 +87,7 @@ def aopen(*args: Any, **values: Any) -> _Opening:
     return _Opening(partial(open_memory, *args, **values))
 
 
-async def _in_thread(call: Callable[..., Any], *args: Any, **values: Any) -> Any:
+async def in_thread(call: Callable[..., Any], *args: Any, **values: Any) -> Any:
     """Runs a call in a thread. Where the task is cancelled, it ends only after the call has: a
     thread cannot be stopped, and a change must not be made after the caller went on."""
     work = asyncio.ensure_future(asyncio.to_thread(call, *args, **values))
@@ -128,7 +128,7 @@ def _bound(self: Any, name: str, args: tuple[Any, ...], values: dict[str, Any]) 
 def _coroutine(name: str, method: Callable[..., Any]) -> Any:
     @wraps(method)
     async def call(self: Any, *args: Any, **values: Any) -> Any:
-        return _wrapped(await _in_thread(_bound(self, name, args, values)))
+        return _wrapped(await in_thread(_bound(self, name, args, values)))
 
     return call
 

@@ -1,0 +1,118 @@
+"""The history of one conversation: messages of another framework as it wrote them, in order.
+
+Each message is a memory of the hub, with the conversation as its `session` and the role as its
+`speaker`. So `recall` finds what was said, and every conversation has its own history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
+
+from holdfast.adapters.hubs import plain_hub
+from holdfast.adapters.payload import packed, unpacked
+from holdfast.domain.memory import Trust
+from holdfast.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from holdfast.api.asynchronous import AsyncHub
+    from holdfast.api.hub import HubMemory
+    from holdfast.domain.memory import Memory
+
+MESSAGE_KEY = "message/"
+_PAGE = 100
+_REMEMBERED_AT_ONCE = 500
+# Whose words a message has: orders in the output of a tool are not the user's.
+_TRUST: dict[str, Trust] = {"user": "user", "human": "user", "assistant": "agent", "ai": "agent"}
+_OTHER_TRUST: Trust = "tool"
+
+
+class Message(NamedTuple):
+    """A message: who said it, the text that recall searches, and the message itself."""
+
+    role: str
+    text: str
+    value: Mapping[str, Any]
+
+
+class MessageHistory:
+    """The messages of one conversation in a hub."""
+
+    def __init__(self, hub: HubMemory | AsyncHub, session: str, *, agent: str | None = None):
+        if not isinstance(session, str) or not session.strip():
+            raise InvalidInput("A conversation needs an id.", hint="Give a text that is not empty.")
+        self._hub = plain_hub(hub)
+        self._session = session
+        self._agent = agent
+
+    def add(self, messages: Sequence[Message]) -> None:
+        """Appends messages, all or none of them (up to 500)."""
+        drafts = [self._draft(message) for message in messages]
+        for start in range(0, len(drafts), _REMEMBERED_AT_ONCE):
+            self._hub.remember_many(drafts[start : start + _REMEMBERED_AT_ONCE])
+
+    def values(self, limit: int | None = None) -> list[dict[str, Any]]:
+        """The messages, oldest first; with a limit, the last so many."""
+        if limit is not None and limit <= 0:
+            return []
+        found = self._newest(limit)
+        return [unpacked(memory) for memory in reversed(found)]
+
+    def pop(self) -> dict[str, Any] | None:
+        """Takes the last message away and returns it; None where there is none."""
+        found = self._newest(1)
+        if not found:
+            return None
+        self._hub.forget(found[0].id, reason="taken from the conversation")
+        return unpacked(found[0])
+
+    def clear(self) -> None:
+        """Takes all messages away. `undo` brings them back, until they are purged."""
+        while found := self._newest(_PAGE):
+            self._hub.forget_many([one.id for one in found], reason="conversation cleared")
+
+    def _draft(self, message: Message) -> dict[str, Any]:
+        content, metadata = packed(message.value, message.text)
+        return {
+            "content": content,
+            "metadata": metadata,
+            # What is said twice is two messages.
+            "key": MESSAGE_KEY + uuid4().hex,
+            "session": self._session,
+            "speaker": message.role,
+            "trust": _TRUST.get(message.role, _OTHER_TRUST),
+            "source_agent": self._agent,
+            "layer": "library",
+            "category": "conversation",
+            "kind": "episodic",
+            "content_type": "markdown",
+        }
+
+    def _newest(self, limit: int | None) -> list[Memory]:
+        """The last messages, newest first; also those that wait for review."""
+        found = list(self._pages(limit, held=False))
+        held = list(self._pages(limit, held=True))
+        if held:
+            found = sorted(found + held, key=lambda memory: -memory.number)
+        return found[:limit]
+
+    def _pages(self, limit: int | None, *, held: bool) -> Iterator[Memory]:
+        cursor = None
+        left = limit
+        while left is None or left > 0:
+            size = _PAGE if left is None else min(_PAGE, left)
+            page = self._hub.list(
+                session=self._session,
+                where={"category": "conversation"},
+                layer="library",
+                quarantined=held,
+                limit=size,
+                cursor=cursor,
+            )
+            messages = [one for one in page if (one.key or "").startswith(MESSAGE_KEY)]
+            yield from messages
+            left = None if left is None else left - len(messages)
+            cursor = page.cursor
+            if cursor is None:
+                return
