@@ -27,7 +27,7 @@ def is_installed(environment: str) -> bool:
     return (folder_of(environment) / ".ready").exists()
 
 
-def test_file_of(environment: str) -> Path:
+def suite_of(environment: str) -> Path:
     framework = environment.rpartition("-")[0]
     return HERE / f"test_{framework.replace('-', '_')}.py"
 
@@ -37,7 +37,7 @@ def run_tests(environment: str) -> subprocess.CompletedProcess[str]:
     path = os.pathsep.join((str(folder_of(environment)), str(ROOT / "src")))
     options = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "default")
     return subprocess.run(
-        [sys.executable, "-m", "pytest", *options, str(test_file_of(environment))],
+        [sys.executable, "-m", "pytest", *options, str(suite_of(environment))],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": path, VARIABLE: environment},
         stdout=subprocess.PIPE,

@@ -9,7 +9,7 @@ from tests.frameworks.environments import (
     environments,
     is_installed,
     run_tests,
-    test_file_of,
+    suite_of,
 )
 
 NOT_FRAMEWORKS = {"test_frameworks.py"}
@@ -26,6 +26,6 @@ def test_the_adapter_works_in_the_framework(environment: str) -> None:
 
 def test_every_framework_has_tests_and_pins_for_its_oldest_and_newest_version() -> None:
     tested = {path.name for path in HERE.glob("test_*.py")} - NOT_FRAMEWORKS
-    assert {test_file_of(one).name for one in environments()} == tested
+    assert {suite_of(one).name for one in environments()} == tested
     names = {one.rpartition("-")[0] for one in environments()}
     assert {f"{name}-{level}" for name in names for level in ("high", "low")} == set(environments())
