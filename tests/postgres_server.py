@@ -25,6 +25,8 @@ from tests.scratch import folder_for_sockets
 
 # Read when the module is imported: tests run without the machine's settings.
 _OUTSIDE = os.environ.get("HOLDFAST_TEST_POSTGRES", "")
+# A store on a Citus cluster (see tests/conformance/test_stores.py).
+CITUS = os.environ.get("HOLDFAST_TEST_CITUS", "")
 _PROGRAMS = os.environ.get("HOLDFAST_TEST_POSTGRES_BIN", "")
 # What initdb gives a server by itself suits a machine of its own; here it has neighbours.
 _OPTIONS = {

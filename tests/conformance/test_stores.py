@@ -11,7 +11,7 @@ from holdfast.store.base import Store
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.store.sqlite import SqliteStore
 from holdfast.testing import StoreConformance
-from tests.postgres_server import ROLE, Databases, databases
+from tests.postgres_server import CITUS, ROLE, Databases, databases
 
 
 class TestInMemoryStore(StoreConformance):
@@ -47,3 +47,26 @@ class TestPostgresStore(StoreConformance):
         from holdfast.store.postgres import PostgresStore
 
         return PostgresStore(self._databases.url(self._name, ROLE))
+
+
+class TestCitusStore(StoreConformance):
+    """The kit on a Citus cluster, where HOLDFAST_TEST_CITUS names a store that `holdfast store init
+    --citus --role` has prepared, by the URL of that role. Everything in it is deleted."""
+
+    @pytest.fixture(autouse=True)
+    def _empty(self) -> None:
+        if not CITUS:
+            pytest.skip("HOLDFAST_TEST_CITUS names no cluster")
+        from contextlib import closing
+
+        from holdfast.engine.transfer.copy import empty
+        from holdfast.store.postgres import PostgresStore
+
+        with closing(PostgresStore(CITUS)) as store:
+            assert store.offered.citus
+            empty(store)
+
+    def open_store(self, tmp_path: Path) -> Store:
+        from holdfast.store.postgres import PostgresStore
+
+        return PostgresStore(CITUS)

@@ -128,8 +128,11 @@ class Copier:
             self._made.add(staged)
         self._copy(staged, table, many)
         names = table.names
+        # Citus would COPY the rows to its nodes, which row level security does not allow; it sends
+        # INSERTs where rows are returned.
+        returning = " RETURNING hub_id" if self._session.spread else ""
         self._session.run(
-            f"INSERT INTO {table.name} ({names}) SELECT {names} FROM {staged}{otherwise}"
+            f"INSERT INTO {table.name} ({names}) SELECT {names} FROM {staged}{otherwise}{returning}"
         )
         self._session.run(f"TRUNCATE {staged}")
 

@@ -11,7 +11,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
 from typing import Any
@@ -39,6 +39,7 @@ from holdfast.store.postgres.session import (
     backoff,
     gave_up_on_standbys,
     not_replicated,
+    send_together,
     was_committed,
 )
 
@@ -81,6 +82,9 @@ _STOP_WAIT_S = 2.0
 # is noticed long before (see `keepalive`); this is for one that accepts connections and does not
 # answer.
 ANSWER_S = 600.0
+# The same for a read without a deadline. A large scan fetches its rows in batches, and each is a
+# statement; `doctor` has the time of a write.
+READ_ANSWER_S = 120.0
 # A connection on which ROLLBACK is not answered by then is closed, which ends the transaction too.
 _END_WAIT_S = 1.0
 # How long to ask whether a write was committed after its connection was lost: as long as a cluster
@@ -93,6 +97,9 @@ REFUSED_WAIT_S = 2.0
 # Citus does not pass settings on to its nodes by default; without them row level security would
 # hide every row there.
 _ALL_NODES = "SET LOCAL citus.propagate_set_commands = 'local'"
+# A transaction that has read a distributed table over several connections to a node may not write
+# to a table that every node has whole (`hubs`, `models`).
+_ONE_CONNECTION = "SET LOCAL citus.multi_shard_modify_mode = 'sequential'"
 
 
 def connect(url: str) -> MonitoredConnection:
@@ -167,6 +174,7 @@ class Connections:
         search_path: str,
         *,
         answer_s: float = ANSWER_S,
+        timeout_ms: int = 0,
         async_commit: bool = False,
         spread: bool = False,
         patience_s: float | None = None,
@@ -174,6 +182,9 @@ class Connections:
     ) -> None:
         self._url, self._address, self._search_path = url, address, search_path
         self._answer_s, self._patience_s = answer_s, patience_s
+        self._read_s = min(READ_ANSWER_S, answer_s)
+        # The role's own statement_timeout; 0 where it has none.
+        self._timeout_ms = timeout_ms
         self._spread = spread
         # For commit marks: an id of this run and its threads, and the hubs whose old marks were
         # deleted.
@@ -181,38 +192,48 @@ class Connections:
         self._tidied: set[int] = set()
         # Overrides synchronous_commit = off; a server that waits for its standbys keeps its
         # setting.
-        self._commits = "; SET LOCAL synchronous_commit = on" if async_commit else ""
+        self._commits = ["SET LOCAL synchronous_commit = on"] if async_commit else []
         self._readers = Pool(url, address, name="readers", size=READERS_MAX, greet=greet)
         self._writers = Pool(url, address, name="writers", size=WRITERS_MAX, greet=greet)
 
     @contextmanager
-    def reading(self, deadline_s: float | None) -> Iterator[Connection]:
-        """A connection in a transaction with one snapshot."""
-        connection = self.begin_read(deadline_s)
+    def reading(
+        self, deadline_s: float | None, *, limit_s: float | None = None
+    ) -> Iterator[Connection]:
+        """A connection in a transaction with one snapshot. Without a deadline, `limit_s` is how
+        long a single statement may take."""
+        connection = self.begin_read(deadline_s, limit_s=limit_s)
         assert connection is not None
         try:
             yield connection
         finally:
             self.end_read(connection)
 
-    def begin_read(self, deadline_s: float | None, only_if: str = "") -> MonitoredConnection | None:
+    def begin_read(
+        self, deadline_s: float | None, only_if: str = "", *, limit_s: float | None = None
+    ) -> MonitoredConnection | None:
         """A connection in a transaction with one snapshot; None where the query `only_if`, sent
         before the transaction begins, does not return true."""
-        begin = (
-            f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {self._local(_READER_SILENCE_MS)}"
-        )
+        begin = ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]
+        one_s = limit_s or self._read_s
+        limit_ms = self._limit_ms(one_s)
         if deadline_s is not None:
             # 0 would mean no limit.
-            begin += f"; SET LOCAL statement_timeout = {max(1, round(deadline_s * 1000))}"
+            limit_ms = max(1, round(deadline_s * 1000))
+        begin += self._local(_READER_SILENCE_MS, limit_ms)
         try:
             connection = self._begin(self._readers, begin, only_if, within_s=deadline_s)
         except (NoAnswer, ServerUnreachable) as error:
             # The reader has no time for another attempt; a request with a later deadline does.
             error.late = deadline_s is not None and deadline_s < RECONNECT_WAIT_S
             raise
-        if connection is not None and deadline_s is not None:
+        if connection is None:
+            return None
+        if deadline_s is not None:
             # From now on: the time in which the server came back does not count.
             connection.ends = time.monotonic() + deadline_s + _STOP_WAIT_S
+        else:
+            connection.answer_s = one_s + _STOP_WAIT_S
         return connection
 
     def end_read(self, connection: MonitoredConnection) -> None:
@@ -229,8 +250,13 @@ class Connections:
     ) -> Iterator[WriteTransaction]:
         """A connection in a write transaction with the lock of the store: exclusive for the whole
         store, shared for writers of one hub."""
-        begin = f"BEGIN ISOLATION LEVEL READ COMMITTED; {self._local(_SILENCE_MS)}"
-        begin += self._commits if durable else "; SET LOCAL synchronous_commit = off"
+        begin = ["BEGIN ISOLATION LEVEL READ COMMITTED"]
+        if wait:
+            begin.append(f"SET LOCAL lock_timeout = {round(BUSY_WAIT_S * 1000)}")
+        begin += self._local(_SILENCE_MS, self._limit_ms(self._answer_s))
+        begin += self._commits if durable else ["SET LOCAL synchronous_commit = off"]
+        if self._spread:
+            begin.append(_ONE_CONNECTION)
         connection = self._begin(self._writers, begin)
         assert connection is not None
         connection.answer_s = self._answer_s
@@ -246,18 +272,24 @@ class Connections:
         finally:
             self._end(self._writers, connection, "ROLLBACK")
 
-    def _local(self, silence_ms: int = _SILENCE_MS) -> str:
-        """The settings of every transaction. Hub 0 is for records that belong to no hub."""
-        settings = (
-            f"SET LOCAL search_path = {self._search_path}; SET LOCAL holdfast.hubs = '0';"
-            f" SET LOCAL idle_in_transaction_session_timeout = {silence_ms}"
-        )
-        return f"{_ALL_NODES}; {settings}" if self._spread else settings
+    def _local(self, silence_ms: int, limit_ms: int) -> list[str]:
+        """The settings of every transaction. Those after _ALL_NODES reach every node; the others
+        are about this connection. Hub 0 is for records that belong to no hub."""
+        return [
+            f"SET LOCAL search_path = {self._search_path}",
+            f"SET LOCAL idle_in_transaction_session_timeout = {silence_ms}",
+            f"SET LOCAL statement_timeout = {limit_ms}",
+            *([_ALL_NODES] if self._spread else []),
+            "SET LOCAL holdfast.hubs = '0'",
+        ]
+
+    def _limit_ms(self, seconds: float) -> int:
+        """A statement_timeout: no longer than that of the role, and not 0, which is no limit."""
+        wanted = max(1, round(seconds * 1000))
+        return min(wanted, self._timeout_ms) if self._timeout_ms else wanted
 
     def _lock_store(self, connection: Connection, *, wait: bool, whole: bool) -> str:
         """Takes the lock of the store; returns the id of the transaction."""
-        if wait:
-            connection.execute(f"SET LOCAL lock_timeout = {round(BUSY_WAIT_S * 1000)}")
         lock = f"pg{'' if wait else '_try'}_advisory_xact_lock{'' if whole else '_shared'}"
         row = connection.execute(
             f"SELECT {lock}(%s::int, %s::int), pg_current_xact_id()::text",
@@ -270,7 +302,7 @@ class Connections:
         return str(row[1])
 
     def _begin(
-        self, pool: Pool, begin: str, only_if: str = "", *, within_s: float | None = None
+        self, pool: Pool, begin: Sequence[str], only_if: str = "", *, within_s: float | None = None
     ) -> MonitoredConnection | None:
         """A connection on which the transaction has begun. A dead one is replaced and BEGIN sent
         again, which is safe because nothing else was sent yet."""
@@ -287,7 +319,7 @@ class Connections:
                 if only_if and connection.execute(only_if).fetchone() != (True,):
                     pool.give_back(connection)
                     return None
-                connection.execute(begin)
+                send_together(connection, begin)
                 connection.answer_s = None
                 return connection
             except psycopg.Error as error:
@@ -338,19 +370,20 @@ class Connections:
             # The server would treat COMMIT as ROLLBACK, without an error.
             raise transaction_failed()
         if not durable:
-            return _last(connection.execute(f"COMMIT; SELECT {POSITION}"))
+            return _last(send_together(connection, ["COMMIT", f"SELECT {POSITION}"]))
         mark = Mark(writing.hub, *self._next_mark(), writing.transaction)
         connection.add_notice_handler(writing.on_notice)
         try:
             tidy = mark.hub not in self._tidied
-            ended = f"{mark.written(tidy=tidy)}COMMIT; SELECT {POSITION}"
-            position = _last(connection.execute(ended))
+            ended = [*mark.written(tidy=tidy), "COMMIT", f"SELECT {POSITION}"]
+            position = _last(send_together(connection, ended))
         except psycopg.Error as error:
             if not connection_lost(error):
                 raise
             # On a new connection: a pooled one may be as dead as this one.
+            local = self._local(_SILENCE_MS, self._limit_ms(_ANSWER_WAIT_S))
             position = was_committed(
-                mark, lambda: connect(self._url), self._local(), self._address, _ANSWER_WAIT_S
+                mark, self._connect_beside, local, self._address, _ANSWER_WAIT_S
             )
             if not position:
                 raise
@@ -362,6 +395,11 @@ class Connections:
             raise not_replicated(self._address)
         self._tidied.add(mark.hub)
         return position
+
+    def _connect_beside(self) -> MonitoredConnection:
+        connection = connect(self._url)
+        connection.spread = self._spread
+        return connection
 
     def _next_mark(self) -> tuple[str, int]:
         """The place of this thread's marks, and the number of its next mark."""

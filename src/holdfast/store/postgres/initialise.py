@@ -1,8 +1,9 @@
 """`holdfast store init` and `store migrate`: tables, extensions, and the rights of a role.
 
 The role of programs reads and writes rows and owns nothing. Row level security holds for it (see
-row_security.py), and it reads the search tables through views. Partitions are not granted, only the
-table itself, because a partition has no policies.
+row_security.py), and it reads the search tables through views; on Citus, where views do not give
+rights, it may read them itself. Partitions are not granted, only the table itself, because a
+partition has no policies.
 """
 
 from __future__ import annotations
@@ -128,18 +129,25 @@ def grant(connection: psycopg.Connection[Any], role: str) -> None:
 
 def _grants(connection: psycopg.Connection[Any]) -> Iterator[str]:
     yield f"GRANT USAGE ON SCHEMA {SCHEMA}"
-    searched = {view.table for view in VIEWS}
+    searched = {} if _is_on_citus(connection) else {view.table: view for view in VIEWS}
     for table in (*table_names(), *_optional_tables(connection)):
         if table not in searched:
             yield f"GRANT {RIGHTS} ON {SCHEMA}.{table}"
-    for view in VIEWS:
+    for view in searched.values():
         yield f"GRANT INSERT, UPDATE, DELETE, SELECT ({view.keys}) ON {SCHEMA}.{view.table}"
+    for view in VIEWS:
         yield f"GRANT SELECT ON {SCHEMA}.{view.name}"
     yield f"GRANT SELECT ON {SCHEMA}.migrations, {STEPS_TABLE}"
     yield f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA {SCHEMA}"
     if connection.info.server_version >= _MAINTAIN_FROM:
         # On partitions too: it gives no right to read them.
         yield f"GRANT MAINTAIN ON ALL TABLES IN SCHEMA {SCHEMA}"
+
+
+def _is_on_citus(connection: psycopg.Connection[Any]) -> bool:
+    """Whether the tables were created to be distributed."""
+    row = connection.execute(f"SELECT bool_or(citus) FROM {SCHEMA}.migrations").fetchone()
+    return row is not None and bool(row[0])
 
 
 def _optional_tables(connection: psycopg.Connection[Any]) -> list[str]:

@@ -119,7 +119,7 @@ class WritingSession(Session):
             self.whole(f"touched the hub {hub_id}")
         if self._wanted.hub is None:
             return super()._find_hub(hub_id)
-        if getattr(self.connection, "spread", False):
+        if self.spread:
             # Citus may read `hubs`, a reference table, on any node, and a lock taken in the same
             # statement would be that node's. The shared lock of the store keeps hubs from being
             # created or dropped meanwhile.

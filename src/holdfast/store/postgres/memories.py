@@ -64,11 +64,24 @@ class MemoriesReader(Part):
         return [rows.hub_from_row(row) for row in self._session.all(f"{rows.HUBS} ORDER BY h.name")]
 
     def hub(self, name: str) -> Hub | None:
-        row = self._session.row(f"{rows.HUBS} WHERE h.name = %(name)s", name=name)
-        return None if row is None else rows.hub_from_row(row)
+        return self._hub("name", name)
 
     def hub_by_id(self, hub_id: str) -> Hub | None:
-        row = self._session.row(f"{rows.HUBS} WHERE h.id = %(hub)s", hub=hub_id)
+        number = self._session.known_hub(hub_id)
+        return self._hub("id", hub_id) if number is None else self._numbered_hub(number)
+
+    def _hub(self, column: str, value: str) -> Hub | None:
+        if self._session.spread:
+            # The join would ask every shard which of them has the hub.
+            number = self._session.value(
+                f"SELECT h.hub_id FROM hubs h WHERE h.{column} = %(value)s", value=value
+            )
+            return None if number is None else self._numbered_hub(number)
+        row = self._session.row(f"{rows.HUBS} WHERE h.{column} = %(value)s", value=value)
+        return None if row is None else rows.hub_from_row(row)
+
+    def _numbered_hub(self, number: int) -> Hub | None:
+        row = self._session.row(rows.NUMBERED_HUB, number=number)
         return None if row is None else rows.hub_from_row(row)
 
     # Memories

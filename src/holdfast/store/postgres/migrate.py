@@ -55,7 +55,8 @@ CREATE TABLE {SCHEMA}.migrations (
 class Offered(NamedTuple):
     """What a database can do. `vector_schema` is the schema of pgvector, '' where it is not
     installed; `async_commit` says that the server acknowledges before it has written, unless a
-    transaction asks for more; `later` are the steps that migrations left for later and that are not
+    transaction asks for more; `timeout_ms` is the statement_timeout of the role, 0 where it has
+    none; `later` are the steps that migrations left for later and that are not
     done."""
 
     version: int
@@ -63,6 +64,7 @@ class Offered(NamedTuple):
     citus: bool
     vector_schema: str
     async_commit: bool
+    timeout_ms: int
     later: tuple[PendingStep, ...] = ()
 
 
@@ -144,11 +146,18 @@ def _look(
         found = _found(connection, address)
         if found is None:
             return None, None
-        async_commit = connection.execute("SHOW synchronous_commit").fetchone() == ("off",)
+        row = connection.execute(
+            "SELECT setting::int, current_setting('synchronous_commit') = 'off'"
+            " FROM pg_settings WHERE name = 'statement_timeout'"
+        ).fetchone()
+        assert row is not None
+        timeout_ms, async_commit = row
         later = tuple(pending_steps(connection, schema.MIGRATIONS))
         where = vector(connection).schema
         return found, Offered(
-            found.version, found.partitions, found.citus, where, async_commit, later
+            *(found.version, found.partitions, found.citus),
+            *(where, async_commit, timeout_ms),
+            later,
         )
 
 
@@ -213,6 +222,8 @@ def _migrate(
     for migration in schema.MIGRATIONS:
         if migration.needs and not _needs_are_done(connection, address, migration):
             return
+        if migration.version == 1 and citus:
+            _create_schema_first(connection, address)
 
         def work(version: int = migration.version) -> None:
             connection.execute(
@@ -231,18 +242,43 @@ def _migrate(
             else:
                 with_short_locks(connection, work, wait_s=wait_s)
         except psycopg.errors.InsufficientPrivilege:
-            raise StoreReadOnly(
-                f"The tables of {address} are not there, or not of this version, and the role may"
-                " not make them.",
-                hint="Let an owner of the database run `holdfast store init` once, or"
-                " `GRANT CREATE ON DATABASE … TO …`.",
-            ) from None
+            raise _may_not_create(address) from None
         except psycopg.errors.ReadOnlySqlTransaction:
             raise StoreReadOnly(
                 f"The tables of {address} are not there, or not of this version, and it can only be"
                 " read.",
                 hint="It may be a standby: open the primary once with this Holdfast.",
             ) from None
+
+
+def _create_schema_first(connection: psycopg.Connection[Any], address: str) -> None:
+    """Creates the schema in a transaction of its own. Citus creates tables on other nodes over
+    connections of a superuser, which do not see a schema that is not committed."""
+    try:
+        with own_search_path(connection):
+            connection.execute(
+                "SELECT pg_advisory_xact_lock(%s::int, %s::int)", (LOCK_CLASS, _MIGRATING)
+            )
+            if not _schema_exists(connection):
+                send(connection, f"CREATE SCHEMA {SCHEMA}")
+    except psycopg.errors.InsufficientPrivilege:
+        raise _may_not_create(address) from None
+
+
+def _schema_exists(connection: psycopg.Connection[Any]) -> bool:
+    row = connection.execute(
+        "SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = %s", (SCHEMA,)
+    ).fetchone()
+    return row is not None
+
+
+def _may_not_create(address: str) -> StoreReadOnly:
+    return StoreReadOnly(
+        f"The tables of {address} are not there, or not of this version, and the role may not make"
+        " them.",
+        hint="Let an owner of the database run `holdfast store init` once, or"
+        " `GRANT CREATE ON DATABASE … TO …`.",
+    )
 
 
 def _needs_are_done(
@@ -262,10 +298,11 @@ def _apply(
     connection: psycopg.Connection[Any], address: str, version: int, partitions: int, citus: bool
 ) -> None:
     if version == 1:
-        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+        if not _schema_exists(connection):
+            send(connection, f"CREATE SCHEMA {SCHEMA}")
         refuse_foreign_tables(connection, address)
-        connection.execute(_RECORD)
-        connection.execute(MAKE_STEPS_TABLE)
+        send(connection, _RECORD)
+        send(connection, MAKE_STEPS_TABLE)
     else:
         row = connection.execute(
             f"SELECT partitions, citus FROM {SCHEMA}.migrations ORDER BY version DESC"

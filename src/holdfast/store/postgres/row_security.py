@@ -49,6 +49,9 @@ class View(NamedTuple):
     (docs/decisions/postgres-search.md); the planner joins the conditions of a plain view with those
     of the query. Writes have policies. `keys` are the columns that a role may read in the table
     itself, to find the rows that it deletes.
+
+    Citus replaces a view by its query and reads the shard with the rights of the caller, so there a
+    role may read the table, and a policy for reading restricts it.
     """
 
     name: str
@@ -58,11 +61,12 @@ class View(NamedTuple):
 
     @property
     def statements(self) -> tuple[str, ...]:
-        """Creates the view and the policies; `{named}` is the condition for the named hubs."""
+        """Creates the view and the policies. `{named}` is the condition for the named hubs,
+        `{read}` that of the policy for reading."""
         on, mine = f"ON {self.table} FOR", "({named})"
         return (
             f"CREATE VIEW {self.name} AS SELECT {self.columns} FROM {self.table} WHERE {{named}}",
-            f"CREATE POLICY read_through_view {on} SELECT USING (true)",
+            f"CREATE POLICY read_through_view {on} SELECT USING ({{read}})",
             f"CREATE POLICY named_hubs_added {on} INSERT WITH CHECK {mine}",
             f"CREATE POLICY named_hubs_changed {on} UPDATE USING {mine} WITH CHECK {mine}",
             f"CREATE POLICY named_hubs_removed {on} DELETE USING {mine}",

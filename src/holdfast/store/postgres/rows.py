@@ -101,6 +101,8 @@ HUBS = (
     "SELECT h.id, h.name, h.owner, h.created_at, c.numbers, h.state, h.checksum"
     " FROM hubs h JOIN hub_counts c ON c.hub_id = h.hub_id"
 )
+# One hub whose number is known: on Citus, a query of one node.
+NUMBERED_HUB = f"{HUBS} AND c.hub_id = %(number)s WHERE h.hub_id = %(number)s"
 
 
 def hub_from_row(row: Row) -> Hub:

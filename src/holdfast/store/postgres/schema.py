@@ -74,7 +74,7 @@ class Migration(NamedTuple):
     plain: tuple[tuple[str, str], ...] = ()
     tables: tuple[Table, ...] = ()
     before: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()  # `{named}` is the condition for the hubs that are named
+    after: tuple[str, ...] = ()  # with `{named}` and `{read}` as conditions (see row_security)
     later: tuple[Step, ...] = ()
     needs: tuple[str, ...] = ()  # steps in `later` of earlier migrations that must be done first
 
@@ -154,4 +154,6 @@ def statements(
         if migration.version > 1:
             yield grant_to_users(table.name)
     mine = named(citus=citus)
-    yield from (statement.replace("{named}", mine) for statement in migration.after)
+    read = mine if citus else "true"
+    for statement in migration.after:
+        yield statement.replace("{named}", mine).replace("{read}", read)

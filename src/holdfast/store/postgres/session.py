@@ -13,6 +13,7 @@ a server with synchronous standbys has waited for both.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -64,18 +65,15 @@ class Mark(NamedTuple):
     number: int
     transaction: str
 
-    def written(self, *, tidy: bool) -> str:
+    def written(self, *, tidy: bool) -> list[str]:
         """The statements that write the mark; with `tidy`, also delete old ones of the hub."""
-        old = (
-            f"DELETE FROM commits WHERE hub_id = {self.hub} AND at < now() - interval '{_OLD}'; "
-            if tidy
-            else ""
-        )
-        return (
-            f"{old}INSERT INTO commits (hub_id, place, mark, at)"
+        old = f"DELETE FROM commits WHERE hub_id = {self.hub} AND at < now() - interval '{_OLD}'"
+        mark = (
+            "INSERT INTO commits (hub_id, place, mark, at)"
             f" VALUES ({self.hub}, '{self.place}', {self.number}, now())"
-            " ON CONFLICT (hub_id, place) DO UPDATE SET mark = excluded.mark, at = excluded.at; "
+            " ON CONFLICT (hub_id, place) DO UPDATE SET mark = excluded.mark, at = excluded.at"
         )
+        return [old, mark] if tidy else [mark]
 
 
 def backoff(wait_s: float) -> Iterator[float]:
@@ -83,8 +81,24 @@ def backoff(wait_s: float) -> Iterator[float]:
     return _BACKOFF.pauses(wait_s)
 
 
+def send_together(connection: Connection, statements: Sequence[str]) -> psycopg.Cursor[Any]:
+    """Runs several statements in one round trip; returns the cursor of the last.
+
+    On Citus each is a message of its own: for every SET, Citus repeats the whole message of the
+    client on its nodes. Elsewhere they are one message, which costs the server less."""
+    if not getattr(connection, "spread", False):
+        return connection.execute("; ".join(statements))
+    with connection.pipeline():
+        cursors = [connection.execute(one, prepare=False) for one in statements]
+    return cursors[-1]
+
+
 def was_committed(
-    mark: Mark, connect: Callable[[], MonitoredConnection], local: str, address: str, wait_s: float
+    mark: Mark,
+    connect: Callable[[], MonitoredConnection],
+    local: Sequence[str],
+    address: str,
+    wait_s: float,
 ) -> str:
     """The position of the server's log if the write was committed, and '' if it was not; raises
     ServerUnreachable where no server could be asked in time."""
@@ -111,28 +125,40 @@ def _in_progress(connection: Connection, transaction: str) -> bool:
 
 
 def gave_up_on_standbys(notice: psycopg.errors.Diagnostic) -> bool:
-    """Whether the server gave up waiting for its standbys: it commits all the same, with a
-    warning."""
-    return notice.severity_nonlocalized == "WARNING"
+    """Whether the server gave up waiting for its standbys: it commits all the same, with a warning.
+
+    Other warnings say nothing about standbys. The message may be in any language, so the function
+    of the server that sent it decides; Citus passes on the message of a node under another."""
+    if notice.severity_nonlocalized != "WARNING":
+        return False
+    message = notice.message_primary or ""
+    return notice.source_function == "SyncRepWaitForLSN" or "synchronous replication" in message
 
 
 def _found(connection: Connection, mark: Mark, local: str) -> str:
     warned: list[bool] = []
     connection.add_notice_handler(lambda notice: warned.append(gave_up_on_standbys(notice)))
-    connection.execute(
-        f"BEGIN; {local}; SET LOCAL holdfast.hubs = '0,{mark.hub}';"
-        f" SET LOCAL lock_timeout = {_LOCK_WAIT_MS}"
+    send_together(
+        connection,
+        [
+            *("BEGIN", f"SET LOCAL lock_timeout = {_LOCK_WAIT_MS}", *local),
+            f"SET LOCAL holdfast.hubs = '0,{mark.hub}'",
+        ],
     )
+    # An INSERT, so that it waits for a transaction that writes the same row and has not ended: on
+    # Citus a node may have prepared it, and be told a minute later that it was committed.
     row = connection.execute(
-        "UPDATE commits SET at = now() WHERE hub_id = %s AND place = %s AND mark = %s"
-        f" RETURNING {POSITION}",
-        (mark.hub, mark.place, mark.number),
+        "INSERT INTO commits AS c (hub_id, place, mark, at) VALUES (%s, %s, 0, now())"
+        " ON CONFLICT (hub_id, place) DO UPDATE SET at = excluded.at RETURNING c.mark",
+        (mark.hub, mark.place),
     ).fetchone()
+    done = row is not None and row[0] == mark.number
+    position = connection.execute(f"SELECT {POSITION}").fetchone() if done else None
     connection.execute("COMMIT")
     if any(warned):
         # No standby may have it yet: asked again.
         raise psycopg.OperationalError("the server gave up waiting for its standbys")
-    return "" if row is None else str(row[0])
+    return "" if position is None else str(position[0])
 
 
 def in_doubt(address: str) -> ServerUnreachable:
@@ -163,6 +189,9 @@ NO_SUCH_HUB = -1
 _BATCH = 500
 # Numbers for the names of cursors, never used twice.
 _SCANS = count(1)
+
+# Values of parameters are written into the statement.
+_PLAIN = re.compile(r"[a-z0-9_]+")
 
 # Called with every statement, for tests.
 LISTENERS: list[Callable[[str], None]] = []
@@ -276,6 +305,11 @@ class Session:
                 self._in_time()
                 yield row
 
+    @property
+    def spread(self) -> bool:
+        """Whether other nodes take part in the transaction (Citus)."""
+        return bool(getattr(self.connection, "spread", False))
+
     def hub(self, hub_id: str) -> int:
         """The hub's number; from now on the transaction may see its rows."""
         number = self._hubs.get(hub_id)
@@ -285,16 +319,24 @@ class Session:
             if number is None:
                 return NO_SUCH_HUB
             self._hubs[hub_id] = number
-            self._tell_nodes()
+            if self.spread:
+                self.run(self._naming())
         return number
 
-    def _tell_nodes(self) -> None:
-        """Citus passes SET LOCAL on to other nodes, but not set_config()."""
-        if getattr(self.connection, "spread", False):
-            named = ",".join(str(number) for number in (0, *self._hubs.values()))
-            self.run(f"SET LOCAL holdfast.hubs = '{named}'")
+    def known_hub(self, hub_id: str) -> int | None:
+        """The number of a hub that the transaction has named already."""
+        return self._hubs.get(hub_id)
+
+    def _naming(self) -> str:
+        """The statement that names the hubs, on all nodes: Citus passes on SET LOCAL, but not
+        set_config()."""
+        named = ",".join(str(number) for number in (0, *self._hubs.values()))
+        return f"SET LOCAL holdfast.hubs = '{named}'"
 
     def _find_hub(self, hub_id: str) -> int | None:
+        if self.spread:
+            # Only a table that every node has whole: the hub's node may be down.
+            return self._number_of(hub_id)
         found: int | None = self.value(
             "SELECT h.hub_id, set_config('holdfast.hubs',"
             " current_setting('holdfast.hubs') || ',' || h.hub_id, true)"
@@ -302,6 +344,25 @@ class Session:
             hub=hub_id,
         )
         return found
+
+    def _number_of(self, hub_id: str) -> int | None:
+        found: int | None = self.value(
+            "SELECT h.hub_id FROM hubs h WHERE h.id = %(hub)s", hub=hub_id
+        )
+        return found
+
+    def configure(self, **values: str) -> None:
+        """Sets parameters of the server until the transaction ends, on all nodes."""
+        assert all(_PLAIN.fullmatch(value) for value in values.values())
+        if self.spread:
+            for name, value in values.items():
+                self.run(f"SET LOCAL {name.replace('__', '.')} = '{value}'")
+            return
+        calls = (
+            f"set_config('{name.replace('__', '.')}', '{value}', true)"
+            for name, value in values.items()
+        )
+        self.run(f"SELECT {', '.join(calls)}")
 
     def no_hub(self) -> int:
         """The number for records that belong to no hub; real hubs begin at 1."""

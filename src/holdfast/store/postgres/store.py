@@ -109,6 +109,7 @@ class PostgresStore:
             self.address,
             self._search_path,
             answer_s=self._answer_s,
+            timeout_ms=self.offered.timeout_ms,
             async_commit=self.offered.async_commit,
             spread=self.offered.citus,
         )
@@ -217,7 +218,10 @@ class PostgresStore:
 
         self._ready()
         # On the primary, even if reads go to a standby.
-        with translated(self.address), self._connections.reading(None) as connection:
+        with (
+            translated(self.address),
+            self._connections.reading(None, limit_s=self._answer_s) as connection,
+        ):
             found = problems(PostgresReader(Session(connection)))
         if self._standby is not None and (wrong := self._standby.diagnose()):
             message = f"reads do not go to the standby {self._standby.address}: {wrong}"

@@ -78,7 +78,11 @@ class CountingWriter(VectorsReader):
 
     def _analyse(self, hub: int, passages: int) -> None:
         """Runs ANALYZE on the partitions of the hub. Autovacuum would do so up to a minute later,
-        and until then the planner takes a large hub for a small one and reads all of it."""
+        and until then the planner takes a large hub for a small one and reads all of it. On Citus
+        it is left to autovacuum: a node's catalog cannot be joined with the hub's rows, nor a
+        single shard analysed by its name."""
+        if self._session.spread:
+            return
         found = self._session.row(
             "SELECT p.tableoid::regclass::text, (SELECT c.reltuples FROM pg_class c"
             " WHERE c.oid = p.tableoid) FROM passages p WHERE p.hub_id = %(hub)s LIMIT 1",
