@@ -14,9 +14,10 @@ from holdfast.store.postgres.table_definitions import EMBEDDINGS
 WHOLE = {"hubs", "models", "migrations", "migration_steps"}
 OF_HUBS = {table.name for migration in MIGRATIONS for table in migration.tables}
 # Made only where pgvector is.
-_SOMETIMES = {EMBEDDINGS.name}
+_SOMETIMES = {EMBEDDINGS}
 # What is read of tables that are only searched is read through these.
 _VIEWS = {view.name for view in VIEWS}
+DISTRIBUTED = OF_HUBS | _SOMETIMES | _VIEWS
 _THROUGH_VIEWS = {view.table: view.name for view in VIEWS}
 
 _FORBIDDEN = re.compile(
@@ -56,7 +57,7 @@ def faults(statement: str) -> list[str]:
         return out
     for found in _TABLE.finditer(text):
         table, alias = found["table"], found["alias"] or found["table"]
-        if table not in OF_HUBS | _SOMETIMES | _VIEWS:
+        if table not in DISTRIBUTED:
             continue
         read = found["verb"] == "JOIN" or (
             found["verb"] == "FROM" and not text[: found.start()].endswith("DELETE ")
@@ -78,14 +79,31 @@ def faults(statement: str) -> list[str]:
     return out
 
 
+# A value of a hub: a parameter as the store writes it or as it is sent, or a number.
+_HUB = r"(?:%s|%\((?:hub|number)\)s|\$\d+|\d+)"
+
+
 def _has_hub(text: str, alias: str, *, alone: bool) -> bool:
     """Whether the rows of this table are those of one hub: named outright, or by a join."""
     own = rf"\b{alias}\.hub_id" + (r"|(?<![.\w])hub_id" if alone else "")
     return bool(
-        re.search(rf"(?:{own}) = (?:%s|%\(hub\)s|[a-z_]+\.hub_id)", text)
+        re.search(rf"(?:{own}) = (?:{_HUB}|[a-z_]+\.hub_id)", text)
         or re.search(rf"= (?:{own})\b", text)
-        or re.search(rf"coalesce\([^)]*(?:{own})[^)]*\) = %\(hub\)s", text)
+        or re.search(rf"coalesce\([^)]*(?:{own})[^)]*\) = {_HUB}", text)
     )
+
+
+def tables_in(statement: str) -> set[str]:
+    """The tables and views that a statement names."""
+    return {found["table"] for found in _TABLE.finditer(" ".join(statement.split()))}
+
+
+def names_a_hub(statement: str) -> bool:
+    """Whether a statement on tables of hubs says which hub: with a value, not only by a join."""
+    text = " ".join(statement.split())
+    if re.match(r"INSERT INTO [a-z_]+(?: AS \w)? \(hub_id", text):
+        return True
+    return re.search(rf"hub_id = {_HUB}", text) is not None
 
 
 # What would keep everybody from a table for as long as it takes to read or write all of it.

@@ -1,8 +1,8 @@
-"""A proxy between the store and a PostgreSQL server that reads the protocol: it sees every statement
-that is sent, whoever sends it, counts the round trips, and may refuse a statement.
+"""A proxy between the store and a PostgreSQL server that reads the protocol: it sees every
+statement that is sent, whoever sends it, counts the round trips, and may refuse a statement.
 
-It speaks no TLS. A refused statement is answered with a fatal error and the connection is closed, as
-a server would do that cannot go on.
+It speaks no TLS. A refused statement is answered with a fatal error and the connection is closed,
+as a server would do that cannot go on.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
+from functools import partial
+from typing import BinaryIO, NamedTuple
 from urllib.parse import quote
 
 from psycopg.conninfo import conninfo_to_dict
@@ -20,6 +21,7 @@ from psycopg.conninfo import conninfo_to_dict
 # Requests for encryption, which come before the startup message and are declined.
 _SSL, _GSS = 80877103, 80877104
 # After these messages the client waits for an answer: a query, the end of a pipeline, a flush.
+_END_WAIT_S = 5.0
 _ASKS = (b"Q", b"S", b"H")
 
 
@@ -54,15 +56,25 @@ class Wire:
         port = self._listening.getsockname()[1]
         user = quote(str(self._to.get("user", "")))
         self.url = f"postgresql://{user}@127.0.0.1:{port}/{self._to['dbname']}?sslmode=disable"
-        threading.Thread(target=self._accept, daemon=True).start()
+        self._threads: list[threading.Thread] = []
+        self._run(self._accept)
+
+    def _run(self, work: Callable[[], None]) -> None:
+        thread = threading.Thread(target=work, daemon=True)
+        self._threads.append(thread)
+        thread.start()
 
     def close(self) -> None:
         self._closed = True
-        self._listening.close()
+        with suppress(OSError):
+            self._listening.shutdown(socket.SHUT_RDWR)
         with self._lock:
             for one in self._sockets:
                 with suppress(OSError):
                     one.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join(_END_WAIT_S)
+        self._listening.close()
 
     @contextmanager
     def counted(self) -> Iterator[list[int]]:
@@ -80,7 +92,7 @@ class Wire:
                 client, _ = self._listening.accept()
             except OSError:
                 return
-            threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+            self._run(partial(self._serve, client))
 
     def _connect(self) -> socket.socket:
         host, port = str(self._to.get("host") or "localhost"), int(self._to.get("port") or 5432)
@@ -101,19 +113,26 @@ class Wire:
                 one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with self._lock:
             self._sockets |= {client, server}
-        threading.Thread(target=_pump, args=(server, client), daemon=True).start()
-        try:
-            with suppress(OSError, EOFError):
-                self._forward(client, server, self._rules() if self._rules else _anything)
-        finally:
-            for one in (client, server):
-                with suppress(OSError):
-                    one.shutdown(socket.SHUT_RDWR)
-            with self._lock:
-                self._sockets -= {client, server}
+        back = threading.Thread(target=_pump, args=(server, client), daemon=True)
+        back.start()
+        with suppress(OSError, EOFError):
+            self._forward(client, server, self._rules() if self._rules else _anything)
+        for one in (client, server):
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+        back.join(_END_WAIT_S)
+        with self._lock:
+            self._sockets -= {client, server}
+        client.close()
+        server.close()
 
     def _forward(self, client: socket.socket, server: socket.socket, rule: Rule) -> None:
-        reading = client.makefile("rb")
+        with client.makefile("rb") as reading:
+            self._forward_all(reading, client, server, rule)
+
+    def _forward_all(
+        self, reading: BinaryIO, client: socket.socket, server: socket.socket, rule: Rule
+    ) -> None:
         _start(reading.read, client, server)
         while True:
             kind = reading.read(1)
@@ -140,9 +159,7 @@ def _anything(_: str) -> str:
     return ""
 
 
-def _start(
-    read: Callable[[int], bytes], client: socket.socket, server: socket.socket
-) -> None:
+def _start(read: Callable[[int], bytes], client: socket.socket, server: socket.socket) -> None:
     """Forwards the startup message."""
     while True:
         head = _exactly(read, 4)

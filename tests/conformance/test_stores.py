@@ -11,7 +11,8 @@ from holdfast.store.base import Store
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.store.sqlite import SqliteStore
 from holdfast.testing import StoreConformance
-from tests.postgres_server import CITUS, ROLE, Databases, databases
+from tests.citus_standin import citus_standin
+from tests.postgres_server import CITUS, ROLE, Databases, databases, needs
 
 
 class TestInMemoryStore(StoreConformance):
@@ -47,6 +48,24 @@ class TestPostgresStore(StoreConformance):
         from holdfast.store.postgres import PostgresStore
 
         return PostgresStore(self._databases.url(self._name, ROLE))
+
+
+class TestCitusStandin(StoreConformance):
+    """The kit on one server in the shape that Citus would give it, where a proxy refuses what Citus
+    is known to refuse (see tests/citus_standin.py)."""
+
+    @pytest.fixture(autouse=True)
+    def _database(self) -> Iterator[None]:
+        needs(version=150000)  # views with the rights of the caller
+        with citus_standin() as proxy:
+            self._url = proxy.url
+            yield
+            assert proxy.refused == []
+
+    def open_store(self, tmp_path: Path) -> Store:
+        from holdfast.store.postgres import PostgresStore
+
+        return PostgresStore(self._url)
 
 
 class TestCitusStore(StoreConformance):

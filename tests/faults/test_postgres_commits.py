@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -16,7 +18,7 @@ pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra
 from holdfast.store.postgres.connections import connect  # noqa: E402
-from holdfast.store.postgres.session import Mark, was_committed  # noqa: E402
+from holdfast.store.postgres.session import Mark, gave_up_on_standbys, was_committed  # noqa: E402
 from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
     HUB,
     make_hub,
@@ -43,7 +45,7 @@ def store(url: str) -> Iterator[PostgresStore]:
 
 
 def _asked(store: PostgresStore, url: str, mark: Mark) -> bool:
-    local = store._connections._local()
+    local = store._connections._local(60_000, 60_000)
     return was_committed(mark, lambda: connect(url), local, store.address, wait_s=2)
 
 
@@ -75,7 +77,7 @@ def test_a_write_that_may_still_happen_is_waited_for(store: PostgresStore, url: 
             was_committed(
                 Mark(0, "slow", 1, row[0]),
                 lambda: connect(url),
-                store._connections._local(),
+                store._connections._local(60_000, 60_000),
                 store.address,
                 wait_s=0.1,
             )
@@ -174,3 +176,46 @@ def test_a_write_that_no_standby_has_is_not_called_done(waiting_server: Server, 
     with store.read() as reader:
         assert reader.statistics(HUB).memories == 1
     store.close()
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_node_that_has_not_heard_of_the_commit_yet_is_waited_for(
+    store: PostgresStore, url: str, first: bool
+) -> None:
+    """On Citus the coordinator has committed, and a node that was killed holds the write as
+    prepared until it is told. Here another transaction holds the row of the mark."""
+    with psycopg.connect(url) as ended:
+        row = ended.execute("SELECT pg_current_xact_id()::text").fetchone()
+    with psycopg.connect(url) as node:
+        node.execute("SET search_path = holdfast; SET holdfast.hubs = '0'")
+        if not first:
+            node.execute(Mark(0, "node", 6, "").written(tidy=False)[0])
+            node.commit()
+        mark = Mark(0, "node", 7, row[0])
+        node.execute(mark.written(tidy=False)[0])
+        with pytest.raises(ServerUnreachable, match="not known whether"):
+            _asked(store, url, mark)
+        node.commit()
+    assert _asked(store, url, mark)
+
+
+def _notice(**fields: str) -> Any:
+    return SimpleNamespace(
+        **{"severity_nonlocalized": "WARNING", "source_function": "", "message_primary": ""}
+        | fields
+    )
+
+
+def test_only_the_warning_about_standbys_is_taken_for_one() -> None:
+    """Citus warns of a transaction that is in progress already, others of what they like."""
+    told = _notice(source_function="SyncRepWaitForLSN", message_primary="Warten abgebrochen")
+    assert gave_up_on_standbys(told)
+    passed_on = "canceling wait for synchronous replication due to user request"
+    assert gave_up_on_standbys(_notice(message_primary=passed_on))
+    assert not gave_up_on_standbys(
+        _notice(
+            source_function="BeginTransactionBlock",
+            message_primary="there is already a transaction in progress",
+        )
+    )
+    assert not gave_up_on_standbys(_notice(severity_nonlocalized="NOTICE"))

@@ -132,5 +132,5 @@ def test_nothing_that_stands_in_the_path_of_a_role_is_called(hostile: str) -> No
     store.close()
     # What became of a write is asked on a connection of its own.
     mark = Mark(0, "nobody", 1, "3")
-    path = f"SET LOCAL search_path = {search_path()}"
+    path = [f"SET LOCAL search_path = {search_path()}"]
     assert was_committed(mark, lambda: connect(complete(hostile)), path, "it", 10.0) == ""

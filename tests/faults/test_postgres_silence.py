@@ -16,7 +16,7 @@ from holdfast.api.hub import HubMemory
 from holdfast.api.memory import Holdfast
 from holdfast.api.memory import open as open_memory
 from holdfast.engine.people import keys
-from holdfast.errors import ServerUnreachable
+from holdfast.errors import DeadlineExceeded, ServerUnreachable
 from tests.edges.http.conftest import client_of
 from tests.postgres_server import Server, spare_server
 
@@ -161,7 +161,23 @@ def test_a_server_that_lets_in_and_answers_nothing_is_given_up_after_the_time_th
         pytest.raises(ServerUnreachable, match="stopped answering"),
         memory.core.store.write() as writer,
     ):
-        writer._session.connection.execute("SELECT pg_sleep(3)")
+        writer._session.connection.execute("SET LOCAL statement_timeout = 0")
+        writer._session.connection.execute("SELECT pg_sleep(10)")
+
+
+@pytest.mark.parametrize("kind", ["read", "write"])
+def test_a_statement_without_a_deadline_is_stopped_by_the_server_all_the_same(
+    server: Server, tmp_path: Path, kind: str
+) -> None:
+    """A node of a cluster that is gone keeps the others from answering."""
+    settings = {**SETTINGS, "store.url": server.url("postgres"), "store.answer_s": 1.0}
+    with open_memory(tmp_path, settings=settings) as memory:
+        store = memory.core.store
+        with (
+            pytest.raises(DeadlineExceeded, match="stopped"),
+            store.read() if kind == "read" else store.write() as user,
+        ):
+            user._session.connection.execute("SELECT pg_sleep(10)")
 
 
 def _freeze_at_commit(ice: Ice, monkeypatch: pytest.MonkeyPatch) -> None:

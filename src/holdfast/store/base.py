@@ -400,7 +400,11 @@ class Store(Protocol):
         """A view of the store. With a viewer, what they may not see is not there: no memory, no
         revision, no change set of it alone, no count. Turns and receipts have no boundary and are
         seen like what has the boundary `hub`. What a cache is made of (lexicon, vectors) is the
-        hub's; without a viewer it is all there, for upkeep."""
+        hub's; without a viewer it is all there, for upkeep.
+
+        Of each hub it shows one moment. Whether that is the same moment for all hubs is a
+        capability (SNAPSHOT): on a store that keeps hubs on several servers, a write to two of them
+        may be seen in one and not yet in the other."""
         ...
 
     def write(

@@ -18,6 +18,7 @@ class Capability(StrEnum):
     MULTI_PROCESS = "multi_process"  # several processes may have it open at once
     MACHINES = "machines"  # several machines may use it at once
     DEADLINES = "deadlines"  # a read can be stopped in the middle
+    SNAPSHOT = "snapshot"  # one read sees one moment of all hubs; without it, of each hub
     BACKUP = "backup"  # an online, consistent copy
     VECTORS = "vectors"  # keeps vectors beside the passages
     NEAREST = "nearest"  # can search the vectors of a large hub by itself

@@ -13,6 +13,7 @@ from holdfast.wiring import need_postgres
 if TYPE_CHECKING:
     from holdfast.store.postgres import PostgresStore
     from holdfast.store.postgres.initialise import Prepared as Prepared
+    from holdfast.store.postgres.readiness import Readiness
     from holdfast.store.postgres.vector_index import Indexed
 
 
@@ -28,6 +29,18 @@ def init_store(
     from holdfast.store.postgres.initialise import initialise
 
     return initialise(url, partitions=partitions, citus=citus, role=role, report=told)
+
+
+def check_store(url: str, *, role: str) -> Readiness:
+    """What a database lacks to be the store; changes nothing."""
+    _need_server(
+        url,
+        "Only a PostgreSQL database is examined this way; `holdfast doctor` examines other stores.",
+        hint="Name one: holdfast store check --url postgresql://HOST/NAME",
+    )
+    from holdfast.store.postgres.readiness import check_readiness
+
+    return check_readiness(url, role=role)
 
 
 def migrate_store(url: str, *, told: Callable[[str], None]) -> Prepared:

@@ -143,13 +143,13 @@ def _exact_last(store: PostgresStore, question: Matrix) -> int:
 def test_the_index_is_the_one_that_the_server_uses(store: PostgresStore) -> None:
     with store.read() as reader:
         session = reader._session
-        hub, model = session.hub("hub_large"), reader._model(MODEL)
+        hub, model, of = session.hub("hub_large"), reader._model(MODEL), session.halfvec
         session.run("SELECT set_config('enable_sort', 'off', true)")
         question = f"[{','.join(['0.1'] * _LENGTH)}]"
         plan = session.all(
             "EXPLAIN SELECT e.passage FROM embeddings e WHERE e.hub_id = %(hub)s"
-            f" AND e.model = {model} ORDER BY e.embedding::halfvec({_LENGTH})"
-            f" <=> %(question)s::halfvec({_LENGTH}) LIMIT 40",
+            f" AND e.model = {model} ORDER BY e.embedding::{of.type}({_LENGTH})"
+            f" {of.distance} %(question)s::{of.type}({_LENGTH}) LIMIT 40",
             hub=hub,
             question=question,
         )

@@ -40,7 +40,8 @@ def installation_facts(call: Call) -> dict[str, Any]:
     sizes = {name: _size(path + suffix) for name, suffix in _PARTS} if path else {}
     server = ""
     if about := getattr(call.local.core.store, "about", None):
-        server, sizes["database"] = about()
+        server, found = about()
+        sizes |= found
     return {
         "holdfast": __version__,
         "python": platform.python_version(),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from holdfast.edges.cli import command
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import counted
-from holdfast.errors import InvalidInput, StoreDamaged
+from holdfast.errors import InvalidInput, StoreDamaged, StoreError
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
@@ -60,6 +60,30 @@ def _show_prepared(call: Call, prepared: Prepared) -> None:
     call.out.line(f"{prepared.address} is ready: schema {offered.version}, tables {parts}.")
     for note in prepared.notes:
         call.out.note(note)
+
+
+def _check_options(parser: Parser) -> None:
+    parser.add_argument("--url", metavar="URL", help="which database; else store.url")
+    parser.add_argument(
+        "--role", default="", metavar="NAME", help="the role of programs; else the URL's user"
+    )
+
+
+def _check(call: Call, args: Namespace) -> int:
+    from holdfast.wiring import store_url
+    from holdfast.wiring.databases import check_store
+
+    found = check_store(args.url or store_url(call.home, call.settings), role=args.role)
+    if call.out.json:
+        call.out.value({"ready": not found.lacks, **found._asdict()})
+        return StoreError.exit_code if found.lacks else 0
+    for sentence in found.lacks:
+        call.out.row("lacks", sentence)
+    for sentence in found.notes:
+        call.out.row("note", sentence)
+    if not found.lacks:
+        call.out.line(f"{found.address} ({found.server}) lacks nothing.")
+    return StoreError.exit_code if found.lacks else 0
 
 
 def _migrate_options(parser: Parser) -> None:
@@ -230,6 +254,16 @@ COMMANDS = (
         "make tables. Running it again is harmless, and brings an older schema up to date as\n"
         "`store migrate` does. Name the server itself, not a pooler. It has to be\n"
         "PostgreSQL 14 or newer.",
+    ),
+    Command(
+        "store check",
+        "Say what a PostgreSQL database, or a Citus cluster, lacks to be the store.",
+        "holdfast store check --url postgresql://owner@db.example/holdfast --role app",
+        _check_options,
+        _check,
+        "Changes nothing, and works before `store init`. Asks for rights, settings and\n"
+        "extensions, and on Citus every node. Exit code 6 where something is lacking. In a pipe, a line for\n"
+        "each: lacks or note, sentence.",
     ),
     Command(
         "store migrate",

@@ -27,7 +27,7 @@ def open_store(url: str) -> Store:
 class InMemoryStore(StoreDefaults):
     """A store in this process's memory."""
 
-    capabilities = frozenset({Capability.DEADLINES, Capability.VECTORS})
+    capabilities = frozenset({Capability.DEADLINES, Capability.SNAPSHOT, Capability.VECTORS})
 
     def __init__(self) -> None:
         self._state = State()

@@ -278,13 +278,10 @@ LOCAL = ("/", "localhost", "127.", "::1")
 _SAFER = "Add sslmode=verify-full and sslrootcert=FILE to the URL."
 
 
-def security_warnings(
-    connection: psycopg.Connection[Any], address: str, vector_schema: str
-) -> tuple[str, ...]:
-    """Who could read the traffic, and who could put functions where those of pgvector are found; a
-    sentence for each, with what to do about it."""
-    found = (_unencrypted(connection, address), _public_functions(connection, vector_schema))
-    return tuple(one for one in found if one)
+def security_warnings(connection: psycopg.Connection[Any], address: str) -> tuple[str, ...]:
+    """Who could read the traffic; a sentence, with what to do about it."""
+    found = _unencrypted(connection, address)
+    return (found,) if found else ()
 
 
 def _unencrypted(connection: psycopg.Connection[Any], address: str) -> str:
@@ -299,18 +296,6 @@ def _unencrypted(connection: psycopg.Connection[Any], address: str) -> str:
             f" end is the right one. {_SAFER}"
         )
     return ""
-
-
-def _public_functions(connection: psycopg.Connection[Any], schema: str) -> str:
-    """Servers before 15 let everybody create functions in `public`. One that matches a call better
-    than the server's own would be called instead, with our rights."""
-    query = "SELECT has_schema_privilege('public', %s, 'CREATE')"
-    if not schema or connection.execute(query, (schema,)).fetchone() != (True,):
-        return ""
-    return (
-        f"Everybody may make functions in the schema `{schema}`, where those of pgvector are looked"
-        f' for. Its owner runs: REVOKE CREATE ON SCHEMA "{schema}" FROM PUBLIC'
-    )
 
 
 def notes(connection: psycopg.Connection[Any], address: str) -> list[str]:

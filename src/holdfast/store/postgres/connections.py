@@ -259,7 +259,8 @@ class Connections:
             begin.append(_ONE_CONNECTION)
         connection = self._begin(self._writers, begin)
         assert connection is not None
-        connection.answer_s = self._answer_s
+        # The server stops a statement that takes too long; if it does not, we do.
+        connection.answer_s = self._answer_s + _STOP_WAIT_S
         try:
             transaction = self._lock_store(connection, wait=wait, whole=whole)
             writing = WriteTransaction(connection, transaction)

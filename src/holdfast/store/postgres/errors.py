@@ -167,6 +167,14 @@ def _stopping(error: psycopg.Error, address: str) -> HoldfastError:
 
 
 def _cut(error: psycopg.Error, address: str) -> HoldfastError:
+    if "remote node" in str(error):
+        # Citus reports a node that it cannot reach; the connection to the coordinator is fine.
+        return ServerUnreachable(
+            f"A node of {address} cannot be reached ({_message(error)}).",
+            hint="Hubs on other nodes can be used meanwhile. What was not acknowledged was not"
+            " written; try again.",
+            again=True,
+        )
     return ServerUnreachable(
         f"The connection to {address} was cut ({_refusal(error)}).",
         hint="What was not acknowledged was not written; try again. If it happens each time, look"
@@ -228,7 +236,8 @@ def _user(address: str) -> str:
 def _stopped(error: psycopg.Error, address: str) -> HoldfastError:
     return DeadlineExceeded(
         "The read was stopped because it took too long; this is not an empty answer.",
-        hint="Narrow the query, or raise recall.deadline_s.",
+        hint="Narrow the query, or raise recall.deadline_s; of other reads than recall, look for"
+        " what keeps the server busy, or for a node that does not answer.",
     )
 
 
@@ -249,7 +258,8 @@ def write_cancelled(error: psycopg.Error, address: str) -> DeadlineExceeded:
     """For a write whose statement the server cancelled: by a timeout, or by an administrator."""
     return DeadlineExceeded(
         f"The server of {address} stopped the write ({_message(error)}).",
-        hint="Nothing was written. Where the server or the role has a statement_timeout, raise it.",
+        hint="Nothing was written. Where the server or the role has a statement_timeout, raise it;"
+        " otherwise store.answer_s.",
     )
 
 

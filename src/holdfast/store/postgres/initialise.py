@@ -17,6 +17,7 @@ from psycopg import sql
 from holdfast.errors import InvalidSetting, NotFound, StoreError, StoreReadOnly
 from holdfast.store.postgres import schema
 from holdfast.store.postgres.checks import security_warnings
+from holdfast.store.postgres.citus import citus_version
 from holdfast.store.postgres.connections import connect_to_stay
 from holdfast.store.postgres.errors import translated
 from holdfast.store.postgres.migrate import Offered, prepare, run_all
@@ -61,7 +62,7 @@ def initialise(
         with own_search_path(connection):
             missing = missing_note(connection, address)
             notes = [missing] if missing else []
-            notes += security_warnings(connection, address, offered.vector_schema)
+            notes += security_warnings(connection, address)
     if partitions is not None and offered.partitions != partitions:
         notes.append(
             f"The tables were made before, in {offered.partitions} parts; that cannot be changed."
@@ -97,10 +98,7 @@ def _refuse_non_owner(connection: psycopg.Connection[Any], address: str, role: s
 
 
 def _refuse_without_citus(connection: psycopg.Connection[Any], address: str) -> None:
-    there = "SELECT 1 FROM pg_extension WHERE extname = 'citus'"
-    with own_search_path(connection):
-        found = connection.execute(there).fetchone()
-    if found is None:
+    if not citus_version(connection):
         raise StoreError(
             f"Citus is not installed in {address}.",
             hint="Run `CREATE EXTENSION citus` there as a superuser (it must stand in"
@@ -153,9 +151,9 @@ def _is_on_citus(connection: psycopg.Connection[Any]) -> bool:
 def _optional_tables(connection: psycopg.Connection[Any]) -> list[str]:
     """The table that exists only where pgvector is used."""
     there = connection.execute(
-        "SELECT to_regclass(%s)::text", (f"{SCHEMA}.{EMBEDDINGS.name}",)
+        "SELECT to_regclass(%s)::text", (f"{SCHEMA}.{EMBEDDINGS}",)
     ).fetchone()
-    return [] if there is None or there[0] is None else [EMBEDDINGS.name]
+    return [] if there is None or there[0] is None else [EMBEDDINGS]
 
 
 def table_names() -> Iterator[str]:

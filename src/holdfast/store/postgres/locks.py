@@ -22,12 +22,13 @@ import psycopg
 
 from holdfast.errors import StoreError
 from holdfast.store.postgres.errors import busy
-from holdfast.store.postgres.session import Session
+from holdfast.store.postgres.session import NO_HALFVEC, Session
 
 if TYPE_CHECKING:
     import psycopg
 
     from holdfast.domain.access import Viewer
+    from holdfast.store.postgres.tables import Halfvec
 
 
 # "HLDF": locks of the store, among those of other programs on the same database.
@@ -105,9 +106,14 @@ class WritingSession(Session):
     """The session of a writer."""
 
     def __init__(
-        self, connection: psycopg.Connection[Any], viewer: Viewer | None, lock: HubLock
+        self,
+        connection: psycopg.Connection[Any],
+        viewer: Viewer | None,
+        lock: HubLock,
+        *,
+        halfvec: Halfvec = NO_HALFVEC,
     ) -> None:
-        super().__init__(connection, viewer)
+        super().__init__(connection, viewer, halfvec=halfvec)
         self._wanted = lock
         self._has_no_hub = lock.hub is None
         # The lock is taken now and not at the first statement: writers wait at the beginning.

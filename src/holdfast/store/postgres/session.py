@@ -27,6 +27,7 @@ from psycopg.errors import CharacterNotInRepertoire
 from holdfast.errors import DeadlineExceeded, ServerUnreachable
 from holdfast.store.postgres.errors import transaction_failed
 from holdfast.store.postgres.rows import SEEN, viewer_values
+from holdfast.store.postgres.tables import Halfvec
 from holdfast.system.backoff import Backoff
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def gave_up_on_standbys(notice: psycopg.errors.Diagnostic) -> bool:
     return notice.source_function == "SyncRepWaitForLSN" or "synchronous replication" in message
 
 
-def _found(connection: Connection, mark: Mark, local: str) -> str:
+def _found(connection: Connection, mark: Mark, local: Sequence[str]) -> str:
     warned: list[bool] = []
     connection.add_notice_handler(lambda notice: warned.append(gave_up_on_standbys(notice)))
     send_together(
@@ -183,6 +184,8 @@ def not_replicated(address: str) -> ServerUnreachable:
 
 Answer = TypeVar("Answer")
 
+# Of a server without pgvector, on which no statement names its types.
+NO_HALFVEC = Halfvec("")
 # No hub has this number, so queries for it return nothing.
 NO_SUCH_HUB = -1
 # Rows fetched at a time by a scan.
@@ -205,8 +208,11 @@ class Session:
         connection: psycopg.Connection[Any],
         viewer: Viewer | None = None,
         deadline_s: float | None = None,
+        *,
+        halfvec: Halfvec = NO_HALFVEC,
     ) -> None:
         self.connection = connection
+        self.halfvec = halfvec
         self.viewer = viewer
         self._viewer_values = viewer_values(viewer)
         self._hubs: dict[str, int] = {}

@@ -41,7 +41,7 @@ from holdfast.store.postgres.pool import closed
 from holdfast.store.postgres.reader import PostgresReader
 from holdfast.store.postgres.session import POSITION, Session
 from holdfast.store.postgres.standby import CREATED_AT, Behind, Standby
-from holdfast.store.postgres.tables import SCHEMA, search_path
+from holdfast.store.postgres.tables import SCHEMA, Halfvec, search_path
 from holdfast.store.postgres.urls import address_of, complete
 from holdfast.store.postgres.writer import PostgresWriter
 from holdfast.store.values import Capability, Problem, Progress, Rescued
@@ -78,7 +78,13 @@ class PostgresStore:
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        return _ALWAYS | {Capability.NEAREST} if self.offered.vector_schema else _ALWAYS
+        found = set(_ALWAYS)
+        if self.offered.vector_schema:
+            found.add(Capability.NEAREST)
+        if not self.offered.citus:
+            # Each node of Citus has its own snapshots.
+            found.add(Capability.SNAPSHOT)
+        return frozenset(found)
 
     def __init__(
         self,
@@ -100,10 +106,14 @@ class PostgresStore:
         self._skew = time.monotonic(), skew
         self._start()
 
+    @property
+    def halfvec(self) -> Halfvec:
+        return Halfvec(self.offered.vector_schema)
+
     def _start(self) -> None:
         self._process = os.getpid()
         self._thread = threading.local()
-        self._search_path = search_path(self.offered.vector_schema)
+        self._search_path = search_path()
         self._connections = Connections(
             self._url,
             self.address,
@@ -134,7 +144,7 @@ class PostgresStore:
         self._ready()
         with translated(self.address), ExitStack() as taken:
             connection = self._take_reader(taken, deadline_s)
-            yield PostgresReader(Session(connection, viewer, deadline_s))
+            yield PostgresReader(Session(connection, viewer, deadline_s, halfvec=self.halfvec))
 
     def _take_reader(self, taken: ExitStack, deadline_s: float | None) -> Connection:
         if self._standby is not None:
@@ -171,7 +181,7 @@ class PostgresStore:
                 ) as writing,
             ):
                 lock = HubLock(self.address, hub, wait=wait and durable)
-                session = WritingSession(writing.connection, viewer, lock)
+                session = WritingSession(writing.connection, viewer, lock, halfvec=self.halfvec)
                 writing.hub = session.own_hub
                 writer = PostgresWriter(session)
                 yield writer
@@ -235,17 +245,20 @@ class PostgresStore:
         with translated(self.address), self._connections.reading(None) as connection:
             return notes(connection, self.address)
 
-    def about(self) -> tuple[str, int]:
-        """The version of the server, and the size of the tables in bytes."""
+    def about(self) -> tuple[str, dict[str, int]]:
+        """The version of the server, and the size of the tables in bytes; on Citus over all nodes,
+        and on each."""
         self._ready()
         with translated(self.address), self._connections.reading(None) as connection:
+            if self.offered.citus:
+                return _about_cluster(connection)
             row = connection.execute(
                 "SELECT current_setting('server_version'), sum(pg_total_relation_size(oid))"
                 " FROM pg_class WHERE relnamespace = %s::regnamespace AND relkind = 'r'",
                 (SCHEMA,),
             ).fetchone()
         assert row is not None
-        return f"PostgreSQL {row[0].partition(' ')[0]}", int(row[1] or 0)
+        return f"PostgreSQL {row[0].partition(' ')[0]}", {"database": int(row[1] or 0)}
 
     def rescue(self) -> Rescued:
         """Repairs memories from their revisions, in place; the rest of the server's tables is the
@@ -291,6 +304,15 @@ class PostgresStore:
             self._connections.close()
             if self._standby is not None:
                 self._standby.close()
+
+
+def _about_cluster(connection: Connection) -> tuple[str, dict[str, int]]:
+    from holdfast.store.postgres.citus import citus_version, node_bytes
+
+    version = (connection.info.parameter_status("server_version") or "").partition(" ")[0]
+    nodes = node_bytes(connection)
+    sizes = {"database": sum(nodes.values())} | {f"node {one}": nodes[one] for one in nodes}
+    return f"PostgreSQL {version}, Citus {citus_version(connection)}", sizes
 
 
 # Connections of a parent process, kept from being garbage collected, which would close them.

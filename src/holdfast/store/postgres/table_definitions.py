@@ -8,7 +8,7 @@ One more table is created only where pgvector is installed.
 
 from __future__ import annotations
 
-from holdfast.store.postgres.tables import TEXT, Table
+from holdfast.store.postgres.tables import TEXT, Halfvec, Table
 
 _MEMORIES = f"""
     hub_id bigint NOT NULL REFERENCES hubs (hub_id),
@@ -355,14 +355,18 @@ DERIVED_INDEXES = (
 # Created only where pgvector is installed, and filled only for large hubs (see vector_index.py).
 # Its rows are those of `vectors` in another form: the integers without the scale, which does not
 # affect a cosine. A half-precision number holds them exactly.
-EMBEDDINGS = Table(
-    "embeddings",
-    """
+EMBEDDINGS = "embeddings"
+
+
+def embeddings_table(halfvec: Halfvec) -> Table:
+    return Table(
+        EMBEDDINGS,
+        f"""
     hub_id bigint NOT NULL,
     model integer NOT NULL,
     passage bigint NOT NULL,
     window_no integer NOT NULL,
-    embedding halfvec NOT NULL,
+    embedding {halfvec.type} NOT NULL,
     PRIMARY KEY (hub_id, model, passage, window_no)""",
-    large=True,
-)
+        large=True,
+    )

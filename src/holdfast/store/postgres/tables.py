@@ -11,16 +11,39 @@ from holdfast.store.postgres.row_security import policy_statements
 SCHEMA = "holdfast"
 
 
-def search_path(vector_schema: str = "") -> str:
-    """The schemas in which names are looked up: ours, and that of pgvector.
+def search_path() -> str:
+    """The schemas in which names are looked up: ours alone.
 
-    `public` is left out, unless pgvector is there: somebody who may create functions in it could
-    create one that matches a call better than the server's own. Temporary tables come last, so that
-    none hides a table of ours.
+    `public` is left out: somebody who may create functions in it could create one that matches a
+    call better than the server's own. What pgvector defines is named with its schema (`Halfvec`).
+    Temporary tables come last, so that none hides a table of ours.
     """
-    places = [SCHEMA, vector_schema] if vector_schema not in ("", SCHEMA) else [SCHEMA]
-    quoted = ['"{}"'.format(place.replace('"', '""')) for place in places]
-    return ", ".join([*quoted, "pg_temp"])
+    return f'"{SCHEMA}", pg_temp'
+
+
+class Halfvec(NamedTuple):
+    """The half-precision vectors of pgvector, which is installed in `schema`. Their names are
+    qualified: the nodes of Citus have another search_path."""
+
+    schema: str
+
+    @property
+    def _quoted(self) -> str:
+        return '"{}"'.format(self.schema.replace('"', '""'))
+
+    @property
+    def type(self) -> str:
+        return f"{self._quoted}.halfvec"
+
+    @property
+    def distance(self) -> str:
+        """The operator for the cosine distance."""
+        return f"OPERATOR({self._quoted}.<=>)"
+
+    @property
+    def cosine_ops(self) -> str:
+        """The operator class of an index for it."""
+        return f"{self._quoted}.halfvec_cosine_ops"
 
 
 # How many partitions a large table has. A hub is in one of them; sixteen keep the indexes of 10

@@ -32,9 +32,9 @@ from holdfast.store.postgres.locks import LOCK_CLASS, try_lock
 from holdfast.store.postgres.migration_steps import StepRunner
 from holdfast.store.postgres.pgvector import how_to_install
 from holdfast.store.postgres.schema import Index
-from holdfast.store.postgres.table_definitions import EMBEDDINGS
+from holdfast.store.postgres.table_definitions import EMBEDDINGS, embeddings_table
 from holdfast.store.postgres.tables import SCHEMA, grant_to_users, table_statements
-from holdfast.store.postgres.vectors import CONVERTED, SCALE_BYTES, index_vectors
+from holdfast.store.postgres.vectors import SCALE_BYTES, index_vectors, insert_embeddings
 
 if TYPE_CHECKING:
     from holdfast.store.postgres.session import Session
@@ -55,7 +55,7 @@ _DIMENSIONS_MAX = 4_000
 _MAKING = 2
 # The lock for building and dropping indexes.
 _INDEXING = 4
-_PREFIX = f"{EMBEDDINGS.name}_hub_"
+_PREFIX = f"{EMBEDDINGS}_hub_"
 _MEMORY = re.compile(r"[1-9][0-9]{0,6}(kB|MB|GB)")
 
 
@@ -120,7 +120,7 @@ def no_such_hub(name: str, address: str) -> NotFound:
 def _refuse_non_owner(connection: Connection, address: str) -> None:
     row = connection.execute(
         "SELECT pg_has_role(c.relowner, 'USAGE') FROM pg_class c WHERE c.oid = %s::regclass",
-        (f"{SCHEMA}.{EMBEDDINGS.name}",),
+        (f"{SCHEMA}.{EMBEDDINGS}",),
     ).fetchone()
     if row is None or not row[0]:
         raise StoreReadOnly(
@@ -219,26 +219,31 @@ def _plan_without(session: Session, *ways: str) -> None:
     """Disables join methods until the transaction ends. The server may have no statistics of tables
     that are just being filled, take them for tiny and compare all rows with each other; a hub of
     100,000 would take a quarter of an hour."""
-    for way in ways:
-        session.run(f"SELECT set_config('enable_{way}', 'off', true)")
+    session.configure(**{f"enable_{way}": "off" for way in ways})
 
 
 def _index(store: PostgresStore, one: _Due) -> Index:
     """The definition of the hub's index, on the partition that the hub is in."""
-    with store.read() as reader:
-        reader._session.hub(one.hub_id)
-        part = reader._session.value(
-            "SELECT e.tableoid::regclass::text FROM embeddings e WHERE e.hub_id = %(hub)s LIMIT 1",
-            hub=one.hub,
-        )
-    table = EMBEDDINGS.name if store.offered.citus else part.rpartition(".")[2]
+    halfvec = store.halfvec
     return Index(
         one.index_name,
-        table,
-        f"USING hnsw ((embedding::halfvec({one.length})) halfvec_cosine_ops)"
+        # On Citus the coordinator has the index built on every shard; those of other hubs are
+        # empty.
+        EMBEDDINGS if store.offered.citus else _partition_of(store, one),
+        f"USING hnsw ((embedding::{halfvec.type}({one.length})) {halfvec.cosine_ops})"
         f" WITH (ef_construction = {_EF_CONSTRUCTION})"
         f" WHERE hub_id = {one.hub}::bigint AND model = {one.model}",
     )
+
+
+def _partition_of(store: PostgresStore, one: _Due) -> str:
+    with store.read() as reader:
+        reader._session.hub(one.hub_id)
+        part: str = reader._session.value(
+            "SELECT e.tableoid::regclass::text FROM embeddings e WHERE e.hub_id = %(hub)s LIMIT 1",
+            hub=one.hub,
+        )
+    return part.rpartition(".")[2]
 
 
 def _finish(store: PostgresStore, one: _Due) -> int:
@@ -254,9 +259,11 @@ def _finish(store: PostgresStore, one: _Due) -> int:
             (one.hub, one.model),
         )
         session.put(
-            f"INSERT INTO embeddings (hub_id, model, passage, window_no, embedding) {CONVERTED}"
-            " AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.hub_id = v.hub_id"
-            " AND e.model = v.model AND e.passage = v.passage AND e.window_no = v.window_no)",
+            insert_embeddings(
+                session.halfvec,
+                " AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.hub_id = v.hub_id"
+                " AND e.model = v.model AND e.passage = v.passage AND e.window_no = v.window_no)",
+            ),
             (one.hub, one.model, one.length + SCALE_BYTES),
         )
         return int(
@@ -292,16 +299,18 @@ def _make_table(store: PostgresStore) -> None:
                 f"pgvector (0.8 or newer) is not installed in {store.address}.",
                 hint=f"To have it, {how_to_install(connection)}",
             )
-        row = connection.execute(
-            "SELECT to_regclass(%s)", (f"{SCHEMA}.{EMBEDDINGS.name}",)
-        ).fetchone()
+        row = connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.{EMBEDDINGS}",)).fetchone()
         if row is None or row[0] is None:
+            if store.offered.citus:
+                connection.execute("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
             for statement in table_statements(
-                EMBEDDINGS, partitions=store.offered.partitions, citus=store.offered.citus
+                embeddings_table(store.halfvec),
+                partitions=store.offered.partitions,
+                citus=store.offered.citus,
             ):
                 connection.execute(statement)
             # From now on writers add to it, or delete a hub from it.
-            connection.execute(grant_to_users(EMBEDDINGS.name))
+            connection.execute(grant_to_users(EMBEDDINGS))
 
 
 # Rows deleted in one transaction; the hub's writers wait less than a tenth of a second.

@@ -17,6 +17,7 @@ from holdfast.store.values import Candidate, VectorRow, VectorState
 
 if TYPE_CHECKING:
     from holdfast.store.postgres.session import Session
+    from holdfast.store.postgres.tables import Halfvec
 
 # How many windows the index is asked for, for each passage wanted: the average number of windows of
 # a passage and a quarter more, since some have more than others. The index measures exactly, so the
@@ -32,15 +33,22 @@ _EF_SEARCH_MAX = 1_000
 _SCANNED_MAX = 200_000
 
 SCALE_BYTES = 4
-# Converts a blob to a vector: a scale, and then one byte a number, from -128 to 127.
-_EMBEDDING = (
+# Converts a blob to an array: a scale, and then one byte a number, from -128 to 127.
+_NUMBERS = (
     "(SELECT array_agg(((get_byte(v.vector, i) # 128) - 128)::real ORDER BY i)"
-    f" FROM generate_series({SCALE_BYTES}, octet_length(v.vector) - 1) AS i)::halfvec"
+    f" FROM generate_series({SCALE_BYTES}, octet_length(v.vector) - 1) AS i)"
 )
-CONVERTED = (
-    f"SELECT v.hub_id, v.model, v.passage, v.window_no, {_EMBEDDING} FROM vectors v"
-    " WHERE v.hub_id = %s AND v.model = %s AND octet_length(v.vector) = %s"
-)
+
+
+def insert_embeddings(halfvec: Halfvec, condition: str = "") -> str:
+    """The statement that adds vectors of one hub, model and length to the index."""
+    return (
+        "INSERT INTO embeddings (hub_id, model, passage, window_no, embedding)"
+        f" SELECT v.hub_id, v.model, v.passage, v.window_no, {_NUMBERS}::{halfvec.type}"
+        " FROM vectors v WHERE v.hub_id = %s AND v.model = %s AND octet_length(v.vector) = %s"
+        f"{condition} ON CONFLICT (hub_id, model, passage, window_no) DO NOTHING"
+    )
+
 
 _ANYTHING = EVERYTHING._replace(turns=True)
 
@@ -125,18 +133,20 @@ class VectorsReader(SearchReader):
         # The numbers of hub and model, and the length, are literals in the statement, so that the
         # planner can choose the hub's partial index.
         hub, length = self._session.hub(hub_id), len(question)
-        embedding = f"e.embedding::halfvec({length}) <=> %(question)s::halfvec({length})"
+        halfvec = self._session.halfvec
+        embedding = (
+            f"e.embedding::{halfvec.type}({length}) {halfvec.distance}"
+            f" %(question)s::{halfvec.type}({length})"
+        )
         # One round trip.
         with self._session.connection.pipeline():
             # Without sorting, the order comes from the index. The scan continues until enough rows
             # are found, and the result is sorted here.
-            self._session.run(
-                "SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true),"
-                " set_config('hnsw.ef_search', %(ef)s, true),"
-                " set_config('hnsw.max_scan_tuples', %(scanned)s, true),"
-                " set_config('enable_sort', 'off', true)",
-                ef=str(max(_EF_SEARCH, min(_EF_SEARCH_MAX, named))),
-                scanned=str(_SCANNED_MAX),
+            self._session.configure(
+                hnsw__iterative_scan="relaxed_order",
+                hnsw__ef_search=str(max(_EF_SEARCH, min(_EF_SEARCH_MAX, named))),
+                hnsw__max_scan_tuples=str(_SCANNED_MAX),
+                enable_sort="off",
             )
             answer = self._session.run_bytes(
                 "SELECT v.passage, v.window_no, v.vector FROM vectors v WHERE v.hub_id = %(hub)s"
@@ -150,7 +160,7 @@ class VectorsReader(SearchReader):
                 named=named,
                 also=list(also),
             )
-            self._session.run("SELECT set_config('enable_sort', 'on', true)")
+            self._session.configure(enable_sort="on")
         found = answer.fetchall()
         return [VectorRow(*row) for row in sorted(found)]
 
@@ -204,9 +214,7 @@ def index_vectors(
 ) -> None:
     """Adds the vectors of these passages to the index, except those of another length."""
     session.put(
-        f"INSERT INTO embeddings (hub_id, model, passage, window_no, embedding) {CONVERTED}"
-        " AND v.passage = ANY(%s::bigint[])"
-        " ON CONFLICT (hub_id, model, passage, window_no) DO NOTHING",
+        insert_embeddings(session.halfvec, " AND v.passage = ANY(%s::bigint[])"),
         (hub, model, length + SCALE_BYTES, list(passages)),
     )
 

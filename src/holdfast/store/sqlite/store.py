@@ -59,6 +59,7 @@ class SqliteStore(StoreDefaults):
             Capability.DURABLE,
             Capability.MULTI_PROCESS,
             Capability.DEADLINES,
+            Capability.SNAPSHOT,
             Capability.BACKUP,
             Capability.VECTORS,
         }

@@ -329,6 +329,22 @@ class Together(StoreCase):
         with store.read() as reader:
             assert reader.statistics(HUB).memories == 2
 
+    def test_a_reader_sees_one_moment_of_all_hubs(self, store: Store) -> None:
+        if Capability.SNAPSHOT not in store.capabilities:
+            pytest.skip("the store claims one moment of each hub alone")
+        # Many, so that two of them are on different servers where a store has several.
+        others = [f"hub_{number}" for number in range(2, 10)]
+        with store.write() as writer:
+            for hub_id in others:
+                writer.add_hub(make_hub(hub_id))
+        with store.read() as reader:
+            assert reader.memory(HUB, "mem_1") is None
+            with store.write() as writer:
+                for hub_id in (HUB, *others):
+                    put(writer, make_memory(1, hub_id=hub_id))
+            for hub_id in (HUB, *others):
+                assert reader.memory(hub_id, "mem_1") is None, hub_id
+
     def test_a_reader_does_not_wait_for_a_writer(self, store: Store) -> None:
         with store.write() as writer:
             put(writer, make_memory(1))

@@ -1,0 +1,168 @@
+"""Citus: the size of tables over all nodes, and what a cluster lacks. Changes nothing.
+
+A cluster is asked through its coordinator. An ordinary role may ask every node what is asked here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import psycopg
+from psycopg import sql
+
+from holdfast.store.postgres.tables import SCHEMA
+
+Connection = psycopg.Connection[Any]
+
+# The oldest release that passes policies and roles on to its nodes; 13.2 is the one that was tried.
+_CITUS_FROM = (11, 0)
+# A node learns within a minute what became of a write that it had prepared.
+_STUCK = "5 minutes"
+
+
+class Node(NamedTuple):
+    """A node and its answer; `error` where it gave none."""
+
+    name: str
+    error: str
+    role: bool = True
+    vector: str = ""
+    version: int = 0
+    prepared_max: int = 0
+    stuck: int = 0
+    async_commit: bool = False
+
+
+def citus_version(connection: Connection) -> str:
+    """The version of Citus in this database; '' where it is not installed."""
+    row = connection.execute(
+        "SELECT extversion FROM pg_catalog.pg_extension WHERE extname = 'citus'"
+    ).fetchone()
+    return "" if row is None else str(row[0])
+
+
+def node_bytes(connection: Connection) -> dict[str, int]:
+    """The size of the store's tables on each node, with their indexes."""
+    found = connection.execute(
+        "SELECT s.nodename || ':' || s.nodeport, sum(s.shard_size)::bigint FROM citus_shards s"
+        " JOIN pg_class c ON c.oid = s.table_name::oid WHERE c.relnamespace = %s::regnamespace"
+        " GROUP BY 1 ORDER BY 1",
+        (SCHEMA,),
+    ).fetchall()
+    return dict(found)
+
+
+def cluster_problems(connection: Connection, address: str, role: str) -> Iterator[str]:
+    """What this cluster lacks for the store and a role of programs; a sentence for each."""
+    version = citus_version(connection)
+    if tuple(int(part) for part in version.partition("-")[0].split(".")[:2]) < _CITUS_FROM:
+        yield (
+            f"Citus {version} is older than 11, the first release that sends policies and roles to"
+            " its nodes. Update it on every node."
+        )
+    if _value(connection, "SELECT groupid FROM pg_dist_local_group") != 0:
+        yield f"{address} is a worker. Use the address of the coordinator."
+        return
+    yield from _layout_problems(connection)
+    for node in _nodes(connection, role):
+        if node.error:
+            yield f"The node {node.name} cannot be used ({node.error}). Hubs on it cannot be read."
+        else:
+            yield from _node_problems(connection, node, role)
+
+
+def _layout_problems(connection: Connection) -> Iterator[str]:
+    nodes = connection.execute(
+        "SELECT nodename || ':' || nodeport, groupid, isactive, shouldhaveshards"
+        " FROM pg_dist_node WHERE noderole = 'primary'"
+    ).fetchall()
+    if not any(group == 0 for _, group, _, _ in nodes):
+        yield (
+            "The coordinator is not among the nodes, so hubs cannot be looked up on it. A superuser"
+            " runs: SELECT citus_set_coordinator_host('HOST', PORT)"
+        )
+    if not any(group != 0 and shards for _, group, _, shards in nodes):
+        yield (
+            "There is no worker that takes shards. A superuser adds one:"
+            " SELECT citus_add_node('HOST', PORT)"
+        )
+    for name, _, active, _ in nodes:
+        if not active:
+            yield f"The node {name} is not active. A superuser runs: SELECT citus_activate_node(…)"
+    groups = connection.execute(
+        "SELECT DISTINCT p.colocationid FROM pg_dist_partition p"
+        " JOIN pg_class c ON c.oid = p.logicalrelid::oid"
+        " WHERE p.partmethod = 'h' AND c.relnamespace = %s::regnamespace",
+        (SCHEMA,),
+    ).fetchall()
+    if len(groups) > 1:
+        yield (
+            "The tables are not in one co-location group, so the rows of a hub are on several"
+            " nodes. Move the store to a new database: holdfast move"
+        )
+
+
+def _nodes(connection: Connection, role: str) -> list[Node]:
+    asked = sql.SQL(
+        "SELECT json_build_object("
+        "'role', EXISTS (SELECT 1 FROM pg_roles WHERE rolname = {role}),"
+        " 'vector', coalesce((SELECT extversion FROM pg_extension WHERE extname = 'vector'), ''),"
+        " 'version', current_setting('server_version_num')::int,"
+        " 'prepared_max', current_setting('max_prepared_transactions')::int,"
+        " 'stuck', (SELECT count(*) FROM pg_prepared_xacts WHERE database = current_database()"
+        f" AND prepared < now() - interval '{_STUCK}'),"
+        " 'async_commit', current_setting('synchronous_commit') = 'off')::text"
+    ).format(role=sql.Literal(role))
+    found = connection.execute(
+        "SELECT n.nodename || ':' || n.nodeport, c.success, c.result"
+        " FROM run_command_on_all_nodes(%s) c JOIN pg_dist_node n ON n.nodeid = c.nodeid"
+        " ORDER BY 1",
+        (asked.as_string(connection),),
+    ).fetchall()
+    return [
+        Node(name, "", **json.loads(result)) if success else Node(name, " ".join(result.split()))
+        for name, success, result in found
+    ]
+
+
+def _node_problems(connection: Connection, node: Node, role: str) -> Iterator[str]:
+    if role and not node.role:
+        yield (
+            f"The role `{role}` is not on the node {node.name}. Roles reach the nodes when they are"
+            " made in this database: connect to it, and run CREATE ROLE there."
+        )
+    if node.prepared_max == 0:
+        yield (
+            f"max_prepared_transactions is 0 on the node {node.name}, so no write to two nodes can"
+            " be committed. Set it to at least max_connections and restart the node."
+        )
+    if node.stuck:
+        yield (
+            f"{node.stuck} writes on the node {node.name} have waited for their commit for more"
+            f" than {_STUCK}. A superuser runs: SELECT recover_prepared_transactions()"
+        )
+    if node.async_commit:
+        yield (
+            f"synchronous_commit is off on the node {node.name}: a crash may lose writes that were"
+            " acknowledged. Set it to on there."
+        )
+    here = connection.info.server_version
+    if node.version // 10_000 != here // 10_000:
+        yield (
+            f"The node {node.name} is PostgreSQL {node.version // 10_000} and the coordinator"
+            f" {here // 10_000}. Use one version."
+        )
+    row = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+    found = row.fetchone()
+    if found is not None and node.vector != found[0]:
+        yield (
+            f"The node {node.name} has pgvector {node.vector or 'nowhere'} and the coordinator"
+            f" {found[0]}. Install one version on all nodes."
+        )
+
+
+def _value(connection: Connection, query: str) -> Any:
+    row = connection.execute(query).fetchone()
+    return None if row is None else row[0]
