@@ -262,8 +262,8 @@ COMMANDS = (
         _check_options,
         _check,
         "Changes nothing, and works before `store init`. Asks for rights, settings and\n"
-        "extensions, and on Citus every node. Exit code 6 where something is lacking. In a pipe, a line for\n"
-        "each: lacks or note, sentence.",
+        "extensions, and on Citus every node. Exit code 6 where something is lacking. In a pipe,\n"
+        "a line for each: lacks or note, sentence.",
     ),
     Command(
         "store migrate",
