@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -41,7 +40,7 @@ def test_a_store_that_is_ready_lacks_nothing(run: Run) -> None:
     with database(ROLE) as url:
         told = run("store", "check", "--url", url, "--json")
         assert told.code == 0, told.err
-        found = json.loads(told.out)
+        found = told.data
         assert (found["ready"], found["lacks"]) == (True, [])
         assert found["server"].startswith("PostgreSQL ")
 
