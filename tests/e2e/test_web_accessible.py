@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.pages import NEEDS_CHROMIUM, Site, chromium, playwright, site, visiting
+from tests.e2e.pages import NEEDS_CHROMIUM, Site, playwright, site, visiting
 
 AXE = Path(
     os.environ.get("HOLDFAST_TEST_AXE")
@@ -38,12 +38,6 @@ PATHS = (
     "/h/nowhere",
 )
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as made:
-        yield made
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.engine.people import keys
 from tests.e2e.browser import serving
-from tests.e2e.pages import NEEDS_CHROMIUM, Site, chromium, playwright, site, visiting
+from tests.e2e.pages import NEEDS_CHROMIUM, Site, playwright, site, visiting
 
 pytestmark = [NEEDS_CHROMIUM, pytest.mark.slow]
 expect = playwright.expect
@@ -45,12 +45,6 @@ FOREIGN = """<!doctype html><script>onload = async () => {
   await new Promise((done) => setTimeout(done, 1500));
   await fetch("/report", { method: "POST", body: JSON.stringify({ out }) });
 }</script><body></body>"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as made:
-        yield made
 
 
 @pytest.fixture

@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from tests.e2e.pages import NEEDS_CHROMIUM, Site, chromium, playwright, site, visiting
+from tests.e2e.pages import NEEDS_CHROMIUM, Site, playwright
 
 pytestmark = [NEEDS_CHROMIUM, pytest.mark.slow]
 expect = playwright.expect
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    with site(tmp_path_factory.mktemp("web"), memories=3_000) as made:
-        yield made
-
-
-@pytest.fixture
-def page(browser: Any, place: Site) -> Iterator[Any]:
-    with visiting(browser, place) as made:
-        yield made
+MEMORIES = 3_000
 
 
 def numbers(page: Any) -> list[int]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from typing import Any
@@ -31,7 +31,8 @@ class SessionState:
 
     @property
     def injected(self) -> set[str]:
-        return {row["id"] for row in self.body["injected"]}
+        """The memories that the conversation holds."""
+        return {row["id"] for row in self.body["injected"] if not row.get("gone")}
 
     @property
     def is_new(self) -> bool:
@@ -50,8 +51,9 @@ class SessionState:
         self.body["updated_at"] = at
 
     def forget_injected(self) -> None:
-        """After a compaction the conversation no longer holds what was injected."""
-        self.body["injected"] = []
+        """After a compaction the conversation no longer holds what was injected. The rows stay, for
+        people who look."""
+        self.body["injected"] = [{**row, "gone": True} for row in self.body["injected"]]
 
     def save(self) -> None:
         write_atomic(self.path, json.dumps(self.body, ensure_ascii=False) + "\n")
@@ -104,6 +106,12 @@ def _load(path: str) -> dict[str, Any] | None:
     ):
         return None
     return {**_EMPTY, **body}
+
+
+def states_of(home: str, session: str, clients: Iterable[str]) -> list[SessionState]:
+    """What is known of a session, by whichever of these clients has it."""
+    paths = [path_of(home, client, session) for client in clients]
+    return [SessionState(path, body) for path in paths if (body := _load(path))]
 
 
 def all_states(home: str) -> list[SessionState]:

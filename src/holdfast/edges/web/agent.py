@@ -6,9 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from holdfast.domain.clock import from_text
+from holdfast.edges.hooks.event import CLIENTS
+from holdfast.edges.hooks.session_state import states_of
 from holdfast.edges.web.rendering import query_string
 from holdfast.edges.web.visit import Visit, route
 from holdfast.engine.context.styles import STYLES
+from holdfast.errors import NotFound
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
 _LEFT_OUT_MAX = 40
 _TURNS_MAX = 500
 _SESSIONS_MAX = 12
+_GIVEN_MAX = 500
+_TITLE_CHARS_MAX = 120
 # In a hub with more memories, the block comes first and its explanation after it.
 _EXPLAINED_AT_ONCE = 5_000
 _BUDGET_MIN, _BUDGET_MAX = 200, 200_000
@@ -33,6 +39,24 @@ class Session(NamedTuple):
     name: str | None
     at: datetime
     turns: Sequence[Turn]
+
+
+class Given(NamedTuple):
+    """A memory that was put into a conversation: what it is called there, its title now, why it was
+    given, and its hub and number for a link; the number is 0 where it is gone."""
+
+    named: str
+    title: str
+    why: str
+    hub: str
+    number: int
+
+
+class Prompt(NamedTuple):
+    """A turn of a conversation, and what was given to the agent with it."""
+
+    turn: Turn
+    given: Sequence[Given]
 
 
 class Block(NamedTuple):
@@ -100,8 +124,48 @@ def _log(visit: Visit) -> Response:
     turns = hub.turns(limit=_TURNS_MAX, session=session)[::-1]
     if session is None:
         turns = [turn for turn in turns if turn.session is None]
-    values = {"tab": "agent", "turns": turns, "chosen": visit.query("turn"), "session": session}
-    return visit.page("log.html", values)
+    prompts = _with_given(turns, _given(visit, hub, session) if session else [])
+    values = {"tab": "agent", "prompts": prompts, "chosen": visit.query("turn")}
+    return visit.page("log.html", values | {"session": session})
+
+
+# What was given to a session
+
+
+def _given(visit: Visit, hub: HubMemory, session: str) -> list[tuple[datetime, Given]]:
+    """What hooks or the proxy put into a session, oldest first. The files about it belong to the
+    machine: they are shown to whoever has it."""
+    if not visit.caller.local:
+        return []
+    found = []
+    for state in states_of(visit.memory.home, session, (*CLIENTS, "proxy")):
+        if state.body["hub"] == hub.name:
+            rows = state.body["injected"][-_GIVEN_MAX:]
+            found += [(from_text(row["at"]), _as_given(visit, row)) for row in rows]
+    return sorted(found, key=lambda one: one[0])
+
+
+def _as_given(visit: Visit, row: dict[str, Any]) -> Given:
+    try:
+        memory = visit.memory.hub(row["hub"]).get(row["id"])
+    except NotFound:
+        # A turn of the log, or a memory that was forgotten.
+        return Given(row["named"], "", row["why"], row["hub"], 0)
+    title = " ".join(memory.title.split())[:_TITLE_CHARS_MAX]
+    return Given(row["named"], title, row["why"], row["hub"], memory.number)
+
+
+def _with_given(turns: Sequence[Turn], given: list[tuple[datetime, Given]]) -> list[Prompt]:
+    """Each turn with what was given since the user's turn before it: a prompt is logged after it
+    was given something."""
+    prompts, left = [], list(given)
+    for turn in turns:
+        now: list[Given] = []
+        if turn.role == "user" and turn.trust == "user":
+            now = [one for at, one in left if at <= turn.at]
+            left = [(at, one) for at, one in left if at > turn.at]
+        prompts.append(Prompt(turn, now))
+    return prompts
 
 
 def routes() -> list[Route]:

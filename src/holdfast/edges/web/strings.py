@@ -173,6 +173,8 @@ STRINGS: dict[str, str] = {
     "agent.whole": "The whole conversation",
     "agent.no_turns": "No conversation is logged here.",
     "log.title": "Conversation",
+    "log.given": "Given to the agent with this prompt: {count}",
+    "log.given_gone": "a turn of the log, or no longer there",
     "log.session": "Conversation {session}",
     # Files
     "files.local": "MEMORY.md is on the machine that runs the server, and is edited there.",
