@@ -90,8 +90,12 @@ def addresses_for(page: Path, folder: Path) -> Iterator[Places]:
         yield Places({})
 
 
+# Pages about frameworks whose examples need none.
+NO_FRAMEWORK = ("index.md", "mem0.md")
+
+
 def examples(page: Path) -> list[Block]:
-    if page.parent.name == "frameworks" and page.name != "index.md":
+    if page.parent.name == "frameworks" and page.name not in NO_FRAMEWORK:
         # They need the framework: tests/frameworks runs them.
         return []
     blocks = blocks_of(page.read_text(encoding="utf-8"))
