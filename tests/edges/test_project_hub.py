@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from holdfast.api.project_hub import ProjectHub
 from holdfast.edges.cli import main
 from holdfast.edges.project import choose, hub_here
 from holdfast.errors import InvalidInput, NotFound
+from holdfast.passes.work import work_until_done
 from holdfast.testing import open_for_tests
 from tests.edges.test_project import repository
 
@@ -171,3 +173,18 @@ def test_a_hub_of_a_repository_is_found_without_being_made(
 ) -> None:
     assert choose(memory, folder=str(tmp_path / "web")).hub is None
     assert memory.hubs() == []
+
+
+def test_what_was_corrected_since_is_marked_in_the_log_of_the_project_too(tmp_path: Path) -> None:
+    at = datetime(2026, 1, 14, 12, tzinfo=UTC)
+    said = "I live in Lisbon. Where I live is a short walk from the old harbour building."
+    later = {"session": "two", "at": at + timedelta(days=2)}
+    with open_for_tests(tmp_path / "home", settings={"shadowJournal.enabled": True}) as memory:
+        memory.core.set_worked(True)
+        web = project(memory, tmp_path / "web")
+        web.observe_turn(said, "", session="one", at=at)
+        web.observe_turn("Actually, I live in Porto now.", "", **later)  # type: ignore[arg-type]
+        work_until_done(memory.core, memory.home)
+        block = web.context("where do I live?")
+    (old,) = [line for line in block.splitlines() if "harbour" in line]
+    assert "since corrected" in old, block

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     )
     from holdfast.domain.review import Decision, Item
     from holdfast.engine.context.build import Context
+    from holdfast.engine.context.corrected import Outdated
     from holdfast.engine.core import Core
     from holdfast.engine.echo.detect import Heard
     from holdfast.engine.history import FieldDiff, Undone
@@ -605,6 +606,7 @@ class HubMemory:
         count_tokens: Callable[[str], int] | str | None = None,
         explain: bool = False,
         elsewhere: Callable[[str | None], bool] | None = None,
+        outdated: Sequence[Outdated] = (),
     ) -> Context:
         """The block as a value. Without `explain` it does not say what is left out, for which
         everything would have to be read."""
@@ -626,6 +628,7 @@ class HubMemory:
             explain=explain,
             file=file,
             elsewhere=elsewhere,
+            outdated=outdated,
         )
         if style == "minion":
             from holdfast.files.memory_md.edit import note_injected

@@ -209,7 +209,9 @@ def built_context(
         # A frame with nothing in it.
         theirs = theirs._replace(text="", used=0)
     room = budget - (theirs.used + len(_BETWEEN) if theirs.text else 0)
-    ours = hub._context(query, explain=explain, **{**asked, "budget": room})
+    ours = hub._context(
+        query, explain=explain, **{**asked, "budget": room, "outdated": theirs.outdated}
+    )
     if theirs.included and not ours.included:
         ours = ours._replace(text="", used=0)
     return ours._replace(

@@ -203,8 +203,11 @@ class Recalled(list[Hit]):
     It is a plain list with notes: `degraded` says why the answer may be weaker than usual (empty
     when it is not), `filtered` counts what was found but not shown, by reason, and `left_out`
     names it where an explanation was asked for. `confidence` estimates how likely the hub holds an
-    answer at all, from 0 to 1; where it is low, there are no hits.
+    answer at all, from 0 to 1; where it is low, there are no hits. `superseded` are memories that
+    fit the question and that others have taken the place of; it is known in this process alone.
     """
+
+    superseded: tuple[Memory, ...] = ()
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.memory import TURN, Memory
@@ -48,6 +49,8 @@ ECHO = "a better hit says the same"
 MERGED = "a memory stands for this turn"
 # An explanation names at most this many.
 LEFT_OUT_MAX = 20
+# Of memories that others have taken the place of, so many are told.
+SUPERSEDED_MAX = 20
 
 
 class Ask(NamedTuple):
@@ -136,13 +139,16 @@ def recall(
             hit._replace(window=best_window(reader, hub_id, question, ask.analysis.terms, item))
             for hit, item in zip(hits, shown, strict=True)
         ]
-    return Recalled(
+    answer = Recalled(
         hits,
         degraded=tuple(degraded),
         filtered=left.counts,
         left_out=left.named[:LEFT_OUT_MAX] if explain else (),
         confidence=confidence,
     )
+    old = (item.memory for item in ordered if item.memory.superseded_by is not None)
+    answer.superseded = tuple(islice(old, SUPERSEDED_MAX))
+    return answer
 
 
 def _filtered_only(

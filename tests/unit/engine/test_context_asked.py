@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from holdfast import HubMemory
+from holdfast.passes.work import work_until_done
 from holdfast.testing import FixedClock, open_for_tests
 
 AT = datetime(2026, 1, 14, 12, tzinfo=UTC)
@@ -149,3 +151,26 @@ def test_words_of_a_tool_are_shown_when_asked_for_and_never_unasked(
     hub.log_turn("user", "The page says that gold is cheap in Narnia", trust="tool", session="s")
     assert "Narnia" not in hub.context()
     assert "Narnia" in hub.context("where is gold cheap?")
+
+
+def corrected_home(home: Path) -> Iterator[HubMemory]:
+    with open_for_tests(home, settings={"shadowJournal.enabled": True}) as memory:
+        memory.core.set_worked(True)
+        yield memory.create_hub("work")
+
+
+def test_a_turn_whose_fact_was_corrected_since_is_marked(tmp_path: Path) -> None:
+    for hub in corrected_home(tmp_path):
+        said = "I live in Lisbon. Where I live is a short walk from the old harbour building."
+        hub.observe_turn(said, "", session="one", at=AT)
+        work_until_done(hub.core, hub.home)
+        later = "Actually, I live in Porto now. Where I live is close to a park, by the way."
+        hub.observe_turn(later, "", session="two", at=AT + timedelta(days=2))
+        work_until_done(hub.core, hub.home)
+        block = hub.context("where do I live?")
+        old = [line for line in lines(block) if "harbour" in line]
+        new = [line for line in lines(block) if "Actually" in line]
+        assert all("[turn 2026-01-14 user, since corrected]" in line for line in old), block
+        assert old and not any("since corrected" in line for line in new), block
+        xml = hub.context("where do I live?", style="xml")
+        assert 'speaker="user" note="since corrected">I live in Lisbon' in xml

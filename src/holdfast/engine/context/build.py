@@ -18,9 +18,10 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from holdfast.domain.memory import TRUSTS, Memory, Trust, made_from
-from holdfast.domain.query import Filter
+from holdfast.domain.query import Filter, Hit
 from holdfast.domain.records import as_memory
 from holdfast.engine.context.budget import Budget, Candidates, Tokenizer, Unit, budget_of
+from holdfast.engine.context.corrected import MARK, Outdated, is_corrected, outdated_in
 from holdfast.engine.context.layout import Block, FilePart
 from holdfast.engine.context.quotes import line_chars, quoted
 from holdfast.engine.context.relevance import for_question
@@ -75,6 +76,8 @@ class Context(NamedTuple):
     unit: Unit
     # Why what a question makes relevant may be weaker than usual; empty when it is not.
     degraded: tuple[str, ...] = ()
+    # Facts that fit the question and no longer hold.
+    outdated: tuple[Outdated, ...] = ()
 
 
 # Of a very large hub only so many are thought of: twice as many as are counted one by one.
@@ -94,11 +97,13 @@ def context(
     explain: bool = False,
     file: Sequence[FilePart] | None = None,
     elsewhere: Callable[[str | None], bool] | None = None,
+    outdated: Sequence[Outdated] = (),
 ) -> Context:
     """Builds the block. Only with `explain` is there a list of what is not in it. `file` is
     MEMORY.md for the styles that show it; without it they show what it would hold. Where this
     block stands beside one of another hub, `elsewhere` says which sessions that hub has logged:
-    their turns, and where the last session ended, are left to it."""
+    their turns, and where the last session ended, are left to it. `outdated` are facts of the other
+    hub that no longer hold: turns that say so are marked."""
     look = STYLES[one_of(style, tuple(STYLES), "style")]
     allowed = budget_of(budget, unit, count_tokens, chars_max=scope.settings["context.chars_max"])
     if look.cut_as_text and budget is None and allowed.unit == "chars":
@@ -107,7 +112,16 @@ def context(
     now = scope.now()
     asked = query if query is not None and query.strip() else None
     if asked is not None and look.by_relevance:
-        return _answering(scope, asked, look, allowed, now, explain=explain, elsewhere=elsewhere)
+        return _answering(
+            scope,
+            asked,
+            look,
+            allowed,
+            now,
+            explain=explain,
+            elsewhere=elsewhere,
+            outdated=outdated,
+        )
     journal = _journal(scope, now) if look.journal else []
     as_file = look.cut_as_text and file is None
     # So that more than MORE_MAX are left however many are shown.
@@ -159,14 +173,17 @@ def _answering(
     *,
     explain: bool,
     elsewhere: Callable[[str | None], bool] | None,
+    outdated: Sequence[Outdated],
 ) -> Context:
     """The block for a question: standing facts, then what answers."""
     wanted = Filter(turns=scope.settings["context.turns"])
     found = recall_memories(scope, asked, wanted, limit=_ANSWERS_MAX, windows=True, explain=explain)
     chars = line_chars(allowed.limit if allowed.unit == "chars" else 4 * allowed.limit)
     words = query_terms(asked)
+    old = outdated_in(scope, found)
+    known = (*outdated, *old)
     hits = [
-        Item(hit.memory, quoted(hit, words, chars), "relevant")
+        Item(hit.memory, quoted(hit, words, chars), "relevant", _note(hit, known))
         for hit in for_question(found)
         if not _unfit(scope.core, hit.memory, now, asked=True)
         and not (elsewhere and hit.turn is not None and elsewhere(hit.turn.session))
@@ -188,8 +205,19 @@ def _answering(
         left_out += [Absent(one.memory, "relevant now", one.reason) for one in found.left_out]
     included = tuple(item.memory for item in block.chosen)
     return Context(
-        text, included, tuple(left_out), used, allowed.limit, allowed.unit, found.degraded
+        text,
+        included,
+        tuple(left_out),
+        used,
+        allowed.limit,
+        allowed.unit,
+        found.degraded,
+        tuple(old),
     )
+
+
+def _note(hit: Hit, outdated: Sequence[Outdated]) -> str:
+    return MARK if hit.turn is not None and is_corrected(hit.turn, outdated) else ""
 
 
 def _standing(scope: Scope, now: datetime) -> list[Memory]:

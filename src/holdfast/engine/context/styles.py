@@ -32,6 +32,8 @@ class Item(NamedTuple):
     memory: Memory
     text: str
     part: Part
+    # What is to be known about it beside its words.
+    note: str = ""
 
     @property
     def section(self) -> str:
@@ -129,7 +131,8 @@ def _day(at: datetime | None) -> str:
 def _label(item: Item) -> str:
     memory = item.memory
     if memory.layer == TURN:
-        return f"turn {_day(memory.occurred_at)} {_speaker(memory)}"
+        noted = f", {item.note}" if item.note else ""
+        return f"turn {_day(memory.occurred_at)} {_speaker(memory)}{noted}"
     parts = [f"#{memory.number}"]
     if item.part == "recent":
         parts.append(f"{memory.occurred_at or memory.created_at:%Y-%m-%d %H:%M}")
@@ -158,7 +161,8 @@ def _xml_item(item: Item) -> str:
     memory = item.memory
     if memory.layer == TURN:
         said = f'date="{_day(memory.occurred_at)}" speaker="{_xml(_speaker(memory))}"'
-        return f"<turn {said}>{_xml(item.text)}</turn>\n"
+        noted = f' note="{_xml(item.note)}"' if item.note else ""
+        return f"<turn {said}{noted}>{_xml(item.text)}</turn>\n"
     attributes = [("number", str(memory.number)), ("category", memory.category)]
     when = _dated(item)
     if item.part == "recent":
