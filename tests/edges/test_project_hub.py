@@ -14,7 +14,7 @@ import holdfast
 from holdfast.api.project_hub import ProjectHub
 from holdfast.edges.cli import main
 from holdfast.edges.project import choose, hub_here
-from holdfast.errors import InvalidInput, NotFound
+from holdfast.errors import Conflict, InvalidInput, NotFound
 from holdfast.passes.work import work_until_done
 from holdfast.testing import open_for_tests
 from tests.edges.test_project import repository
@@ -188,3 +188,30 @@ def test_what_was_corrected_since_is_marked_in_the_log_of_the_project_too(tmp_pa
         block = web.context("where do I live?")
     (old,) = [line for line in block.splitlines() if "harbour" in line]
     assert "since corrected" in old, block
+
+
+@pytest.mark.parametrize("where", ["web", "own"])
+def test_a_folder_that_is_set_aside_is_logged_nowhere(
+    memory: holdfast.Holdfast, tmp_path: Path, where: str
+) -> None:
+    web = project(memory, tmp_path / "web")
+    assert web.own is not None
+    (web if where == "web" else web.own).set_log_aside(folders=[str(tmp_path / "web")])
+    seen = web.observe_turn("I live in Lisbon. The staging server is heron.", "Noted.")
+    assert seen.reason == "its folder was set aside"
+    with pytest.raises(Conflict):
+        web.log_turn("user", "I live in Lisbon.")
+    assert web.turns() == web.own.turns() == []
+    shop = project(memory, tmp_path / "shop")
+    assert shop.observe_turn("The staging server is heron.", "Noted.").turns
+
+
+def test_a_private_passage_of_several_sentences_reaches_neither_log(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    web = project(memory, tmp_path / "web")
+    web.observe_turn("We use Go. <private>Our bank is Acme. I like 1234.</private> I am Ada.", "")
+    assert web.own is not None
+    for hub in (web, web.own):
+        said = " ".join(turn.content for turn in hub.turns())
+        assert "1234" not in said and "Acme" not in said and "I am Ada." in said

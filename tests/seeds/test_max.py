@@ -162,8 +162,9 @@ def test_a_turn_has_a_role_a_content_a_source_and_a_time(hub: HubMemory, clock: 
 @documented(
     "the log is cut to its last 200 entries at start-up and every 50 inserts",
     lines=11,
-    call="`holdfast config set log.keep 200`; `log.prune_every` is 50",
-    differs="every turn is kept unless `log.keep` is set, because recall finds turns",
+    call='`holdfast.tools("max", hub)`, then `hub.log_turn(…)`; or `log.keep` 200 for all',
+    differs="a program that has Max's tools cuts the log as it logs; for others every turn is kept"
+    " unless `log.keep` is set, because recall finds turns",
 )
 def test_the_log_is_pruned_at_start_up_and_every_50_inserts(tmp_path: Path) -> None:
     ids = CountedIds()
@@ -171,6 +172,11 @@ def test_the_log_is_pruned_at_start_up_and_every_50_inserts(tmp_path: Path) -> N
         for number in range(230):
             memory.hub().log_turn("user", f"turn {number}")
         assert len(memory.hub().turns(500)) == 230
+    with open_for_tests(tmp_path, ids=ids) as memory:
+        hub = memory.hub()
+        holdfast.tools("max", hub)
+        hub.log_turn("user", "the first turn of a start")
+        assert len(hub.turns(500)) == 200
     with open_for_tests(tmp_path, ids=ids, settings={"log.keep": 200}) as memory:
         hub = memory.hub()
         assert len(hub.turns(500)) == 200

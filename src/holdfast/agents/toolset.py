@@ -45,6 +45,8 @@ class Toolset:
         self.desk = desk
         self.read_only = read_only
         self.tools = dialect.offered(all_tools=all_tools, read_only=read_only)
+        if dialect.log_keep and not read_only:
+            desk.hub.core.log_keeps[desk.hub.id] = dialect.log_keep
 
     def __repr__(self) -> str:
         return f"<{self.dialect.name} tools of {self.desk.hub!r}>"

@@ -935,12 +935,13 @@ class HubMemory:
         at: datetime | str | None = None,
         speaker: str | None = None,
         trust: str | None = None,
+        folder: str | None = None,
     ) -> Turn:
         """Logs what a user, an assistant or the system said; recall finds it from then on.
 
         `speaker` is a name, where several people are users. `trust` is whose words these are, where
         they are not those of the role: `tool` for what a tool or a page says, `import` for a pasted
-        document.
+        document. `folder` is where the agent works; `log_rules` may set it aside.
         """
         turn = engine.turns.log_turn(
             self.scope,
@@ -951,6 +952,7 @@ class HubMemory:
             at=at,
             speaker=speaker,
             trust=trust,
+            folder=folder,
         )
         # Words find it at once; its vectors are made in the background.
         self.core.catch_up()

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from holdfast.api.hub import HubMemory
 from holdfast.api.operation import operations_of
 from holdfast.domain.query import Recalled
-from holdfast.errors import InvalidInput, NotFound
+from holdfast.domain.results import Observed
+from holdfast.errors import Conflict, InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from holdfast.api.operation import Operation
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Memory
-    from holdfast.domain.results import Observed
     from holdfast.engine.context.build import Context
     from holdfast.engine.core import Core
 
@@ -43,9 +43,19 @@ def may_stand_beside(own: Hub, project: Hub, core: Core) -> bool:
 class ProjectHub(HubMemory):
     """A project's hub; `own` is the hub of the person, where one is read beside it."""
 
-    def __init__(self, core: Core, info: Hub, home: str, own: HubMemory | None = None) -> None:
+    def __init__(
+        self,
+        core: Core,
+        info: Hub,
+        home: str,
+        own: HubMemory | None = None,
+        *,
+        place: str | None = None,
+    ) -> None:
         super().__init__(core, info, home)
         self.own = own
+        # Where in the project the caller works.
+        self.place = place
 
     def _perform(
         self,
@@ -55,6 +65,8 @@ class ProjectHub(HubMemory):
         values: dict[str, Any],
     ) -> Any:
         own = self.own
+        if operation.name in _LOGGING and values.get("folder") is None and self.place:
+            values = {**values, "folder": self.place}
 
         def here() -> Any:
             return HubMemory._perform(self, operation, method, args, values)
@@ -134,6 +146,15 @@ class UnmadeHub(ProjectHub):
     @own.setter
     def own(self, own: HubMemory | None) -> None:
         """It comes with the hub."""
+
+    @property
+    def place(self) -> str | None:
+        made = self._hub()
+        return made.place if isinstance(made, ProjectHub) else None
+
+    @place.setter
+    def place(self, place: str | None) -> None:
+        """So does this."""
 
 
 def named(hub: HubMemory, memory: Memory) -> str:
@@ -310,17 +331,46 @@ def _observe_turn(
     """The project's log has the whole turn; what the person said of themselves is noted in their
     own hub, and there alone."""
     from holdfast.text.audience import parts_of
+    from holdfast.text.private import without_private
 
+    if aside := _set_aside(hub, values):
+        return Observed(reason=aside)
     given = dict(zip(("user", "assistant"), args, strict=False)) | values
     user = given.get("user")
+    if isinstance(user, str):
+        # Before it is cut into sentences: a private passage may have several.
+        user = given["user"] = without_private(user)
     parts = parts_of(user) if isinstance(user, str) else []
     personal = "".join(part.text for part in parts if part.about == "person")
     if not personal.strip() or given.get("noted") is not None:
-        return here()  # type: ignore[no-any-return]
+        return _alone(hub).observe_turn(**given)
     rest = "".join(part.text for part in parts if part.about == "project")
     assert hub.own is not None
     hub.own.observe_turn(**{**given, "user": personal.strip(), "assistant": ""})
     return _alone(hub).observe_turn(**{**given, "noted": rest})
+
+
+def _log_turn(
+    hub: ProjectHub, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
+) -> Any:
+    if aside := _set_aside(hub, values):
+        raise Conflict(
+            f"The turn was not logged: {aside}.",
+            hint="`holdfast log rules` shows what is not logged.",
+        )
+    return here()
+
+
+def _set_aside(hub: ProjectHub, values: dict[str, Any]) -> str:
+    """Why a turn is not to be logged by the rules of the person's own hub, which hold in every
+    project, or by those of the project, which hold for what goes to the person's own."""
+    from holdfast.engine.log_rules import why_not
+
+    assert hub.own is not None
+    where = {"session": values.get("session"), "folder": values.get("folder")}
+    with hub.core.read() as reader:
+        found = [why_not(reader, one.id, now=hub.core.now(), **where) for one in (hub.own, hub)]
+    return next(filter(None, found), "")
 
 
 # One memory
@@ -368,7 +418,9 @@ _JOINED: dict[str, Callable[..., Any]] = {
     "remember": _remember,
     "remember_many": _remember_many,
     "observe_turn": _observe_turn,
+    "log_turn": _log_turn,
 }
+_LOGGING = ("observe_turn", "log_turn")
 
 
 def _taking(first: str) -> frozenset[str]:

@@ -103,7 +103,8 @@ def choose(
         if found is None:
             return Chosen(None, _as_hub_name(project.name), why, project)
         hub = found
-    return Chosen(_with_own(memory, hub, create=create), hub.name, why, project)
+    place = os.path.abspath(os.getcwd() if folder is None else folder)
+    return Chosen(_with_own(memory, hub, place, create=create), hub.name, why, project)
 
 
 def _by_name(memory: Holdfast, name: str, why: str, *, create: bool) -> Chosen:
@@ -117,12 +118,12 @@ def _own(memory: Holdfast, why: str, *, create: bool) -> Chosen:
     return _by_name(memory, memory.core.settings["hub"], why, create=create)
 
 
-def _with_own(memory: Holdfast, hub: HubMemory, *, create: bool) -> HubMemory:
+def _with_own(memory: Holdfast, hub: HubMemory, place: str, *, create: bool) -> HubMemory:
     """A project's hub with the person's beside it, where there is one and both have one owner."""
     found = _own(memory, "", create=create).hub
     if found is None or not may_stand_beside(found.info, hub.info, memory.core):
-        return ProjectHub(memory.core, hub.info, memory.home)
-    return ProjectHub(memory.core, hub.info, memory.home, found)
+        found = None
+    return ProjectHub(memory.core, hub.info, memory.home, found, place=place)
 
 
 def own_hub(memory: Holdfast) -> HubMemory | None:

@@ -124,6 +124,8 @@ class Core:
         self.kept: dict[tuple[str, ...], Any] = {}
         # Turns logged since the store was opened, by hub: they tell when to prune the log.
         self.logged: dict[str, int] = {}
+        # How many turns the log of a hub keeps for a dialect whose tools this process has on it.
+        self.log_keeps: dict[str, int] = {}
         self._find_embedder = find_embedder
         self._find_model = find_model
         self._shared = _Shared()

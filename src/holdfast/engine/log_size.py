@@ -43,7 +43,7 @@ def _in_store(turns: int, text_bytes: int) -> int:
 def prune(scope: Scope, writer: Writer) -> None:
     """Removes what is beyond the bounds, oldest first."""
     settings = scope.settings
-    if keep := settings["log.keep"]:
+    if keep := _kept(scope):
         writer.prune_turns(scope.hub_id, keep=keep)
     if days := settings["log.days"]:
         old = writer.turn_ids(
@@ -62,4 +62,13 @@ def prune(scope: Scope, writer: Writer) -> None:
 def is_bounded(scope: Scope) -> bool:
     """Whether anything bounds the log."""
     settings = scope.settings
-    return bool(settings["log.keep"] or settings["log.days"] or settings["log.megabytes"])
+    return bool(_kept(scope) or settings["log.days"] or settings["log.megabytes"])
+
+
+def _kept(scope: Scope) -> int:
+    """How many turns are kept, 0 for all: as somebody has set it, else as the dialect has it with
+    which this process works on the hub."""
+    keep: int = scope.settings["log.keep"]
+    if scope.settings.origin("log.keep") != "default":
+        return keep
+    return scope.core.log_keeps.get(scope.hub_id, keep)

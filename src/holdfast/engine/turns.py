@@ -57,14 +57,15 @@ def log_turn(
     at: datetime | str | None = None,
     speaker: str | None = None,
     trust: str | None = None,
+    folder: str | None = None,
 ) -> Turn:
     """Adds a turn. What the log no longer holds goes in the same transaction; Conflict where the
-    log is paused, or the session was set aside."""
+    log is paused, or the session or the folder was set aside."""
     from holdfast.engine import log_rules
 
     with scope.read() as reader:
         aside = log_rules.why_not(
-            reader, scope.hub_id, session=session, folder=None, now=scope.now()
+            reader, scope.hub_id, session=session, folder=folder, now=scope.now()
         )
     if aside:
         raise Conflict(

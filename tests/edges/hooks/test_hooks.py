@@ -101,6 +101,17 @@ def test_what_a_session_says_is_not_injected_into_it(hooks: Hooks) -> None:
     assert "heron" in hooks.turn("What is the staging server called?", turn="t1", session="s2")
 
 
+@pytest.mark.parametrize("folder", ["web", "."])
+def test_hooks_log_nothing_of_a_folder_that_is_set_aside(hooks: Hooks, folder: str) -> None:
+    aside = str((hooks.root / folder).resolve())
+    hooks.holdfast("log", "aside", "--folder", aside, folder=folder)
+    hooks.turn("I live in Lisbon. The release branch is orchard.", turn="t1", folder=folder)
+    given = transcript(hooks.root / "session.jsonl", "The trunk is called maple.")
+    hooks.call("SessionEnd", reason="exit", folder=folder, **given)
+    assert logged(hooks, folder) == []
+    assert "Lisbon" not in hooks.holdfast("list", "--hub", "default")
+
+
 def test_subagents_log_nothing(hooks: Hooks) -> None:
     hooks.turn("Look at the parser.", "Done.", turn="t1")
     hooks.call("SubagentStop", last_assistant_message="A subagent's words", prompt_id="t1")

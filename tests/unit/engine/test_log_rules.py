@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import holdfast
 from holdfast import Conflict, HubMemory, InvalidInput
 from holdfast.domain.memory import Origin
 from holdfast.passes.work import work_until_done
@@ -219,3 +220,20 @@ def test_the_log_can_be_bounded_by_age_and_by_size(tmp_path: Path, clock: FixedC
             hub.log_turn("user", f"{number} " + "word " * 20_000)
         assert 8 <= len(said(hub)) <= 10 and said(hub)[-1].startswith("14 ")
         assert memory.core.store.check() == []
+
+
+def test_the_tools_of_max_keep_200_turns_unless_a_setting_says_otherwise(tmp_path: Path) -> None:
+    for settings, kept in (({}, 200), ({"log.keep": 0}, 260)):
+        with open_for_tests(tmp_path / str(kept), settings=settings) as memory:
+            hub = memory.create_hub("work")
+            holdfast.tools("holdfast", hub)
+            for number in range(210):
+                hub.log_turn("user", f"turn {number}")
+            assert len(hub.turns(500)) == 210
+            holdfast.tools("max", hub, read_only=True)
+            hub.log_turn("user", "a reader cuts nothing")
+            holdfast.tools("max", hub)
+            for number in range(49):
+                hub.log_turn("user", f"later turn {number}")
+            # Cut at the 250th turn, and ten came since.
+            assert len(hub.turns(500)) == (210 if kept == 200 else 260)

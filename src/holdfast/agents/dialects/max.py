@@ -181,6 +181,7 @@ def _forget(desk: Desk, given: dict[str, Any]) -> str:
 DIALECT = Dialect(
     name="max",
     summary="Max's remember, recall and forget: numbered facts in six categories.",
+    log_keep=200,
     instructions=(
         "You have a long-term memory of facts that outlives the conversation.\n"
         "Remember what the user asks you to remember. Where you notice by yourself a lasting "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import to_text
@@ -72,7 +73,12 @@ def _add(call: Call, args: Namespace) -> None:
         raise InvalidInput("Say what was said.", hint="Give it as words, or - to read it.")
     text = call.read("-", "text") if args.content == ["-"] else " ".join(args.content)
     turn = call.hub.log_turn(
-        args.role, text, source=args.source, session=args.session, at=call.when(args.at)
+        args.role,
+        text,
+        source=args.source,
+        session=args.session,
+        at=call.when(args.at),
+        folder=None if call.server else os.getcwd(),
     )
     if call.out.json:
         call.out.value(_plain_turn(turn, call.hub.name), result="logged")
@@ -200,7 +206,6 @@ def _aside_options(parser: Parser) -> None:
 
 
 def _aside(call: Call, args: Namespace) -> None:
-    import os
 
     folders = [os.path.abspath(os.path.expanduser(one)) for one in args.folder]
     _show_rules(

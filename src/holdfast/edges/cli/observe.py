@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -69,7 +70,9 @@ def _tell_switch(call: Call, seen: list[Observed]) -> None:
 
 
 def _turn(call: Call, args: Namespace) -> dict[str, Any]:
-    return {**{name: getattr(args, name) for name in _FIELDS}, "at": call.when(args.at)}
+    given = {name: getattr(args, name) for name in _FIELDS}
+    # Where it is set aside, nothing is logged; of this machine a server knows nothing.
+    return given | {"at": call.when(args.at), "folder": None if call.server else os.getcwd()}
 
 
 def _lines(call: Call, args: Namespace) -> Any:

@@ -120,7 +120,8 @@ class Import:
         for start in range(0, len(turns), _BATCH):
             batch = turns[start : start + _BATCH]
             count += sum(
-                log_turn(hub, one.client, one.session, turn, run=self.change) for turn in batch
+                log_turn(hub, one.client, one.session, turn, folder=one.folder, run=self.change)
+                for turn in batch
             )
             # The queue is short, and drops its oldest.
             work_until_done(self._memory.core, self._memory.home, works=(JOURNAL,))

@@ -140,7 +140,11 @@ def _stop(hub: HubMemory, state: SessionState, event: Event) -> None:
 def _log(hub: HubMemory, event: Event, *, user: str = "", assistant: str = "") -> bool:
     """Logs a side of a turn, once. Clients that have no names for turns get them by their words;
     what somebody says twice in a session is logged once then."""
-    given: dict[str, Any] = {"session": event.session, "source": event.client}
+    given: dict[str, Any] = {
+        "session": event.session,
+        "source": event.client,
+        "folder": event.folder or None,
+    }
     logged = False
     if user:
         name = event.turn or transcripts.name_of(user, "")
@@ -169,6 +173,7 @@ def catch_up(
     were. With `whole`, the last turn is over, whether or not it was answered."""
     with opened(memory.home, client, session) as state:
         start = state.body["offset"] if state.body["transcript"] == path else 0
+        folder: str = state.body["folder"]
     try:
         if os.path.getsize(path) < start:
             start = 0
@@ -178,7 +183,7 @@ def catch_up(
     count = 0
     done = turns if whole else turns[:-1]
     for turn in done[:_CATCH_UP_TURNS]:
-        count += log_turn(hub, client, session, turn)
+        count += log_turn(hub, client, session, turn, folder=folder)
     if len(done) <= _CATCH_UP_TURNS:
         with opened(memory.home, client, session) as state:
             state.body["offset"] = begins
@@ -188,11 +193,23 @@ def catch_up(
 
 
 def log_turn(
-    hub: HubMemory, client: str, session: str, turn: transcripts.Turn, *, run: str | None = None
+    hub: HubMemory,
+    client: str,
+    session: str,
+    turn: transcripts.Turn,
+    *,
+    folder: str,
+    run: str | None = None,
 ) -> int:
-    """Logs both sides of a turn of a transcript; 1 where it was new. `run` is the change set of an
-    import."""
-    given: dict[str, Any] = {"session": session, "source": client, "at": turn.at, "import_run": run}
+    """Logs both sides of a turn of a transcript; 1 where it was new. `folder` is where the session
+    takes place, unless the turn says it; `run` is the change set of an import."""
+    given: dict[str, Any] = {
+        "session": session,
+        "source": client,
+        "at": turn.at,
+        "folder": turn.folder or folder or None,
+        "import_run": run,
+    }
     own = "" if turn.name.startswith("said-") else turn.name
     seen = hub.observe_turn(turn.user, "", turn=own or transcripts.name_of(turn.user, ""), **given)
     if turn.assistant:

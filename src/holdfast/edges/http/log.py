@@ -39,6 +39,7 @@ class NewTurn(Body):
     at: str | None = None
     speaker: str | None = None
     trust: str | None = None
+    folder: str | None = None
 
 
 class Conversation(Body):
