@@ -172,12 +172,6 @@ DOING: tuple[Rule, ...] = (
     Rule(
         "project",
         "project",
-        rf"(?:my|our) {PROJECT} is (?:now |still |currently )?(?P<name>\S+)",
-        lasting=True,
-    ),
-    Rule(
-        "project",
-        "project",
         rf"{I_AM_NOW}(?:busy )?{BUILDING} {TASKS}{OBJECT}(?!(?:into|from (?:my|home|here|there"
         "|the)|late|out|up|low|an upcoming|(?:an?|the|my|our) (?:upcoming |next |team "
         r")*(?:meeting|interview)|a (?:fever|temperature|bit)|on|for|my best|(?:\w+ "
@@ -326,13 +320,6 @@ DOING: tuple[Rule, ...] = (
         "routine",
         "(?:i|we) (?:wake up|get up|go to bed|start work|finish work|leave work|go to "
         r"sleep) (?:at|around|by|before|after) \d",
-    ),
-    Rule(
-        "uses",
-        "preference",
-        rf"{I_DO}(?:format|lint|deploy|build|test|develop|log) (?:our \w+ |everything )?"
-        r"(?:with|on|using) (?!(?:the|this|that|it|them|a|my|our|top|first)\b)\S",
-        lasting=True,
     ),
     Rule(
         "hobby",
