@@ -845,7 +845,12 @@ class HubMemory:
     @writes(follow=ALL_FILES)
     def undo(self, change: str | None = None, *, force: bool = False) -> Undone:
         """Takes back the last change set, or the one named; undoing an undo brings it back."""
-        return engine.history.undo(self.scope, change, force=force)
+        undone = engine.history.undo(self.scope, change, force=force)
+        if os.path.exists(self.memory_md):
+            from holdfast.files.memory_md.before import put_back
+
+            put_back(self._owner_view.scope, self.memory_md, undone)
+        return undone
 
     @reads(permission="read_log")
     def receipts(self) -> list_[Receipt]:

@@ -36,7 +36,7 @@ def test_without_memory_there_is_no_file(tools: Toolset, hub: HubMemory) -> None
 def test_an_append_is_read_back_and_answers_with_success_alone(tools: Toolset) -> None:
     reply = update(tools, "append", "## About Me\n- Lives in Oslo.\n")
     assert (reply.text, reply.data) == ('{"success": true}', {"success": True})
-    assert content(tools) == "# Long-term Memory\n\n## About Me\n\n- Lives in Oslo.\n"
+    assert content(tools) == "# Long-term Memory\n\n## About Me\n- Lives in Oslo.\n"
 
 
 def test_memories_are_those_of_all_dialects(tools: Toolset, hub: HubMemory) -> None:
@@ -85,7 +85,7 @@ def test_what_a_person_typed_between_read_and_rewrite_stays(tools: Toolset, hub:
     reply = update(tools, "rewrite", text.replace("- One.\n", ""))
     assert reply.data is not None
     assert "“Three, typed by hand.”" in reply.data["note"]
-    assert content(tools) == "# Long-term Memory\n\n## Fact\n\n- Two.\n- Three, typed by hand.\n"
+    assert content(tools) == "# Long-term Memory\n\n## Fact\n- Two.\n- Three, typed by hand.\n"
 
 
 def test_past_the_cap_the_model_is_asked_to_condense(

@@ -117,16 +117,100 @@ def test_bullets_and_paragraphs_become_memories_of_their_section(hub: HubMemory)
         ("Bob", "people"),
     ]
     assert hub.read_memory_md() == SHOWN + (
-        "- Disk is full.\n- A whole\n  paragraph.\n\n## People\n\n- Bob\n"
+        "- Disk is full.\n\nA whole\nparagraph.\n\n# People\n* Bob\n"
     )
     assert len(hub.changes()) == 4
     hub.undo()
     assert {m.content for m in hub.list()} == set(ids(hub))
 
 
-def test_without_a_heading_the_category_is_picked_by_the_rules(hub: HubMemory) -> None:
+def test_without_a_heading_text_goes_to_the_end_of_the_file(hub: HubMemory) -> None:
     [new] = hub.append_memory_md("I prefer dark mode").added
+    assert (new.category, new.layer) == ("fact", "long_term")
+    assert hub.read_memory_md() == SHOWN + "\nI prefer dark mode\n"
+
+
+def test_without_any_section_the_category_is_picked_by_the_rules(memory: Holdfast) -> None:
+    other = memory.create_hub("other")
+    [new] = other.append_memory_md("I prefer dark mode").added
     assert (new.category, new.layer) == ("preference", "long_term")
+    assert other.read_memory_md() == "# Long-term Memory\n\nI prefer dark mode\n"
+
+
+def test_text_goes_below_the_heading_that_it_gives(hub: HubMemory) -> None:
+    hub.append_memory_md("## Preference\n- Bob likes coffee.\n")
+    assert hub.read_memory_md() == SHOWN.replace(
+        "- Ann likes tea.\n", "- Ann likes tea.\n- Bob likes coffee.\n"
+    )
+
+
+FREE_FORM = """\
+# My memory
+
+Only store what will still matter in three months.
+
+## About Me
+Lives in Oslo. Has two children.
+
+## Safety + Guardrails
+- Never store or print secrets
+- Ask before running shell commands that delete files
+
+### Files
+1. Write only below ~/work
+2. Keep backups
+
+## Machine / Runtime
+* A Mac Mini
+"""
+
+
+def test_text_is_kept_as_it_is_given(memory: Holdfast) -> None:
+    other = memory.create_hub("other")
+    done = other.append_memory_md(FREE_FORM, trust="agent", source_agent="minion")
+    assert done.notes == ()
+    assert other.read_memory_md() == FREE_FORM
+    assert other.recall("Which shell commands need asking?")[0].memory.category == (
+        "safety + guardrails"
+    )
+    other.append_memory_md("It has 64 GB.\n")
+    assert other.read_memory_md() == FREE_FORM + "\nIt has 64 GB.\n"
+    other.sync()
+    assert other.read_memory_md() == FREE_FORM + "\nIt has 64 GB.\n"
+
+
+def test_undo_of_an_append_or_a_rewrite_brings_the_file_back_byte_for_byte(
+    memory: Holdfast,
+) -> None:
+    other = memory.create_hub("other")
+    file = Path(other.memory_md)
+    other.append_memory_md(FREE_FORM)
+    first = file.read_bytes()
+    other.append_memory_md("## New / One\n- a line\n\nand a paragraph\n")
+    second = file.read_bytes()
+    turned = (
+        "## Machine / Runtime\n* A Mac Mini\n\n# Another title\n\n## About Me\nMoved to Rome.\n"
+    )
+    done = other.rewrite_memory_md(turned)
+    third = file.read_bytes()
+    assert third not in (first, second)
+    undone = other.undo(done.changes[0])
+    assert file.read_bytes() == second
+    # Undoing the undo brings the new text back, as it was.
+    redone = other.undo(undone.change.id)
+    assert file.read_bytes() == third
+    other.undo(redone.change.id)
+    assert file.read_bytes() == second
+    other.undo()  # the append
+    assert file.read_bytes() == first
+
+
+def test_undo_keeps_what_was_typed_since(hub: HubMemory, file: Path) -> None:
+    done = hub.rewrite_memory_md(SHOWN.replace("- It runs Debian.\n", ""))
+    file.write_bytes(file.read_bytes() + b"- Typed since.\n")
+    hub.undo(done.changes[0])
+    assert {"It runs Debian.", "Typed since."} <= {m.content for m in hub.list()}
+    assert "Typed since." in file.read_text()
 
 
 def test_code_and_tables_are_kept_whole(hub: HubMemory) -> None:
@@ -391,6 +475,13 @@ def test_a_purge_takes_the_text_out_of_what_was_noted(hub: HubMemory) -> None:
     hub.purge(2)
     with hub.core.store.read() as reader:
         assert reader.agreed(hub.id, "MEMORY.md as read") is None
+
+
+def test_a_purge_takes_the_text_out_of_what_undo_would_bring_back(hub: HubMemory) -> None:
+    hub.append_memory_md("- Something else.")
+    hub.purge(2)
+    with hub.core.store.read() as reader:
+        assert "Hilda" not in str(list(reader.scan_agreed(hub.id)))
 
 
 def test_what_is_private_to_somebody_else_is_neither_read_nor_archived(hub: HubMemory) -> None:

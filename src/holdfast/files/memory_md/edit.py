@@ -17,8 +17,10 @@ from holdfast.engine.context.layout import ITEM_SHARE, FileItem, FilePart
 from holdfast.engine.writing.drafts import clean_label, reason_to_hold
 from holdfast.engine.writing.remember import remember_many
 from holdfast.errors import HoldfastError, InvalidInput, StoreError
+from holdfast.files.memory_md.append import Piece, last_category, pieces, with_ids
+from holdfast.files.memory_md.before import BEFORE, note_before
 from holdfast.files.memory_md.cache import our_memories
-from holdfast.files.memory_md.diff import pieces, shown, without
+from holdfast.files.memory_md.diff import shown, without
 from holdfast.files.memory_md.disk import agreed_text, agreed_texts
 from holdfast.files.memory_md.document import (
     FILE_NAME,
@@ -137,26 +139,45 @@ def _present(place: Place) -> str | None:
 # ── adding ───────────────────────────────────────────────────────────────────────────────────
 
 
+class FileTooLarge(InvalidInput):
+    """The file would grow past its cap."""
+
+
 def append(place: Place, content: str, *, chars_max: int | None) -> Appended:
-    """Adds what the hub does not know yet; refused where the file would grow past `chars_max`."""
+    """Adds what the hub does not know yet, as it is written: under the heading that it gives, or at
+    the end. Refused where the file would grow past `chars_max`.
+
+    What is added is in the store first. Where the file cannot follow, or somebody else's sync comes
+    in between, the lines stand in the sections of their categories.
+    """
     normalise.clean_content(content, bytes_max=place.scope.settings["content.bytes_max"])
-    found = pieces(place.scope.core.redactor.text(content, keep_hidden=True))
-    if not found:
+    _write_first_file(place)
+    raw = _agreed(place)
+    found = pieces(
+        place.scope.core.redactor.text(content, keep_hidden=True), last_category(raw or "")
+    )
+    told = [piece for piece in found if piece.content]
+    if not told:
         raise InvalidInput("There is nothing to add.", hint="Give a bullet or a sentence.")
-    new, known = _new_ones(place, found)
+    new, known = _new_ones(place, told)
     size = len(shown(_present(place) or ""))
-    _refuse_large(place, size, sum(len(f"- {text}\n") for text, _ in new), chars_max)
-    results = remember_many(place.scope, [_draft(place, *piece) for piece in new])
+    _refuse_large(place, size, sum(len(piece.raw) for piece in new), chars_max)
+    drafts = [_draft(place, piece.content, piece.category) for piece in new]
+    results = remember_many(place.scope, drafts)
+    ids = {
+        piece: result.memory.id
+        for piece, result in zip(new, results, strict=True)
+        if not isinstance(result, Duplicate) and not result.memory.quarantine
+    }
     seen = _seen(place)
     notes = []
     try:
-        Mirror(
-            place.scope,
-            place.path,
-        ).sync()
+        Mirror(place.scope, place.path).append(with_ids(found, ids))
     except (HoldfastError, OSError) as error:
         # What was added is in the store; that the file could not follow is no failure of it.
         notes.append(str(error))
+    changes = {change for one in results if (change := getattr(one, "change", None))}
+    note_before(place.scope, changes, raw, _agreed(place))
     added = [result.memory for result in results if not isinstance(result, Duplicate)]
     known += [
         result.memory
@@ -165,23 +186,36 @@ def append(place: Place, content: str, *, chars_max: int | None) -> Appended:
     ]
     now = _present(place)
     if now is not None:
-        ids = {memory.id for memory in [*added, *known]}
-        note_seen(place.scope, place.reader, seen_after(seen, now, ids))
+        own = {memory.id for memory in [*added, *known]}
+        note_seen(place.scope, place.reader, seen_after(seen, now, own))
     return Appended(tuple(added), tuple(known), (*_append_notes(results, known), *notes))
 
 
-def _new_ones(
-    place: Place, found: Sequence[tuple[str, str | None]]
-) -> tuple[list[tuple[str, str | None]], list[Memory]]:
+def _write_first_file(place: Place) -> None:
+    """Makes the file of a hub that has memories and no file, so that what is added comes last."""
+    if os.path.exists(place.path) or _present(place) is None:
+        return
+    # What is wrong with the folder, the append itself says.
+    with suppress(HoldfastError, OSError):
+        Mirror(place.scope, place.path).sync()
+
+
+def _agreed(place: Place) -> str | None:
+    """The file as it is, ids and dates included."""
+    with place.scope.core.store.read() as reader:
+        return agreed_text(reader, place.scope.hub_id)
+
+
+def _new_ones(place: Place, found: Sequence[Piece]) -> tuple[list[Piece], list[Memory]]:
     with place.scope.read() as reader:
         ours = our_memories(place.scope.core, reader, place.scope.hub_id)
     said: dict[str, Memory | None] = {words_key(memory.content): memory for memory in ours}
-    new: list[tuple[str, str | None]] = []
+    new: list[Piece] = []
     known: list[Memory] = []
-    for text, category in found:
-        key = words_key(text)
+    for piece in found:
+        key = words_key(piece.content)
         if key not in said:
-            new.append((text, category))
+            new.append(piece)
             said[key] = None
         elif (memory := said[key]) is not None:
             known.append(memory)
@@ -201,7 +235,7 @@ def _draft(place: Place, content: str, category: str | None) -> Draft:
 
 def _refuse_large(place: Place, size: int, more: int, chars_max: int | None) -> None:
     if chars_max is not None and more and size + more > chars_max:
-        raise InvalidInput(
+        raise FileTooLarge(
             f"{FILE_NAME} has {size:,} characters; with these {more:,} it would have more than the"
             f" {chars_max:,} allowed, so nothing was added.",
             hint="Condense it first: read it, then rewrite it with a shorter text that keeps what"
@@ -267,7 +301,9 @@ def rewrite(place: Place, text: str, *, chars_max: int | None) -> Rewritten:
         return Rewritten()
     voice = Voice(place.source, place.trust, place.reader or None, REWRITTEN, LEFT_OUT)
     mirror = Mirror(place.scope, place.path, voice)
+    before = _agreed(place)
     report = mirror.rewrite(text, present if seen is None else seen)
+    note_before(place.scope, report.changes, before, _agreed(place))
     now = _present(place) or ""
     own = {memory.id for memory in report.taken_in}
     after = seen_after(seen or present, now, own)
@@ -366,10 +402,11 @@ def note_seen(scope: Scope, reader: str, text: str) -> None:
 def forget_seen(scope: Scope) -> None:
     """Drops all notes; they may hold what is about to be purged."""
     with scope.core.store.read() as store_reader:
-        if store_reader.agreed(scope.hub_id, _ROW) is None:
-            return
-    with scope.core.store.write(hub=scope.hub_id) as writer:
-        writer.drop_agreed(scope.hub_id, _ROW)
+        noted = [row for row in (_ROW, BEFORE) if store_reader.agreed(scope.hub_id, row)]
+    if noted:
+        with scope.core.store.write(hub=scope.hub_id) as writer:
+            for row in noted:
+                writer.drop_agreed(scope.hub_id, row)
 
 
 def seen_after(before: str | None, now: str, own: Collection[str]) -> str:

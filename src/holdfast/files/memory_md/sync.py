@@ -20,13 +20,14 @@ and the next sync ends what was begun:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from holdfast.domain.memory import Memory
 from holdfast.engine.scope import Scope
 from holdfast.errors import Conflict
 from holdfast.files.atomic import locked, make_folder, remove_partials
+from holdfast.files.memory_md.append import appended
 from holdfast.files.memory_md.cache import (
     Stamp,
     Token,
@@ -38,7 +39,7 @@ from holdfast.files.memory_md.cache import (
 )
 from holdfast.files.memory_md.diff import dropped_text, taken_over
 from holdfast.files.memory_md.disk import Files, MirrorFiles, agreed_text, texts_of
-from holdfast.files.memory_md.document import Document, Item, render
+from holdfast.files.memory_md.document import Block, Document, Item, render
 from holdfast.files.memory_md.intake import (
     A_PERSON,
     Intake,
@@ -93,6 +94,11 @@ class Mirror:
         self._locked(lambda: self._rewrite(text, seen, attempts))
         return together(attempts)
 
+    def append(self, blocks: Sequence[Block]) -> SyncReport:
+        """A sync that puts text at the end of the file, or below the headings that it gives. Its
+        memories are in the store already."""
+        return self._locked(lambda: self._sync(self._intake, more=blocks))
+
     def tidy(self) -> bool:
         """Puts sections of one category together; says whether there was anything to do."""
         return self._locked(self._tidy)
@@ -117,18 +123,23 @@ class Mirror:
             hint="Try again when fewer write at the same time.",
         )
 
-    def _sync(self, intake: Intake, *, confirm: bool = False) -> SyncReport:
+    def _sync(
+        self, intake: Intake, *, confirm: bool = False, more: Sequence[Block] = ()
+    ) -> SyncReport:
         self.files.finish()
         stamp = read_stamp(self.path)
         with self._scope.core.store.read() as reader:
             files = self.files.read(reader)
             token = token_of(reader, self._scope.hub_id)
-            if files.as_agreed and stamp.is_for(self._scope.hub_id, token, self._scope.now()):
+            as_noted = stamp.is_for(self._scope.hub_id, token, self._scope.now())
+            if files.as_agreed and as_noted and not more:
                 self.files.left = files.texts
                 self._note_stamp(token, stamp.due)
                 return SyncReport()
             snapshot = snapshot_of(self._scope, reader, token)
             document = files.document
+            if more and not self.files.pages:
+                document = appended(document, more, self._scope.now().date())
             view = view_of(self._scope, reader, snapshot, document)
             plan = merge(files.base, document, view)
         if not confirm:

@@ -1,0 +1,234 @@
+"""Text that is appended to MEMORY.md: which parts of it are memories, and where they go. The text
+stays as it was written; ids and dates of sections are added in comments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from holdfast.files.memory_md.document import (
+    SPACE,
+    TITLE,
+    Block,
+    Document,
+    Item,
+    Section,
+    Verbatim,
+    category_of,
+    dated,
+    ended,
+)
+from holdfast.files.memory_md.parse import identified, item_text, parse
+
+_ANY_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
+_FENCE = re.compile(r" {0,3}(```|~~~)")
+
+
+class Piece(NamedTuple):
+    """A part of a text to be added: what it says as a memory ('' where it is none, as a heading or
+    an empty line), its category, and how it is written. `place` tells equal ones apart."""
+
+    place: int
+    content: str
+    category: str | None
+    raw: str
+    block: Block
+
+
+def last_category(text: str) -> str | None:
+    """The category of the section that a file ends in: what is added at its end is in it."""
+    category: str | None = None
+    for block in parse(text).blocks:
+        if isinstance(block, Section):
+            category = block.category
+        elif isinstance(block, Verbatim) and re.search(r"(?m)^# ", block.raw):
+            category = None
+    return category
+
+
+def pieces(text: str, category: str | None) -> list[Piece]:
+    """Text in parts: a memory for each bullet, paragraph and other block. `category` is that of the
+    place where it is added, until a heading names another."""
+    out: list[Piece] = []
+
+    def keep(content: str, raw: str, block: Block) -> None:
+        out.append(Piece(len(out), content, named or category, raw, block))
+
+    named: str | None = None  # by a heading that is no section
+    for block in parse(ended(text.replace("\r\n", "\n"), "\n"), whole=True).blocks:
+        if isinstance(block, Section):
+            category, named = block.category, None
+            keep("", block.raw, block)
+        elif isinstance(block, Item):
+            keep(block.content, block.raw, block._replace(id=None, category=category))
+        else:
+            for part in _parts(block.raw):
+                heading = _ANY_HEADING.fullmatch(part.rstrip(SPACE))
+                if heading and len(heading[1]) == 1:
+                    category, named = None, category_of(heading[2])
+                elif heading and category is None:
+                    named = category_of(heading[2])
+                is_text = bool(part.strip(SPACE)) and not heading
+                keep(part.strip(SPACE) if is_text else "", part, Verbatim(part))
+    return out
+
+
+def with_ids(found: Sequence[Piece], ids: Mapping[Piece, str]) -> list[Block]:
+    """The text as blocks, each memory with its id. What got none, as it is known already, is left
+    out, and so is a heading with nothing below it."""
+    blocks: list[Block] = []
+    for piece in found:
+        if not piece.content:
+            blocks.append(piece.block)
+        elif (memory_id := ids.get(piece)) and isinstance(piece.block, Item):
+            blocks.append(identified(piece.block, memory_id))
+        elif memory_id:
+            # A block of code or a table can only be a memory below a bullet.
+            raw = item_text(piece.content, memory_id)
+            category = piece.category if _in_section(found, piece) else None
+            blocks.append(Item(raw, memory_id, piece.content, category))
+    return _without_empty(blocks)
+
+
+def _in_section(found: Sequence[Piece], piece: Piece) -> bool:
+    """Whether its category is that of a section, in the text or above it."""
+    for before in reversed(found[: piece.place]):
+        if isinstance(before.block, Section):
+            return True
+        if re.match(r" {0,3}# ", before.raw):
+            return False
+    return not any(isinstance(one.block, Section) for one in found[: piece.place])
+
+
+def _without_empty(blocks: Sequence[Block]) -> list[Block]:
+    """The blocks without headings and space that nothing follows."""
+    out = list(blocks)
+    while out and not isinstance(out[-1], Item):
+        out.pop()
+    kept: list[Block] = []
+    for at, block in enumerate(out):
+        after = next((one for one in out[at + 1 :] if isinstance(one, (Item, Section))), None)
+        if isinstance(block, Section) and isinstance(after, Section):
+            continue
+        kept.append(block)
+    return kept
+
+
+def appended(document: Document, blocks: Sequence[Block], today: date) -> Document:
+    """The document with these blocks: below the heading they give where it is there already, else
+    at the end. Memories that stand in it by now are left as they are."""
+    there = {item.id for item in document.items}
+    left = [one for one in blocks if not (isinstance(one, Item) and one.id in there)]
+    left = _without_empty(left)
+    if not left:
+        return document
+    made = list(document.blocks)
+    if len(made) == 1 and made[0].raw.strip() == TITLE and left[0].raw.startswith("# "):
+        # A text with a title of its own needs none of ours.
+        made = []
+    for group in _groups(left):
+        _insert(made, group, document.newline, today)
+    return Document(tuple(made), document.newline)
+
+
+def _groups(blocks: Sequence[Block]) -> Iterator[list[Block]]:
+    """The blocks in parts that begin with a section."""
+    group: list[Block] = []
+    for block in blocks:
+        if isinstance(block, Section) and group:
+            yield group
+            group = []
+        group.append(block)
+    yield group
+
+
+def _insert(made: list[Block], group: list[Block], newline: str, today: date) -> None:
+    first = group[0]
+    at = len(made)
+    if isinstance(first, Section):
+        heading = _find(made, first.category)
+        if heading is None:
+            group = [dated(first, today, newline), *group[1:]]
+        else:
+            made[heading] = dated(made[heading], today, newline)  # type: ignore[arg-type]
+            at = _end_of(made, heading)
+            group = group[1:]
+            while group and not isinstance(group[0], Item) and not group[0].raw.strip(SPACE):
+                group = group[1:]
+    else:
+        heading = _last_section(made)
+        if heading is not None:
+            made[heading] = dated(made[heading], today, newline)  # type: ignore[arg-type]
+    if not group:
+        return
+    if at:
+        made[at - 1] = made[at - 1]._replace(raw=ended(made[at - 1].raw, newline))
+        if _needs_gap(made[at - 1], group[0]):
+            group = [Verbatim(newline), *group]
+    raws = [block._replace(raw=block.raw.replace("\n", newline)) for block in group]
+    if at < len(made) and made[at].raw.strip(SPACE):
+        raws.append(Verbatim(newline))
+    made[at:at] = raws
+
+
+def _needs_gap(above: Block, below: Block) -> bool:
+    """Whether an empty line has to part them: two bullets, or a heading and its text, need none."""
+    if above.raw.endswith(("\n\n", "\n\r\n")) or not above.raw.strip(SPACE):
+        return False
+    if isinstance(below, Item) and isinstance(above, Item):
+        return not (above.bullet and below.bullet)
+    return not (isinstance(below, Item) and isinstance(above, Section))
+
+
+def _find(blocks: Sequence[Block], category: str) -> int | None:
+    """The last section of a category."""
+    for at in reversed(range(len(blocks))):
+        block = blocks[at]
+        if isinstance(block, Section) and block.category == category:
+            return at
+    return None
+
+
+def _last_section(blocks: Sequence[Block]) -> int | None:
+    for at in reversed(range(len(blocks))):
+        block = blocks[at]
+        if isinstance(block, Section):
+            return at
+        if isinstance(block, Verbatim) and re.search(r"(?m)^# ", block.raw):
+            return None
+    return None
+
+
+def _end_of(blocks: Sequence[Block], heading: int) -> int:
+    """Where the section ends, before the empty lines that part it from the next."""
+    end = heading + 1
+    for at in range(heading + 1, len(blocks)):
+        block = blocks[at]
+        title = isinstance(block, Verbatim) and re.search(r"(?m)^# ", block.raw)
+        if isinstance(block, Section) or title:
+            break
+        if block.raw.strip(SPACE):
+            end = at + 1
+    return end
+
+
+def _parts(raw: str) -> Iterator[str]:
+    """Free text in parts: headings, blocks of code, empty lines, and what stands between these."""
+    part: list[str] = []
+    fence = ""
+    for line in raw.splitlines(keepends=True):
+        alone = not fence and (_ANY_HEADING.fullmatch(line.rstrip(SPACE)) or not line.strip())
+        if alone and part:
+            yield "".join(part)
+            part = []
+        if alone:
+            yield line
+            continue
+        part.append(line)
+        if found := _FENCE.match(line):
+            # A fence is closed by the signs it was opened with.
+            fence = "" if found[1] == fence else fence or found[1]
+    if part:
+        yield "".join(part)
