@@ -1374,12 +1374,24 @@ class HubMemory:
         source: str = "sdk",
         source_agent: str | None = None,
     ) -> Appended:
-        """Adds bullets and paragraphs to MEMORY.md, each a memory in the section of its heading or
-        its category; what is known is not added again. Past `chars_max` it is refused."""
+        """Adds text to MEMORY.md as it is given: below the heading that it names, or at the end.
+        Each bullet and each paragraph becomes a memory; what is known is not added again. Past
+        `chars_max` it is refused, or, with a language model, the file is condensed: that is a
+        rewrite which `undo` takes back."""
         from holdfast.files.memory_md import edit
 
         place = self._as_text(source, trust, source_agent)
-        return edit.append(place, content, chars_max=chars_max)
+        try:
+            return edit.append(place, content, chars_max=chars_max)
+        except edit.FileTooLarge:
+            from holdfast.passes.condense import condense
+
+            text = edit.read(place) or ""
+            shorter = condense(self.scope, text, content, chars_max=chars_max or 0)
+            if shorter is None:
+                raise
+            done = edit.rewrite(place, shorter.text, chars_max=chars_max)
+            return edit.condensed(done, shorter.model, chars_max or 0)
 
     @writes(retry=False, local=FILES_ARE_LOCAL)
     def rewrite_memory_md(

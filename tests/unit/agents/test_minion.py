@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import holdfast
-from holdfast import Holdfast, HubMemory
+from holdfast import Holdfast, HubMemory, ModelError
 from holdfast.agents.toolset import Reply, Toolset
-from holdfast.testing import FixedClock, open_for_tests
+from holdfast.testing import FixedClock, ScriptedModel, open_for_tests
 
 
 @pytest.fixture
@@ -103,6 +105,60 @@ def test_past_the_cap_the_model_is_asked_to_condense(
     assert "at most 4,096" in too_long.text
     assert not update(tools, "rewrite", "## Fact\n- Facts about something or other.\n").failed
     assert not update(tools, "append", "- Now it fits").failed
+
+
+OLD = "## About Me\n- Lives in Oslo.\n- Had lunch with Bob on Monday, which was nice.\n"
+SHORTER = "## About Me\n- Lives in Oslo.\n- Prefers tabs.\n"
+
+
+@contextmanager
+def condensing(folder: Path, *answers: Any) -> Iterator[tuple[HubMemory, Toolset, ScriptedModel]]:
+    model = ScriptedModel(answers)
+    settings = {"minion.chars_max": 200}
+    with open_for_tests(folder, model=model, settings=settings) as memory:
+        hub = memory.hub()
+        tools = holdfast.tools("minion", hub)
+        update(tools, "append", OLD + "- " + "A long line about something. " * 3)
+        yield hub, tools, model
+
+
+def test_with_a_model_a_file_over_the_cap_is_condensed_and_that_can_be_undone(
+    tmp_path: Path,
+) -> None:
+    with condensing(tmp_path, f"```markdown\n{SHORTER}```") as (hub, tools, model):
+        before = Path(hub.memory_md).read_bytes()
+        reply = update(tools, "append", "- Prefers tabs.\n- And this is over the cap, I think.")
+        assert not reply.failed
+        assert content(tools) == SHORTER
+        assert "Had lunch with Bob" in model.asked[0].prompt
+        note = reply.data["note"] if reply.data else ""
+        assert "condensed it" in note
+        assert f"`holdfast undo {hub.changes()[0].id}`" in note
+        hub.undo(hub.changes()[0].id)
+        assert Path(hub.memory_md).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["## About Me\n- Lives in Rome.\n", "", "x " * 200, ModelError("It is down.", hint="Wait.")],
+)
+def test_what_a_model_makes_up_is_not_used_and_the_append_is_refused(
+    tmp_path: Path, answer: Any
+) -> None:
+    with condensing(tmp_path, answer, answer) as (_, tools, _):
+        before = content(tools)
+        reply = update(tools, "append", "- Prefers tabs, and this is far over the cap, I think.")
+        assert reply.failed
+        assert "rewrite it with a shorter text" in reply.text
+        assert content(tools) == before
+
+
+def test_a_model_hears_what_was_wrong_and_may_do_better(tmp_path: Path) -> None:
+    wrong = SHORTER.replace("Oslo", "Rome")
+    with condensing(tmp_path, wrong, SHORTER) as (_, tools, model):
+        assert not update(tools, "append", "- Prefers tabs.\n- And this is over, I think.").failed
+        assert "The file does not say: Lives in Rome." in model.asked[1].prompt
+        assert content(tools) == SHORTER
 
 
 def test_the_cap_is_a_setting(tmp_path: Path) -> None:

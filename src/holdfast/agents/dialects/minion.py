@@ -55,8 +55,8 @@ DIALECT = Dialect(
         Tool(
             "memory_update",
             "Update memory",
-            "Updates MEMORY.md. `append` adds what is new, one bullet for each fact, below a"
-            " `## Heading` that names its section; what is known is not added twice. `rewrite`"
+            "Updates MEMORY.md. `append` adds what is new as you write it: below the `## Heading`"
+            " that you give, or at the end; what is known is not added twice. `rewrite`"
             " replaces the whole file: give all of the new text, because a line you leave out is"
             " archived. Keep only what will matter in three months and changes what you do. The"
             " file has a size limit; when an append is refused, rewrite it with a shorter text.",

@@ -332,6 +332,16 @@ def rewrite(place: Place, text: str, *, chars_max: int | None) -> Rewritten:
     )
 
 
+def condensed(done: Rewritten, model: str, chars_max: int) -> Appended:
+    """An append that a model made room for, with how to take it back."""
+    undo = ", then ".join(f"`holdfast undo {change}`" for change in reversed(done.changes))
+    note = (
+        f"{FILE_NAME} would have had more than {chars_max:,} characters, so {model} condensed it"
+        f" with what was added. To take that back: {undo}."
+    )
+    return Appended(done.added, (), (note, *done.notes))
+
+
 def _refuse_hidden_orders(place: Place, text: str) -> None:
     """Refuses a text with orders in characters that cannot be seen. Elsewhere such a text is held;
     here most of it is the file as it was."""
