@@ -1,5 +1,5 @@
-"""Minion (seed 003): one MEMORY.md in the prompt of every call, that the agent reads, appends to and
-rewrites; its limitations and ideas for the future are behaviours here."""
+"""Minion (seed 003): one MEMORY.md in the prompt of every call. The agent reads it, appends to it
+and rewrites it; its limitations and ideas for the future are behaviours here."""
 
 from __future__ import annotations
 
