@@ -578,6 +578,7 @@ export interface NewTurn {
   at?: string | null;
   speaker?: string | null;
   trust?: string | null;
+  folder?: string | null;
 }
 
 /** What became of one thing: stored, mentioned, superseded, held, dropped …, and why. */

@@ -134,14 +134,19 @@ def _is_wanted(record: Record, placing: Placing) -> bool:
     return placing.only is None or record.scope == placing.only
 
 
+# Scopes that may be different people.
+OF_PEOPLE = {"user": "users or agents", "agent": "agents", "namespace": "namespaces"}
+
+
 def _require_choice(importer: Importer, scopes: Counter[str], placing: Placing) -> None:
     """People are not mixed in one hub without being asked."""
-    if importer.scopes != "user" or len(scopes) < 2 or placing.split or placing.merge:
+    whose = OF_PEOPLE.get(importer.scopes)
+    if whose is None or len(scopes) < 2 or placing.split or placing.merge:
         return
     listed = ", ".join(repr(name) for name, _ in scopes.most_common(5))
     more = f" and {len(scopes) - 5} more" if len(scopes) > 5 else ""
     raise InvalidInput(
-        f"The memories belong to {len(scopes)} users or agents: {listed}{more}.",
+        f"The memories belong to {len(scopes)} {whose}: {listed}{more}.",
         hint="Give each a hub of its own with --split, take one with --only NAME, or put all into"
         " one hub with --merge.",
     )

@@ -13,8 +13,20 @@ if TYPE_CHECKING:
 
 # The name of each, and the module that has its IMPORTER.
 MODULES = {
-    "mem0": "mem0",
+    "basic-memory": "basic_memory",
+    "chatgpt": "chatgpt",
+    "claude": "claude",
+    "claude-mem": "claude_mem",
+    "csv": "csv_table",
+    "graphiti": "graphiti",
+    "json": "json_table",
+    "langgraph": "langgraph",
+    "letta": "letta",
+    "markdown": "markdown",
     "mcp-memory": "mcp_memory",
+    "mcp-memory-service": "mcp_memory_service",
+    "mem0": "mem0",
+    "openclaw": "openclaw",
 }
 
 

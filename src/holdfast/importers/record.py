@@ -41,6 +41,8 @@ class Record(NamedTuple):
     session: str | None = None
     speaker: str | None = None
     expires: datetime | None = None
+    # When it ceased to hold.
+    until: datetime | None = None
     # Whether `created` is when it happened, and not just since when it is known.
     event: bool = False
     # Metadata of the user's own, which stays as it is.
@@ -76,7 +78,7 @@ class Importer(NamedTuple):
     read: Callable[[str, Options], Iterator[Found]]
     rows: tuple[Row, ...]
     # What `Record.scope` is; people are never mixed in one hub without being asked.
-    scopes: Literal["user", "project", "namespace", ""] = ""
+    scopes: Literal["user", "agent", "project", "namespace", ""] = ""
     # A path as people have it, for the help.
     example: str = "PATH"
     # How the format was tried: with the real program, or by its documentation.
@@ -106,6 +108,7 @@ def item_of(record: Record, program: str) -> Item:
         speaker=_cut(record.speaker, _LABEL_CHARS_MAX) or None,
         occurred_at=record.created if record.event else None,
         valid_from=None if record.event else record.created,
+        valid_until=None if record.event else _not_before(record.until, record.created),
         expires_at=record.expires,
         metadata={**plain(record.metadata), IMPORTED: plain(origin)},
         source="import",
@@ -113,6 +116,10 @@ def item_of(record: Record, program: str) -> Item:
         trust="import",
     )
     return Item(record.id, draft)
+
+
+def _not_before(until: datetime | None, since: datetime | None) -> datetime | None:
+    return max(until, since) if until and since else until
 
 
 def labels(values: Sequence[str]) -> tuple[str, ...]:

@@ -34,9 +34,9 @@ def _configuring(importer: Importer) -> Callable[[Parser], None]:
                 "--split", action="store_true", help=f"a hub for each {importer.scopes}"
             )
             parser.add_argument("--only", metavar="NAME", help=f"only this {importer.scopes}")
-        if importer.scopes == "user":
+        if importer.scopes in ("user", "agent", "namespace"):
             parser.add_argument(
-                "--merge", action="store_true", help="all users into one hub, by intent"
+                "--merge", action="store_true", help=f"every {importer.scopes} into one hub"
             )
         if importer.maps:
             parser.add_argument(
