@@ -33,7 +33,9 @@ def read(path: str, options: Options) -> Iterator[Found]:
                 yield from _conversation(one)
             elif isinstance(one.get("chat_messages"), list):
                 raise InvalidInput(
-                    f"{path} is an export of Claude.", hint="Use `holdfast import claude`."
+                    f"{path} is an export of Claude.",
+                    hint="Import it as `claude`.",
+                    command="Use `holdfast import claude`.",
                 )
         for one in export.items(_MEMORIES):
             text = one.get("content") or one.get("memory") or one.get("text")

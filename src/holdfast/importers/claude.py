@@ -26,7 +26,9 @@ def read(path: str, options: Options) -> Iterator[Found]:
                 yield from _conversation(one)
             elif isinstance(one.get("mapping"), dict):
                 raise InvalidInput(
-                    f"{path} is an export of ChatGPT.", hint="Use `holdfast import chatgpt`."
+                    f"{path} is an export of ChatGPT.",
+                    hint="Import it as `chatgpt`.",
+                    command="Use `holdfast import chatgpt`.",
                 )
         projects = {}
         for one in export.items(r"projects\.json"):

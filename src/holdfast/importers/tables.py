@@ -136,7 +136,8 @@ def _mapped(path: str, columns: list[str], options: Options) -> dict[str, str]:
     if not names["text"]:
         raise InvalidInput(
             f"Which column of {path} holds the text? It has: {', '.join(columns[:20]) or 'none'}.",
-            hint="Say it with --map text=COLUMN.",
+            hint="Name it in the mapping.",
+            command="Say it with --map text=COLUMN.",
         )
     return names
 

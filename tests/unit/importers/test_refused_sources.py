@@ -33,7 +33,7 @@ def read(program: str, path: Path, **options: str) -> list[Found]:
 def test_an_export_of_another_service_is_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="is an export of Claude") as caught:
         read("chatgpt", claude_zip(tmp_path))
-    assert "holdfast import claude" in caught.value.hint
+    assert "holdfast import claude" in caught.value.command
     with pytest.raises(InvalidInput, match="is an export of ChatGPT"):
         read("claude", chatgpt_zip(tmp_path))
 
