@@ -147,7 +147,7 @@ def _require_choice(importer: Importer, scopes: Counter[str], placing: Placing) 
     more = f" and {len(scopes) - 5} more" if len(scopes) > 5 else ""
     raise InvalidInput(
         f"The memories belong to {len(scopes)} {whose}: {listed}{more}.",
-        hint="Say `split` for a hub of each, `only` for one of them, or `merge` for all in one hub.",
+        hint="Say `split` (a hub for each), `only` (one of them) or `merge` (all in one hub).",
         command="Give each a hub of its own with --split, take one with --only NAME, or put all"
         " into one hub with --merge.",
     )
