@@ -79,7 +79,6 @@ _DAY = (
     r"|tomorrow|today|(?:the )?end of (?:the|this|next) (?:week|month|quarter|year)|next week"
     r"|next month|Q[1-4](?: \d{4})?)"
 )
-_CLOCK = r"(?:\d{1,2}(?::\d\d)? ?(?:am|pm|a\.m\.|p\.m\.|o'clock)?|noon|midnight)"
 # The name of a tool: up to four words.
 _TOOL = r"[^\s,;.]+(?:[ .](?!for\b|as\b|in\b|on\b|to\b|with\b|and\b|instead\b|over\b|now\b|since\b|when\b|because\b|at\b|from\b)[^\s,;]+){0,3}"  # noqa: E501
 _FOR = r"(?: (?:for|as|in|on|at|when|with|to) (?P<what>[^,;]{2,60}?))?"
