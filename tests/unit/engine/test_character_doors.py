@@ -43,6 +43,9 @@ class Hostile:
             f"\ufe01{word}\x07{word}\x9b2J"
         )
 
+    # The doors that are shared with the tests on secrets ask for one.
+    password = __call__
+
     def marks(self) -> Iterator[bytes]:
         """What is to be found nowhere, as it was given and as JSON writes it."""
         for word in self.words:

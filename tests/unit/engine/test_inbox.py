@@ -71,7 +71,7 @@ def test_open_decisions_are_no_items(hub: HubMemory) -> None:
     asked = hub.request_decision("Which port?", ["80", "8080"]).memory
     assert hub.review() == []
     assert hub.review_count() == 0
-    with pytest.raises(Conflict, match="decide"):
+    with pytest.raises(Conflict, match="decision"):
         hub.approve(asked.id)
 
 

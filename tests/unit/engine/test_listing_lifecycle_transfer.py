@@ -227,7 +227,7 @@ def test_an_import_can_have_another_name_in_the_same_store(
     memory: Holdfast, hub: HubMemory
 ) -> None:
     lines = list(filled(hub).export())
-    with pytest.raises(AlreadyExists, match="--as"):
+    with pytest.raises(AlreadyExists, match="under another name"):
         memory.import_hub(lines)
     copy = memory.import_hub(lines, name="copy")
     assert [m.content for m in copy.list()] == [m.content for m in hub.list()]
@@ -261,7 +261,7 @@ def test_hubs_are_made_named_and_removed(memory: Holdfast) -> None:
     memory.create_hub("two").remember("A mark of two")
     with pytest.raises(AlreadyExists):
         memory.create_hub("one")
-    with pytest.raises(NotFound, match="hub create"):
+    with pytest.raises(NotFound, match="Create it first"):
         memory.hub("three")
     memory.rename_hub("one", "uno")
     assert [info.name for info in memory.hubs()] == ["two", "uno"]
