@@ -86,6 +86,8 @@ if TYPE_CHECKING:
 
 # Inside the class the word `list` is the method; here it is the type.
 list_ = list
+# Revisions of one memory in one change set that a limited reading of it reckons with.
+_REVISIONS_OF_ONE = 4
 
 
 class HubMemory:
@@ -837,7 +839,10 @@ class HubMemory:
         with self.core.read() as reader:
             self.scope.require_hub(reader)
             for change in named:
-                ids = dict.fromkeys(one.memory_id for one in reader.revisions_of(self.id, change))
+                # A change may revise a memory more than once.
+                most = None if limit is None else limit * _REVISIONS_OF_ONE
+                revisions = reader.revisions_of(self.id, change, limit=most)
+                ids = dict.fromkeys(one.memory_id for one in revisions)
                 found = reader.memories_by_id(self.id, list(ids)[:limit])
                 out[change] = sorted(found.values(), key=lambda memory: memory.number)
         return out

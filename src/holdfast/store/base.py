@@ -124,7 +124,12 @@ class Reader(Protocol):
         """The same of many; a memory without any is not in the answer."""
         ...
 
-    def revisions_of(self, hub_id: str, change_id: str) -> list[Revision]: ...
+    def revisions_of(
+        self, hub_id: str, change_id: str, *, limit: int | None = None
+    ) -> list[Revision]:
+        """The revisions of a change set in the order of writing; the first so many with a limit."""
+        ...
+
     def changed_after(self, hub_id: str, at: datetime) -> list[str]:
         """The memories that have a revision later than `at`."""
         ...

@@ -222,7 +222,7 @@ class Known:
     def by_change(self, change_id: str) -> Iterator[Memory]:
         """The memories that a change set changed."""
         if len(change_id) <= _ID_CHARS_MAX and self._may_look():
-            for revision in self._reader.revisions_of(self._hub_id, change_id)[:_CHANGED_MAX]:
+            for revision in self._reader.revisions_of(self._hub_id, change_id, limit=_CHANGED_MAX):
                 memory = self.by_id(revision.memory_id)
                 if memory is not None:
                     yield memory

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from holdfast.domain.change import Change, Receipt, Revision
@@ -277,8 +277,11 @@ class HistoryReader(Part):
     def revisions(self, hub_id: str, memory_id: str) -> list[Revision]:
         return [r for r in self._hub(hub_id).revisions if r.memory_id == memory_id]
 
-    def revisions_of(self, hub_id: str, change_id: str) -> list[Revision]:
-        return [r for r in self._hub(hub_id).revisions if r.change_id == change_id]
+    def revisions_of(
+        self, hub_id: str, change_id: str, *, limit: int | None = None
+    ) -> list[Revision]:
+        found = (r for r in self._hub(hub_id).revisions if r.change_id == change_id)
+        return list(islice(found, limit))
 
     def changed_after(self, hub_id: str, at: datetime) -> list[str]:
         changed = {r.memory_id for r in self._hub(hub_id).revisions if r.at > at}

@@ -79,9 +79,15 @@ class HistoryReader(MemoriesReader):
                 found.setdefault(revision.memory_id, []).append(revision)
         return {one: found[one] for one in memory_ids if one in found}
 
-    def revisions_of(self, hub_id: str, change_id: str) -> list[Revision]:
+    def revisions_of(
+        self, hub_id: str, change_id: str, *, limit: int | None = None
+    ) -> list[Revision]:
         return self._revisions(
-            hub_id, f" AND r.change_id = %(id)s{self._seen} ORDER BY r.sequence", id=change_id
+            hub_id,
+            f" AND r.change_id = %(id)s{self._seen} ORDER BY r.sequence LIMIT %(limit)s",
+            id=change_id,
+            # NULL is no limit.
+            limit=limit,
         )
 
     def changed_after(self, hub_id: str, at: datetime) -> list[str]:

@@ -217,12 +217,15 @@ class HistoryReader(Part):
         )
         return [checked.revision_from_row(row, hub_id) for row in found]
 
-    def revisions_of(self, hub_id: str, change_id: str) -> list[Revision]:
+    def revisions_of(
+        self, hub_id: str, change_id: str, *, limit: int | None = None
+    ) -> list[Revision]:
         hub = self._pk(hub_id)
         found = self._all(
             f"{rows.REVISIONS} WHERE r.change = (SELECT pk FROM changes WHERE hub = ? AND id = ?)"
-            f"{self._of_seen('r.memory')} ORDER BY r.pk",
-            (hub, change_id),
+            f"{self._of_seen('r.memory')} ORDER BY r.pk LIMIT ?",
+            # No limit, for SQLite.
+            (hub, change_id, -1 if limit is None else limit),
         )
         return [checked.revision_from_row(row, hub_id) for row in found]
 

@@ -64,6 +64,8 @@ class HistoryKept(StoreCase):
         with store.read() as reader:
             found = reader.revisions_of(HUB, "chg_both")
             assert reader.revisions_of(HUB, "chg_none") == []
+            assert reader.revisions_of(HUB, "chg_both", limit=1) == found[:1]
+            assert reader.revisions_of(HUB, "chg_both", limit=9) == found
         assert [r.memory_id for r in found] == ["mem_1", "mem_2"]
 
     def test_a_scan_comes_oldest_first(self, store: Store) -> None:
