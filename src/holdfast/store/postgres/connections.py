@@ -22,7 +22,6 @@ from psycopg.types.numeric import Int8Dumper
 
 from holdfast.errors import ServerUnreachable
 from holdfast.store.postgres.errors import (
-    busy,
     connection_lost,
     connection_refused,
     is_coming_up,
@@ -31,7 +30,6 @@ from holdfast.store.postgres.errors import (
     write_cancelled,
 )
 from holdfast.store.postgres.keepalive import MonitoredConnection, NoAnswer, configured
-from holdfast.store.postgres.locks import LOCK_CLASS, WHOLE_STORE
 from holdfast.store.postgres.pool import Patience, Pool
 from holdfast.store.postgres.session import (
     POSITION,
@@ -153,10 +151,11 @@ def configure(connection: Connection) -> None:
 
 
 class WriteTransaction:
-    """An open write transaction: its connection, its id and its hub (0: none, or all)."""
+    """An open write transaction: its connection, and its id and its hub (0: none, or all), which
+    are known when the locks are taken (see locks.py)."""
 
-    def __init__(self, connection: Connection, transaction: str) -> None:
-        self.connection, self.transaction = connection, transaction
+    def __init__(self, connection: Connection) -> None:
+        self.connection, self.transaction = connection, ""
         self.hub = 0
         self.warned = False
 
@@ -245,11 +244,9 @@ class Connections:
         *,
         durable: bool,
         wait: bool,
-        whole: bool,
         wrote: Callable[[str], None] | None = None,
     ) -> Iterator[WriteTransaction]:
-        """A connection in a write transaction with the lock of the store: exclusive for the whole
-        store, shared for writers of one hub."""
+        """A connection in a write transaction, without locks yet."""
         begin = ["BEGIN ISOLATION LEVEL READ COMMITTED"]
         if wait:
             begin.append(f"SET LOCAL lock_timeout = {round(BUSY_WAIT_S * 1000)}")
@@ -262,8 +259,7 @@ class Connections:
         # The server stops a statement that takes too long; if it does not, we do.
         connection.answer_s = self._answer_s + _STOP_WAIT_S
         try:
-            transaction = self._lock_store(connection, wait=wait, whole=whole)
-            writing = WriteTransaction(connection, transaction)
+            writing = WriteTransaction(connection)
             yield writing
             position = self._commit(writing, durable=durable)
             if wrote is not None:
@@ -288,19 +284,6 @@ class Connections:
         """A statement_timeout: no longer than that of the role, and not 0, which is no limit."""
         wanted = max(1, round(seconds * 1000))
         return min(wanted, self._timeout_ms) if self._timeout_ms else wanted
-
-    def _lock_store(self, connection: Connection, *, wait: bool, whole: bool) -> str:
-        """Takes the lock of the store; returns the id of the transaction."""
-        lock = f"pg{'' if wait else '_try'}_advisory_xact_lock{'' if whole else '_shared'}"
-        row = connection.execute(
-            f"SELECT {lock}(%s::int, %s::int), pg_current_xact_id()::text",
-            (LOCK_CLASS, WHOLE_STORE),
-        ).fetchone()
-        assert row is not None
-        # The waiting function returns void, the trying one whether it got the lock.
-        if row[0] is False:
-            raise busy(self._address)
-        return str(row[1])
 
     def _begin(
         self, pool: Pool, begin: Sequence[str], only_if: str = "", *, within_s: float | None = None

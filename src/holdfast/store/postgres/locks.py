@@ -86,8 +86,8 @@ _LOCKS = 2**31
 
 
 class HubLock(NamedTuple):
-    """The hub that a writer writes for (None: the whole store), and whether it waits for the
-    lock."""
+    """The hub that a writer writes for (None: the whole store; NO_HUB: none), and whether it waits
+    for the lock."""
 
     address: str
     hub: str | None
@@ -116,24 +116,51 @@ class WritingSession(Session):
         super().__init__(connection, viewer, halfvec=halfvec)
         self._wanted = lock
         self._has_no_hub = lock.hub is None
-        # The lock is taken now and not at the first statement: writers wait at the beginning.
-        # `own_hub` is the hub of the write; 0 for none, or for all.
-        self.own_hub = max(0, self.hub(lock.hub)) if lock.hub else 0
+        # The locks are taken now and not at the first statement: writers wait at the beginning.
+        # `transaction` is the id of the transaction; `own_hub` the hub of the write, 0 for none or
+        # for all.
+        self.transaction, self.own_hub = self._take_locks()
 
-    def _find_hub(self, hub_id: str) -> int | None:
-        if self._wanted.hub not in (None, hub_id):
-            self.whole(f"touched the hub {hub_id}")
-        if self._wanted.hub is None:
-            return super()._find_hub(hub_id)
+    def _take_locks(self) -> tuple[str, int]:
+        hub_id = self._wanted.hub
+        # In one round trip: the server takes one lock after the other.
+        with self.connection.pipeline():
+            store = self._lock_store()
+            hub = self._lock_hub(hub_id) if hub_id else None
+        row = store.fetchone()
+        assert row is not None
+        # The waiting function returns void, the trying one whether it got the lock.
+        if row[0] is False:
+            raise busy(self._wanted.address)
+        found = None if hub is None else hub.fetchone()
+        if hub_id is None or found is None:
+            return str(row[1]), 0
+        if found[1] is False:
+            raise busy(self._wanted.address)
+        number = int(found[0])
+        if self.spread:
+            self._wait_for(number % _LOCKS)
+            self.name_hub(hub_id, number)
+        else:
+            self.note_hub(hub_id, number)
+        return str(row[1]), number
+
+    def _lock_store(self) -> psycopg.Cursor[Any]:
+        shared = "" if self._wanted.hub is None else "_shared"
+        return self.run(
+            f"SELECT {self._lock()}{shared}(%(of_store)s::int, %(whole)s::int),"
+            " pg_current_xact_id()::text",
+            of_store=LOCK_CLASS,
+            whole=WHOLE_STORE,
+        )
+
+    def _lock_hub(self, hub_id: str) -> psycopg.Cursor[Any]:
         if self.spread:
             # Citus may read `hubs`, a reference table, on any node, and a lock taken in the same
             # statement would be that node's. The shared lock of the store keeps hubs from being
             # created or dropped meanwhile.
-            found = super()._find_hub(hub_id)
-            if found is not None:
-                self._wait_for(found % _LOCKS)
-            return found
-        row = self.row(
+            return self.run("SELECT h.hub_id, true FROM hubs h WHERE h.id = %(hub)s", hub=hub_id)
+        return self.run(
             f"SELECT h.hub_id, {self._lock()}(%(of_hubs)s::int, (h.hub_id %% %(locks)s)::int),"
             " set_config('holdfast.hubs', current_setting('holdfast.hubs') || ',' || h.hub_id,"
             " true) FROM hubs h WHERE h.id = %(hub)s",
@@ -141,9 +168,17 @@ class WritingSession(Session):
             locks=_LOCKS,
             hub=hub_id,
         )
-        if row is not None and row[1] is False:
-            raise busy(self._wanted.address)
-        return None if row is None else int(row[0])
+
+    def may_name(self, hub_id: str) -> bool:
+        return self._wanted.hub is None
+
+    def _find_hub(self, hub_id: str) -> int | None:
+        if self._wanted.hub is None:
+            return super()._find_hub(hub_id)
+        if self._wanted.hub != hub_id:
+            self.whole(f"touched the hub {hub_id}")
+        # It was looked for when its lock was taken.
+        return None
 
     def no_hub(self) -> int:
         if not self._has_no_hub:

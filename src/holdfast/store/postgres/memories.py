@@ -67,7 +67,10 @@ class MemoriesReader(Part):
         return self._hub("name", name)
 
     def hub_by_id(self, hub_id: str) -> Hub | None:
-        number = self._session.known_hub(hub_id)
+        session = self._session
+        number = session.known_hub(hub_id)
+        if number is None and session.may_name(hub_id):
+            return self._named_hub(hub_id)
         return self._hub("id", hub_id) if number is None else self._numbered_hub(number)
 
     def _hub(self, column: str, value: str) -> Hub | None:
@@ -81,8 +84,35 @@ class MemoriesReader(Part):
         return None if row is None else rows.hub_from_row(row)
 
     def _numbered_hub(self, number: int) -> Hub | None:
-        row = self._session.row(rows.NUMBERED_HUB, number=number)
-        return None if row is None else rows.hub_from_row(row)
+        return self._noted_hub(self._session.row(rows.NUMBERED_HUB, number=number))
+
+    def _named_hub(self, hub_id: str) -> Hub | None:
+        """A hub whose rows are read next: it is named in the same round trip."""
+        session = self._session
+        if not session.spread:
+            row = session.row(rows.NAMED_HUB, hub=hub_id)
+            if row is not None:
+                session.note_hub(hub_id, row[7])
+            return self._noted_hub(row)
+        number = session.value("SELECT h.hub_id FROM hubs h WHERE h.id = %(hub)s", hub=hub_id)
+        if number is None:
+            return None
+        with session.connection.pipeline():
+            session.name_hub(hub_id, number)
+            found = session.run(rows.NUMBERED_HUB, number=number)
+        return self._noted_hub(found.fetchone())
+
+    def _noted_hub(self, row: Any) -> Hub | None:
+        if row is None:
+            return None
+        number, passages, terms = row[7:10]
+        self._note(("passages", number), (passages, terms))
+        hub = rows.hub_from_row(row)
+        self._note_numbers(number, hub.numbers)
+        return hub
+
+    def _note_numbers(self, hub: int, numbers: int) -> None:
+        """Notes how many numbers of a hub are given out; a reader gives out none."""
 
     # Memories
 

@@ -97,17 +97,24 @@ def to_column(name: str, value: Any) -> Any:
     return value
 
 
-HUBS = (
-    "SELECT h.id, h.name, h.owner, h.created_at, c.numbers, h.state, h.checksum"
-    " FROM hubs h JOIN hub_counts c ON c.hub_id = h.hub_id"
+_HUB = "SELECT h.id, h.name, h.owner, h.created_at, c.numbers, h.state, h.checksum"
+_WITH_COUNTS = " FROM hubs h JOIN hub_counts c ON c.hub_id = h.hub_id"
+HUBS = f"{_HUB}{_WITH_COUNTS}"
+# One hub, with its number and what is counted of it; the first also names the hub for the
+# transaction, the second is for a number that is known: on Citus, a query of one node.
+_MORE = ", h.hub_id, c.passages, c.terms"
+NAMED_HUB = (
+    f"{_HUB}{_MORE}, set_config('holdfast.hubs',"
+    f" current_setting('holdfast.hubs') || ',' || h.hub_id, true){_WITH_COUNTS}"
+    " WHERE h.id = %(hub)s"
 )
-# One hub whose number is known: on Citus, a query of one node.
-NUMBERED_HUB = f"{HUBS} AND c.hub_id = %(number)s WHERE h.hub_id = %(number)s"
+NUMBERED_HUB = f"{_HUB}{_MORE}{_WITH_COUNTS} AND c.hub_id = %(number)s WHERE h.hub_id = %(number)s"
 
 
 def hub_from_row(row: Row) -> Hub:
-    hub = shared.hub_from_row(row[:-1])
-    require_intact("hubs", hub.id, hub_fields(hub), row[-1])
+    """A hub from a row of HUBS, or of a query that begins like it."""
+    hub = shared.hub_from_row(row[:6])
+    require_intact("hubs", hub.id, hub_fields(hub), row[6])
     return hub
 
 

@@ -324,20 +324,30 @@ class Session:
             # A missing hub is not cached: this writer may be about to create it.
             if number is None:
                 return NO_SUCH_HUB
-            self._hubs[hub_id] = number
             if self.spread:
-                self.run(self._naming())
+                self.name_hub(hub_id, number)
+            else:
+                self.note_hub(hub_id, number)
         return number
+
+    def may_name(self, hub_id: str) -> bool:
+        """Whether the transaction may name this hub, so that it sees its rows."""
+        return True
+
+    def note_hub(self, hub_id: str, number: int) -> None:
+        """Notes a hub that a statement has named."""
+        self._hubs[hub_id] = number
+
+    def name_hub(self, hub_id: str, number: int) -> None:
+        """Names a hub whose number is known, on all nodes: Citus passes on SET LOCAL, but not
+        set_config()."""
+        self._hubs[hub_id] = number
+        named = ",".join(str(one) for one in (0, *self._hubs.values()))
+        self.run(f"SET LOCAL holdfast.hubs = '{named}'")
 
     def known_hub(self, hub_id: str) -> int | None:
         """The number of a hub that the transaction has named already."""
         return self._hubs.get(hub_id)
-
-    def _naming(self) -> str:
-        """The statement that names the hubs, on all nodes: Citus passes on SET LOCAL, but not
-        set_config()."""
-        named = ",".join(str(number) for number in (0, *self._hubs.values()))
-        return f"SET LOCAL holdfast.hubs = '{named}'"
 
     def _find_hub(self, hub_id: str) -> int | None:
         if self.spread:
@@ -420,6 +430,9 @@ class Part:
         """The answer to a query that is repeated in one transaction. Readers cache it; a writer
         asks again, because it may have changed the answer itself."""
         return ask()
+
+    def _note(self, question: object, answer: object) -> None:
+        """Notes the answer to a query that another has brought along. A writer notes nothing."""
 
     def _write_counts(self) -> None:
         """Writes the counts that a writer has gathered; a reader has none."""

@@ -176,13 +176,12 @@ class PostgresStore:
                 self._connections.writing(
                     durable=durable,
                     wait=wait and durable,
-                    whole=hub is None,
                     wrote=None if self._standby is None else self._standby.note_position,
                 ) as writing,
             ):
                 lock = HubLock(self.address, hub, wait=wait and durable)
                 session = WritingSession(writing.connection, viewer, lock, halfvec=self.halfvec)
-                writing.hub = session.own_hub
+                writing.transaction, writing.hub = session.transaction, session.own_hub
                 writer = PostgresWriter(session)
                 yield writer
                 writer.finish()

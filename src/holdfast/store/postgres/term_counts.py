@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from holdfast.store.postgres import bulk_copy
@@ -56,17 +57,23 @@ class CountingWriter(VectorsReader):
     def _write_counts(self) -> None:
         waiting, self._counts = self._counts, {}
         for hub, counts in waiting.items():
-            self._count_terms(hub, {name: n for name, n in counts.terms.items() if n > 0})
-            self._uncount_terms(hub, {name: -n for name, n in counts.terms.items() if n < 0})
-            passages = self._session.value(
-                "UPDATE hub_counts SET passages = passages + %(passages)s,"
-                " terms = terms + %(length)s WHERE hub_id = %(hub)s RETURNING passages",
-                passages=counts.passages,
-                length=counts.length,
-                hub=hub,
-            )
-            if passages is not None and _grown(passages - counts.passages, passages):
-                self._analyse(hub, passages)
+            more = {name: n for name, n in counts.terms.items() if n > 0}
+            fewer = {name: -n for name, n in counts.terms.items() if n < 0}
+            # In one round trip, unless terms are copied, which a pipeline does not allow.
+            few = len(more) < _COPIED_FROM
+            with self._session.connection.pipeline() if few else nullcontext():
+                self._count_terms(hub, more)
+                self._uncount_terms(hub, fewer)
+                counted = self._session.run(
+                    "UPDATE hub_counts SET passages = passages + %(passages)s,"
+                    " terms = terms + %(length)s WHERE hub_id = %(hub)s RETURNING passages",
+                    passages=counts.passages,
+                    length=counts.length,
+                    hub=hub,
+                )
+            row = counted.fetchone()
+            if row is not None and _grown(row[0] - counts.passages, row[0]):
+                self._analyse(hub, row[0])
 
     def _analyse_if_large(self, hub: int) -> None:
         self._write_counts()

@@ -108,6 +108,12 @@ class BufferedWriter(CountingWriter):
         self._new: dict[Key, int] = {}
         self._bare: set[Key] = set()
         self._models: dict[str, int] = {}
+        # The last number given out in each hub, as far as it is known.
+        self._numbers: dict[int, int] = {}
+
+    def _note_numbers(self, hub: int, numbers: int) -> None:
+        # What is buffered is newer than the table.
+        self._numbers.setdefault(hub, numbers)
 
     def _hold(self, size_bytes: int = 0) -> None:
         """Counts a buffered row, and flushes the buffer if it is full."""

@@ -176,6 +176,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         hub = self._session.hub(hub_id)
         self._set_hub(hub_id, state=state)
         self._session.put("UPDATE hub_counts SET numbers = %s WHERE hub_id = %s", (numbers, hub))
+        self._numbers[hub] = numbers
         if state == "active":
             # All rows have been added, mostly since the last ANALYZE.
             self._analyse_if_large(hub)
@@ -201,6 +202,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         self._new.clear()
         self._bare.clear()
         self._counts.pop(hub, None)
+        self._numbers.pop(hub, None)
         unindex_hub(self._session, hub)
         for table in (*OF_A_HUB, "hubs"):
             self._session.put(f"DELETE FROM {table} WHERE hub_id = %s", (hub,))
@@ -209,12 +211,16 @@ class PostgresWriter(IndexWriter, RecordsWriter):
     def take_numbers(self, hub_id: str, count: int) -> int:
         hub, given_out = self._own(hub_id), self._pending.given_out
         if hub not in given_out:
-            with self._session.beside():
-                given_out[hub] = self._session.value(
-                    "SELECT numbers FROM hub_counts WHERE hub_id = %(hub)s", hub=hub
-                )
+            # Nobody else gives out numbers of this hub until the transaction ends.
+            if hub not in self._numbers:
+                with self._session.beside():
+                    self._numbers[hub] = self._session.value(
+                        "SELECT numbers FROM hub_counts WHERE hub_id = %(hub)s", hub=hub
+                    )
+            given_out[hub] = self._numbers[hub]
         first: int = given_out[hub] + 1
         given_out[hub] += count
+        self._numbers[hub] = given_out[hub]
         self._hold()
         return first
 
