@@ -12,9 +12,9 @@ from tests.postgres_server import ROLE, database, needs
 
 pytest.importorskip("psycopg")
 
-from holdfast.api.memory import open as open_memory  # noqa: E402
-from tests.citus_standin import citus_standin  # noqa: E402
-from tests.postgres_wire import Wire, wire  # noqa: E402
+from holdfast.api.memory import open as open_memory
+from tests.citus_standin import citus_standin
+from tests.postgres_wire import Wire, wire
 
 # The most on one server, and on Citus, where every setting that nodes need is a message of its own.
 MOST = {
@@ -72,13 +72,16 @@ def test_citus_costs_no_more_than_the_settings_of_its_nodes(tmp_path: Path) -> N
 def test_a_pipeline_is_one_round_trip() -> None:
     import psycopg
 
-    with database() as url, wire(url) as proxy:
-        with psycopg.connect(proxy.url, autocommit=True) as connection:
-            with proxy.counted() as found, connection.pipeline():
-                for number in range(5):
-                    connection.execute("SELECT %s::int", (number,))
-            assert found == [1]
-            with proxy.counted() as found:
-                for number in range(5):
-                    connection.execute("SELECT %s::int", (number,), prepare=False)
-            assert found == [5]
+    with (
+        database() as url,
+        wire(url) as proxy,
+        psycopg.connect(proxy.url, autocommit=True) as connection,
+    ):
+        with proxy.counted() as found, connection.pipeline():
+            for number in range(5):
+                connection.execute("SELECT %s::int", (number,))
+        assert found == [1]
+        with proxy.counted() as found:
+            for number in range(5):
+                connection.execute("SELECT %s::int", (number,), prepare=False)
+        assert found == [5]
