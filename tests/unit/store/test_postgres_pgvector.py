@@ -148,3 +148,21 @@ def test_recall_by_words_and_by_meaning_works_without_it(
         found = hub.recall("where is the office")
         assert found[0].memory.content == "The office is in Bonn"
         assert found.degraded == ()
+
+
+@pytest.mark.parametrize(
+    ("role", "words"),
+    [
+        ("azure_pg_admin", "azure.extensions; then a member of azure_pg_admin runs: CREATE"),
+        ("rds_superuser", "a member of rds_superuser, where rds.allowed_extensions has"),
+        ("cloudsqlsuperuser", "a member of cloudsqlsuperuser runs: CREATE EXTENSION"),
+        ("alloydbsuperuser", "a member of alloydbsuperuser runs: CREATE EXTENSION"),
+    ],
+)
+def test_on_a_managed_service_its_administrator_is_named(bare: str, role: str, words: str) -> None:
+    databases().execute(f"CREATE ROLE {role}")
+    try:
+        (note,) = _notes(bare)
+    finally:
+        databases().execute(f"DROP ROLE {role}")
+    assert words in note

@@ -43,6 +43,17 @@ def citus_version(connection: Connection) -> str:
     return "" if row is None else str(row[0])
 
 
+def is_worker(connection: Connection) -> bool:
+    """Whether this is a node of a cluster that is not its coordinator."""
+    return bool(citus_version(connection)) and _value(
+        connection, "SELECT groupid FROM pg_catalog.pg_dist_local_group"
+    ) not in (None, 0)
+
+
+def worker_refusal(address: str) -> str:
+    return f"{address} is a worker of a Citus cluster. Use the address of the coordinator."
+
+
 def node_bytes(connection: Connection) -> dict[str, int]:
     """The size of the store's tables on each node, with their indexes."""
     found = connection.execute(
@@ -62,9 +73,6 @@ def cluster_problems(connection: Connection, address: str, role: str) -> Iterato
             f"Citus {version} is older than 11, the first release that sends policies and roles to"
             " its nodes. Update it on every node."
         )
-    if _value(connection, "SELECT groupid FROM pg_dist_local_group") != 0:
-        yield f"{address} is a worker. Use the address of the coordinator."
-        return
     yield from _layout_problems(connection)
     for node in _nodes(connection, role):
         if node.error:

@@ -18,6 +18,7 @@ import psycopg
 from holdfast.errors import InvalidSetting, StoreError, StoreReadOnly, StoreTooNew
 from holdfast.store.postgres import schema
 from holdfast.store.postgres.checks import refuse_foreign_tables, refuse_unsupported
+from holdfast.store.postgres.citus import is_worker, worker_refusal
 from holdfast.store.postgres.connections import connect_to_stay
 from holdfast.store.postgres.locks import LOCK_CLASS
 from holdfast.store.postgres.migration_steps import (
@@ -112,6 +113,8 @@ def _update(
         raise InvalidSetting(f"A store has from 1 to {PARTITIONS_MAX} partitions.")
     refuse_unsupported(connection, address)
     found, offered = _look(connection, address)
+    if found is None and is_worker(connection):
+        raise StoreError(worker_refusal(address), hint="On Azure that is port 5432, not 7432.")
     enough = found is not None and _is_enough(found)
     if found is None or (found.version < newest() and (found.ours or not enough)):
         try:

@@ -64,11 +64,31 @@ def how_to_install(connection: psycopg.Connection[Any]) -> str:
     statement."""
     offered, major = _available(connection), connection.info.server_version // 10_000
     run = "ALTER EXTENSION vector UPDATE" if vector(connection).version else INSTALL
+    if (who := _service_admin(connection)) is not None:
+        return f"{who} runs: {run}"
     if offered and _is_enough(offered):
         return f"a superuser runs: {run}"
     what = "a newer package" if offered else "the package"
     package = f"postgresql-{major}-pgvector"
     return f"install {what} {package} on the server; then a superuser runs: {run}"
+
+
+# Managed services have no superuser. Each has a role in its place, by which it is recognised.
+_SERVICE_ADMINS = {
+    "azure_pg_admin": "add `vector` to the server parameter azure.extensions; then a member of"
+    " azure_pg_admin",
+    "rds_superuser": "a member of rds_superuser, where rds.allowed_extensions has `vector`,",
+    "cloudsqlsuperuser": "a member of cloudsqlsuperuser",
+    "alloydbsuperuser": "a member of alloydbsuperuser",
+}
+
+
+def _service_admin(connection: psycopg.Connection[Any]) -> str | None:
+    """Who may install an extension on this managed service; None on a server of one's own."""
+    found = connection.execute(
+        "SELECT rolname FROM pg_roles WHERE rolname = ANY(%s)", (list(_SERVICE_ADMINS),)
+    ).fetchone()
+    return None if found is None else _SERVICE_ADMINS[found[0]]
 
 
 def _available(connection: psycopg.Connection[Any]) -> str:

@@ -14,7 +14,12 @@ import psycopg
 
 from holdfast.errors import HoldfastError
 from holdfast.store.postgres.checks import notes, refuse_unsupported, security_warnings
-from holdfast.store.postgres.citus import citus_version, cluster_problems
+from holdfast.store.postgres.citus import (
+    citus_version,
+    cluster_problems,
+    is_worker,
+    worker_refusal,
+)
 from holdfast.store.postgres.connections import READERS_MAX, WRITERS_MAX, connect
 from holdfast.store.postgres.errors import translated
 from holdfast.store.postgres.migration_steps import own_search_path
@@ -81,6 +86,9 @@ def _installed(connection: Connection) -> _Installed:
 
 def _lacks(connection: Connection, address: str, role: str, found: _Installed) -> Iterator[str]:
     user = role or connection.info.user
+    if is_worker(connection):
+        yield worker_refusal(address)
+        return
     if not found.tables:
         yield "The tables are not there yet. The owner of the database runs: holdfast store init"
         if not _ask(connection, "SELECT has_database_privilege(current_database(), 'CREATE')"):
