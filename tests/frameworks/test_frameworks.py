@@ -15,6 +15,8 @@ from tests.frameworks.environments import (
 NOT_FRAMEWORKS = {"test_frameworks.py"}
 
 
+# A framework takes seconds to import, on a busy machine much longer.
+@pytest.mark.timeout(600)
 @pytest.mark.slow
 @pytest.mark.parametrize("environment", environments())
 def test_the_adapter_works_in_the_framework(environment: str) -> None:

@@ -67,6 +67,16 @@ class MessageHistory:
         self._hub.forget(found[0].id, reason="taken from the conversation")
         return unpacked(found[0])
 
+    def take(self, index: int) -> dict[str, Any] | None:
+        """Takes the message at a place away and returns it; None where there is none."""
+        found = self._newest(None)[::-1]
+        try:
+            memory = found[index]
+        except IndexError:
+            return None
+        self._hub.forget(memory.id, reason="taken from the conversation")
+        return unpacked(memory)
+
     def clear(self) -> None:
         """Takes all messages away. `undo` brings them back, until they are purged."""
         while found := self._newest(_PAGE):
