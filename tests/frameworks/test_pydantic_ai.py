@@ -43,13 +43,13 @@ class Scripted:
         self.parts = list(parts)
         self.asked: list[tuple[list[ModelMessage], AgentInfo]] = []
 
-    def __call__(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+    def answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         self.asked.append((list(messages), info))
         return ModelResponse(parts=[self.parts.pop(0)])
 
     @property
     def model(self) -> FunctionModel:
-        return FunctionModel(self)
+        return FunctionModel(self.answer)
 
     def instructions(self, at: int) -> str:
         requests = [one for one in self.asked[at][0] if isinstance(one, ModelRequest)]

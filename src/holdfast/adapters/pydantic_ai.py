@@ -13,7 +13,7 @@ from holdfast.api.asynchronous import in_thread
 from holdfast.errors import HoldfastError, install_hint
 
 try:
-    from pydantic_ai import FunctionToolset, ModelRetry, RunContext, Tool
+    from pydantic_ai import ModelRetry, RunContext, Tool
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.messages import (
         ModelMessage,
@@ -22,6 +22,7 @@ try:
         TextPart,
         UserPromptPart,
     )
+    from pydantic_ai.toolsets import FunctionToolset
 except ImportError as error:
     raise ImportError(
         f"This adapter needs the package pydantic-ai-slim, which cannot be imported ({error})."
