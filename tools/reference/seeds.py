@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from tests.seeds import test_maven, test_max, test_memax, test_minion
+from tests.seeds import test_maven, test_max, test_memax, test_minion, test_pynchy
 from tests.seeds.documented import Behaviour, Seed, behaviours_in
 
-MODULES: tuple[ModuleType, ...] = (test_max, test_maven, test_memax, test_minion)
+MODULES: tuple[ModuleType, ...] = (test_max, test_maven, test_memax, test_minion, test_pynchy)
 
 _OPENING = """# The five seeds, line by line
 

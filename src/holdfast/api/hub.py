@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, Unpack, overload
 
@@ -631,12 +632,24 @@ class HubMemory:
             file=file,
             elsewhere=elsewhere,
             outdated=outdated,
+            own_files=() if query else self._own_files(),
         )
         if style == "minion":
             from holdfast.files.memory_md.edit import note_injected
 
             note_injected(self._as_text("sdk", "user", None), built)
         return built
+
+    def _own_files(self) -> list_[str]:
+        """The paths of the hub's own documents, after what is new in its folder was read. What
+        cannot be read now does not keep the block from being made."""
+        if not os.path.isdir(os.path.join(self.folder, "files")):
+            return []
+        from holdfast.files.folders.documents import own_paths
+
+        with suppress(HoldfastError, OSError):
+            self.index_files()
+        return own_paths(self.scope)
 
     # Changing
 

@@ -41,6 +41,7 @@ _RELEVANT_MAX = 8
 # depend on what is found, so that different questions get the same first part.
 _RELEVANT_SHARE = 4
 _JOURNAL_SHARE = 8
+_FILES_SHARE = 8
 # What a tool printed may be recalled, but is not put before an agent that has not asked.
 _ASKED_ONLY = "tool"
 _UNASKED: tuple[Trust, ...] = tuple(trust for trust in TRUSTS if trust != _ASKED_ONLY)
@@ -50,6 +51,11 @@ _ANSWERS_MAX = 40
 _STANDING_MAX = 5
 _STANDING_SHARE = 4
 _STANDING_READ = 200
+# How many documents are listed, and how much of each: enough to know what is where.
+_FILES_MAX = 50
+_BEGINNING_LINES = 2
+_BEGINNING_CHARS = 120
+_BEGINNING_READ = 2_000
 # How many turns tell where a session ended.
 _LAST_TURNS = 4
 _NO_ROOM = "there is no room for it"
@@ -98,9 +104,11 @@ def context(
     file: Sequence[FilePart] | None = None,
     elsewhere: Callable[[str | None], bool] | None = None,
     outdated: Sequence[Outdated] = (),
+    own_files: Sequence[str] = (),
 ) -> Context:
     """Builds the block. Only with `explain` is there a list of what is not in it. `file` is
-    MEMORY.md for the styles that show it; without it they show what it would hold. Where this
+    MEMORY.md for the styles that show it; without it they show what it would hold. `own_files` are
+    the paths of the hub's own documents, which are listed where there is no question. Where this
     block stands beside one of another hub, `elsewhere` says which sessions that hub has logged:
     their turns, and where the last session ended, are left to it. `outdated` are facts of the other
     hub that no longer hold: turns that say so are marked."""
@@ -123,6 +131,7 @@ def context(
             outdated=outdated,
         )
     journal = _journal(scope, now) if look.journal else []
+    files = documents_listed(scope, own_files, now) if look.by_relevance else []
     as_file = look.cut_as_text and file is None
     # So that more than MORE_MAX are left however many are shown.
     bounded = file is None and allowed.limit <= _BUDGET_MOST
@@ -130,12 +139,13 @@ def context(
         candidates,
         unfit,
     ):
-        items_max = len(candidates) + len(journal) + _RELEVANT_MAX
+        items_max = len(candidates) + len(journal) + len(files) + _RELEVANT_MAX
         waiting = inbox.count(scope, most=WAITING_MAX)
         block = Block(look, scope.hub, allowed, items_max=items_max, waiting=waiting)
         for_relevant = allowed.limit // _RELEVANT_SHARE if asked else 0
         for_journal = allowed.limit // _JOURNAL_SHARE if journal else 0
-        room = block.room - for_relevant - for_journal
+        for_files = allowed.limit // _FILES_SHARE if files else 0
+        room = block.room - for_relevant - for_journal - for_files
         if file is not None and look.is_file:
             block.add_file(file, candidates, room, _NO_ROOM_USE)
         else:
@@ -147,6 +157,7 @@ def context(
         hits = [Item(hit.memory, hit.passage.text, "relevant") for hit in found]
         hits = _without_said(hits, block.chosen, unfit)
         block.add_fitting(hits, block.room - for_journal, _NO_ROOM)
+    block.add_fitting(files, min(for_files, block.room - for_journal), _NO_ROOM)
     newest_first = [Item(entry, entry.content, "recent") for entry in reversed(journal)]
     newest_first = _without_said(newest_first, block.chosen, unfit)
     block.add_best(newest_first, block.room, _NO_ROOM_AGE)
@@ -159,6 +170,25 @@ def context(
         left_out += unfit
     included = tuple(item.memory for item in block.chosen)
     return Context(text, included, tuple(left_out), used, allowed.limit, allowed.unit, degraded)
+
+
+def documents_listed(scope: Scope, paths: Sequence[str], now: datetime) -> list[Item]:
+    """The hub's own documents by their paths, each with how it begins."""
+    found = []
+    with scope.read() as reader:
+        for path in sorted(paths)[:_FILES_MAX]:
+            memory = reader.memory_by_path(scope.hub_id, path)
+            shown = memory is not None and memory.visible and memory.state != "archived"
+            if memory is not None and shown and not _unfit(scope.core, memory, now):
+                found.append(Item(memory, f"{path}: {_beginning(memory.content)}", "files"))
+    return found
+
+
+def _beginning(content: str) -> str:
+    """The first lines of a text, on one."""
+    lines = (line.strip(" \t#*->=_") for line in content[:_BEGINNING_READ].splitlines())
+    text = " · ".join([line for line in lines if line][:_BEGINNING_LINES])
+    return text if len(text) <= _BEGINNING_CHARS else text[:_BEGINNING_CHARS].rstrip() + "…"
 
 
 # For a question

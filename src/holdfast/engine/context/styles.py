@@ -15,12 +15,13 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 from holdfast.domain.memory import TURN, Memory
 from holdfast.text.characters import STEERING
 
-Part: TypeAlias = Literal["pinned", "long_term", "standing", "relevant", "recent", "ended"]
+Part: TypeAlias = Literal["pinned", "long_term", "standing", "relevant", "files", "recent", "ended"]
 PARTS: tuple[Part, ...] = get_args(Part)
 _PART_NAMES: dict[Part, str] = {
     "pinned": "pinned",
     "standing": "standing",
     "relevant": "relevant now",
+    "files": "files",
     "recent": "recent",
     "ended": "last session",
 }

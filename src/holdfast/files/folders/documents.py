@@ -62,6 +62,13 @@ def own_place(hub_folder: str) -> Place:
     return Place(os.path.join(hub_folder, FOLDER))
 
 
+def own_paths(scope: Scope) -> list[str]:
+    """The paths of the hub's own files that were read, without copies of others."""
+    with scope.core.store.read() as reader:
+        known = _read_record(reader, scope.hub_id, f"{FOLDER}/")
+    return [path for path, entry in known.items() if not entry.copy]
+
+
 def index_files(
     scope: Scope,
     place: Place,
