@@ -1,5 +1,5 @@
-"""Pynchy (seed 004): four tools on memories with keys, a folder of files for each group, archives of
-conversations."""
+"""Pynchy (seed 004): four tools on memories with keys, a folder of files for each group, and
+archives of conversations."""
 
 from __future__ import annotations
 
