@@ -59,7 +59,8 @@ def test_a_hub_without_files_has_nothing_to_index(hub: HubMemory) -> None:
 
 
 def test_each_file_is_a_document_with_its_path(hub: HubMemory, files: Path) -> None:
-    write(files, readme_md="# Tea\n\nHow to brew it", docs__tool_py="def brew(): ...")
+    tea = "# Tea\n\nHow to make it\n\nBoil, then brew it"
+    write(files, readme_md=tea, docs__tool_py="def brew(): ...")
     report = hub.index_files()
     assert report.added == ("readme.md", "docs/tool.py")
     [tool, readme] = hub.list()
@@ -67,7 +68,9 @@ def test_each_file_is_a_document_with_its_path(hub: HubMemory, files: Path) -> N
     assert (readme.trust, readme.title) == ("user", "Tea")
     assert (tool.source_path, tool.content_type) == ("docs/tool.py", "code")
     assert hub.recall("brew")[0].memory.source_path in ("readme.md", "docs/tool.py")
-    assert "brew" not in hub.context()
+    # The block lists them with their first lines.
+    assert "readme.md: Tea · How to make it\n" in hub.context()
+    assert "then brew" not in hub.context()
 
 
 def test_a_second_run_opens_nothing_that_did_not_change(

@@ -22,6 +22,7 @@ from holdfast.domain.query import Filter, Hit
 from holdfast.domain.records import as_memory
 from holdfast.engine.context.budget import Budget, Candidates, Tokenizer, Unit, budget_of
 from holdfast.engine.context.corrected import MARK, Outdated, is_corrected, outdated_in
+from holdfast.engine.context.documents import listed_text
 from holdfast.engine.context.layout import Block, FilePart
 from holdfast.engine.context.quotes import line_chars, quoted
 from holdfast.engine.context.relevance import for_question
@@ -51,11 +52,8 @@ _ANSWERS_MAX = 40
 _STANDING_MAX = 5
 _STANDING_SHARE = 4
 _STANDING_READ = 200
-# How many documents are listed, and how much of each: enough to know what is where.
+# How many documents are listed: enough to know what is where.
 _FILES_MAX = 50
-_BEGINNING_LINES = 2
-_BEGINNING_CHARS = 120
-_BEGINNING_READ = 2_000
 # How many turns tell where a session ended.
 _LAST_TURNS = 4
 _NO_ROOM = "there is no room for it"
@@ -180,15 +178,8 @@ def documents_listed(scope: Scope, paths: Sequence[str], now: datetime) -> list[
             memory = reader.memory_by_path(scope.hub_id, path)
             shown = memory is not None and memory.visible and memory.state != "archived"
             if memory is not None and shown and not _unfit(scope.core, memory, now):
-                found.append(Item(memory, f"{path}: {_beginning(memory.content)}", "files"))
+                found.append(Item(memory, listed_text(path, memory.content), "files"))
     return found
-
-
-def _beginning(content: str) -> str:
-    """The first lines of a text, on one."""
-    lines = (line.strip(" \t#*->=_") for line in content[:_BEGINNING_READ].splitlines())
-    text = " · ".join([line for line in lines if line][:_BEGINNING_LINES])
-    return text if len(text) <= _BEGINNING_CHARS else text[:_BEGINNING_CHARS].rstrip() + "…"
 
 
 # For a question

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.domain.memory import TURN, Memory
 from holdfast.domain.query import Filter
 from holdfast.domain.records import as_memory
+from holdfast.engine.context.documents import listed_text
 from holdfast.engine.core import Core
 from holdfast.store.values import TermQuery
 from holdfast.text import normalise
@@ -280,6 +281,9 @@ class Known:
             older = self._before(memory, "content")
             every = [*self._passages(memory), *(_on_one_line(memory.content)), *map(_words, older)]
             every += [words for text in older for words in _on_one_line(text)]
+            if memory.source_path:
+                texts = (memory.content, *older)
+                every += [_words(listed_text(memory.source_path, text)) for text in texts]
             self._others[memory.id] = every
         yield from self._others[memory.id]
 

@@ -28,7 +28,7 @@ _MORE = re.compile(
 )
 # How a block ends.
 _LAST = ("</memory>", "shown)", "review`)")
-_PARTS = ("pinned", "standing", "relevant now", "recent", "last session")
+_PARTS = ("pinned", "standing", "relevant now", "files", "recent", "last session")
 
 
 class Frames:
