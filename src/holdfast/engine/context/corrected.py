@@ -24,7 +24,7 @@ MARK = "since corrected"
 class Outdated(NamedTuple):
     """A fact that no longer holds: its words, and when it was corrected."""
 
-    words: frozenset[str]
+    words: tuple[str, ...]
     turn: str
     until: datetime
 
@@ -48,7 +48,7 @@ def outdated_in(scope: Scope, found: Recalled) -> list[Outdated]:
         turn = said.get(successor.origin.turn) if successor.origin is not None else None
         until = successor.created_at if turn is None else turn.at
         origin = "" if memory.origin is None else memory.origin.turn
-        out.append(Outdated(frozenset(terms(memory.content)), origin, until))
+        out.append(Outdated(tuple(sorted(set(terms(memory.content)))), origin, until))
     return out
 
 
@@ -59,6 +59,7 @@ def is_corrected(turn: Turn, outdated: Sequence[Outdated]) -> bool:
         return False
     words = frozenset(terms(turn.content))
     return any(
-        one.turn == turn.id or (one.words and len(one.words & words) >= _HELD * len(one.words))
+        one.turn == turn.id
+        or (one.words and len(words.intersection(one.words)) >= _HELD * len(one.words))
         for one in earlier
     )
