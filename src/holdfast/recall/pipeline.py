@@ -147,7 +147,9 @@ def recall(
         confidence=confidence,
     )
     old = (item.memory for item in ordered if item.memory.superseded_by is not None)
-    answer.superseded = tuple(islice(old, SUPERSEDED_MAX))
+    # Only where there are some: an answer through a server has none.
+    if superseded := tuple(islice(old, SUPERSEDED_MAX)):
+        answer.superseded = superseded
     return answer
 
 

@@ -22,7 +22,6 @@ from holdfast.domain.query import Filter, Hit
 from holdfast.domain.records import as_memory
 from holdfast.engine.context.budget import Budget, Candidates, Tokenizer, Unit, budget_of
 from holdfast.engine.context.corrected import MARK, Outdated, is_corrected, outdated_in
-from holdfast.engine.context.documents import listed_text
 from holdfast.engine.context.layout import Block, FilePart
 from holdfast.engine.context.quotes import line_chars, quoted
 from holdfast.engine.context.relevance import for_question
@@ -33,6 +32,7 @@ from holdfast.engine.reading.listing import list_memories
 from holdfast.engine.reading.recall import recall_memories
 from holdfast.engine.review import inbox
 from holdfast.engine.scope import Scope
+from holdfast.text.listed import listed_text
 from holdfast.text.normalise import one_of
 from holdfast.text.terms import query_terms
 

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.domain.memory import TURN, Memory
 from holdfast.domain.query import Filter
 from holdfast.domain.records import as_memory
-from holdfast.engine.context.documents import listed_text
 from holdfast.engine.core import Core
 from holdfast.store.values import TermQuery
 from holdfast.text import normalise
 from holdfast.text.echo_signs import Echo, may_be_fixed_reply, may_be_ours
+from holdfast.text.listed import listed_text
 from holdfast.text.sameness import bare, common
 from holdfast.text.spans import marked_out, without
 
