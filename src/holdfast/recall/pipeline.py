@@ -147,9 +147,7 @@ def recall(
         confidence=confidence,
     )
     old = (item.memory for item in ordered if item.memory.superseded_by is not None)
-    # Only where there are some: an answer through a server has none.
-    if superseded := tuple(islice(old, SUPERSEDED_MAX)):
-        answer.superseded = superseded
+    answer.superseded = tuple(islice(old, SUPERSEDED_MAX))
     return answer
 
 

@@ -182,7 +182,9 @@ def _plain(value: Any, ids: dict[str, str]) -> Any:
         named = {name: _plain(one, ids) for name, one in value._asdict().items()}
         return type(value).__name__, named
     if isinstance(value, list | tuple) or type(value).__name__ == "dict_values":
-        notes = {k: _plain(v, ids) for k, v in getattr(value, "__dict__", {}).items()}
+        told = getattr(value, "__dict__", {})
+        # What a recall knows of superseded memories stays in its process.
+        notes = {k: _plain(v, ids) for k, v in told.items() if k != "superseded"}
         notes = {k: bool(v) if k == "cursor" else v for k, v in notes.items()}
         return [_plain(one, ids) for one in value], notes
     return value
