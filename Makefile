@@ -15,7 +15,7 @@ ON_POSTGRES := tests/edges tests/property tests/e2e tests/docs/test_docs_example
 		journaler_kills mirror_processes processes proposing_processes purge_traces server_kills \
 		sharing worker_kills)
 
-.PHONY: run tour test test-seeds test-damage bytecode test-postgres test-postgres-versions test-llm test-patroni test-attack lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-hooks bench-web screenshots axe ai bench-capture bench-memory reference figures inspector clients dist constraints clean help
+.PHONY: run tour test test-seeds test-damage bytecode test-postgres test-postgres-versions test-llm test-patroni test-attack lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-hooks bench-web screenshots axe ai bench-capture bench-memory reference docs container-check first-minute figures inspector clients dist constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
@@ -31,7 +31,7 @@ tour: $(VENV)/.model ## set up, and take the guided tour
 test test-postgres test-postgres-versions: export PYTHONDONTWRITEBYTECODE :=
 
 # Work is stolen, not dealt: tests of one module stay together, and so do their fixtures.
-test: $(VENV)/.model $(VENV)/.inspector-tried $(VENV)/.clients-tried $(VENV)/.axe-tried $(VENV)/.ai-tried $(VENV)/.chromium-tried ## set up, lint, check types, run all tests
+test: $(VENV)/.model $(VENV)/.inspector-tried $(VENV)/.clients-tried $(VENV)/.axe-tried $(VENV)/.ai-tried $(VENV)/.chromium-tried $(VENV)/.docs-tried ## set up, lint, check types, run all tests
 	@$(MAKE) --no-print-directory -j2 lint types bytecode
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
@@ -173,6 +173,25 @@ bench-capture: $(VENV)/.model ## what automatic memory takes in, and what its pa
 reference: $(VENV)/.ready ## write the generated pages of docs/reference anew
 	@$(BIN)/python -m tools.reference
 
+docs: $(VENV)/.docs ## build the documentation as a site that is searchable offline
+	@$(BIN)/python -m tools.docs_site $(VENV)/docs/bin/zensical
+
+$(VENV)/.docs: $(VENV)/.ready tools/docs_site/requirements.txt
+	$(PYTHON) -m venv $(VENV)/docs
+	$(VENV)/docs/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tools/docs_site/requirements.txt
+	@touch $@
+
+$(VENV)/.docs-tried: $(VENV)/.ready
+	@$(MAKE) --no-print-directory $(VENV)/.docs || echo "Zensical could not be had; the test that builds the site is skipped."
+	@touch $@
+
+# With Docker the image itself, else its commands in a plain environment.
+container-check: $(VENV)/.ready ## build and try the container, or its commands
+	$(BIN)/python -m tools.container
+
+first-minute: $(VENV)/.ready ## from an empty machine to a first recalled memory: time and bytes by step
+	$(BIN)/python -m tools.first_minute
+
 figures: $(VENV)/.ready ## sizes, imports and traces of the source tree
 	@$(BIN)/python -m tools.figures
 
@@ -254,6 +273,11 @@ constraints: ## pin the dependencies anew (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 		--no-annotate --no-emit-package holdfast-memory-model \
 		--extra index --extra anthropic --extra llm --extra pdf --extra office --extra postgres --group dev pyproject.toml --output-file constraints.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+		--no-annotate --no-emit-package holdfast-memory-model --constraint constraints.txt \
+		--extra postgres --extra pdf --extra office pyproject.toml container/build.in --output-file container/requirements.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+		--no-annotate tools/docs_site/requirements.in --output-file tools/docs_site/requirements.txt
 
 clean: ## remove what was built
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist

@@ -1,0 +1,1 @@
+"""The documentation as a site: `make docs`. The pages are those of the repository, as they are."""
