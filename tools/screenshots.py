@@ -26,7 +26,7 @@ WIDE = {"width": 1280, "height": 860}
 PHONE = {"width": 390, "height": 780}
 # Name, path, theme, size of the window, and what is waited for.
 SHOTS: tuple[tuple[str, str, str, dict[str, int], str], ...] = (
-    ("find", "?q=where+does+Ada+live", "light", WIDE, "#hits .hit"),
+    ("find", "?q=Tidepool+database+and+backups", "light", WIDE, "#hits .hit"),
     ("memory", "/m/{changed}", "light", WIDE, ".related"),
     ("today", "/today", "light", WIDE, ".inbox"),
     ("agent", "/agent?q=how+do+I+deploy+a+hotfix", "dark", WIDE, ".block-text"),
