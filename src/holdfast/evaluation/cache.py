@@ -7,6 +7,7 @@ the model's identity, whether it is a question or a passage, and the text itself
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ class CachedEmbedder:
     def __init__(self, embedder: Embedder, folder: str | None = None) -> None:
         self._embedder = embedder
         self._vectors: dict[bytes, Vector] = {}
+        # Vectors are made in the background too, and a connection serves one thread at a time.
+        self._lock = threading.Lock()
         self._database: Any = None
         if folder is not None:
             import apsw
@@ -77,7 +80,8 @@ class CachedEmbedder:
             return True
         if self._database is None:
             return False
-        blob = self._database.execute("SELECT vector FROM vectors WHERE key = ?", (key,)).get
+        with self._lock:
+            blob = self._database.execute("SELECT vector FROM vectors WHERE key = ?", (key,)).get
         if blob is None:
             return False
         import numpy as np
@@ -89,5 +93,5 @@ class CachedEmbedder:
         self._vectors.update(made)
         if self._database is not None:
             rows = [(key, vector.astype("<f4").tobytes()) for key, vector in made.items()]
-            with self._database:
+            with self._lock, self._database:
                 self._database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
