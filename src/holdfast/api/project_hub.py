@@ -197,6 +197,7 @@ def _recall(
     joined = Recalled(hits[:limit])
     joined.__dict__.update(first.__dict__)
     joined.confidence = max(ours.confidence, theirs.confidence)
+    joined.unknown_names = tuple(one for one in ours.unknown_names if one in theirs.unknown_names)
     joined.degraded = tuple(dict.fromkeys((*ours.degraded, *theirs.degraded)))
     joined.filtered = {
         reason: ours.filtered.get(reason, 0) + theirs.filtered.get(reason, 0)

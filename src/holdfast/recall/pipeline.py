@@ -35,6 +35,7 @@ from holdfast.recall.gather import (
 from holdfast.recall.owners import owners_by_id
 from holdfast.recall.successors import bring_successors
 from holdfast.recall.turns import merge_turns
+from holdfast.recall.unknown_names import unknown_names
 from holdfast.recall.vector import VectorCache
 from holdfast.recall.voice import SPEAKERS_MAX, find_voice
 from holdfast.recall.windows import best_window
@@ -82,7 +83,8 @@ def recall(
     wanted, unwanted = read_conditions(ask.wanted, ask.analysis.filters)
     if not ask.analysis.words.strip():
         return _filtered_only(reader, hub_id, ask, wanted, unwanted)
-    voice = find_voice(ask.analysis.words, reader.speakers(hub_id, limit=SPEAKERS_MAX))
+    speakers = reader.speakers(hub_id, limit=SPEAKERS_MAX)
+    voice = find_voice(ask.analysis.words, speakers)
     asked = Asked(reader, hub_id, ask.analysis, voice, wanted, ask.limit, ask.past)
     degraded: list[str] = []
     if ask.analysis.cut:
@@ -148,6 +150,7 @@ def recall(
     )
     old = (item.memory for item in ordered if item.memory.superseded_by is not None)
     answer.superseded = tuple(islice(old, SUPERSEDED_MAX))
+    answer.unknown_names = tuple(unknown_names(ask.analysis.words, understood, speakers))
     return answer
 
 
