@@ -160,6 +160,9 @@ def _walk(hub: Any) -> list[Any]:
     return answers
 
 
+_LOCAL = ("superseded", "unknown_names")
+
+
 def _plain(value: Any, ids: dict[str, str]) -> Any:
     """The value without what cannot be the same: ids are counted, and times of now are left out."""
     if isinstance(value, Memory):
@@ -183,8 +186,8 @@ def _plain(value: Any, ids: dict[str, str]) -> Any:
         return type(value).__name__, named
     if isinstance(value, list | tuple) or type(value).__name__ == "dict_values":
         told = getattr(value, "__dict__", {})
-        # What a recall knows of superseded memories stays in its process.
-        notes = {k: _plain(v, ids) for k, v in told.items() if k != "superseded"}
+        # What a recall knows of these stays in its process.
+        notes = {k: _plain(v, ids) for k, v in told.items() if k not in _LOCAL}
         notes = {k: bool(v) if k == "cursor" else v for k, v in notes.items()}
         return [_plain(one, ids) for one in value], notes
     return value
