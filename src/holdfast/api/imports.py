@@ -18,6 +18,7 @@ from holdfast.engine.transfer.imports import Item, Source, Taken
 from holdfast.errors import InvalidInput, NotFound
 from holdfast.importers import importer_named
 from holdfast.importers.record import Found, Importer, Record, Skipped, digest, item_of
+from holdfast.text import hub_labels
 
 if TYPE_CHECKING:
     from holdfast.api.memory import Holdfast
@@ -187,7 +188,11 @@ class _Run:
             return
         name = self._hub_name(found)
         waiting = self._waiting.setdefault(name, [])
-        waiting.append((found.scope, item_of(found, self._importer.name)))
+        own_hub = self._placing.split and bool(found.scope)
+        if own_hub and hub_labels.is_digest(_APP, name):
+            metadata = {**found.metadata, hub_labels.SCOPE: list(found.labels)}
+            found = found._replace(metadata=metadata)
+        waiting.append((found.scope, item_of(found, self._importer.name, own_hub=own_hub)))
         self._chars[name] += len(found.text)
         if len(waiting) >= _ITEMS_MAX or self._chars[name] >= _CHARS_MAX:
             self._write(name)
@@ -223,7 +228,7 @@ class _Run:
 
     def _hub_name(self, record: Record) -> str:
         if self._placing.split and record.scope:
-            return hub_name_of(record.scope)
+            return hub_name_of(record.scope, record.labels)
         return self._placing.hub or str(self._memory.core.settings["hub"])
 
     def _hub(self, name: str) -> HubMemory | None:
@@ -275,11 +280,15 @@ class _Run:
 
 
 _NAME_CHARS_MAX = 40
+# What the names of hubs begin with in which adapters keep users, agents and namespaces.
+_APP = hub_labels.prefix_of(hub_labels.DEFAULT_APP)
 
 
-def hub_name_of(scope: str) -> str:
-    """The hub of a scope: its name, where that can be one; else letters and digits of it and a few
-    that tell it from others."""
+def hub_name_of(scope: str, labels: tuple[str, ...] = ()) -> str:
+    """The hub of a scope: where it has labels, that of the adapters. Else it has the name of the
+    scope, where that can be one; or letters and digits of it and a few that tell it from others."""
+    if labels and all(labels):
+        return hub_labels.name_of(_APP, labels)
     slug = re.sub(r"[^a-z0-9._-]+", "-", scope.casefold()).strip("-._")
     slug = re.sub(r"\.{2,}", ".", slug)[:_NAME_CHARS_MAX].strip("-._")
     return slug if slug == scope and slug else f"{slug or 'scope'}-{digest(scope)[:6]}"

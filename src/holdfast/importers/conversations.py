@@ -30,6 +30,7 @@ def conversation(
     created: datetime | None = None,
     updated: datetime | None = None,
     scope: str = "",
+    labels: tuple[str, ...] = (),
     noted: dict[str, Any] | None = None,
 ) -> Iterator[Found]:
     """The conversation as a record, or several where it is long."""
@@ -49,6 +50,7 @@ def conversation(
             layer="library",
             content_type="chat",
             scope=scope,
+            labels=labels,
             session=name,
             event=True,
             noted=noted or {},

@@ -62,9 +62,10 @@ def _id(kind: str, value: Mapping[str, Any], text: str) -> str:
     return f"{kind}:{value.get('uuid') or value.get('uuid_') or digest(text)}"
 
 
-def _scope(value: Mapping[str, Any]) -> str:
+def _scope(value: Mapping[str, Any]) -> dict[str, Any]:
     names = ("group_id", "graph_id", "user_id")
-    return next((str(value[name]) for name in names if value.get(name)), "")
+    found = next((str(value[name]) for name in names if value.get(name)), "")
+    return {"scope": found, "labels": ("user", found)} if found else {}
 
 
 def _episode(value: Mapping[str, Any]) -> Record:
@@ -77,7 +78,7 @@ def _episode(value: Mapping[str, Any]) -> Record:
         title=str(value.get("name") or ""),
         kind="episodic",
         layer="library",
-        scope=_scope(value),
+        **_scope(value),
         session=value.get("session_id") or value.get("thread_id") or None,
         speaker=value.get("role") or None,
         event=True,
@@ -97,7 +98,7 @@ def _fact(value: Mapping[str, Any]) -> Record:
         text,
         created=moment(value.get("valid_at") or value.get("created_at")),
         until=moment(value.get("invalid_at") or value.get("expired_at")),
-        scope=_scope(value),
+        **_scope(value),
         metadata=_own(value.get("attributes")),
         noted={
             "relation": value.get("name"),
@@ -118,7 +119,7 @@ def _entity(value: Mapping[str, Any]) -> Record:
         created=moment(value.get("created_at")),
         title=name,
         tags=[name, *(str(one) for one in (labels if isinstance(labels, list) else []))],
-        scope=_scope(value),
+        **_scope(value),
         metadata=_own(value.get("attributes")),
         noted={"entity": name},
     )

@@ -36,7 +36,7 @@ def _item(place: str, row: Any) -> Found:
     value = _value(row.get("value"))
     if not isinstance(prefix, str) or "key" not in row or value is None:
         return Skipped(place, "it has no namespace, key or value")
-    text, rest = _text(value)
+    text = _text(value)
     if not text.strip():
         return Skipped(place, "it holds no text")
     return Record(
@@ -46,7 +46,10 @@ def _item(place: str, row: Any) -> Found:
         updated=moment(row.get("updated_at")),
         expires=moment(row.get("expires_at")),
         scope=prefix,
-        metadata=rest,
+        labels=tuple(prefix.split(".")),
+        key=str(row["key"]),
+        # As the adapter for LangGraph keeps it.
+        metadata={"value": value} if isinstance(value, Mapping) else {},
         noted={"namespace": prefix, "key": str(row["key"])},
     )
 
@@ -62,21 +65,20 @@ def _value(value: Any) -> Any:
     return value
 
 
-def _text(value: Any) -> tuple[str, dict[str, Any]]:
-    """The text of a value, and what else it has. langmem puts the text one level down."""
+def _text(value: Any) -> str:
+    """The text of a value. langmem puts it one level down."""
     if isinstance(value, str):
-        return value, {}
+        return value
     if not isinstance(value, Mapping):
-        return json.dumps(value, ensure_ascii=False), {}
+        return json.dumps(value, ensure_ascii=False)
     for name in _TEXTS:
         inner = value.get(name)
         if isinstance(inner, str) and inner.strip():
-            return inner, {key: one for key, one in value.items() if key != name}
+            return inner
     if isinstance(inner := value.get("content"), Mapping):
-        text, rest = _text(inner)
-        return text, {**{key: one for key, one in value.items() if key != "content"}, **rest}
+        return _text(inner)
     # A profile: its fields, as lines.
-    return "\n".join(f"{key}: {_line(one)}" for key, one in value.items()), dict(value)
+    return "\n".join(f"{key}: {_line(one)}" for key, one in value.items())
 
 
 def _line(value: Any) -> str:
@@ -95,7 +97,7 @@ IMPORTER = Importer(
         Row("item with a text (content, text, memory, data, fact, value)", "a memory", "key"),
         Row("item without one, such as a profile", "a memory with a line for each field", "key"),
         Row("namespace", "the scope: a hub of its own with `--split`", "namespace"),
-        Row("other fields of the value", "metadata"),
+        Row("the value itself", "metadata, as `value`"),
         Row("created_at, updated_at", "valid from", "both times"),
         Row("expires_at", "expires at"),
         Row("vectors, ttl_minutes", "nothing: vectors are made anew"),

@@ -80,6 +80,7 @@ def _block(place: str, block: Mapping[str, Any], agent: str) -> Found:
         category="core",
         tags=(label,),
         scope=agent,
+        labels=("agent", agent) if agent else (),
         metadata=metadata if isinstance(metadata, dict) else {},
         noted={
             "block": label,
@@ -116,7 +117,9 @@ def _messages(agent: str, messages: Any) -> Iterator[Found]:
     ]
     if any(turn.text for turn in turns):
         name = f"messages:{agent}"
-        yield from conversation(name, turns, title=f"Conversation with {agent}", scope=agent)
+        title = f"Conversation with {agent}"
+        labels = ("agent", agent) if agent else ()
+        yield from conversation(name, turns, title=title, scope=agent, labels=labels)
 
 
 def _said(message: Mapping[str, Any]) -> str:

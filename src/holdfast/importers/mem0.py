@@ -6,6 +6,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 from holdfast.errors import InvalidInput, NotFound
@@ -24,6 +25,8 @@ _OWN = frozenset(
         *("event_date", "structured_attributes"),
     )
 )
+
+_IDS = ("user_id", "agent_id", "run_id", "role", "actor_id")
 
 
 def read(path: str, options: Options) -> Iterator[Found]:
@@ -201,7 +204,7 @@ def _relation(one: Mapping[str, Any]) -> Record:
     return Record(
         f"relation:{left}|{type_}|{right}",
         f"{left} {type_.replace('_', ' ')} {right}",
-        scope=str(one.get("user_id") or ""),
+        **_scope(one),
         tags=(left, right),
         noted={"relation": {"from": left, "type": type_, "to": right}},
     )
@@ -218,26 +221,33 @@ def _record(name: str, payload: Mapping[str, Any], **noted: Any) -> Record:
         created=moment(payload.get("created_at")),
         updated=moment(payload.get("updated_at")),
         tags=[str(one) for one in categories] if isinstance(categories, list) else (),
-        scope=_scope(payload),
+        **_scope(payload),
         session=payload.get("run_id") or None,
         speaker=payload.get("actor_id") or None,
-        expires=moment(payload.get("expiration_date")),
-        metadata=metadata,
-        noted={
-            **{
-                key: payload.get(key) for key in ("user_id", "agent_id", "run_id", "app_id", "role")
-            },
-            **noted,
-        },
+        expires=_expiry(payload.get("expiration_date")),
+        # As the adapter with mem0's interface keeps them.
+        metadata={"mem0": metadata, **{key: payload[key] for key in _IDS if payload.get(key)}},
+        noted={"app_id": payload.get("app_id"), **noted},
     )
 
 
-def _scope(payload: Mapping[str, Any]) -> str:
+def _expiry(value: Any) -> datetime | None:
+    """A memory with an expiration date holds until the end of that day."""
+    at = moment(value)
+    is_day = isinstance(value, str) and len(value.strip()) == len("2026-01-01")
+    return at + timedelta(days=1) if at is not None and is_day else at
+
+
+def _scope(payload: Mapping[str, Any]) -> dict[str, Any]:
     """The user; else the agent, or the run."""
-    for key, prefix in (("user_id", ""), ("agent_id", "agent-"), ("run_id", "run-")):
+    for key, label in (("user_id", "user"), ("agent_id", "agent"), ("run_id", "run")):
         if payload.get(key):
-            return f"{prefix}{payload[key]}"
-    return ""
+            name = str(payload[key])
+            return {
+                "scope": name if label == "user" else f"{label}:{name}",
+                "labels": (label, name),
+            }
+    return {}
 
 
 IMPORTER = Importer(
@@ -247,7 +257,10 @@ IMPORTER = Importer(
     " export as JSON or JSON Lines",
     read,
     (
-        Row("memory of a vector store or export", "a memory with its text, times and metadata"),
+        Row(
+            "memory of a vector store or export",
+            "a memory; its metadata below `mem0`, its ids beside",
+        ),
         Row("user_id, else agent_id, else run_id", "the scope: a hub of its own with `--split`"),
         Row("run_id, actor_id", "session, speaker"),
         Row("categories", "tags"),

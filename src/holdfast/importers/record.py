@@ -38,6 +38,10 @@ class Record(NamedTuple):
     content_type: ContentType | None = None
     tags: Sequence[str] = ()
     scope: str = ""
+    # The labels of the hub that adapters use for this scope, where it is a user or a namespace.
+    labels: tuple[str, ...] = ()
+    # The name of the item in that hub.
+    key: str | None = None
     session: str | None = None
     speaker: str | None = None
     expires: datetime | None = None
@@ -87,8 +91,8 @@ class Importer(NamedTuple):
     maps: bool = False
 
 
-def item_of(record: Record, program: str) -> Item:
-    """The record as a hub takes it in."""
+def item_of(record: Record, program: str, *, own_hub: bool = False) -> Item:
+    """The record as a hub takes it in; a key names it only in the hub of its scope."""
     origin: dict[str, Any] = {"from": program, "id": record.id}
     if record.scope:
         origin["scope"] = record.scope
@@ -103,6 +107,7 @@ def item_of(record: Record, program: str) -> Item:
         kind=record.kind,
         layer=record.layer,
         content_type=record.content_type,
+        key=_key(record.key) if own_hub and record.key else None,
         tags=labels(record.tags) or None,
         session=_cut(record.session, _LABEL_CHARS_MAX) or None,
         speaker=_cut(record.speaker, _LABEL_CHARS_MAX) or None,
@@ -120,6 +125,13 @@ def item_of(record: Record, program: str) -> Item:
 
 def _not_before(until: datetime | None, since: datetime | None) -> datetime | None:
     return max(until, since) if until and since else until
+
+
+def _key(text: str) -> str | None:
+    try:
+        return normalise.clean_key(text)
+    except InvalidInput:
+        return None
 
 
 def labels(values: Sequence[str]) -> tuple[str, ...]:

@@ -163,6 +163,7 @@ def _record(place: str, row: Mapping[str, Any], names: Mapping[str, str]) -> Fou
         kind=next((one for one in KINDS if one == kind), None),
         tags=_tags(given.get("tags")),
         scope=scope,
+        labels=("user", scope) if scope else (),
         session=str(given["session"]) if given.get("session") else None,
         speaker=str(given["speaker"]) if given.get("speaker") else None,
         metadata={

@@ -46,8 +46,9 @@ def test_users_are_split_by_a_flag(run: Run, tmp_path: Path) -> None:
     assert refused.code == 2
     assert "--split" in refused.err
     rows = run("import", "mem0", path, "--split").rows
-    assert [row[:3] for row in rows] == [["alice", "alice", "2"], ["bob", "bob", "1"]]
-    assert len(run("list", "--hub", "alice").rows) == 2
+    assert [row[0] for row in rows] == ["agents.user.alice", "agents.user.bob"]
+    assert [row[1:3] for row in rows] == [["alice", "2"], ["bob", "1"]]
+    assert len(run("list", "--hub", "agents.user.alice").rows) == 2
 
 
 def test_what_is_not_there_is_an_error_with_a_code(run: Run, tmp_path: Path) -> None:

@@ -13,7 +13,14 @@ from holdfast.api import imports
 from holdfast.errors import InvalidInput, NotFound, StoreError
 from holdfast.importers.record import IMPORTED, labels, moment
 from holdfast.testing import open_for_tests
-from tests.unit.importers.sources import lines, mem0_export, mem0_qdrant, payload
+from tests.unit.importers.sources import (
+    MEM0_TEXTS,
+    langgraph_sqlite,
+    lines,
+    mem0_export,
+    mem0_qdrant,
+    payload,
+)
 from tests.unit.importers.test_every_importer import contents, counts
 
 
@@ -45,13 +52,12 @@ def test_times_and_source_are_kept(memory: Holdfast, tmp_path: Path) -> None:
     by_text = {one.content: one for one in memory.hub().list()}
     seat = by_text["Alice prefers aisle seats"]
     assert seat.valid_from == moment("2025-03-01T10:00:00Z")
-    assert seat.metadata["topic"] == "travel"
-    assert seat.metadata["priority"] == 3
+    assert seat.metadata["mem0"] == {"topic": "travel", "priority": 3}
+    assert seat.metadata["user_id"] == "alice"
     assert seat.metadata[IMPORTED] == {
         "from": "mem0",
         "id": "m-1",
         "scope": "alice",
-        "user_id": "alice",
         "created": "2025-03-01T10:00:00.000000Z",
         "updated": "2025-03-02T10:00:00.000000Z",
     }
@@ -167,12 +173,55 @@ def test_the_hub_named_in_the_call_gets_it(memory: Holdfast, tmp_path: Path) -> 
 def test_undo_of_a_split_import_takes_back_every_hub(memory: Holdfast, tmp_path: Path) -> None:
     path = mem0_export(tmp_path)
     memory.import_from("mem0", path, split=True)
-    assert contents(memory, "alice") and contents(memory, "bob")
+    alice, bob = "agents.user.alice", "agents.user.bob"
+    assert contents(memory, alice)
+    assert contents(memory, bob)
     undone = memory.undo_import("mem0", path)
-    assert undone.keys() == {"alice", "bob", "default"}
-    assert not contents(memory, "alice") | contents(memory, "bob") | contents(memory)
+    assert undone.keys() == {alice, bob, "default"}
+    assert not contents(memory, alice) | contents(memory, bob) | contents(memory)
     with pytest.raises(NotFound, match="No import from mem0"):
         memory.undo_import("mem0", path)
+
+
+def test_the_adapters_find_what_was_imported(memory: Holdfast, tmp_path: Path) -> None:
+    """Who changes from mem0 to the adapter of its shape finds the memories of each user there."""
+    from holdfast.adapters.mem0 import Memory
+
+    memory.import_from("mem0", mem0_qdrant(tmp_path), split=True)
+    mem0 = Memory(memory=memory)
+    found = mem0.get_all(filters={"user_id": "alice"})["results"]
+    assert {one["memory"] for one in found} == MEM0_TEXTS["alice"]
+    (seat,) = mem0.get_all(filters={"user_id": "alice", "topic": "travel"})["results"]
+    assert seat["metadata"] == {"topic": "travel", "priority": 3}
+    (trip,) = mem0.get_all(filters={"user_id": "alice", "run_id": "trip-1"})["results"]
+    assert trip["memory"] == "Alice is allergic to nuts"
+
+
+def test_a_namespace_goes_where_its_store_looks(memory: Holdfast, tmp_path: Path) -> None:
+    memory.import_from("langgraph", langgraph_sqlite(tmp_path), split=True)
+    item = memory.hub("agents.memories.bob").get("m3")
+    assert item.metadata["value"] == {"name": "Bob", "likes": ["tea", "chess"]}
+
+
+def test_a_scope_whose_name_is_too_long_is_told_by_its_metadata(
+    memory: Holdfast, tmp_path: Path
+) -> None:
+    user = "u" * 300
+    path = export(tmp_path / "e.jsonl", "Likes tea", user_id=user)
+    report = memory.import_from("mem0", path, split=True)
+    (kept,) = memory.hub(report.rows[0].hub).list()
+    assert kept.metadata["scope"] == ["user", user]
+
+
+def test_an_item_whose_key_has_another_text_here_stays_as_it_is(
+    memory: Holdfast, tmp_path: Path
+) -> None:
+    memory.create_hub("agents.memories.bob").remember("Mine", key="m3")
+    path = langgraph_sqlite(tmp_path)
+    for dry_run in (True, False):
+        report = memory.import_from("langgraph", path, split=True, dry_run=dry_run)
+        assert counts(report) == {"new": 2, "edited": 1}
+    assert memory.hub("agents.memories.bob").get("m3").content == "Mine"
 
 
 def test_memory_md_follows_an_import(memory: Holdfast, tmp_path: Path) -> None:

@@ -222,6 +222,8 @@ def _take(
         result = renew(writer, recorder, prepared, before)
     elif twin := twin_of(writer, prepared.draft, prepared.memory):
         # What is here already is not changed by what a copy of it says elsewhere.
+        if twin.content_hash != prepared.memory.content_hash:
+            return Taken(item.id, "edited", twin)
         result = Duplicate(twin)
     else:
         result = take_in_whole(writer, recorder, scope, prepared)
@@ -262,7 +264,11 @@ def _foreseen(reader: Reader, scope: Scope, source: Source, item: Item) -> Taken
     before = record and reader.memory(scope.hub_id, record.body["memory"])
     if before and before.forgotten_at is None:
         return Taken(item.id, "updated", memory)
-    return Taken(item.id, "duplicate" if twin_of(reader, draft, memory) else "new", memory)
+    twin = twin_of(reader, draft, memory)
+    if twin is None:
+        return Taken(item.id, "new", memory)
+    same = twin.content_hash == memory.content_hash
+    return Taken(item.id, "duplicate" if same else "edited", twin)
 
 
 def _digest_of(draft: Draft) -> str:
