@@ -48,6 +48,7 @@ from holdfast.files.attachments.archive import Packed
 from holdfast.files.attachments.storage import Kept, Received
 from holdfast.files.folders.run import Report
 from holdfast.files.journal.journal import Days
+from holdfast.files.journal.rewrite import Rewritten as JournalRewritten
 from holdfast.files.memory_md.edit import Appended, Rewritten
 from holdfast.files.memory_md.intake import SyncReport
 from holdfast.llm.base import Model
@@ -352,6 +353,9 @@ class AsyncHub:
         self, *, kind: str | None = None, source: str | None = None, limit: int | None = None
     ) -> list_[Item]: ...
     async def review_count(self) -> int: ...
+    async def rewrite_journal(
+        self, when: str | date, text: str, *, shown: str
+    ) -> JournalRewritten: ...
     async def rewrite_memory_md(
         self,
         text: str,

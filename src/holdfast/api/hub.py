@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from holdfast.files.journal.changes import Look
     from holdfast.files.journal.entries import Place
     from holdfast.files.journal.journal import Days
+    from holdfast.files.journal.rewrite import Rewritten as JournalRewritten
     from holdfast.files.memory_md.edit import Appended, Rewritten
     from holdfast.files.memory_md.edit import Place as TextPlace
     from holdfast.files.memory_md.intake import SyncReport
@@ -938,6 +939,15 @@ class HubMemory:
             self._owner_view.sync_journals()
             return journal.days_seen(self._journals, when)
         return journal.days(self._journals, when)
+
+    @writes(sync=False, retry=False, local=FILES_ARE_LOCAL)
+    def rewrite_journal(self, when: str | date, text: str, *, shown: str) -> JournalRewritten:
+        """Puts a text in the place of a day's journal. `shown` is the day's text as its author saw
+        it: what others wrote since is kept, entry by entry. What is left out is archived; `changes`
+        are the change sets, to undo."""
+        from holdfast.files.journal import journal
+
+        return journal.rewrite(self._journals, when, text, shown)
 
     @writes(sync=False, retry=False, local=FILES_ARE_LOCAL)
     def sync_journals(self, *, confirm: bool = False) -> list_[str]:

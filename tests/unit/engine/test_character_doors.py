@@ -77,6 +77,10 @@ def update(hub: HubMemory, hostile: Hostile) -> None:
     hub.update(number, content=f"now {hostile()}", reason=f"because {hostile()}", **wanted)
 
 
+def rewrite_journal(hub: HubMemory, hostile: Hostile) -> None:
+    hub.rewrite_journal("2026-05-26", f"- {hostile()}\n", shown="")
+
+
 def sync_journals(hub: HubMemory, hostile: Hostile) -> None:
     path = Path(hub.folder, "2026-05-01.md")
     path.write_text(f"# A day\n\ntext {hostile()}\n\n- 10:00 typed {hostile()}\n")
@@ -137,6 +141,7 @@ def observe_turn(hub: HubMemory, hostile: Hostile) -> None:
 OURS: dict[str, Callable[[HubMemory, Hostile], None]] = {
     "remember": remember,
     "update": update,
+    "rewrite_journal": rewrite_journal,
     "sync_journals": sync_journals,
     "sync": sync,
     "archive_conversation": archive_conversation,

@@ -128,6 +128,10 @@ def journal_add(hub: HubMemory, secret: Secrets) -> None:
     hub.journal_add(f"Used {secret()} today", source_agent=f"a {secret()}")
 
 
+def rewrite_journal(hub: HubMemory, secret: Secrets) -> None:
+    hub.rewrite_journal("2026-05-27", f"- the pass is {secret()}\n", shown="")
+
+
 def sync_journals(hub: HubMemory, secret: Secrets) -> None:
     Path(hub.folder).mkdir(parents=True, exist_ok=True)
     path = Path(hub.folder, "2026-05-01.md")
@@ -277,6 +281,7 @@ DOORS: dict[str, Callable[[HubMemory, Secrets], None]] = {
     "decide": decide,
     "withdraw_decision": withdraw,
     "journal_add": journal_add,
+    "rewrite_journal": rewrite_journal,
     "sync_journals": sync_journals,
     "sync": sync,
     "settle": settle,

@@ -554,7 +554,7 @@ def _second_time(real: Any) -> Any:
     return agree
 
 
-@pytest.mark.parametrize("step", ["take_in", "follow_store", "set_paths", "_write", "agree"])
+@pytest.mark.parametrize("step", ["take_in", "follow_store", "set_paths", "write_file", "agree"])
 def test_a_kill_during_a_sync_loses_nothing_and_doubles_nothing(
     hub: HubMemory, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -637,7 +637,7 @@ def test_a_file_that_never_comes_to_rest_is_said_so(
     hub: HubMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = hub.journal_add("tea")
-    monkeypatch.setattr(sync, "_write", lambda *_: False)
+    monkeypatch.setattr(sync, "write_file", lambda *_: False)
     hub.forget(kept.id)
     assert any("all the time" in note for note in hub.notes)
 

@@ -112,7 +112,37 @@ def _add_entry(visit: Visit) -> Response:
     memory = hub.journal_add(text, source="web")
     undo = [UndoStep(visit.slug, hub.history(memory.id)[-1].change.id)]
     values = {**_journal(hub, visit), "said": t("files.added"), "undo": undo}
+    values["local"] = visit.caller.local
     return visit.fragment("_journal.html", values)
+
+
+def _day_text(hub: HubMemory, day: str) -> str:
+    found = hub.journal(day)
+    return found[0].text if found else ""
+
+
+def _edit_day(visit: Visit) -> Response:
+    """The file of one day, to be edited as a whole."""
+    _require_local(visit)
+    day = visit.path("day")
+    text = _day_text(visit.hub("write"), day)
+    return visit.fragment("_journal_edit.html", {"text": text, "day": day})
+
+
+def _save_day(visit: Visit) -> Response:
+    _require_local(visit)
+    hub = visit.hub("write")
+    done = hub.rewrite_journal(visit.path("day"), visit.field("text"), shown=visit.field("shown"))
+    undo = [UndoStep(visit.slug, change) for change in reversed(done.changes)]
+    values = _journal(hub, visit)
+    values["notes"] = [*values["notes"], *done.notes][:_NOTES_MAX]
+    said = t("files.day_saved", day=done.day.isoformat())
+    return visit.fragment("_journal.html", {**values, "said": said, "undo": undo, "local": True})
+
+
+def _journal_alone(visit: Visit) -> Response:
+    hub = visit.hub()
+    return visit.fragment("_journal.html", {**_journal(hub, visit), "local": visit.caller.local})
 
 
 def routes() -> list[Route]:
@@ -122,5 +152,8 @@ def routes() -> list[Route]:
         route("/h/{hub}/files/memory-md", _memory_md),
         route("/h/{hub}/files/memory-md/edit", _editor),
         route("/h/{hub}/files/memory-md", _save, methods=post),
+        route("/h/{hub}/files/journal", _journal_alone),
         route("/h/{hub}/files/journal", _add_entry, methods=post),
+        route("/h/{hub}/files/journal/{day}/edit", _edit_day),
+        route("/h/{hub}/files/journal/{day}", _save_day, methods=post),
     ]

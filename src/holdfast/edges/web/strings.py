@@ -182,6 +182,8 @@ STRINGS: dict[str, str] = {
     "files.merge_hint": "Lines that stay the same stay the same memories; a line you take out is "
     "archived. What others changed meanwhile is kept.",
     "files.saved": "Saved: {new} new, {changed} changed, {archived} archived.",
+    "files.edit_day": "Edit the journal of {day}",
+    "files.day_saved": "The journal of {day} was saved.",
     "files.journal": "Journal",
     "files.entry": "New entry of today's journal",
     "files.entry_placeholder": "What happened?",

@@ -20,13 +20,14 @@ from typing import Any, NamedTuple
 from holdfast import engine
 from holdfast.domain.memory import SOURCES, TRUSTS, Draft, Memory
 from holdfast.engine.scope import Scope
-from holdfast.errors import HoldfastError, InvalidInput, StoreReadOnly
+from holdfast.errors import Conflict, HoldfastError, InvalidInput, StoreReadOnly
 from holdfast.files.atomic import append_line, locked
 from holdfast.files.journal import entries as journal_entries
 from holdfast.files.journal import intake
 from holdfast.files.journal import sync as journal_sync
 from holdfast.files.journal.changes import STAMPS, day_of_name, real_date, signature_at
 from holdfast.files.journal.entries import Block, Line, Place
+from holdfast.files.journal.rewrite import BOTH_KEPT, Rewritten, merged
 from holdfast.files.journal.sync import Guard, Synced
 from holdfast.files.ownership import elsewhere, require_here
 from holdfast.text import normalise
@@ -35,6 +36,8 @@ from holdfast.text.characters import without_hidden
 # Enough of a wrong day to know it by; two dates with dots between them have 22.
 _DAY_CHARS_SHOWN = 40
 _LOCK = "journal"
+# Change sets that are looked at for those of a rewrite: it makes a few, others may write meanwhile.
+_CHANGES_OF_REWRITE_MAX = 50
 # Names that somebody probably meant as a journal: worth a word.
 _NEARLY = re.compile(r"\d{4}.\d\d?.\d\d?.*\.(?:md|markdown|txt)", re.ASCII | re.IGNORECASE)
 
@@ -243,6 +246,46 @@ def sync_day(place: Place, day: date) -> list[str]:
     """Brings one day's file and memories in step, whichever of them changed."""
     with _lock(place):
         return journal_sync.sync_day(place, day, Guard(place)).notes
+
+
+def rewrite(place: Place, when: Any, text: str, shown: str) -> Rewritten:
+    """Puts a text in the place of a day's, merged with what was written since its author was
+    `shown` the day. It is taken in as if it had been written in an editor."""
+    core = place.scope.core
+    day = _one_day(when, core.now().date())
+    require_here(place.scope, place.folder)
+    take_in(place, place.look.changed(core, place.scope.hub_id, place.folder))
+    with core.store.read() as reader:
+        last = reader.changes(place.scope.hub_id, limit=1)
+    with _lock(place):
+        synced = journal_sync.sync_day(place, day, Guard(place))
+        current = "".join(line.block.raw for line in synced.lines)
+        made = merged(shown, current, text)
+        notes = [BOTH_KEPT] if made.clashed else []
+        if made.text != current:
+            file = journal_entries.read_file(place, day)
+            if not journal_sync.write_file(place, day, file, made.text):
+                raise Conflict(
+                    f"{journal_entries.name_of(day)} was written by another program just now.",
+                    hint="Save it again; nothing was lost.",
+                )
+            place.look.written(journal_entries.name_of(day))
+            notes += journal_sync.sync_day(place, day, Guard(place)).notes
+    return Rewritten(day, _changes_of(place, day, last[0].id if last else None), tuple(notes))
+
+
+def _changes_of(place: Place, day: date, last: str | None) -> tuple[str, ...]:
+    """The change sets of a day's entries since another one, oldest first."""
+    found = []
+    with place.scope.core.store.read() as reader:
+        for change in reader.changes(place.scope.hub_id, limit=_CHANGES_OF_REWRITE_MAX):
+            if change.id == last:
+                break
+            revisions = reader.revisions_of(place.scope.hub_id, change.id, limit=1)
+            rows = reader.memories_by_id(place.scope.hub_id, [one.memory_id for one in revisions])
+            if any(day_of(memory) == day for memory in rows.values()):
+                found.append(change.id)
+    return tuple(reversed(found))
 
 
 def follow(place: Place, *, purged: bool = False) -> list[str]:

@@ -134,7 +134,7 @@ def sync_day(place: Place, day: date, guard: Guard) -> Synced:
         lines = follow_store(place, day, lines, known)
         set_paths(place, day, lines)
         wanted = "".join(line.block.raw for line in lines)
-        if wanted != sides.text and not _write(place, day, sides.file, wanted):
+        if wanted != sides.text and not write_file(place, day, sides.file, wanted):
             continue
         items = _with_kept(entries.items_of(lines), sides.base, kept)
         if sides.file or lines:
@@ -265,7 +265,7 @@ def _is_not_utf8(text: str) -> bool:
     return any("\udc80" <= letter <= "\udcff" for letter in text)
 
 
-def _write(place: Place, day: date, file: File | None, text: str) -> bool:
+def write_file(place: Place, day: date, file: File | None, text: str) -> bool:
     """Writes the file, unless somebody else wrote it since it was read."""
     before = file.signature if file else None
     path = path_of(place, day)
