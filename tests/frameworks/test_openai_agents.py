@@ -100,8 +100,10 @@ def test_items_come_back_as_they_were_and_sessions_are_apart(memory: Holdfast) -
 
 
 def test_the_limit_of_the_settings_holds_unless_another_is_given(memory: Holdfast) -> None:
+    settings = pytest.importorskip("agents.memory.session_settings").SessionSettings(limit=2)
+
     async def steps() -> None:
-        session = HoldfastSession("one", memory.hub(), session_settings={"limit": 2})
+        session = HoldfastSession("one", memory.hub(), session_settings=settings)
         await session.add_items(ITEMS)
         assert await session.get_items() == ITEMS[-2:]
         assert await session.get_items(4) == ITEMS[-4:]

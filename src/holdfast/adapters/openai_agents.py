@@ -35,7 +35,7 @@ class HoldfastSession:
         self, session_id: str, hub: HubMemory | AsyncHub, *, session_settings: Any = None
     ) -> None:
         self.session_id = session_id
-        self.session_settings = session_settings
+        self.session_settings = _settings(session_settings)
         try:
             self._history = MessageHistory(hub, session_id)
         except InvalidInput as error:
@@ -44,9 +44,7 @@ class HoldfastSession:
     async def get_items(self, limit: int | None = None) -> list[Any]:
         """The items, oldest first; with a limit, the last so many."""
         if limit is None:
-            settings = self.session_settings
-            read = settings.get if isinstance(settings, Mapping) else None
-            limit = read("limit") if read else getattr(settings, "limit", None)
+            limit = getattr(self.session_settings, "limit", None)
         return list(await _run(self._history.values, limit))
 
     async def add_items(self, items: Sequence[Any]) -> None:
@@ -61,6 +59,15 @@ class HoldfastSession:
     async def clear_session(self) -> None:
         """Takes all items away; the hub's `undo` brings them back."""
         await _run(self._history.clear)
+
+
+def _settings(given: Any) -> Any:
+    """Settings as the SDK has them; None before the version that has any."""
+    try:
+        from agents.memory.session_settings import SessionSettings, coerce_session_settings
+    except ImportError:
+        return given
+    return SessionSettings() if given is None else coerce_session_settings(given)
 
 
 async def _run(call: Callable[..., Any], *args: Any) -> Any:
