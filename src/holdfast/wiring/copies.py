@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 _RESTORING = ".restoring-"
 
 
-def move_store(source: str, target: str, *, told: Told | None = None) -> Moved:
-    """Everything from one store into another, both named by their URLs; the first is only read."""
+def move_store(source: str, target: str, *, hub: str = "", told: Told | None = None) -> Moved:
+    """Everything from one store into another, or one hub, both named by their URLs; the first is
+    only read."""
     from holdfast.engine.transfer.copy import move
 
     if from_anywhere(source) == from_anywhere(target):
@@ -35,7 +36,8 @@ def move_store(source: str, target: str, *, told: Told | None = None) -> Moved:
     try:
         new = open_store(target)
         try:
-            return move(old, new, clock=clock, run=TimeIds(clock).next("run"), told=told)
+            run = TimeIds(clock).next("run")
+            return move(old, new, clock=clock, run=run, told=told, only=hub)
         finally:
             new.close()
     finally:

@@ -154,3 +154,23 @@ def test_a_home_that_is_new_can_be_switched(run: Run, home: Path, tmp_path: Path
     told = run("move", "--from", f"sqlite:{other / 'memory.db'}", "--to", target, "--switch")
     assert told.code == 0, told.err
     assert "Tea is at four" in run("list", "--hub", "h").out
+
+
+@pytest.mark.sqlite_only("says by itself which stores it is about")
+def test_one_hub_is_moved_beside_others_and_the_source_stays(run: Run, tmp_path: Path) -> None:
+    for name in ("first", "work"):
+        run("hub", "create", name)
+    run("remember", "The office is in Bonn", "--hub", "first")
+    run("remember", "The office has 40 desks", "--hub", "work")
+    target = f"sqlite:{tmp_path / 'new.db'}"
+    assert run("move", "--to", target, "--hub", "work", "--switch").code == 2
+    told = run("move", "--to", target, "--hub", "work")
+    assert told.code == 0, told.err
+    assert {row[0] for row in told.rows} == {"work"}
+    assert "holdfast hub delete work" in told.err
+    again = run("move", "--to", target, "--hub", "first")
+    assert again.code == 0, again.err
+    assert "desks" in run("recall", "desks", "--hub", "work").out
+    run("config", "set", "store.url", target)
+    assert "desks" in run("recall", "desks", "--hub", "work").out
+    assert "Bonn" in run("recall", "office", "--hub", "first").out

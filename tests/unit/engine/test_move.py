@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 import holdfast
+from holdfast.domain.hub import Hub
 from holdfast.domain.records import NO_HUB, Record
+from holdfast.engine.people import records
 from holdfast.engine.transfer.copy import Moved, move
 from holdfast.engine.transfer.export_format import digest, digest_of_records
-from holdfast.errors import AlreadyExists, Conflict, ServerUnreachable
+from holdfast.errors import AlreadyExists, Conflict, NotFound, ServerUnreachable
 from holdfast.store.base import Store
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.store.sqlite.store import SqliteStore
@@ -269,3 +271,58 @@ def test_a_move_whose_server_is_gone_keeps_its_turn_until_its_pulse_has_run_out(
     later.tick(minutes=10)
     moved(source, target, "run_2", clock=later)
     assert whole(target) == whole(source)
+
+
+def test_one_hub_goes_into_a_store_that_has_others(source: Store, target: Store) -> None:
+    with target.write() as writer:
+        other = next(hub for hub in _hubs(source) if hub.name == "default")
+        writer.add_hub(other._replace(id="hub_other", name="other"))
+        writer.put_record(Record(NO_HUB, "key", "own", other.created_at, {"who": "eve"}))
+    done = moved(source, target, only="work")
+    assert [hub.name for hub in done.hubs] == ["work"]
+    assert sorted(hub.name for hub in _hubs(target)) == ["other", "work"]
+    (there,) = [hub for hub in _hubs(target) if hub.name == "work"]
+    with source.read() as mine, target.read() as theirs:
+        assert digest(mine, there.id) == digest(theirs, there.id)
+        # The target's own records are as they were, and the owner finds the hub.
+        assert [one.id for one in theirs.records(NO_HUB, "key", limit=9)] == ["own"]
+        assert list(records.of(theirs, there.owner, "hub")) == [there.id]
+        assert theirs.records(NO_HUB, "move", limit=9) == []
+    assert not target.check()
+
+
+def test_one_hub_is_refused_where_its_name_or_the_hub_itself_is_there(
+    source: Store, tmp_path: Path
+) -> None:
+    with _store("sqlite", tmp_path) as target:
+        with pytest.raises(NotFound, match="There is no hub `nowhere`"):
+            moved(source, target, only="nowhere")
+        moved(source, target, only="work")
+        with pytest.raises(AlreadyExists, match="has the hub `work` already"):
+            moved(source, target, only="work")
+        with target.write() as writer:
+            writer.add_hub(_hubs(source)[0]._replace(id="hub_other", name="default"))
+        with pytest.raises(AlreadyExists, match="another hub that is called `default`"):
+            moved(source, target, only="default")
+
+
+def test_one_hub_whose_move_was_broken_off_goes_on(source: Store, tmp_path: Path) -> None:
+    with _store("sqlite", tmp_path) as target:
+
+        def stop(what: str, done: int, total: int) -> None:
+            if "revisions" in what:
+                raise BrokenOff
+
+        with pytest.raises(BrokenOff):
+            moved(source, target, only="work", told=stop)
+        (half,) = _hubs(target)
+        assert half.state == "importing"
+        moved(source, target, "run_2", only="work")
+        (there,) = _hubs(target)
+        with source.read() as mine, target.read() as theirs:
+            assert digest(mine, there.id) == digest(theirs, there.id)
+
+
+def _hubs(store: Store) -> list[Hub]:
+    with store.read() as reader:
+        return reader.hubs()

@@ -203,6 +203,11 @@ def _move(call: Call, args: Namespace) -> None:
 
     if not args.to:
         raise InvalidInput("Say where to.", hint="holdfast move --to postgresql://HOST/NAME")
+    if args.switch and args.hub:
+        raise InvalidInput(
+            "--switch is for a whole store; the other hubs would be left behind.",
+            hint="Leave out --hub, or --switch.",
+        )
     if args.switch:
         refuse_password(args.to)
         make_home(call.home)
@@ -217,7 +222,7 @@ def _move(call: Call, args: Namespace) -> None:
 
     try:
         with call.out.progress("move") as step:
-            moved = move_store(source, args.to, told=report)
+            moved = move_store(source, args.to, hub=args.hub or "", told=report)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_broken_off(far)) from None
     if args.switch:
@@ -239,14 +244,20 @@ def _move(call: Call, args: Namespace) -> None:
         return
     if rows:
         call.out.table(("hub", "table", "rows", "hash on both sides"), rows)
+    beside = "" if args.hub else f" and {counted(moved.records, 'other record')}"
     call.out.note(
-        f"Moved {counted(len(moved.hubs), 'hub')} and {counted(moved.records, 'other record')}"
-        f" to {shown}; both sides were compared and are equal."
-        f" {without_password(source)} is as it was."
+        f"Moved {counted(len(moved.hubs), 'hub')}{beside} to {shown}; both sides were compared and"
+        f" are equal. {without_password(source)} is as it was."
     )
     if brought:
         _tell_of_files(call, *brought)
-    if args.switch:
+    if args.hub:
+        call.out.note(
+            "Keys, people and teams are not part of a hub and were not copied. What is written to"
+            " the hub in the old store from now on stays there: take it away with `holdfast hub"
+            f" delete {args.hub}` when nobody uses it."
+        )
+    elif args.switch:
         call.out.note("It is used from now on: store.url is set.")
     else:
         call.out.note(f"To use it: holdfast config set store.url {from_anywhere(shown)}")
@@ -313,7 +324,8 @@ COMMANDS = (
         "History, log, keys, jobs and vectors are moved too; files in the home folder stay where\n"
         "they are. With --from the memory.db of another home, files that memories were made from\n"
         "are copied into this one. The old store is only read. A move that was broken off goes\n"
-        "on when it is started again. In a pipe, a line per table: hub, table, rows, hash on both\n"
-        "sides.",
+        "on when it is started again. With --hub, that hub alone goes into a store that may have\n"
+        "others, with its members and without keys; keep its writers away meanwhile. In a pipe,\n"
+        "a line per table: hub, table, rows, hash on both sides.",
     ),
 )

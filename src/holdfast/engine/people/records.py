@@ -370,20 +370,30 @@ def mend(core: Core) -> int:
     return made
 
 
+def note_hub(writer: Writer, hub: Hub, at: datetime) -> None:
+    """Makes the entries of a hub that came from another store with its members."""
+    for whose, what, which in list(_of_hub(writer, hub)):
+        note(writer, whose, what, which, at)
+
+
+def _of_hub(reader: Reader, hub: Hub) -> Iterator[tuple[str, What, str]]:
+    yield hub.owner, "hub", hub.id
+    for one in every(reader, hub.id, "member"):
+        yield one.id, "hub", hub.id
+        yield look_of(hub.id, one.id), "look", one.id
+    card = card_of(reader, hub.id)
+    for shared_with in (card.team_id, card.org_id):
+        if shared_with:
+            yield shared_with, "shared", hub.id
+    if card.label:
+        yield card.label, "called", hub.id
+
+
 def _all(reader: Reader) -> Iterator[tuple[str, What, str]]:
     """Every entry that there should be, from what it is derived from."""
 
     for hub in reader.hubs():
-        yield hub.owner, "hub", hub.id
-        for one in every(reader, hub.id, "member"):
-            yield one.id, "hub", hub.id
-            yield look_of(hub.id, one.id), "look", one.id
-        card = card_of(reader, hub.id)
-        for shared_with in (card.team_id, card.org_id):
-            if shared_with:
-                yield shared_with, "shared", hub.id
-        if card.label:
-            yield card.label, "called", hub.id
+        yield from _of_hub(reader, hub)
     for one in every(reader, NO_HUB, "team"):
         yield one.body["org"], "team of", one.id
     for scope in ("team", "org"):

@@ -1,4 +1,5 @@
-"""A whole store into another one: hubs with their history, log, records and vectors.
+"""A whole store into another one, or one hub of it: hubs with their history, log, records and
+vectors.
 
 The source is only read. Each batch is written together with the note of how far the move is, so a
 move that was broken off goes on where it stopped; a hub appears in the target when all of it is
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from holdfast.domain.clock import Clock, from_text, to_text
 from holdfast.domain.hub import Hub
 from holdfast.domain.records import NO_HUB, Record
+from holdfast.engine.people.records import note_hub
 from holdfast.engine.transfer.export_format import (
     MOVE,
     Digest,
@@ -27,7 +29,7 @@ from holdfast.engine.transfer.export_format import (
     vectors_by_place,
 )
 from holdfast.engine.writing.passages import indexed_all
-from holdfast.errors import AlreadyExists, Conflict, HoldfastError, ServerUnreachable
+from holdfast.errors import AlreadyExists, Conflict, HoldfastError, NotFound, ServerUnreachable
 from holdfast.store.values import IndexEntry, VectorRow
 from holdfast.text.terms import searchable
 
@@ -64,19 +66,32 @@ Told: TypeAlias = Callable[[str, int, int], None]
 
 
 def move(
-    source: Store, target: Store, *, clock: Clock, run: str, told: Told | None = None
+    source: Store,
+    target: Store,
+    *,
+    clock: Clock,
+    run: str,
+    told: Told | None = None,
+    only: str = "",
 ) -> Moved:
-    """Copies everything and proves it equal; `run` names this attempt."""
+    """Copies everything, or the hub called `only`, and proves it equal; `run` names this attempt.
+    A hub alone goes into a store that may have others, and without the records of no hub (keys,
+    people, teams)."""
     tell = told or _silent
     with source.read() as reader:
-        hubs = [hub for hub in reader.hubs() if hub.state == "active"]
-        _begin(target, hubs, clock, run)
+        hubs = [hub for hub in reader.hubs() if hub.state == "active" and only in ("", hub.name)]
+        if only and not hubs:
+            raise NotFound(
+                f"There is no hub `{only}` in the source.",
+                hint="`holdfast hub list` shows those there are.",
+            )
+        _begin(target, hubs, clock, run, alone=bool(only))
         try:
             moved = [
                 MovedHub(hub.name, _Mover(reader, target, hub, clock, run, tell).move())
                 for hub in hubs
             ]
-            records = _move_records(reader, target)
+            records = 0 if only else _move_records(reader, target)
         except ServerUnreachable:
             # Nobody is there to be told; the pulse runs out.
             raise
@@ -84,8 +99,11 @@ def move(
             _let_go(target, run)
             raise
     with target.write() as writer:
+        if only:
+            note_hub(writer, hubs[0], clock.now())
+        ended = {_RUN, *(hub.id for hub in hubs)}
         for one in list(writer.scan_records(NO_HUB)):
-            if one.kind == MOVE:
+            if one.kind == MOVE and (one.id in ended or not only):
                 writer.drop_record(NO_HUB, MOVE, one.id)
     return Moved(moved, records)
 
@@ -103,8 +121,9 @@ def _silent(what: str, done: int, total: int) -> None:
     """Nobody listens."""
 
 
-def _begin(target: Store, hubs: list[Hub], clock: Clock, run: str) -> None:
-    """Refuses a target that has something of its own, and one that another move is filling."""
+def _begin(target: Store, hubs: list[Hub], clock: Clock, run: str, *, alone: bool) -> None:
+    """Refuses a target that has something of its own, and one that another move is filling. A hub
+    that goes `alone` only needs its name and id to be free."""
     with target.write() as writer:
         other = writer.record(NO_HUB, MOVE, _RUN)
         if other is not None and other.body["run"] != run and is_running(writer, clock.now()):
@@ -114,6 +133,10 @@ def _begin(target: Store, hubs: list[Hub], clock: Clock, run: str) -> None:
             )
         begun = {one.id for one in writer.scan_records(NO_HUB) if one.kind == MOVE}
         there = [hub for hub in writer.hubs() if hub.id not in begun]
+        if alone:
+            _refuse_same(there, hubs[0])
+            _beat(writer, clock, run)
+            return
         if there:
             raise AlreadyExists(
                 f"The target has a hub `{there[0].name}` already.",
@@ -126,6 +149,20 @@ def _begin(target: Store, hubs: list[Hub], clock: Clock, run: str) -> None:
             writer.drop_hub(gone.id)
             writer.drop_record(NO_HUB, MOVE, gone.id)
         _beat(writer, clock, run)
+
+
+def _refuse_same(there: list[Hub], hub: Hub) -> None:
+    if any(other.id == hub.id for other in there):
+        raise AlreadyExists(
+            f"The target has the hub `{hub.name}` already.",
+            hint="If an earlier move has brought it, it is done. To bring it again, delete it there"
+            " first.",
+        )
+    if any(other.name == hub.name for other in there):
+        raise AlreadyExists(
+            f"The target has another hub that is called `{hub.name}`.",
+            hint="Rename one of the two: holdfast hub rename.",
+        )
 
 
 def is_running(reader: Reader, now: datetime) -> bool:
