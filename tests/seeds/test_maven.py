@@ -242,6 +242,7 @@ def test_a_day_is_got_by_its_date(hub: HubMemory, clock: FixedClock) -> None:
     differs="without a model rules do the work. Hooks alone make no files; "
     "`shadowJournal.files` decides",
 )
+@pytest.mark.sqlite_only("a store that several machines use makes no files by itself")
 def test_a_note_is_in_the_days_file_at_once(tmp_path: Path) -> None:
     with open_for_tests(tmp_path, settings=ON) as memory:
         hub = memory.create_hub("work")

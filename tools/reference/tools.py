@@ -30,6 +30,25 @@ Missing, unknown and wrongly typed arguments are answered with a sentence, and n
 """
 
 
+# What differs from the system of that name on purpose, in one line.
+_SEEDS = {
+    "max": "Differs on purpose: every turn is kept unless `log.keep` is set, memories are archived "
+    "instead of destroyed, and a fact that contradicts another says which number it replaces "
+    "([line by line]({page})).",
+    "maven": "Differs on purpose: a snippet is the entry that matches, a day is not told twice, "
+    "without a model rules take notes and consolidate, and credentials are never written "
+    "([line by line]({page})).",
+    "memax": "Differs on purpose: uses and retrievals are counted apart, a link is fetched only "
+    "where that is asked for, and boundaries are enforced on every read ([line by line]({page})).",
+    "minion": "Differs on purpose: duplicates are not appended, a rewrite archives what it leaves "
+    "out and can be undone, the file has a cap, and ids and dates are not in what is read "
+    "([line by line]({page})).",
+    "pynchy": "Differs on purpose: daily notes are archived by the schedule, a conversation is kept "
+    "as a summary, and the block lists a group's files with their first lines only "
+    "([line by line]({page})).",
+}
+
+
 def page() -> str:
     """The whole page."""
     out = [_OPENING]
@@ -37,6 +56,8 @@ def page() -> str:
     out.append(_MORE)
     for name in NAMES:
         out.append(f"\n## {name}\n")
+        if name in _SEEDS:
+            out.append(f"\n{_SEEDS[name].format(page=f'seeds.md#{name}')}\n")
         out += [_tool(tool) for tool in find_dialect(name).tools]
     return "".join(out)
 

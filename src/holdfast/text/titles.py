@@ -47,6 +47,13 @@ _MESSAGE = (
     r'"(?:role|speaker|author)"\s*:\s*"([^"\\]{1,40})"\s*,\s*"(?:content|text)"\s*:\s*'
     r'"((?:[^"\\]|\\.){1,4000}+)"'
 )
+_CHAT_OPENING = (
+    r"(?i)(?:user|human|assistant)[ \t]*:[^\n]*\n"
+    r"(?:[^\n]*\n){0,20}?(?:user|human|assistant|ai)[ \t]*:"
+    r'|\[?\s*\{\s*"role"\s*:\s*"(?:user|assistant|system)"\s*,\s*"content"'
+)
+# A longer line is more than a greeting.
+_GREETING_CHARS_MAX = 40
 # A line of somebody who is no person.
 _ASSISTANT = r"(?i)[ \t]*(?:\*\*)?(?:assistant|ai|bot|agent|model|system|tool)\b"
 # What a conversation is about is said in its opening, or not to be found this way.
@@ -95,17 +102,17 @@ def title_of(content: str, *, content_type: str = "text", source_path: str | Non
     file_name = (source_path or "").replace("\\", "/").rstrip("/").rpartition("/")[2]
     if content_type == "code":
         title = file_name or _definition_of(opening)
+    elif content_type in ("chat", "transcript") or (not file_name and _is_conversation(opening)):
+        spoken = re.sub(_CUE_NUMBERS, "", opening).strip()
+        title = _opening_words(_topic(spoken) or re.sub(_SPEAKER, "", spoken, count=1))
     elif content_type == "structured":
         title = file_name or _group(_DATA_NAME, opening)
     elif content_type == "link":
         title = _group(_NAMED_LINK, opening) or _address_of(opening)
     elif content_type == "file":
         title = file_name
-    elif content_type in ("chat", "transcript"):
-        spoken = re.sub(_CUE_NUMBERS, "", opening).strip()
-        title = _opening_words(_topic(spoken) or re.sub(_SPEAKER, "", spoken, count=1))
     else:
-        title = heading_of(opening)
+        title = heading_of(opening) or _after_greeting(opening)
     title = _one_line(_plain(title)) or _opening_words(opening) or file_name
     title = _cut(title, TITLE_CHARS_MAX)
     return title if any(map(str.isprintable, title)) else "Untitled"
@@ -137,6 +144,21 @@ def _json_text(written: str) -> str:
         return _one_line(json.loads(f'"{written}"'))
     except ValueError:
         return ""
+
+
+def _is_conversation(text: str) -> bool:
+    """Whether a text is messages with the roles of a chat, whatever it was taken for."""
+    return re.match(_CHAT_OPENING, text) is not None
+
+
+def _after_greeting(text: str) -> str:
+    """How a text goes on that begins with a line of small talk; '' where it does not."""
+    first, _, rest = text.partition("\n")
+    if not rest.strip() or len(first) > _GREETING_CHARS_MAX:
+        return ""
+    from holdfast.text.small_talk import telling_words
+
+    return "" if telling_words(first) else _opening_words(topic_of(rest.splitlines()))
 
 
 def _topic(spoken: str) -> str:

@@ -144,6 +144,25 @@ def test_messages_in_json_are_a_conversation_too() -> None:
     assert title == 'Rename the "orders" table to purchases'
 
 
+@pytest.mark.parametrize(
+    ("content", "content_type", "title"),
+    [
+        ("user: hi\nassistant: hello\nuser: rename the orders table", "structured",
+         "Rename the orders table"),
+        ("hi\n\nCan you rename the orders table?", "text", "Can you rename the orders table?"),
+        ("Hello everyone,\n\nthe fence is painted green now.", "text",
+         "The fence is painted green now"),
+        ("Thanks!\nYes.", "text", "Thanks!"),
+        ("name: hi\nsize: 3", "structured", "hi"),
+        ("user: ada\nport: 80", "structured", "user: ada"),
+    ],
+)  # fmt: skip
+def test_a_greeting_is_passed_over_in_other_texts_too(
+    content: str, content_type: str, title: str
+) -> None:
+    assert title_of(content, content_type=content_type) == title
+
+
 def test_small_talk_alone_is_its_own_title() -> None:
     assert title_of("User: hi\nAssistant: Hello!", content_type="chat") == "hi"
 
