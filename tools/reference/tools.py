@@ -43,8 +43,8 @@ _SEEDS = {
     "minion": "Differs on purpose: duplicates are not appended, a rewrite archives what it leaves "
     "out and can be undone, the file has a cap, and ids and dates are not in what is read "
     "([line by line]({page})).",
-    "pynchy": "Differs on purpose: daily notes are archived by the schedule, a conversation is kept "
-    "as a summary, and the block lists a group's files with their first lines only "
+    "pynchy": "Differs on purpose: daily notes are archived by the schedule, a conversation is "
+    "kept as a summary, and the block lists a group's files with their first lines only "
     "([line by line]({page})).",
 }
 
