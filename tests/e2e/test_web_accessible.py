@@ -34,6 +34,7 @@ PATHS = (
     "/h/default/files",
     "/h/default/team",
     "/h/default/log?session=talk",
+    "/h/default/orgs",
     "/sign-in",
     "/h/nowhere",
 )
@@ -52,6 +53,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         hub.log_turn("assistant", "Behind the mill.", session="talk")
         hub.journal_add("Mended the fence")
         hub.forget(2)
+        acme = made.memory.create_org("Acme")
+        made.memory.create_team("Riggers", org=acme.id)
+        made.memory.invite("viewer", org=acme.id)
         yield made
 
 
@@ -78,6 +82,14 @@ def test_the_checker_finds_nothing(browser: Any, place: Site, theme: str, width:
             if path.endswith("pictures"):
                 expect(page.locator("#map[data-ready]")).to_be_visible()
             wrong += [f"{path} {one}" for one in findings(page)]
+        page.goto("/h/default/orgs")
+        page.get_by_role("link", name="Acme").click()
+        expect(page.get_by_role("heading", name="Invitations")).to_be_visible()
+        wrong += [f"organisation {one}" for one in findings(page)]
+        page.goto("/h/default/files")
+        page.get_by_role("button", name="Edit the journal of").first.click()
+        expect(page.locator(".journal-day textarea.code-text")).to_be_visible()
+        wrong += [f"journal {one}" for one in findings(page)]
         page.goto("/h/default/m/1")
         page.keyboard.press("e")
         expect(page.get_by_label("Text", exact=True)).to_be_visible()

@@ -9,6 +9,7 @@ from holdfast.edges.web import (
     files,
     find,
     memory,
+    organisations,
     pictures,
     sign_in,
     static_files,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 def routes() -> list[Route]:
     """The routes of the web page, for the app that serves them."""
     out: list[Route] = []
-    for module in (static_files, sign_in, find, memory, today, agent, pictures, files, team):
+    first = (static_files, sign_in, find, memory, today, agent, pictures, files)
+    for module in (*first, team, organisations):
         out += module.routes()
     return out

@@ -1,0 +1,176 @@
+"""Organisations and their teams: who belongs to them, and invitations. Who may do what, the
+operations on people decide; what the caller may not see is not on the page."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from urllib.parse import quote
+
+from holdfast.domain.access import ROLES
+from holdfast.edges.web.strings import t
+from holdfast.edges.web.visit import Visit, route
+from holdfast.errors import Forbidden, InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    from holdfast.domain.access import Invite, Member, Org, Team
+
+Kind: TypeAlias = Literal["org", "team"]
+# How long an invitation holds.
+_DAYS, _DAYS_MAX = 7, 365
+
+
+class Group(NamedTuple):
+    """An organisation or a team: those of its people and invitations that the caller may see."""
+
+    kind: Kind
+    id: str
+    name: str
+    members: Sequence[Member]
+    invites: Sequence[Invite]
+    may_manage: bool
+
+
+def _overview(visit: Visit) -> Response:
+    people = visit.caller.people()
+    orgs, teams = people.orgs(), people.teams()
+    rows = [(org, [team for team in teams if team.org_id == org.id]) for org in orgs]
+    # Whoever is in a team alone does not see its organisation.
+    known = {org.id for org in orgs}
+    alone = [team for team in teams if team.org_id not in known]
+    return visit.page("orgs.html", {"tab": "team", "rows": rows, "alone": alone})
+
+
+def _create_org(visit: Visit) -> Response:
+    made = visit.caller.people().create_org(visit.field("name"))
+    return visit.redirect(visit.url(f"/orgs/{made.id}"))
+
+
+def _create_team(visit: Visit) -> Response:
+    made = visit.caller.people().create_team(visit.field("name"), org=visit.field("org"))
+    return visit.redirect(visit.url(f"/teams/{made.id}"))
+
+
+# One of them. `kind` says which of both it is.
+
+
+def _named(visit: Visit, kind: Kind) -> dict[str, str]:
+    """The place of the address, as the operations on people take it."""
+    return {kind: visit.path("place")}
+
+
+def _place(visit: Visit, kind: Kind) -> Org | Team:
+    people = visit.caller.people()
+    found: Sequence[Org | Team] = people.orgs() if kind == "org" else people.teams()
+    for one in found:
+        if one.id == visit.path("place"):
+            return one
+    raise NotFound(t("orgs.none"))
+
+
+def _values(visit: Visit, kind: Kind, secret: str = "") -> dict[str, Any]:
+    place, people, named = _place(visit, kind), visit.caller.people(), _named(visit, kind)
+    try:
+        invites, may_manage = people.invites(**named), True
+    except Forbidden:
+        invites, may_manage = [], False
+    try:
+        members = people.members(**named)
+    except Forbidden:
+        # In an organisation one sees its other teams, not who is in them.
+        members = []
+    group = Group(kind, place.id, place.name, members, invites, may_manage)
+    teams = people.teams(place.id) if kind == "org" else []
+    return {"tab": "team", "group": group, "teams": teams, "roles": ROLES, "secret": secret}
+
+
+def _page(visit: Visit, kind: Kind) -> Response:
+    return visit.page("org.html", _values(visit, kind))
+
+
+def _people(visit: Visit, kind: Kind, secret: str = "") -> Response:
+    return visit.fragment("_org_people.html", _values(visit, kind, secret))
+
+
+def _set_member(visit: Visit, kind: Kind) -> Response:
+    people = visit.caller.people()
+    people.set_member(visit.field("actor"), visit.field("role"), **_named(visit, kind))
+    return _people(visit, kind)
+
+
+def _remove_member(visit: Visit, kind: Kind) -> Response:
+    visit.caller.people().remove_member(visit.field("actor"), **_named(visit, kind))
+    try:
+        return _people(visit, kind)
+    except NotFound:
+        # They have left it themselves.
+        return visit.redirect(visit.url("/orgs"))
+
+
+def _invite(visit: Visit, kind: Kind) -> Response:
+    days = visit.field("days") or str(_DAYS)
+    if not days.isdigit() or not 1 <= int(days[:9]) <= _DAYS_MAX:
+        raise InvalidInput(t("orgs.days_wrong", most=_DAYS_MAX))
+    people = visit.caller.people()
+    handed = people.invite(visit.field("role"), days=int(days), **_named(visit, kind))
+    return _people(visit, kind, handed.secret)
+
+
+def _withdraw(visit: Visit, kind: Kind) -> Response:
+    visit.caller.people().withdraw_invite(visit.field("invite"), **_named(visit, kind))
+    return _people(visit, kind)
+
+
+def _rename(visit: Visit, kind: Kind) -> Response:
+    people, place, new = visit.caller.people(), visit.path("place"), visit.field("name")
+    if kind == "org":
+        people.rename_org(place, new)
+    else:
+        people.rename_team(place, new)
+    return visit.redirect(visit.url(f"/{kind}s/{quote(place, safe='')}"))
+
+
+def _remove(visit: Visit, kind: Kind) -> Response:
+    people, place = visit.caller.people(), visit.path("place")
+    if kind == "org":
+        people.remove_org(place)
+    else:
+        people.remove_team(place)
+    return visit.redirect(visit.url("/orgs"))
+
+
+_POSTS = {
+    "/members": _set_member,
+    "/members/remove": _remove_member,
+    "/invites": _invite,
+    "/invites/withdraw": _withdraw,
+    "/rename": _rename,
+    "/remove": _remove,
+}
+
+
+def _routes_of(kind: Kind) -> list[Route]:
+    one = f"/h/{{hub}}/{kind}s/{{place}}"
+    return [
+        route(one, partial(_page, kind=kind)),
+        *(
+            route(one + path, partial(view, kind=kind), methods=("POST",))
+            for path, view in _POSTS.items()
+        ),
+    ]
+
+
+def routes() -> list[Route]:
+    post = ("POST",)
+    return [
+        route("/h/{hub}/orgs", _overview),
+        route("/h/{hub}/orgs", _create_org, methods=post),
+        route("/h/{hub}/teams", _create_team, methods=post),
+        *_routes_of("org"),
+        *_routes_of("team"),
+    ]
