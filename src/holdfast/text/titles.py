@@ -90,7 +90,8 @@ _MARK_SIGN = r"(?m)[*_`~\[<]|==|^[ \t]*(?:[>+•#-]|\d+[.)])"
 # A sentence ends at its stop and a space, or at the stop of a script that puts no space after
 # it; never after a single letter or a common abbreviation ('e.g. ', 'Dr. ', 'J. Doe').
 _SENTENCE_END = (
-    r"(?<!\b\w)(?<!\b(?:Dr|Mr|Ms|St|vs|No|ca|Nr))(?<!\b(?:Mrs|etc|Inc|Ltd|bzw))"
+    # The stop first: it is looked for at every character, and the rest only where there is one.
+    r"(?=[.!?…])(?<!\b\w)(?<!\b(?:Dr|Mr|Ms|St|vs|No|ca|Nr))(?<!\b(?:Mrs|etc|Inc|Ltd|bzw))"
     r"[.!?…]+[\"')\]”’]*(?=\s|\Z)|[。！？।۔]+[」』”]*"
 )
 _STOPS = frozenset(".!?…。！？।۔")

@@ -14,6 +14,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,8 +24,6 @@ from holdfast.text.characters import clean_text, without_controls
 from holdfast.text.normalise import content_hash
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from holdfast.domain.memory import Memory
     from holdfast.domain.records import Turn
     from holdfast.settings import Settings
@@ -55,6 +54,9 @@ _NAMES = frozenset(
     {"key", "tags", "category", "boundary", "parent", "supersedes"}
     | {"kind", "stability", "layer", "content_type", "trust", "source"}
 )
+_HOLDING_TEXT = (tuple, list, Mapping)
+# The kinds of most fields; whether something is a Mapping takes longer to tell.
+_WITHOUT_TEXT = frozenset([type(None), bool, int, float, datetime])
 _Value = TypeVar("_Value", bound=tuple[Any, ...])
 
 
@@ -189,7 +191,12 @@ class Redactor:
 
     def row(self, row: _Value) -> _Value:
         """A value of named fields, such as a draft or a turn, with each text in it redacted."""
-        if self._is_quiet(_given(type(row))(row)):
+        # On its way through several doors it is the same row; only metadata can be changed in it.
+        if row is getattr(self._mine, "quiet", None):
+            return row
+        if self._is_quiet(_given(type(row))(row), getattr(row, "content", "")):
+            if not getattr(row, "metadata", None):
+                self._mine.quiet = row
             return row
         fields: dict[str, Any] = row._asdict()  # type: ignore[attr-defined]
         for name in _MADE_HERE:
@@ -225,19 +232,24 @@ class Redactor:
             return self._redacted(value)
         return type(value)(self._redacted(one) for one in value)
 
-    def _is_quiet(self, values: Iterable[Any]) -> bool:
+    def _is_quiet(self, values: Iterable[Any], content: str = "") -> bool:
         """Whether there is nothing in any of them. The short ones are looked at as one text: most
-        rows are made of many, and hold no secret."""
+        rows are made of many, and hold no secret. What is a part of the content, as most titles
+        are, tells nothing that the content does not tell."""
+        if content and not self._is_clean(content):
+            return False
         short: list[str] = []
         for value in values:
-            if value is None:
+            if type(value) in _WITHOUT_TEXT:
                 continue
             if isinstance(value, str):
+                if value.removesuffix("…") in content:
+                    continue
                 if len(value) < _CLEAN_CHARS_MIN:
                     short.append(value)
                 elif not self._is_clean(value):
                     return False
-            elif not self._gather(value, "", short):
+            elif isinstance(value, _HOLDING_TEXT) and not self._gather(value, "", short):
                 return False
         together = "\n".join(short)
         if clean_text(together) is not together:

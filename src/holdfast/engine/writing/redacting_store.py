@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from holdfast.domain.change import Revision
 from holdfast.engine.retry import note_commit
 from holdfast.engine.writing.redact import KIND, Redactor
+from holdfast.text.terms import searchable
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -74,15 +75,19 @@ class _GuardedWriter:
         self._writer, self._redactor = writer, redactor
         # The last turn that was written, by hub and session: the next one may answer it.
         self._last_turns: dict[tuple[str, str | None], str] = {}
+        # The last memory that was written: its index is made from its own words.
+        self._last_memory: Memory | None = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._writer, name)
 
     def add_memory(self, memory: Memory) -> None:
-        self._writer.add_memory(self._redactor.memory(memory))
+        self._last_memory = memory = self._redactor.memory(memory)
+        self._writer.add_memory(memory)
 
     def set_memory(self, memory: Memory) -> None:
-        self._writer.set_memory(self._redactor.memory(memory))
+        self._last_memory = memory = self._redactor.memory(memory)
+        self._writer.set_memory(memory)
 
     def add_change(self, change: Change) -> None:
         self._writer.add_change(self._redactor.row(change))
@@ -140,7 +145,9 @@ class _GuardedWriter:
     def index(
         self, hub_id: str, memory_id: str, text: str, entries: Sequence[IndexEntry], model: str
     ) -> None:
-        if self._redactor.text(text) is not text:
+        last = self._last_memory
+        is_own = last is not None and last.id == memory_id and searchable(last) == text
+        if not is_own and self._redactor.text(text) is not text:
             # It was made from the words as they came; the row has other ones by now.
             row = self._writer.memory(hub_id, memory_id)
             if row is None:

@@ -16,11 +16,49 @@ from holdfast.store.turn_entries import turn_entries
 from holdfast.store.values import VectorRow
 
 if TYPE_CHECKING:
+    import apsw
+
+    from holdfast.domain.access import Viewer
     from holdfast.store.values import IndexEntry
 
 
+class Added:
+    """A memory that was added in this transaction: its row, and whether it has an index."""
+
+    __slots__ = ("indexed", "pk")
+
+    def __init__(self, pk: int) -> None:
+        self.pk, self.indexed = pk, False
+
+
 class IndexWriter(Part):
-    """The part of the Writer that is about what is derived."""
+    """The part of the Writer that is about what is derived. Totals are counted, and written at the
+    end of the transaction or before they are read."""
+
+    def __init__(self, connection: apsw.Connection, viewer: Viewer | None = None) -> None:
+        super().__init__(connection, viewer)
+        self._added: dict[tuple[int, str], Added] = {}
+        # By hub: passages and terms. By hub and model: vectors, passages, and the newest passage.
+        self._words: dict[int, tuple[int, int]] = {}
+        self._vectors: dict[tuple[int, str], tuple[int, int, int]] = {}
+
+    def _settle(self) -> None:
+        super()._settle()
+        words, self._words = self._words, {}
+        for hub, (passages, terms) in words.items():
+            self._do(
+                "UPDATE word_totals SET passages = passages + ?, terms = terms + ? WHERE hub = ?",
+                (passages, terms, hub),
+            )
+        vectors, self._vectors = self._vectors, {}
+        for (hub, model), (size, passages, newest) in vectors.items():
+            self._do(
+                "INSERT INTO vector_totals (hub, model, size, passages, newest, removals)"
+                " VALUES (?, ?, ?, ?, ?, 0) ON CONFLICT (hub, model) DO UPDATE"
+                " SET size = size + excluded.size, passages = passages + excluded.passages,"
+                " newest = max(newest, excluded.newest)",
+                (hub, model, size, passages, newest),
+            )
 
     def _do(self, sql: str, values: Sequence[Any] = ()) -> None:
         self._connection.execute(sql, values)
@@ -32,7 +70,11 @@ class IndexWriter(Part):
         memory = self._memory_pk(hub, memory_id)
         if memory is None:
             raise NotFound(f"There is no memory {memory_id} to be indexed.")
-        self._unindex(hub, "memory", memory)
+        added = self._added.get((hub, memory_id))
+        if added is None or added.indexed:
+            self._unindex(hub, "memory", memory)
+        else:
+            added.indexed = True
         self._add_passages(hub_id, ("memory", memory, memory_id), entries, model)
         if entries:
             self._do(
@@ -73,10 +115,8 @@ class IndexWriter(Part):
             vectors += [VectorRow(passage, n, v) for n, v in enumerate(entry.vectors)]
         if not entries:
             return
-        self._do(
-            "UPDATE word_totals SET passages = passages + ?, terms = terms + ? WHERE hub = ?",
-            (len(entries), terms, hub),
-        )
+        counted = self._words.get(hub, (0, 0))
+        self._words[hub] = (counted[0] + len(entries), counted[1] + terms)
         self._add_vectors(hub_id, model, vectors)
 
     def unindex(self, hub_id: str, memory_id: str) -> None:
@@ -86,6 +126,8 @@ class IndexWriter(Part):
             self._unindex(hub, "memory", memory)
 
     def _memory_pk(self, hub: int, memory_id: str) -> int | None:
+        if (added := self._added.get((hub, memory_id))) is not None:
+            return added.pk
         pk: int | None = self._one(
             "SELECT pk FROM memories WHERE hub = ? AND id = ?", (hub, memory_id)
         )
@@ -93,6 +135,7 @@ class IndexWriter(Part):
 
     def _unindex(self, hub: int, column: str, pk: int) -> None:
         """Removes the passages of a memory or a turn, by its row."""
+        self._settle()
         passages, terms = self._one(
             f"SELECT count(*), coalesce(sum(length), 0) FROM passages WHERE {column} = ?", (pk,)
         )
@@ -149,18 +192,17 @@ class IndexWriter(Part):
             ],
         )
         passages = {row.passage_id for row in vectors}
-        self._do(
-            "INSERT INTO vector_totals (hub, model, size, passages, newest, removals)"
-            " VALUES (?, ?, ?, ?, ?, 0) ON CONFLICT (hub, model) DO UPDATE"
-            " SET size = size + excluded.size, passages = passages + excluded.passages,"
-            " newest = max(newest, excluded.newest)",
-            (hub, model, len(vectors), len(passages), max(passages)),
+        size, held, newest = self._vectors.get((hub, model), (0, 0, 0))
+        self._vectors[hub, model] = (
+            *(size + len(vectors), held + len(passages)),
+            max(newest, *passages),
         )
 
     def _index_turn(self, hub_id: str, pk: int, turn_id: str, content: str) -> None:
         self._add_passages(hub_id, ("turn", pk, turn_id), turn_entries(content), "")
 
     def drop_derived(self) -> None:
+        self._settle()
         last = self._one("SELECT seq FROM sqlite_sequence WHERE name = 'passages'") or 0
         self._do(DROP_DERIVED + DERIVED)
         # Ids of passages are never used again: another process may be making a vector for one, and

@@ -32,6 +32,7 @@ class MemoriesReader(Part):
     # Hubs
 
     def hubs(self) -> list[Hub]:
+        self._settle()
         found = self._all(f"SELECT {rows.HUB_COLUMNS} FROM hubs ORDER BY name")
         return [rows.hub_from_row(row) for row in found]
 
@@ -42,6 +43,7 @@ class MemoriesReader(Part):
         return self._hub_by("id", hub_id)
 
     def _hub_by(self, column: str, value: str) -> Hub | None:
+        self._settle()
         row = self._one(f"SELECT {rows.HUB_COLUMNS} FROM hubs WHERE {column} = ?", (value,))
         if row is None:
             self._require_no_hub(column, value)

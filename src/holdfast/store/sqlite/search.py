@@ -108,6 +108,7 @@ class FindingReader(Part):
 
     def _word_totals(self, hub_id: str) -> tuple[int, int]:
         """The number of passages of a hub, and of their terms."""
+        self._settle()
         query = "SELECT passages, terms FROM word_totals WHERE hub = ?"
         passages, length = self._one(query, (self._pk(hub_id),)) or (0, 0)
         if passages < 0 or length < 0:
@@ -289,6 +290,7 @@ class FindingReader(Part):
     # Vectors
 
     def vector_state(self, hub_id: str, model: str) -> VectorState:
+        self._settle()
         row = self._one(
             "SELECT size, passages, newest, removals FROM vector_totals"
             " WHERE hub = ? AND model = ?",
@@ -297,6 +299,7 @@ class FindingReader(Part):
         return VectorState(*(row or (0, 0, 0, 0)))
 
     def vector_models(self, hub_id: str) -> list[str]:
+        self._settle()
         found = self._all(
             "SELECT model FROM vector_totals WHERE hub = ? AND size > 0 ORDER BY model",
             (self._pk(hub_id),),
@@ -340,6 +343,7 @@ class FindingReader(Part):
 
     def unembedded_count(self, hub_id: str, model: str) -> int:
         hub = self._pk(hub_id)
+        self._settle()
         passages = self._one("SELECT passages FROM word_totals WHERE hub = ?", (hub,)) or 0
         return int(passages - self.vector_state(hub_id, model).passages)
 

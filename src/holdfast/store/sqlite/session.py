@@ -138,6 +138,9 @@ class Part(RecordsReader):
         # What has no boundary of its own is the hub's; nobody else sees any of it.
         self._of_hub = "" if viewer is None or "hub" in viewer.boundaries else " AND FALSE"
 
+    def _settle(self) -> None:
+        """Writes what a writer has counted and not written yet; called before it is read."""
+
     def _pk(self, hub_id: str) -> int:
         pk = self._pks.get(hub_id)
         if pk is None:

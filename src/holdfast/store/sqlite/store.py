@@ -169,7 +169,9 @@ class SqliteStore(StoreDefaults):
                 try:
                     # In here, as an interrupt may come right after it.
                     connection.execute("BEGIN IMMEDIATE")
-                    yield SqliteWriter(connection, viewer)
+                    writer = SqliteWriter(connection, viewer)
+                    yield writer
+                    writer.settle()
                     connection.execute("COMMIT")
                 except BaseException:
                     # SQLite has rolled back by itself where the disk was full.

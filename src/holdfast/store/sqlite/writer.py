@@ -20,11 +20,14 @@ from holdfast.store.checksums import (
 )
 from holdfast.store.single_writer import WriterDefaults
 from holdfast.store.sqlite import rows
-from holdfast.store.sqlite.indexing import IndexWriter
+from holdfast.store.sqlite.indexing import Added, IndexWriter
 from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.records import RecordsWriter
 
 if TYPE_CHECKING:
+    import apsw
+
+    from holdfast.domain.access import Viewer
     from holdfast.domain.hub import Hub, HubState
     from holdfast.domain.memory import Memory
     from holdfast.domain.records import Agreed, Clash, Turn
@@ -32,6 +35,23 @@ if TYPE_CHECKING:
 
 class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
     """The Writer of the contract."""
+
+    def __init__(self, connection: apsw.Connection, viewer: Viewer | None = None) -> None:
+        super().__init__(connection, viewer)
+        # The highest number taken in each hub, and the row of the change set last added: a batch
+        # would read and write them again for each of its memories.
+        self._numbers: dict[str, int] = {}
+        self._change_row: tuple[str, str, int] | None = None
+
+    def settle(self) -> None:
+        """Writes what was counted; before the commit."""
+        self._settle()
+
+    def _settle(self) -> None:
+        super()._settle()
+        taken, self._numbers = self._numbers, {}
+        for hub_id, numbers in taken.items():
+            self._set_hub(hub_id, numbers=numbers)
 
     def add_hub(self, hub: Hub) -> None:
         self._do(
@@ -61,6 +81,8 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
 
     def drop_hub(self, hub_id: str) -> None:
         hub = self._pk(hub_id)
+        self._settle()
+        self._added.clear()
         self._do("DELETE FROM words WHERE rowid IN (SELECT pk FROM passages WHERE hub = ?)", (hub,))
         self._do(
             "DELETE FROM trigrams WHERE rowid IN (SELECT pk FROM memories WHERE hub = ?)", (hub,)
@@ -70,14 +92,18 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         self._pks.pop(hub_id, None)
 
     def take_numbers(self, hub_id: str, count: int) -> int:
-        hub = self.hub_by_id(hub_id)
-        if hub is None:
-            raise NotFound(f"There is no hub {hub_id}.")
-        self._set_hub(hub_id, numbers=hub.numbers + count)
-        return hub.numbers + 1
+        if (taken := self._numbers.get(hub_id)) is None:
+            hub = self.hub_by_id(hub_id)
+            if hub is None:
+                raise NotFound(f"There is no hub {hub_id}.")
+            taken = hub.numbers
+        self._numbers[hub_id] = taken + count
+        return taken + 1
 
     def add_memory(self, memory: Memory) -> None:
-        self._do(rows.INSERT_MEMORY, (self._pk(memory.hub_id), *rows.memory_to_row(memory)))
+        hub = self._pk(memory.hub_id)
+        self._do(rows.INSERT_MEMORY, (hub, *rows.memory_to_row(memory)))
+        self._added[hub, memory.id] = Added(self._connection.last_insert_rowid())
 
     def set_memory(self, memory: Memory) -> None:
         self._do(
@@ -94,6 +120,7 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
                 *checked.sealed("changes", change.hub_id, shared.change_to_row(change)),
             ),
         )
+        self._change_row = (change.hub_id, change.id, self._connection.last_insert_rowid())
 
     def mark_undone(self, hub_id: str, change_id: str, by: str | None) -> None:
         self._set_change(hub_id, change_id, undone_by=by)
@@ -130,11 +157,14 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
             hub_id,
             (change_id, memory_id, version, to_micros(at), shared.fields_to_row(fields)),
         )
+        if self._change_row is None or self._change_row[:2] != (hub_id, change_id):
+            found = self._one("SELECT pk FROM changes WHERE hub = ? AND id = ?", (hub, change_id))
+            self._change_row = None if found is None else (hub_id, change_id, found)
+        change = None if self._change_row is None else self._change_row[2]
         self._do(
-            "INSERT INTO revisions (hub, change, memory, version, at, fields, checksum) VALUES (?,"
-            " (SELECT pk FROM changes WHERE hub = ? AND id = ?),"
-            " (SELECT pk FROM memories WHERE hub = ? AND id = ?), ?, ?, ?, ?)",
-            (hub, hub, change_id, hub, memory_id, *row[2:]),
+            "INSERT INTO revisions (hub, change, memory, version, at, fields, checksum)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (hub, change, self._memory_pk(hub, memory_id), *row[2:]),
         )
 
     def add_receipt(self, hub_id: str, receipt: Receipt) -> None:
@@ -271,6 +301,8 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         if memory is None:
             return 0
         self._unindex(hub, "memory", memory)
+        self._added.pop((hub, memory_id), None)
+        self._change_row = None
         changes = [
             row[0] for row in self._all("SELECT change FROM revisions WHERE memory = ?", (memory,))
         ]

@@ -8,6 +8,7 @@ quotes) and are compiled when first needed.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 
@@ -15,13 +16,15 @@ class Rule(NamedTuple):
     """A row: the value it gives, its name, and when it matches.
 
     One of `cues` must be a word of the text (no cues: any text will do), and `pattern` must be
-    found in it (no pattern: the cue is enough). Cues also spare most patterns from being run.
+    found in it (no pattern: the cue is enough). Cues also spare most patterns from being run, and
+    so does `sign`, characters without which the pattern matches nothing.
     """
 
     gives: str
     name: str
     cues: frozenset[str]
     pattern: str = ""
+    sign: str = ""
 
 
 def first_match(rules: tuple[Rule, ...], text: str, words: frozenset[str]) -> str:
@@ -33,11 +36,14 @@ def first_match(rules: tuple[Rule, ...], text: str, words: frozenset[str]) -> st
         if rule.cues:
             if words.isdisjoint(rule.cues):
                 continue
-        elif is_ascii and not rule.pattern.isascii():
+        elif rule.sign not in text or (is_ascii and not rule.pattern.isascii()):
             continue
-        if not rule.pattern or re.search(rule.pattern, text):
+        if not rule.pattern or _compiled(rule.pattern).search(text):
             return rule.gives
     return ""
+
+
+_compiled = cache(re.compile)
 
 
 def _cues(words: str) -> frozenset[str]:
@@ -208,6 +214,7 @@ CATEGORY_RULES = (
         _ANY_TEXT,
         r"(?:^|[\s`(])(?:~|\.{1,2})?/[\w.-]+/[\w./-]+"
         r"|\b[\w-]+/[\w./-]+\.(?:py|tsx?|jsx?|go|rs|java|rb|md|ya?ml|toml|json|sql|sh|c|cpp|h)\b",
+        sign="/",
     ),
     Rule(
         "person",
