@@ -34,7 +34,7 @@ _OF_KIND_MAX = 300
 # large hub tells too little to be worth it.
 _POSTINGS_MAX = 20_000
 # How many of the best matches by words are looked at for one that is close.
-_CLOSE_MAX = 8
+_CLOSE_MAX = 4
 # What is close shares a rare word; ranking this many passages takes a millisecond or two.
 _CLOSE_POSTINGS_MAX = 1_000
 # Less than `text.slots` asks for, as small words are counted here too.
