@@ -1,12 +1,16 @@
 """How fast is recall in a warm process? Measured against the bare cost of its own parts.
 
     python -m bench.recall_speed [--memories 100000] [--large] [--home FOLDER] [--profile]
+                                 [--chroma]
 
 One hub, vectors of 384 dimensions drawn at random (a real model's query cost is printed apart: it
 does not depend on the size of the hub). The bare cost of a question is what its own FTS5 expression
 takes on a bare connection (`SELECT rowid ... ORDER BY rank LIMIT n`) plus one exact scan of as many
 int8 vectors and the choice of the best. A float32 matrix, as most would use, takes twice as long
 to scan as the int8 one and is printed for comparison only. All are measured in turns with recall.
+
+With `--chroma`, Chroma answers the same questions from the same texts and vectors, in turns with
+recall: its nearest vectors, without words, time or checksums. It needs `pip install chromadb`.
 
 Next to the time on the clock stands the processor's: on a shared machine it tells more.
 """
@@ -41,6 +45,7 @@ from holdfast.store.sqlite import search
 
 QUESTIONS = 200
 LIMIT = 10
+CHROMA_BATCH = 2_000  # it takes at most about 5,000 at once
 BLOCK_ROWS = 2_048  # the fastest of the powers of two here
 
 
@@ -50,10 +55,11 @@ def main() -> None:
     parser.add_argument("--large", action="store_true", help="go on to 1,000,000 memories")
     parser.add_argument("--home", help="keep the filled store there and use it again")
     parser.add_argument("--profile", action="store_true", help="print where the time goes")
+    parser.add_argument("--chroma", action="store_true", help="compare with Chroma")
     args = parser.parse_args()
     sizes = [args.memories, *([1_000_000] if args.large else [])]
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as scratch:
-        medians = [measure(args.home or scratch, size, profile=args.profile) for size in sizes]
+        medians = [measure(args.home or scratch, size, args) for size in sizes]
     if len(medians) > 1:
         growth = medians[1] / medians[0]
         print(
@@ -62,7 +68,7 @@ def main() -> None:
     model_cost()
 
 
-def measure(home: str, size: int, *, profile: bool) -> float:
+def measure(home: str, size: int, args: argparse.Namespace) -> float:
     """Everything at one size; returns the median of recall in ms."""
     home = os.path.join(home, f"speed-{size}")
     os.makedirs(home, exist_ok=True)
@@ -93,7 +99,9 @@ def measure(home: str, size: int, *, profile: bool) -> float:
         ratio = slow.p50_ms / ours.p50_ms
         print(f"  common words / usual     {ratio:8.2f} {verdict(ratio, 5, at_most=True)}")
         float32_scan(size)
-        if profile:
+        if args.chroma:
+            against_chroma(hub, size, usual)
+        if args.profile:
             print_profile(hub, usual)
     return ours.p50_ms
 
@@ -189,6 +197,31 @@ def float32_scan(size: int) -> None:
     for _ in range(20):
         times.add(lambda: matrix @ matrix[0])
     print(f"  (scan of float32 vectors {times})")
+
+
+def against_chroma(hub: Any, size: int, questions: Sequence[str]) -> None:
+    import chromadb
+
+    settings = chromadb.config.Settings(anonymized_telemetry=False)
+    collection = chromadb.EphemeralClient(settings).create_collection(
+        f"bench-{size}", metadata={"hnsw:space": "cosine"}
+    )
+    embedder = RandomEmbedder()
+    texts = [memory.content for memory in hub.scan()]
+    started = time.perf_counter()
+    for at in range(0, len(texts), CHROMA_BATCH):
+        some = texts[at : at + CHROMA_BATCH]
+        names = [str(number) for number in range(at, at + len(some))]
+        collection.add(ids=names, documents=some, embeddings=embedder.embed_passages(some))
+    print(f"  Chroma took {len(texts):,} texts in {time.perf_counter() - started:.0f} s")
+    ours, theirs = Times(), Times()
+    for question in questions:
+        vector = embedder.embed_query(question)
+        ours.add(lambda q=question: hub.recall(q, limit=LIMIT))
+        theirs.add(lambda v=vector: collection.query(query_embeddings=[v], n_results=LIMIT))
+    print(f"    recall                 {ours}")
+    print(f"    Chroma                 {theirs}")
+    print(f"    recall / Chroma        {ours.p50_ms / theirs.p50_ms:8.2f}")
 
 
 def model_cost() -> None:

@@ -324,7 +324,7 @@ class Twins(RuleBasedStateMachine):
             outcome = self.change(name, lambda hub: hub.undo())
             if outcome[0] is Conflict and "was a purge" in outcome[1]:
                 # It names the change before the purge, which may well be meant.
-                before = outcome[1].rpartition(" ")[2].rstrip("`")
+                before = outcome[1].rpartition(" ")[2].rstrip("`.")
                 outcome = self.change(name, methodcaller("undo", before))
             if outcome[0] is NotFound:
                 break

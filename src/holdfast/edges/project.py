@@ -15,7 +15,6 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.api.project_hub import ProjectHub, may_stand_beside
 from holdfast.domain.hub import DEFAULT_HUB
 from holdfast.errors import InvalidInput, NotFound, StoreDamaged, StoreReadOnly
 from holdfast.text.normalise import HUB_NAME_CHARS_MAX, clean_hub_name
@@ -64,7 +63,9 @@ class Chosen(NamedTuple):
     @property
     def own(self) -> HubMemory | None:
         """The person's own hub, where it is read beside the project's."""
-        return self.hub.own if isinstance(self.hub, ProjectHub) else None
+        # A hub of its own kind, whose module a command elsewhere need not load.
+        own: HubMemory | None = getattr(self.hub, "own", None)
+        return own
 
 
 def hub_here(
@@ -121,6 +122,8 @@ def _own(memory: Holdfast, why: str, *, create: bool) -> Chosen:
 def _with_own(memory: Holdfast, hub: HubMemory, place: str, *, create: bool) -> HubMemory:
     """A project's hub with the person's beside it, where there is one and both have one owner."""
     found = _own(memory, "", create=create).hub
+    from holdfast.api.project_hub import ProjectHub, may_stand_beside
+
     if found is None or not may_stand_beside(found.info, hub.info, memory.core):
         found = None
     return ProjectHub(memory.core, hub.info, memory.home, found, place=place)
