@@ -19,7 +19,7 @@ SCRIPTS = Path(sys.executable).parent
 
 def main() -> int:
     began = time.perf_counter()
-    print(" ", command("--version").strip())
+    print(" ", ", ".join(command("--version").split("\n")[:2]))
     command("remember", "The cat sleeps on the blue sofa")
     command("remember", "Production runs Postgres 15")
     found = json.loads(command("recall", "where does my pet nap?", "--json", "--limit", "1"))

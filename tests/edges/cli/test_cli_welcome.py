@@ -36,7 +36,7 @@ def test_it_says_what_was_found_and_what_to_do(place: Place) -> None:
     )
     text = welcome(found, place.at_home(".holdfast"), place)
     assert "2 of Claude Code, 1 of Codex" in text
-    for step in ("holdfast setup ", "holdfast import claude-code ", "holdfast demo "):
+    for step in ("holdfast setup ", "holdfast import claude-code ", "holdfast import claude-md "):
         assert f"  {step}" in text
     assert "in ~/.holdfast." in text
 

@@ -135,6 +135,7 @@ def _key() -> str:
         if key == "\x03":
             raise KeyboardInterrupt
         return key
+    import select
     import termios
     import tty
 
@@ -142,7 +143,13 @@ def _key() -> str:
     before = termios.tcgetattr(handle)
     try:
         tty.setcbreak(handle, termios.TCSADRAIN)
-        return os.read(handle, 8).decode(errors="replace")
+        key = os.read(handle, 1)
+        # Arrows and their like send more bytes, at once, and the last of them is a letter or `~`.
+        while key[:1] == b"\x1b" and key[-1:] in b"\x1b[O;0123456789":
+            if not select.select([handle], [], [], 0)[0]:
+                break
+            key += os.read(handle, 1)
+        return key.decode(errors="replace")
     finally:
         termios.tcsetattr(handle, termios.TCSADRAIN, before)
 

@@ -90,6 +90,8 @@ def _steps(found: Found) -> list[tuple[str, str]]:
         first = next(iter(found.conversations))
         said = "take in what was said so far (or --dry-run)"
         steps.append((f"holdfast import {NAMES[first]}", said))
+    if found.notes:
+        steps.append(("holdfast import claude-md", "take in the instructions that are in files"))
     steps.append(("holdfast demo", "a tour of a minute that leaves nothing behind"))
     steps.append(('holdfast remember "…"', "keep something; `recall` finds it again"))
     return steps
