@@ -77,6 +77,8 @@ def _steps(scratch: Path, folders: Sequence[Path], wheels: Mapping[str, int]) ->
     )
     setup = setup._replace(said=f"{said.count('would be')} changes shown, none made")
     stored, _ = run("holdfast remember", holdfast, "remember", "The cat sleeps on the blue sofa")
+    # A question in other words is answered where a memory stands out from another.
+    run("", holdfast, "remember", "Production runs Postgres 15")
     asked, said = run("holdfast recall, by meaning", holdfast, "recall", "where does my pet nap?")
     if "blue sofa" not in said:
         raise SystemExit(f"Another memory was recalled: {said}")

@@ -66,6 +66,11 @@ def _recall(call: Call, args: Namespace) -> None:
     _notes(call, found)
     if not found:
         call.out.note(f"Nothing found for “{query}”.")
+        if held := sum(found.filtered.values()):
+            # With --explain they are named below.
+            said = "1 memory was" if held == 1 else f"{held:,} memories were"
+            rest = "" if args.explain else "; add --explain to see why"
+            call.out.note(f"{said} found and left out{rest}.")
         _note_absent_category(call, args.category, query)
     _note_filters(call, query)
     _show_hits(call, found, explain=args.explain)
