@@ -75,7 +75,8 @@ def _steps(scratch: Path, folders: Sequence[Path], wheels: Mapping[str, int]) ->
     setup, said = run(
         "holdfast setup --all --dry-run", holdfast, "setup", "--all", "--dry-run", "--quiet"
     )
-    setup = setup._replace(said=f"{said.count('would be')} changes shown, none made")
+    changes = sum(line.startswith("would") for line in said.splitlines())
+    setup = setup._replace(said=f"{changes} changes shown, none made")
     stored, _ = run("holdfast remember", holdfast, "remember", "The cat sleeps on the blue sofa")
     # A question in other words is answered where a memory stands out from another.
     run("", holdfast, "remember", "Production runs Postgres 15")
