@@ -28,6 +28,7 @@ LAYERS = (
     ("engine",),
     ("extract", "files"),
     ("importers",),
+    ("exporters",),
     ("passes",),
     ("wiring",),
     ("api", "client"),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from holdfast.importers.notes import Note, notes_in
 from holdfast.importers.record import Found, Importer, Options, Record, Row, Skipped, moment
 
-_OWN = frozenset(("title", "tags", "tag", "created", "date", "updated", "modified"))
+_OWN = frozenset(("title", "tags", "tag", "category", "created", "date", "updated", "modified"))
 
 
 def read(path: str, options: Options) -> Iterator[Found]:
@@ -27,6 +27,7 @@ def _record(folder: str, note: Note) -> Found:
         created=moment(fields.get("created") or fields.get("date")),
         updated=moment(fields.get("updated") or fields.get("modified")),
         title=note.title,
+        category=str(fields["category"]) if fields.get("category") else None,
         layer="library",
         content_type="markdown",
         tags=note.tags,
@@ -42,7 +43,8 @@ IMPORTER = Importer(
     read,
     (
         Row("note", "a document with its title and text, without the front matter", "path"),
-        Row("front matter: title, tags, created or date, updated", "title, tags, valid from"),
+        Row("front matter: title, tags, category", "the same"),
+        Row("front matter: created or date, updated", "valid from", "both times"),
         Row("other fields of the front matter", "metadata; nested ones as text"),
         Row("#tags in the text", "tags"),
         Row("[[wikilinks]]", "stay in the text", "links"),

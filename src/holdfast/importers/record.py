@@ -100,6 +100,9 @@ def item_of(record: Record, program: str, *, own_hub: bool = False) -> Item:
         if at is not None:
             origin[name] = to_text(at)
     origin |= {name: value for name, value in record.noted.items() if value not in (None, "", [])}
+    if isinstance(earlier := record.metadata.get(IMPORTED), Mapping):
+        # It was imported before it was exported: where it first came from stays known.
+        origin["origin"] = earlier
     draft = Draft(
         record.text,
         title=_cut(record.title, _TITLE_CHARS_MAX) or None,

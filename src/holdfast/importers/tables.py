@@ -166,10 +166,23 @@ def _record(place: str, row: Mapping[str, Any], names: Mapping[str, str]) -> Fou
         labels=("user", scope) if scope else (),
         session=str(given["session"]) if given.get("session") else None,
         speaker=str(given["speaker"]) if given.get("speaker") else None,
-        metadata={
-            str(key): one for key, one in row.items() if key not in used and one not in (None, "")
-        },
+        metadata=_metadata({key: one for key, one in row.items() if key not in used}),
     )
+
+
+def _metadata(rest: Mapping[str, Any]) -> dict[str, Any]:
+    """The other columns; one called metadata that holds an object is taken as what it holds."""
+    found = {str(key): one for key, one in rest.items() if one not in (None, "")}
+    inner = found.get("metadata")
+    if isinstance(inner, str) and inner.startswith("{"):
+        try:
+            inner = json.loads(inner)
+        except (ValueError, RecursionError):
+            return found
+    if isinstance(inner, dict):
+        del found["metadata"]
+        found |= inner
+    return found
 
 
 def _tags(value: Any) -> list[str]:

@@ -54,3 +54,26 @@ def test_users_are_split_by_a_flag(run: Run, tmp_path: Path) -> None:
 def test_what_is_not_there_is_an_error_with_a_code(run: Run, tmp_path: Path) -> None:
     assert run("import", "mem0", str(tmp_path / "missing")).code == 3
     assert run("import", "mem0", str(tmp_path), "--undo").code == 3
+
+
+def test_an_export_in_a_format_goes_to_a_file_a_folder_or_out(stocked: Run, tmp_path: Path) -> None:
+    file = tmp_path / "out.csv"
+    ran = stocked("export", str(file), "--format", "csv")
+    assert ran.rows[0] == ["exported", "default", str(file), "3"]
+    assert stocked("export", str(file), "--format", "csv").code == 4
+    assert stocked("export", str(file), "--format", "csv", "--force").code == 0
+    folder = tmp_path / "notes"
+    assert stocked("export", str(folder), "--format", "markdown", "--json").data["memories"] == 3
+    assert len(list(folder.glob("*.md"))) == 3
+    assert stocked("export", str(folder), "--format", "markdown").code == 4
+    assert len(stocked("export", "-", "--format", "jsonl").out.splitlines()) == 3
+    assert stocked("export", "-", "--format", "xml").code == 2
+    assert stocked("export", "-", "--format", "markdown").code == 2
+
+
+def test_what_was_exported_comes_in_again(stocked: Run, tmp_path: Path) -> None:
+    file = str(tmp_path / "out.jsonl")
+    stocked("export", file, "--format", "jsonl")
+    stocked("hub", "create", "copy")
+    rows = stocked("import", "json", file, "--hub", "copy").rows
+    assert rows[0][:3] == ["copy", "-", "3"]

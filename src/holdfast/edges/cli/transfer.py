@@ -12,6 +12,7 @@ from holdfast.edges.cli import import_agents, import_instructions, import_progra
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import counted, plain_hub
 from holdfast.errors import AlreadyExists, InvalidInput, NotFound
+from holdfast.exporters import FORMATS
 from holdfast.text.characters import JSON_ESCAPES
 
 if TYPE_CHECKING:
@@ -27,9 +28,15 @@ _STEP = 500
 def _export_options(parser: Parser) -> None:
     parser.add_argument("file", metavar="FILE", help="where to; - is standard output")
     parser.add_argument("--force", action="store_true", help="replace a file that is there")
+    parser.offer("--format", FORMATS, metavar="FORMAT", help="for other programs, without history")
 
 
 def _export(call: Call, args: Namespace) -> None:
+    if args.format:
+        from holdfast.edges.cli.export_formats import export_as
+
+        export_as(call, args)
+        return
     if args.file == "-":
         # The lines are the answer, also with --json: each of them is JSON.
         call.out.utf8()
@@ -297,7 +304,9 @@ COMMANDS = (
         "holdfast export work.jsonl --hub work",
         _export_options,
         _export,
-        "The files that memories were made from go into FILE.files.tar, where there are any.",
+        "The files that memories were made from go into FILE.files.tar, where there are any.\n"
+        "With --format, FILE has what is remembered now, as other programs read it: jsonl, csv,\n"
+        "mem0, mcp-memory (the MCP reference server's), or markdown (then FILE is a folder).",
         server="works",
     ),
     # The one-word command comes last: it is what is meant where no other matches.

@@ -1,0 +1,1 @@
+"""Exports in the formats of other programs."""
