@@ -46,7 +46,7 @@ from holdfast.store.sqlite import search
 QUESTIONS = 200
 LIMIT = 10
 CHROMA_BATCH = 2_000  # it takes at most about 5,000 at once
-BLOCK_ROWS = 2_048  # the fastest of the powers of two here
+BLOCK_ROWS = 1_024  # more than 1,200 rows are multiplied by threads that wait for each other
 
 
 def main() -> None:
