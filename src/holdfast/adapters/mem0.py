@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import holdfast
@@ -180,7 +181,7 @@ class Memory:
         out: list[dict[str, Any]] = []
         for hub in self._hubs_of(wanted):
             found = _all(hub, wanted.condition(rest), expired=show_expired)
-            out += [_item(hub, memory) for memory in found]
+            out += [_item(hub, memory) for memory in islice(found, count)]
         out.sort(key=lambda item: str(item["created_at"]), reverse=True)
         return {"results": out[:count]}
 

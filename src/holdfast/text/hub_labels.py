@@ -51,7 +51,8 @@ def name_of(prefix: str, labels: Sequence[str]) -> str:
     name = prefix + ".".join(written(label) for label in labels)
     if len(name) <= HUB_NAME_CHARS_MAX:
         return name
-    digest = _digest("\0".join(labels))[:_DIGEST_CHARS]
+    # Of the name, in which labels cannot run into each other.
+    digest = _digest(name)[:_DIGEST_CHARS]
     return f"{prefix}{DIGEST_MARK}{hints(prefix, labels)}{digest}"
 
 

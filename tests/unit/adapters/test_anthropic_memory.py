@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -204,3 +205,50 @@ def test_the_sdk_is_loaded_only_by_who_uses_it() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout
     assert said.split() == ["False", "False"]
+
+
+# Views of what is there, refusals, edits and moves, in the words of the SDK's own tool.
+SAME_AS_THE_SDK: list[dict[str, Any]] = [
+    {"command": "create", "path": "/memories/a.md", "file_text": "one\ntwo\nthree\n"},
+    {"command": "create", "path": "/memories/a.md", "file_text": "x"},
+    {"command": "view", "path": "/memories/a.md"},
+    {"command": "view", "path": "/memories/a.md", "view_range": [2, 3]},
+    {"command": "view", "path": "/memories/a.md", "view_range": [2, -1]},
+    {"command": "view", "path": "/memories/none.md"},
+    {"command": "str_replace", "path": "/memories/a.md", "old_str": "two", "new_str": "2"},
+    {"command": "str_replace", "path": "/memories/a.md", "old_str": "zzz", "new_str": "2"},
+    {"command": "create", "path": "/memories/d/b.md", "file_text": "x\nx\n"},
+    {"command": "str_replace", "path": "/memories/d/b.md", "old_str": "x", "new_str": "2"},
+    {"command": "str_replace", "path": "/memories/none.md", "old_str": "x", "new_str": "2"},
+    {"command": "str_replace", "path": "/memories/d", "old_str": "x", "new_str": "2"},
+    {"command": "insert", "path": "/memories/a.md", "insert_line": 0, "insert_text": "zero"},
+    {"command": "insert", "path": "/memories/a.md", "insert_line": 99, "insert_text": "zero"},
+    {"command": "insert", "path": "/memories/a.md", "insert_line": -1, "insert_text": "zero"},
+    {"command": "insert", "path": "/memories/none.md", "insert_line": 0, "insert_text": "zero"},
+    {"command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/d/b.md"},
+    {"command": "rename", "old_path": "/memories/none.md", "new_path": "/memories/x.md"},
+    {"command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/c.md"},
+    {"command": "delete", "path": "/memories/c.md"},
+    {"command": "delete", "path": "/memories/c.md"},
+    {"command": "delete", "path": "/memories"},
+    {"command": "delete", "path": "/memories/d"},
+    {"command": "view", "path": "/etc/passwd"},
+    {"command": "view", "path": "/memories/../x"},
+]
+
+
+def test_answers_and_errors_are_those_of_the_sdks_own_tool_to_the_letter(
+    hub: HubMemory, tmp_path: Path
+) -> None:
+    builtin = pytest.importorskip("anthropic.lib.tools._beta_builtin_memory_tool")
+    theirs = builtin.BetaLocalFilesystemMemoryTool(str(tmp_path / "sdk"))
+    ours = HoldfastMemoryTool(hub)
+
+    def answer(tool: Any, command: dict[str, Any]) -> tuple[bool, str]:
+        try:
+            return True, tool.call(dict(command))
+        except ToolError as error:
+            return False, str(error)
+
+    for command in SAME_AS_THE_SDK:
+        assert answer(ours, command) == answer(theirs, command), command
