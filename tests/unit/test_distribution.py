@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -30,6 +31,16 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: zipfile.ZipFile) -> No
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert files == {name for name in wheel.namelist() if name.startswith("holdfast/")}
+
+
+def test_the_source_distribution_has_no_weights_of_the_model(tmp_path: Path) -> None:
+    from hatchling.builders.sdist import SdistBuilder
+
+    built = next(SdistBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"]))
+    with tarfile.open(built) as archive:
+        parts = {name.split("/")[1] for name in archive.getnames() if "/" in name}
+    assert {"src", "tests", "docs"} <= parts
+    assert not parts & {"packages", "bench", "dist", "build"}
 
 
 def test_the_version_is_the_same_in_both_places() -> None:

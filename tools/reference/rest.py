@@ -17,7 +17,7 @@ _OPENING = """\
 
 `holdfast serve` answers under `/v1`. Every answer is JSON: `{"data": …}`, or
 `{"error": {"code": …, "message": …, "details": …, "hint": …}}` with a message for people and a code
-for programs. Times are ISO 8601 in UTC. The description of the API for machines is at
+for programs; `command` is there where the command line has one for the next step. Times are ISO 8601 in UTC. The description of the API for machines is at
 `/openapi.json`. Who may do what: [roles and boundaries](../explanation/roles-and-boundaries.md).
 
 This page is made from that description:
