@@ -127,7 +127,6 @@ def test_exactly_one_memory_is_primary() -> None:
     "at most 12,288 characters of the file are in the prompt; what is cut ends with `…`",
     lines=21,
     call='`hub.context(style="maven")`; `context.chars_max`',
-    differs="between memories it is cut at a line, and the least used are left out",
 )
 def test_the_block_is_capped(hub: HubMemory) -> None:
     hub.sync()
