@@ -33,7 +33,8 @@ Missing, unknown and wrongly typed arguments are answered with a sentence, and n
 # What differs from the system of that name on purpose, in one line.
 _SEEDS = {
     "max": "Differs on purpose: `auto` memories that age are archived instead of destroyed, long "
-    "contents are cut, further lines are indented, and a fact that contradicts another says which number it replaces "
+    "contents are cut, further lines are indented, and a fact that contradicts another says which "
+    "number it replaces "
     "([line by line]({page})).",
     "maven": "Differs on purpose: a snippet is the entry that matches, a day is not told twice, "
     "without a model rules take notes and consolidate, and credentials are never written "
