@@ -1,9 +1,11 @@
 """The web page: what the first view weighs, how soon it is painted, and how large hubs behave.
 
-    python -m bench.web [--memories 20000 200000]
+    python -m bench.web [--memories 20000 200000] [--keep FOLDER]
 
-Each hub is filled with invented sentences and vectors of the test embedder, in a folder of its own.
-Times are of the whole request over loopback; paint is what Chromium reports for a cold cache.
+Each hub is filled with invented sentences and vectors of the test embedder, in a folder of its own;
+with `--keep` it is there for the next run. Times are of the whole request over loopback, on the
+clock and of the processor, which also counts the client; paint is what Chromium reports for a cold
+cache.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import holdfast
 from holdfast.edges.http.app import create_app
@@ -68,22 +70,29 @@ def _served(memory: holdfast.Holdfast) -> Iterator[str]:
         listening.close()
 
 
-def _get(url: str) -> tuple[bytes, float]:
-    """The body as it is sent, compressed, and the milliseconds."""
+class _Got(NamedTuple):
+    """The body as it is sent, compressed, and the milliseconds: on the clock, of the processor."""
+
+    body: bytes
+    clock_ms: float
+    cpu_ms: float
+
+
+def _get(url: str) -> _Got:
     request = urllib.request.Request(url, headers={"Accept-Encoding": "gzip"})
-    begun = time.perf_counter()
+    begun, cpu = time.perf_counter(), time.process_time()
     with urllib.request.urlopen(request) as answer:
         body: bytes = answer.read()
-    return body, 1000 * (time.perf_counter() - begun)
+    return _Got(body, 1000 * (time.perf_counter() - begun), 1000 * (time.process_time() - cpu))
 
 
 def _weight(url: str) -> int:
     """Bytes of the first view with an empty cache: the page and what it loads."""
-    body, _ = _get(url + "/")
+    body = _get(url + "/").body
     total = len(body)
     page = gzip.decompress(body).decode()
     for path in sorted(set(re.findall(r'"(/static/[^"]+)"', page))):
-        total += len(_get(url + path)[0])
+        total += len(_get(url + path).body)
     return total
 
 
@@ -136,15 +145,26 @@ def _frames(browser: Any, url: str) -> str:
     return f"{count} points, frame {times[20]:.0f} ms median, {times[37]:.0f} ms p95"
 
 
-def _measure(count: int) -> None:
+@contextmanager
+def _folder(count: int, keep: str | None) -> Iterator[Path]:
+    if keep is not None:
+        yield Path(keep, str(count))
+        return
     with tempfile.TemporaryDirectory(prefix="holdfast-web-") as folder:
+        yield Path(folder)
+
+
+def _measure(count: int, keep: str | None) -> None:
+    with _folder(count, keep) as folder:
         settings = {"embed.background": False}
-        with holdfast.open(Path(folder), embedder=HashEmbedder(), settings=settings) as memory:
+        with holdfast.open(folder, embedder=HashEmbedder(), settings=settings) as memory:
             hub = memory.hub()
             begun = time.perf_counter()
-            for _ in hub.remember_stream(_texts(count)):
-                pass
-            print(f"\n{count:,} memories (made in {time.perf_counter() - begun:.0f} s)")
+            if not hub.info.numbers:
+                for _ in hub.remember_stream(_texts(count)):
+                    pass
+            print(f"\n{hub.statistics().visible:,} memories", end=" ")
+            print(f"(made in {time.perf_counter() - begun:.0f} s)")
             with _served(memory) as url:
                 base = url + "/h/default"
                 print(f"  first view: {_weight(url) / 1000:.0f} kB compressed")
@@ -157,11 +177,15 @@ def _measure(count: int) -> None:
                     ("pictures", "/pictures"),
                     ("map", "/pictures/map"),
                 ):
-                    body, first = _get(base + path)
-                    times = [_get(base + path)[1] for _ in range(_REPEATS)]
+                    first = _get(base + path)
+                    again = [_get(base + path) for _ in range(_REPEATS)]
+                    clock = statistics.median(one.clock_ms for one in again)
+                    cpu = statistics.median(one.cpu_ms for one in again)
                     print(
-                        f"  {name:16} {statistics.median(times):7.0f} ms"
-                        f"  (first {first:.0f} ms, {len(body) / 1000:.0f} kB)"
+                        f"  {name:16} {clock:7.0f} ms, processor {cpu:.0f} ms  (first"
+                        f" {first.clock_ms:.0f} and {first.cpu_ms:.0f} ms,"
+                        f" {len(first.body) / 1000:.0f} kB)",
+                        flush=True,
                     )
                 print(f"  first paint: {_paint(url)}")
 
@@ -169,8 +193,10 @@ def _measure(count: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--memories", type=int, nargs="+", default=[2_000, 20_000, 200_000])
-    for count in parser.parse_args().memories:
-        _measure(count)
+    parser.add_argument("--keep", metavar="FOLDER", help="keep the hubs here, and use them again")
+    given = parser.parse_args()
+    for count in given.memories:
+        _measure(count, given.keep)
 
 
 if __name__ == "__main__":
