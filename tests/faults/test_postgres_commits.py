@@ -18,6 +18,7 @@ pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra
 from holdfast.store.postgres.connections import connect  # noqa: E402
+from holdfast.store.postgres.errors import connection_lost, to_store_error  # noqa: E402
 from holdfast.store.postgres.session import Mark, gave_up_on_standbys, was_committed  # noqa: E402
 from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
     HUB,
@@ -219,3 +220,23 @@ def test_only_the_warning_about_standbys_is_taken_for_one() -> None:
         )
     )
     assert not gave_up_on_standbys(_notice(severity_nonlocalized="NOTICE"))
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ("08006", "connection to the remote node app@w:5432 failed with the following error: gone"),
+        ("XX000", "server closed the connection unexpectedly"),
+    ],
+)
+def test_a_node_that_is_lost_is_said_and_the_write_is_looked_for(
+    url: str, state: str, words: str
+) -> None:
+    """As a coordinator of Citus says it, while its own connection is fine."""
+    with psycopg.connect(url) as connection, pytest.raises(psycopg.Error) as caught:
+        connection.execute(f"DO $$ BEGIN RAISE '{words}' USING ERRCODE = '{state}'; END $$")
+    assert connection_lost(caught.value)
+    told = to_store_error(caught.value, "postgresql://c/db")
+    assert isinstance(told, ServerUnreachable)
+    assert told.again
+    assert told.message.startswith("A node of postgresql://c/db cannot be reached (")

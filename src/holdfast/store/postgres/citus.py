@@ -36,9 +36,11 @@ class Node(NamedTuple):
 
 
 def citus_version(connection: Connection) -> str:
-    """The version of Citus in this database; '' where it is not installed."""
+    """The version of Citus in this database; '' where it is not installed. Also queried with the
+    search_path of the role, so every name is qualified."""
     row = connection.execute(
-        "SELECT extversion FROM pg_catalog.pg_extension WHERE extname = 'citus'"
+        "SELECT extversion FROM pg_catalog.pg_extension"
+        " WHERE extname OPERATOR(pg_catalog.=) 'citus'"
     ).fetchone()
     return "" if row is None else str(row[0])
 

@@ -62,6 +62,8 @@ def to_store_error(error: psycopg.Error, address: str) -> HoldfastError:
         return wrong
     if state == "08P01" and (known := pooler_error(_message(error), address)) is not None:
         return known
+    if node_lost(error):
+        return _cut(error, address)
     for front, make in _BY_STATE:
         if state.startswith(front):
             return make(error, address)
@@ -167,8 +169,7 @@ def _stopping(error: psycopg.Error, address: str) -> HoldfastError:
 
 
 def _cut(error: psycopg.Error, address: str) -> HoldfastError:
-    if "remote node" in str(error):
-        # Citus reports a node that it cannot reach; the connection to the coordinator is fine.
+    if node_lost(error):
         return ServerUnreachable(
             f"A node of {address} cannot be reached ({_message(error)}).",
             hint="Hubs on other nodes can be used meanwhile. What was not acknowledged was not"
@@ -315,8 +316,19 @@ def connection_lost(error: psycopg.Error) -> bool:
     """Whether the connection is lost, so that another may be tried."""
     state = error.sqlstate or ""
     # 25P03 and 25P04: the server ended a session that was idle in a transaction, or took too long.
-    gone = state.startswith(("08", "57P")) or state in ("25P03", "25P04")
+    gone = state.startswith(("08", "57P")) or state in ("25P03", "25P04") or node_lost(error)
     return gone or (isinstance(error, psycopg.OperationalError) and not state)
+
+
+# What a coordinator reports of a node that it cannot reach, or whose answer broke off. The first
+# has a code of its own, the second that of an internal error, with the words of the driver.
+_NODE_LOST = r"connection to the remote node|^server closed the connection unexpectedly"
+
+
+def node_lost(error: psycopg.Error) -> bool:
+    """Whether Citus has lost one of its nodes; the connection to the coordinator is fine."""
+    message = error.diag.message_primary or ""
+    return bool(error.sqlstate) and re.search(_NODE_LOST, message) is not None
 
 
 def was_idle(error: psycopg.Error) -> bool:
