@@ -86,7 +86,7 @@ $(VENV)/.llm: $(VENV)/.ready tests/llm/requirements.txt
 # tries the newest version of each, `make test-frameworks` the oldest too.
 .PHONY: test-frameworks
 test: $(VENV)/.frameworks-tried
-FRAMEWORKS := langgraph openai-agents pydantic-ai llama-index google-adk smolagents
+FRAMEWORKS := langgraph openai-agents pydantic-ai llama-index google-adk smolagents anthropic
 test-frameworks: $(foreach name,$(FRAMEWORKS),$(VENV)/frameworks/$(name)-high/.ready $(VENV)/frameworks/$(name)-low/.ready) ## try adapters with the oldest and newest versions of frameworks
 	$(BIN)/python -m pytest tests/frameworks
 
