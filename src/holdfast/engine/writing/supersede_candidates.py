@@ -35,6 +35,9 @@ _OF_KIND_MAX = 300
 _POSTINGS_MAX = 20_000
 # How many of the best matches by words are looked at for one that is close.
 _CLOSE_MAX = 4
+# How common a word is takes a walk through all that hold it. Long words are rarer, and what is
+# close shares most of them.
+_CLOSE_TERMS_MAX = 8
 # What is close shares a rare word; ranking this many passages takes a millisecond or two.
 _CLOSE_POSTINGS_MAX = 1_000
 # Less than `text.slots` asks for, as small words are counted here too.
@@ -160,7 +163,8 @@ def find_close(reader: Reader, memory: Memory) -> str | None:
     for the same eyes; the newest of those that are equally close."""
     if not _is_short(memory.content):
         return None
-    words = tuple(query_terms(memory.content))
+    longest = sorted(query_terms(memory.content), key=len, reverse=True)[:_CLOSE_TERMS_MAX]
+    words = tuple(longest)
     lexicon = reader.lexicon(memory.hub_id, words)
     asked = _rarest(words, lexicon, _CLOSE_POSTINGS_MAX)
     if not asked:
