@@ -357,7 +357,8 @@ def _log_turn(
     if aside := _set_aside(hub, values):
         raise Conflict(
             f"The turn was not logged: {aside}.",
-            hint="`holdfast log rules` shows what is not logged.",
+            hint="The rules of the log say what is not logged.",
+            command="`holdfast log rules` shows what is not logged.",
         )
     return here()
 

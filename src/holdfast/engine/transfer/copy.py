@@ -83,7 +83,8 @@ def move(
         if only and not hubs:
             raise NotFound(
                 f"There is no hub `{only}` in the source.",
-                hint="`holdfast hub list` shows those there are.",
+                hint="List the hubs to see which there are.",
+                command="`holdfast hub list` shows those there are.",
             )
         _begin(target, hubs, clock, run, alone=bool(only))
         try:
@@ -161,7 +162,8 @@ def _refuse_same(there: list[Hub], hub: Hub) -> None:
     if any(other.name == hub.name for other in there):
         raise AlreadyExists(
             f"The target has another hub that is called `{hub.name}`.",
-            hint="Rename one of the two: holdfast hub rename.",
+            hint="Rename one of the two.",
+            command="Rename one of the two: `holdfast hub rename`.",
         )
 
 
