@@ -143,5 +143,6 @@ IMPORTER = Importer(
         Row("its database", "not read: it is made from the files"),
     ),
     example="~/basic-memory",
-    tried="notes whose observations and relations the parser of basic-memory 0.20.3 reads alike",
+    tried="notes whose observations and relations the parser of basic-memory 0.20.3 reads alike (2"
+    " and 3; it could not write them here)",
 )

@@ -129,5 +129,6 @@ IMPORTER = Importer(
     ),
     scopes="project",
     example="~/.claude-mem",
-    tried="a database that claude-mem 11.0.0 wrote, while its worker had it open",
+    tried="a database that claude-mem 11.0.0 wrote, while its worker had it open (2"
+    " observations and 1 summary in, 3 out)",
 )

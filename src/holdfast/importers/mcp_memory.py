@@ -106,5 +106,6 @@ IMPORTER = Importer(
         Row("relation", "a memory `FROM relation TO`", "from, type, to"),
     ),
     example="memory.jsonl",
-    tried="files of @modelcontextprotocol/server-memory itself",
+    tried="a file that @modelcontextprotocol/server-memory 2026.8.31 wrote (5 observations and 2"
+    " relations in, 7 memories out), and which it reads again after an export",
 )

@@ -93,5 +93,5 @@ IMPORTER = Importer(
     ),
     scopes="project",
     example="~/.local/share/mcp-memory/sqlite_vec.db",
-    tried="a database that mcp-memory-service 12.2.0 wrote",
+    tried="a database that mcp-memory-service 12.2.0 wrote (3 rows in, 2 out, 1 deleted)",
 )
