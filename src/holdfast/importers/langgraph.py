@@ -104,5 +104,6 @@ IMPORTER = Importer(
     ),
     scopes="namespace",
     example="store.db",
-    tried="a file that langgraph-checkpoint-sqlite 3.1.2 wrote (4 items in, 4 out); JSON Lines by the columns of it",
+    tried="a file that langgraph-checkpoint-sqlite 3.1.2 wrote (4 items in, 4 out); JSON"
+    " Lines by the columns of it",
 )

@@ -272,6 +272,6 @@ IMPORTER = Importer(
     ),
     scopes="user",
     example="~/.mem0/history.db",
-    tried="stores that mem0ai 2.2.1 wrote: Qdrant local, Chroma, FAISS and an answer of `get_all` (4"
-    " memories in, 4 out), and history.db (7 events of 5 memories in, 4 out, 1 deleted)",
+    tried="stores that mem0ai 2.2.1 wrote: Qdrant local, Chroma, FAISS and an answer of `get_all`"
+    " (4 memories in, 4 out), and history.db (7 events of 5 memories in, 4 out, 1 deleted)",
 )
