@@ -146,6 +146,6 @@ IMPORTER = Importer(
     ),
     scopes="user",
     example="graph.json",
-    tried="JSON that the classes of graphiti-core 0.31.1 wrote (4 values in, 3 out, 1 entity without"
-    " a summary); Zep by the fields of its API",
+    tried="JSON that the classes of graphiti-core 0.31.1 wrote (4 values in, 3 out, 1 entity"
+    " without a summary); Zep by the fields of its API",
 )
