@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from holdfast.api.hub import HubMemory
 from holdfast.api.operation import operations_of
 from holdfast.domain.query import Recalled
-from holdfast.domain.results import Observed
 from holdfast.errors import Conflict, InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from holdfast.api.operation import Operation
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Memory
+    from holdfast.domain.results import Observed
     from holdfast.engine.context.build import Context
     from holdfast.engine.core import Core
 
@@ -335,6 +335,8 @@ def _observe_turn(
     from holdfast.text.private import without_private
 
     if aside := _set_aside(hub, values):
+        from holdfast.domain.results import Observed
+
         return Observed(reason=aside)
     given = dict(zip(("user", "assistant"), args, strict=False)) | values
     user = given.get("user")
