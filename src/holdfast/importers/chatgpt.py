@@ -172,5 +172,5 @@ IMPORTER = Importer(
         Row("pictures, files, tool calls", "a mark in the text, or left out"),
     ),
     example="chatgpt-export.zip",
-    tried="archives built by the documented form of conversations.json",
+    tried="archives written by hand in the form of conversations.json, not a real one",
 )

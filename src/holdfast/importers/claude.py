@@ -159,5 +159,5 @@ IMPORTER = Importer(
         Row("attachments, artifacts, thinking, tool calls", "left out", "names of files"),
     ),
     example="claude-export.zip",
-    tried="archives built by the documented form of the export",
+    tried="archives written by hand in the form of the export, not a real one",
 )

@@ -52,5 +52,5 @@ IMPORTER = Importer(
         Row("attachments, canvases", "left out: `holdfast push FILE` keeps a file"),
     ),
     example="~/Vault",
-    tried="notes in the documented format of Obsidian",
+    tried="notes written by hand in the format of Obsidian",
 )

@@ -35,8 +35,8 @@ _CHUNK = 1_000
 _DIRECTIONS = 24
 _GROUPS_MIN, _GROUPS_MAX = 2, 14
 _ROUNDS = 25
-# Rows that directions, groups and names are worked out from: hundreds for each of 14 groups. With
-# all 20,000 the map takes longer, and its groups have names as good.
+# Rows that directions, groups and names are worked out from: hundreds for each of 14 groups. All
+# 20,000 take longer, and may name groups otherwise.
 _FITTED = 4_000
 _HASHED_WORDS = 256
 _NAME_WORDS = 3
