@@ -123,6 +123,8 @@ def test_only_the_fields_that_are_indexed_are_searched(memory: Holdfast) -> None
     store.put(ALICE, "b", {"title": "Sourdough"}, index=False)
     assert [item.key for item in store.search(ALICE, query="rye sourdough")] == ["a"]
     assert all((item.score or 0) < 0.1 for item in store.search(ALICE, query="secret note"))
+    filled = HoldfastStore(memory, fields=["title"]).search(ALICE, query="Which car?")
+    assert [item.key for item in filled][-1] == "b"
 
 
 def test_namespaces_are_listed_by_prefix_suffix_and_depth(store: HoldfastStore) -> None:

@@ -164,6 +164,8 @@ class HoldfastStore(BaseStore):
         # Unlike scores, probabilities can be compared between hubs.
         found.sort(key=lambda one: one.score or 0.0, reverse=True)
         rest.sort(key=lambda one: one.memory.updated_at, reverse=True)
+        if op.query:
+            rest.sort(key=lambda one: _UNINDEXED in one.memory.metadata)
         there = {one.memory.id for one in found}
         found += [one for one in rest if one.memory.id not in there]
         found = found[op.offset : wanted]
