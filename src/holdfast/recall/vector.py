@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # Values of a block: 1,024 rows of 384 dimensions. OpenBLAS multiplies more than 460,800 values with
 # several threads, which wait for each other: on a machine with other work, that took 40 times the
-# processor time of one thread, and on an idle one it saves next to nothing.
+# processor time of one thread. What it saves on an idle one was not measured.
 _BLOCK_VALUES = 393_216
 # Rows that are added to an index at once.
 _INDEX_ROWS = 2_048
