@@ -213,6 +213,56 @@ def test_tools_of_anthropic_pass_through_in_streams(running: Running, model: Mod
     assert "get_weather" in running.logged[1][2]
 
 
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("stateful", [False, True], ids=["whole", "continued"])
+def test_tools_of_responses_pass_through(
+    running: Running, model: ModelServer, stream: bool, stateful: bool
+) -> None:
+    tool: Any = {"type": "function", "name": "get_weather", "parameters": WEATHER, "strict": False}
+    asked = {"role": "user", "content": "How is the weather in Lyon?"}
+    model.tool_calls.append(ToolCall("get_weather", {"city": "Lyon"}))
+    with OpenAI(base_url=f"{running.url}/v1", api_key=KEY, max_retries=0) as client:
+
+        def respond(items: list[Any], **more: Any) -> Any:
+            made: Any = client.responses.create(
+                model="test-model", input=items, tools=[tool], stream=stream, **more
+            )
+            if stream:
+                made = {event.type: event for event in made}["response.completed"].response
+            running.settle()
+            return made
+
+        first = respond([asked])
+        (call,) = first.output
+        assert (call.type, call.name, call.arguments) == (
+            *("function_call", "get_weather", '{"city": "Lyon"}'),
+        )
+        result = {
+            "type": "function_call_output",
+            "call_id": call.call_id,
+            "output": "Rain, 12 degrees.",
+        }
+        if stateful:
+            last = respond([result], previous_response_id=first.id)
+        else:
+            last = respond([asked, call.model_dump(exclude_none=True), result])
+    assert last.output_text == "It uses port 5544."
+    named = "" if stateful else 'get_weather({"city": "Lyon"})\n'
+    assert running.logged == [
+        ("user", "user", "How is the weather in Lyon?"),
+        ("user", "tool", f"{named}Rain, 12 degrees."),
+        ("assistant", "agent", "It uses port 5544."),
+    ]
+    assert len({turn.session for turn in running.memory.hub("default").turns()}) == 1
+    one, two = model.take()
+    assert one.body["tools"] == two.body["tools"] == [tool]
+    assert two.body["input"][-1] == result
+    if not stateful:
+        assert [item.get("type", "message") for item in two.body["input"]] == [
+            *("message", "function_call", "function_call_output"),
+        ]
+
+
 def test_a_response_that_continues_another_belongs_to_its_conversation(
     running: Running, model: ModelServer
 ) -> None:

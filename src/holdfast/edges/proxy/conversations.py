@@ -45,6 +45,8 @@ class Conversation:
         # By the mark of the message that they stand before.
         self.blocks: OrderedDict[str, Block] = OrderedDict()
         self.logged: OrderedDict[str, None] = OrderedDict()
+        # The mark of the message that the person sent last.
+        self.last_turn = ""
         self.answered_at: float | None = None
 
     def add_block(self, mark: str, block: Block) -> None:

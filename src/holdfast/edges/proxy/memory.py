@@ -38,6 +38,9 @@ class Exchange(NamedTuple):
     asked: Asked
     found: Found
     body: bytes | None
+    # The turn that a request belongs to which sends only the results of tools, since the endpoint
+    # has the person's message.
+    continued_turn: str = ""
 
     @property
     def turn(self) -> str:
@@ -87,6 +90,10 @@ class ProxyMemory:
         exchange = Exchange(place, asked, found, None)
         with found.conversation.lock:
             self._refresh(place, found.conversation)
+            if exchange.turn:
+                found.conversation.last_turn = exchange.turn
+            elif asked.is_stateful and asked.tool_results:
+                exchange = exchange._replace(continued_turn=found.conversation.last_turn)
             standing, blocks = self._texts(exchange)
         if not standing and not blocks:
             return exchange
@@ -149,12 +156,14 @@ class ProxyMemory:
             final = answer.text if answer is not None and answer.final else ""
             prompt = bounded(asked.prompt)
             if exchange.turn and not inject.asks_to_forget(prompt):
-                self._log_turn(exchange, prompt, bounded(final))
+                self._log_turn(exchange, exchange.turn, prompt, bounded(final))
+            elif exchange.continued_turn in conversation.logged:
+                self._log_turn(exchange, exchange.continued_turn, "", bounded(final))
         if answer is not None:
             self._conversations.answered(exchange.found, answer.text, answer.id)
 
-    def _log_turn(self, exchange: Exchange, prompt: str, final: str) -> None:
-        conversation, turn = exchange.found.conversation, exchange.turn
+    def _log_turn(self, exchange: Exchange, turn: str, prompt: str, final: str) -> None:
+        conversation = exchange.found.conversation
         known = turn in conversation.logged
         if known and not final:
             return
