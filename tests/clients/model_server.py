@@ -11,10 +11,12 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from types import TracebackType
 from typing import Any, NamedTuple
 
 ANSWER = "Understood."
+_NUMBERS = count(1)
 
 
 class ToolCall(NamedTuple):
@@ -209,12 +211,14 @@ def _responses(answer: str, call: ToolCall | None) -> tuple[dict[str, Any], Iter
         "output_tokens_details": {"reasoning_tokens": 0},
         "total_tokens": 2,
     }
-    whole = {"id": "resp_1", "object": "response", "status": "completed", "output": [item]}
+    # A client continues a response by its id, so each has another.
+    name = f"resp_{next(_NUMBERS)}"
+    whole = {"id": name, "object": "response", "status": "completed", "output": [item]}
     whole["usage"] = usage
 
     def events() -> Iterator[str]:
         rows: list[dict[str, Any]] = [
-            {"type": "response.created", "response": {"id": "resp_1", "output": []}},
+            {"type": "response.created", "response": {"id": name, "output": []}},
             {"type": "response.output_item.done", "output_index": 0, "item": item},
             {"type": "response.completed", "response": whole},
         ]

@@ -283,6 +283,27 @@ def test_a_response_that_continues_another_belongs_to_its_conversation(
     assert "<holdfast-memory" in second["instructions"]
 
 
+def test_the_same_words_in_two_continued_responses_are_two_turns(
+    running: Running, model: ModelServer
+) -> None:
+    with OpenAI(base_url=f"{running.url}/v1", api_key=KEY, max_retries=0) as client:
+        made = client.responses.create(model="test-model", input="Shall we begin?")
+        for _ in range(2):
+            made = client.responses.create(
+                model="test-model", input="Yes, go on.", previous_response_id=made.id
+            )
+        # It begins a conversation of its own, whatever was said in another.
+        client.responses.create(model="test-model", input="Yes, go on.")
+    running.settle()
+    turns = running.memory.hub("default").turns(limit=20)
+    assert [turn.content for turn in reversed(turns) if turn.role == "user"] == [
+        *("Shall we begin?", "Yes, go on.", "Yes, go on.", "Yes, go on."),
+    ]
+    sessions = [turn.session for turn in reversed(turns)]
+    assert len(sessions) == 8
+    assert len(set(sessions[:6])) == 1 and sessions[6] not in sessions[:6]
+
+
 def test_the_key_goes_to_the_endpoint_and_stays_nowhere(
     sdk: Sdk, running: Running, model: ModelServer, tmp_path: Path
 ) -> None:

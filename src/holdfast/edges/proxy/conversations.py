@@ -130,8 +130,9 @@ class Conversations:
 
 
 def marks_of(asked: Asked, hub: str) -> tuple[str, ...]:
-    """A mark for each message: of its words, and of all that was said before."""
-    mark = _digest(hub, asked.person)
+    """A mark for each message: of its words, and of all that was said before. Where the endpoint
+    holds what was said before, the response that is continued stands for it."""
+    mark = _digest(hub, asked.person, asked.continues)
     marks = []
     for one in asked.said:
         mark = _next_mark(mark, one.role, one.text)
