@@ -8,10 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agents import Agent, ModelResponse, RunConfig, Runner, Usage, set_tracing_disabled
+from agents import (
+    Agent,
+    ModelResponse,
+    OpenAIChatCompletionsModel,
+    OpenAIResponsesModel,
+    RunConfig,
+    Runner,
+    Usage,
+    set_tracing_disabled,
+)
 from agents.exceptions import AgentsException, UserError
 from agents.memory import Session
 from agents.models.interface import Model
+from openai import AsyncOpenAI
 from openai.types.responses import (
     ResponseFunctionToolCall,
     ResponseOutputMessage,
@@ -26,6 +36,7 @@ from holdfast.adapters.openai_agents import (
     inject_memory,
     memory_tools,
 )
+from tests.clients.model_server import ANSWER, ModelServer, Request, ToolCall
 from tests.frameworks.pages import wrong_on_page
 
 set_tracing_disabled(True)
@@ -212,6 +223,88 @@ def test_memory_is_put_into_the_instructions_and_turns_are_captured(memory: Hold
         ("user", "May Alice eat peanut butter?"),
         ("assistant", "Better not."),
     ]
+
+
+WIRES = {
+    "/v1/chat/completions": OpenAIChatCompletionsModel,
+    "/v1/responses": OpenAIResponsesModel,
+}
+
+
+def conversation(server: ModelServer, hub: Any, path: str, name: str, *said: str) -> list[Request]:
+    """Holds a conversation with a new agent that has all of the adapter, and returns the requests
+    that reached the model."""
+
+    async def steps() -> None:
+        url = f"{server.url}/v1"
+        async with AsyncOpenAI(base_url=url, api_key="sk-none", max_retries=0) as client:
+            model = WIRES[path](model="test-model", openai_client=client)
+            agent = Agent(
+                name="a", instructions="Be brief.", model=model, tools=memory_tools(hub, agent="a")
+            )
+            for text in said:
+                done = await Runner.run(
+                    agent,
+                    text,
+                    session=HoldfastSession(name, hub),
+                    run_config=RunConfig(call_model_input_filter=inject_memory(hub)),
+                    hooks=HoldfastHooks(hub, session=name),
+                )
+                assert done.final_output == server.answer
+
+    run(steps())
+    requests = server.take()
+    assert {request.path for request in requests} == {path}
+    return requests
+
+
+def rows_of(request: Request) -> list[Any]:
+    """The messages and items of a request, without the instructions."""
+    rows = request.body.get("messages") or request.body["input"]
+    return [row for row in rows if row.get("role") != "system"]
+
+
+@pytest.mark.parametrize("path", WIRES)
+def test_what_one_conversation_said_reaches_the_model_in_the_next(
+    memory: Holdfast, path: str
+) -> None:
+    hub, other = memory.hub(), memory.create_hub("other")
+    with ModelServer() as server:
+        told = conversation(
+            *(server, hub, path, "one"),
+            *("My sister's name is Ines.", "She lives in Lyon."),
+        )
+        asked = conversation(server, hub, path, "two", "What is my sister's name?")
+        elsewhere = conversation(server, other, path, "two", "What is my sister's name?")
+    assert [len(rows_of(request)) for request in told] == [1, 3]
+    (request,) = asked
+    assert "Ines" in request.text
+    # By memory, not by the history: the session is a new one.
+    assert [row["content"] for row in rows_of(request)] == ["What is my sister's name?"]
+    assert "Ines" not in elsewhere[0].text
+    assert [turn.content for turn in reversed(hub.turns(session="one"))] == [
+        *("My sister's name is Ines.", ANSWER, "She lives in Lyon.", ANSWER),
+    ]
+
+
+@pytest.mark.parametrize("path", WIRES)
+def test_a_model_server_calls_the_tools(memory: Holdfast, path: str) -> None:
+    hub = memory.hub()
+    with ModelServer() as server:
+        server.tool_calls.append(ToolCall("remember", {"content": "Prefers jasmine tea"}))
+        offered, answered = conversation(server, hub, path, "one", "Keep in mind what I drink.")
+        [kept] = [one for one in hub.list() if one.source_agent == "a"]
+        assert (kept.content, kept.trust) == ("Prefers jasmine tea", "agent")
+        server.tool_calls.append(ToolCall("recall", {"query": "favourite tea"}))
+        _, recalled = conversation(server, hub, path, "two", "Look up what I drink.")
+    names = {tool.get("name") or tool["function"]["name"] for tool in offered.body["tools"]}
+    assert {"remember", "recall", "forget"} <= names
+    for request, result in ((answered, kept.id), (recalled, "Prefers jasmine tea")):
+        question, call, output = rows_of(request)
+        assert question["role"] == "user"
+        assert "call_1" in str(call)
+        assert output.get("call_id", output.get("tool_call_id")) == "call_1"
+        assert result in (output.get("output") or output["content"])
 
 
 def test_the_examples_of_the_page_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
