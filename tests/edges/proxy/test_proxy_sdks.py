@@ -269,6 +269,7 @@ def test_a_response_that_continues_another_belongs_to_its_conversation(
     running.memory.hub("default", create=True).remember(FACT)
     with OpenAI(base_url=f"{running.url}/v1", api_key=KEY, max_retries=0) as client:
         first = client.responses.create(model="test-model", input=QUESTION)
+        running.settle()
         client.responses.create(
             model="test-model",
             input="Which port does the staging database use, again?",
@@ -289,6 +290,7 @@ def test_the_same_words_in_two_continued_responses_are_two_turns(
     with OpenAI(base_url=f"{running.url}/v1", api_key=KEY, max_retries=0) as client:
         made = client.responses.create(model="test-model", input="Shall we begin?")
         for _ in range(2):
+            running.settle()
             made = client.responses.create(
                 model="test-model", input="Yes, go on.", previous_response_id=made.id
             )
