@@ -34,7 +34,7 @@ _SERVER = """
 import sys
 from holdfast.edges import listening
 from holdfast.edges.http.app import create_app
-from holdfast.edges.http.gates import Limits
+from holdfast.edges.http.limits import Limits
 from holdfast.api.memory import open as open_memory
 memory = open_memory(sys.argv[1], settings={"embed.model": "none", "actor": "bench"})
 socket_ = listening.listen("127.0.0.1", 0)

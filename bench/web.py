@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import holdfast
 from holdfast.edges.http.app import create_app
-from holdfast.edges.http.gates import Limits
+from holdfast.edges.http.limits import Limits
 from holdfast.edges.listening import make_server
 from holdfast.testing.embedder import HashEmbedder
 

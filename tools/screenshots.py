@@ -18,7 +18,7 @@ from typing import Any
 
 import holdfast
 from holdfast.edges.http.app import create_app
-from holdfast.edges.http.gates import Limits
+from holdfast.edges.http.limits import Limits
 from holdfast.edges.listening import make_server
 from tools import demo_store
 

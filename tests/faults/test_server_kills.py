@@ -30,7 +30,7 @@ _WAIT_S = 60
 
 SERVER = """
 import sys
-from holdfast.edges.http.gates import Limits
+from holdfast.edges.http.limits import Limits
 from holdfast.edges.http.app import create_app
 from holdfast.edges import listening
 from holdfast.api.memory import open as open_memory

@@ -49,7 +49,7 @@ def between(others: Callable[[], object]) -> Iterator[None]:
         return wrapped
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(remember, "looked", after(remember.looked))
+        patch.setattr(remember, "with_candidates", after(remember.with_candidates))
         patch.setattr(proposals, "_looked", after(proposals._looked))
         yield
     assert not waiting, "nothing was looked for"

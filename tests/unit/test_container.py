@@ -14,7 +14,7 @@ from tools import dockerfile
 import holdfast
 from holdfast.edges.cli.command import parser_of
 from holdfast.edges.cli.table import find
-from holdfast.edges.http.gates import UNPACED
+from holdfast.edges.http.limits import UNPACED
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "Dockerfile"

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     )
     from holdfast.domain.review import Decision, Item
     from holdfast.engine.context.build import Context
-    from holdfast.engine.context.corrected import Outdated
+    from holdfast.engine.context.corrected import CorrectedFact
     from holdfast.engine.core import Core
     from holdfast.engine.echo.detect import Heard
     from holdfast.engine.history import FieldDiff, Undone
@@ -610,7 +610,7 @@ class HubMemory:
         count_tokens: Callable[[str], int] | str | None = None,
         explain: bool = False,
         elsewhere: Callable[[str | None], bool] | None = None,
-        outdated: Sequence[Outdated] = (),
+        outdated: Sequence[CorrectedFact] = (),
     ) -> Context:
         """The block as a value. Without `explain` it does not say what is left out, for which
         everything would have to be read."""

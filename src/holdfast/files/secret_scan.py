@@ -1,6 +1,6 @@
 """Secrets in the files of a hub. What Holdfast writes (MEMORY.md, its pages, journals, archives) is
 cleaned; what is somebody's own (the hub's files, anything else that lies there) is named and left
-as it is. The files that are attached to memories are attachment_secrets.py's business.
+as it is. Files that are attached to memories are scanned by `files.attachments.text`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a text is made of: prose, markdown, code, a chat, a link, data; and code's language.
 
 A file's extension decides where there is one, else the text's own shape. This module knows
-nothing of what a text means; classify.py does.
+nothing of what a text means; `text.classify` does.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import uvicorn
 
 import holdfast
-from holdfast.edges.http.gates import Limits
+from holdfast.edges.http.limits import Limits
 from holdfast.engine.people import keys
 from tests.edges.http.apps import make_app
 

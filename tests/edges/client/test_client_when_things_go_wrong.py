@@ -17,7 +17,7 @@ import pytest
 import holdfast
 from holdfast.client.bounded import read_body
 from holdfast.client.connection import TRIES, Connection
-from holdfast.edges.http.gates import Limits
+from holdfast.edges.http.limits import Limits
 from tests.edges.client.servers import Served, served
 
 HUB = {

@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute, Mount, Route
 
 from holdfast.api.memory import Holdfast
 from holdfast.edges.http.app import create_app
-from holdfast.edges.http.gates import Limits
+from holdfast.edges.http.limits import Limits
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

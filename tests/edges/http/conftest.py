@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from holdfast.api.hub import HubMemory
 from holdfast.api.memory import Holdfast
 from holdfast.api.memory import open as open_memory
-from holdfast.edges.http.gates import Limits
+from holdfast.edges.http.limits import Limits
 from holdfast.engine.people import keys, members
 from tests.edges.http.apps import make_app
 

@@ -14,7 +14,7 @@ import pytest
 
 from holdfast.edges.http import agents
 from holdfast.edges.http.client_identity import Client, Session, Sessions
-from holdfast.edges.http.gates import starts_session
+from holdfast.edges.http.limits import starts_session
 from holdfast.engine.people import keys, members
 from holdfast.errors import ServerUnreachable
 from tests.edges.http.conftest import PATIENT, House

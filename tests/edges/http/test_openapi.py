@@ -14,7 +14,7 @@ import schemathesis
 from schemathesis.python.asgi import ASGIClient, get_client
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from holdfast.edges.http.gates import LOOPBACK
+from holdfast.edges.http.limits import LOOPBACK
 from holdfast.engine.people import members
 from tests.edges.http.conftest import PATIENT, House
 

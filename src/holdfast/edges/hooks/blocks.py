@@ -9,7 +9,7 @@ from typing import NamedTuple
 from holdfast.api.hub import HubMemory
 from holdfast.api.project_hub import ProjectHub, named
 from holdfast.domain.memory import Memory
-from holdfast.engine.context.outdated import TURN_VERSION
+from holdfast.engine.context.changed_since import TURN_VERSION
 from holdfast.engine.context.styles import escaped
 
 # Of one memory in a prompt; the rest is a call of a tool away.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.api.project_hub import ProjectHub, built_context, named
 from holdfast.edges.hooks import blocks
-from holdfast.engine.context.outdated import outdated
+from holdfast.engine.context.changed_since import outdated
 from holdfast.engine.context.relevance import for_prompt
 from holdfast.engine.context.styles import escaped
 from holdfast.errors import HoldfastError, NotFound

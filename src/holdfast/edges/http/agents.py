@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from holdfast.domain.access import Standing
-    from holdfast.edges.http.gates import Limits
+    from holdfast.edges.http.limits import Limits
 
 PATH = "/mcp"
 # Servers that are kept at once: a handful of each of some dozens of callers.

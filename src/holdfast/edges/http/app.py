@@ -33,7 +33,7 @@ from holdfast.edges.http import (
     uploads,
 )
 from holdfast.edges.http.client_identity import Identify, Streams
-from holdfast.edges.http.gates import Bodies, Limits, Pace, SessionPace, has_no_place
+from holdfast.edges.http.limits import Bodies, Limits, RateLimit, SessionRateLimit, has_no_place
 from holdfast.edges.http.places import Admission, Places
 from holdfast.edges.http.shapes import ErrorOut
 from holdfast.edges.web import cookie
@@ -141,9 +141,9 @@ def _add_middleware(app: FastAPI, limits: Limits, *, key_needed: bool) -> None:
         Admission, places=app.state.places, uncounted=lambda scope: has_no_place(scope, limits)
     )
     app.add_middleware(Bodies, limits=limits)
-    app.add_middleware(SessionPace, limits=limits)
+    app.add_middleware(SessionRateLimit, limits=limits)
     app.add_middleware(Identify)
-    app.add_middleware(Pace, limits=limits)
+    app.add_middleware(RateLimit, limits=limits)
     app.add_middleware(cookie.CookieSignIn)
     rules = CrossOriginRules.checked(limits.hosts, limits.origins, key_needed=key_needed)
     rules = rules._replace(cookie=f"{cookie.NAME}=", has_page=True)

@@ -1,4 +1,4 @@
-"""How many requests are answered at once, and whose turn it is.
+"""Concurrency limit: how many requests are answered at once, and whose turn it is.
 
 A request takes a place when its body has arrived. Each key has its share of the places, and all
 keys of a person together have twice that; a key with nothing inside is let in even when the house

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from holdfast.edges import listening
 from holdfast.edges.connections import ConnectionLimits
 from holdfast.edges.http.app import create_app
-from holdfast.edges.http.gates import LOOPBACK, Limits
+from holdfast.edges.http.limits import LOOPBACK, Limits
 from holdfast.edges.worker import Watcher, Worker
 from holdfast.engine.people import keys
 from holdfast.errors import InvalidInput

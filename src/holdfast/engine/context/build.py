@@ -21,7 +21,7 @@ from holdfast.domain.memory import TRUSTS, Memory, Trust, made_from
 from holdfast.domain.query import Filter, Hit
 from holdfast.domain.records import as_memory
 from holdfast.engine.context.budget import Budget, Candidates, Tokenizer, Unit, budget_of
-from holdfast.engine.context.corrected import MARK, Outdated, is_corrected, outdated_in
+from holdfast.engine.context.corrected import MARK, CorrectedFact, corrected_in, is_corrected
 from holdfast.engine.context.layout import Block, FilePart
 from holdfast.engine.context.quotes import line_chars, quoted
 from holdfast.engine.context.relevance import for_question
@@ -32,7 +32,7 @@ from holdfast.engine.reading.listing import list_memories
 from holdfast.engine.reading.recall import recall_memories
 from holdfast.engine.review import inbox
 from holdfast.engine.scope import Scope
-from holdfast.text.listed import listed_text
+from holdfast.text.document_line import listed_text
 from holdfast.text.normalise import one_of
 from holdfast.text.terms import query_terms
 
@@ -81,7 +81,7 @@ class Context(NamedTuple):
     # Why what a question makes relevant may be weaker than usual; empty when it is not.
     degraded: tuple[str, ...] = ()
     # Facts that fit the question and no longer hold.
-    outdated: tuple[Outdated, ...] = ()
+    outdated: tuple[CorrectedFact, ...] = ()
 
 
 # Of a very large hub only so many are thought of: twice as many as are counted one by one.
@@ -101,7 +101,7 @@ def context(
     explain: bool = False,
     file: Sequence[FilePart] | None = None,
     elsewhere: Callable[[str | None], bool] | None = None,
-    outdated: Sequence[Outdated] = (),
+    outdated: Sequence[CorrectedFact] = (),
     own_files: Sequence[str] = (),
 ) -> Context:
     """Builds the block. Only with `explain` is there a list of what is not in it. `file` is
@@ -194,14 +194,14 @@ def _answering(
     *,
     explain: bool,
     elsewhere: Callable[[str | None], bool] | None,
-    outdated: Sequence[Outdated],
+    outdated: Sequence[CorrectedFact],
 ) -> Context:
     """The block for a question: standing facts, then what answers."""
     wanted = Filter(turns=scope.settings["context.turns"])
     found = recall_memories(scope, asked, wanted, limit=_ANSWERS_MAX, windows=True, explain=explain)
     chars = line_chars(allowed.limit if allowed.unit == "chars" else 4 * allowed.limit)
     words = query_terms(asked)
-    old = outdated_in(scope, found)
+    old = corrected_in(scope, found)
     known = (*outdated, *old)
     hits = [
         Item(hit.memory, quoted(hit, words, chars), "relevant", _note(hit, known))
@@ -237,7 +237,7 @@ def _answering(
     )
 
 
-def _note(hit: Hit, outdated: Sequence[Outdated]) -> str:
+def _note(hit: Hit, outdated: Sequence[CorrectedFact]) -> str:
     return MARK if hit.turn is not None and is_corrected(hit.turn, outdated) else ""
 
 

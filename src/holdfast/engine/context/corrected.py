@@ -21,7 +21,7 @@ _SAME_MOMENT = timedelta(seconds=5)
 MARK = "since corrected"
 
 
-class Outdated(NamedTuple):
+class CorrectedFact(NamedTuple):
     """A fact that no longer holds: its words, and when it was corrected."""
 
     words: tuple[str, ...]
@@ -29,7 +29,7 @@ class Outdated(NamedTuple):
     until: datetime
 
 
-def outdated_in(scope: Scope, found: Recalled) -> list[Outdated]:
+def corrected_in(scope: Scope, found: Recalled) -> list[CorrectedFact]:
     """The facts that fit the question and that others have taken the place of."""
     old = found.superseded
     if not old:
@@ -48,11 +48,11 @@ def outdated_in(scope: Scope, found: Recalled) -> list[Outdated]:
         turn = said.get(successor.origin.turn) if successor.origin is not None else None
         until = successor.created_at if turn is None else turn.at
         origin = "" if memory.origin is None else memory.origin.turn
-        out.append(Outdated(tuple(sorted(set(terms(memory.content)))), origin, until))
+        out.append(CorrectedFact(tuple(sorted(set(terms(memory.content)))), origin, until))
     return out
 
 
-def is_corrected(turn: Turn, outdated: Sequence[Outdated]) -> bool:
+def is_corrected(turn: Turn, outdated: Sequence[CorrectedFact]) -> bool:
     """Whether a turn says something that was corrected after it."""
     earlier = [one for one in outdated if turn.at + _SAME_MOMENT < one.until]
     if not earlier:

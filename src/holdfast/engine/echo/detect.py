@@ -22,8 +22,8 @@ from holdfast.domain.records import as_memory
 from holdfast.engine.core import Core
 from holdfast.store.values import TermQuery
 from holdfast.text import normalise
+from holdfast.text.document_line import listed_text
 from holdfast.text.echo_signs import Echo, may_be_fixed_reply, may_be_ours
-from holdfast.text.listed import listed_text
 from holdfast.text.sameness import bare, common
 from holdfast.text.spans import marked_out, without
 

@@ -3,7 +3,7 @@ program has its answers.
 
 Hubs that are used are noted. Their lifecycle runs when the memory is closed, or in a thread: an
 hour after the memory was opened and every hour from then on, or earlier where an edge asks for it.
-A command hands it to a process of its own instead (see `edges.cli.background`). What fails is tried
+A command hands it to a process of its own instead (see `edges.cli.work`). What fails is tried
 again later, and is never an error of the operation that happened to come before it.
 """
 

@@ -16,7 +16,7 @@ from holdfast.engine.writing.dedup import twin_of
 from holdfast.engine.writing.drafts import Prepared, prepare
 from holdfast.engine.writing.intake import take_in
 from holdfast.engine.writing.recorder import Recorder
-from holdfast.engine.writing.supersede import looked
+from holdfast.engine.writing.supersede import with_candidates
 from holdfast.errors import NotFound
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def remember_many(
     prepared = list(prepare(scope, drafts))
     by_rule = by_rule and scope.settings["supersede.enabled"]
     if by_rule:
-        prepared = looked(scope, prepared)
+        prepared = with_candidates(scope, prepared)
     with scope.write() as writer:
         scope.require_hub(writer)
         writer.expect(scope.hub_id, all_of(prepared))

@@ -1,6 +1,6 @@
 """What a new memory takes the place of: which statements may replace an older one by rule, whose
-word waits for the user instead, and how an old memory ends. It knows neither drafts that are twins
-nor how rivals are found: that is for `twins` and `rivals`.
+word waits for the user instead, and how an old memory ends. Duplicates are found in `dedup`, older
+statements that may be replaced in `supersede_candidates`.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ LESSER_VOICES: dict[Trust, str] = {"tool": "a tool", "import": "an import"}
 _CLOSE_MAX = 5
 
 
-def looked(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
-    """The same, with what they may take the place of, and what is close to them: looked for here,
-    where nobody waits."""
+def with_candidates(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
+    """The drafts, each with the older memories that it may replace and those close to it. They are
+    searched for here, before the write transaction, where nobody waits."""
     # Of what is there already, nothing was indexed; it takes the place of nothing.
     sought = [item.indexed is not None and _is_compared(item) for item in prepared]
     named = [len(prepared) <= _CLOSE_MAX and _is_named(item) for item in prepared]

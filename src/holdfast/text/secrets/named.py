@@ -1,8 +1,8 @@
 """Secrets that a name gives away in structured text: `password = …`, `API_KEY: …`, `--token …`,
 cells of tables, columns under a heading.
 
-Sentences ('my wifi password is …') are in said.py. What may be a value is decided in checks.py,
-as most lines that contain the word `password` contain none.
+Sentences ('my wifi password is …') are in sentences.py. What may be a value is decided in
+checks.py, as most lines that contain the word `password` contain none.
 """
 
 from __future__ import annotations

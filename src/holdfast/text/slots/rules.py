@@ -1,5 +1,5 @@
 """The rules by which a statement fills a slot: which attribute of which subject has which value.
-The patterns match the body of an English statement (see `text.statements`). `compare` decides which
+The patterns match the body of an English statement (see `text.statements`). `values` decides which
 of two values replaces the other.
 """
 

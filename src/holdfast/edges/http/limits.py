@@ -106,10 +106,10 @@ def has_no_place(scope: Scope, limits: Limits) -> bool:
     return is_mcp(scope) and scope["method"] == "GET"
 
 
-class Pace:
-    """A bucket of requests for each key, filled evenly; without one, for each address. A key that
-    has not opened anything yet also takes from its address's: whoever makes keys up does not get a
-    full bucket with each."""
+class RateLimit:
+    """Rate limit of requests: a bucket for each key, filled evenly; without a key, for each
+    address. A key that has not opened anything yet also takes from its address's: who makes keys
+    up does not get a full bucket with each."""
 
     def __init__(self, app: ASGIApp, *, limits: Limits) -> None:
         self._app = app
@@ -174,8 +174,8 @@ class Pace:
         return burst, self._per_second / _STRANGER_SLOWER
 
 
-class SessionPace:
-    """How often an agent's session may be started: by each key, and by all keys of a person
+class SessionRateLimit:
+    """Rate limit of new agent sessions: by each key, and by all keys of a person
     together. To start one costs several times what a request in it costs, and a client needs one
     only when it starts itself. Refused before the body is read and before it takes a place."""
 

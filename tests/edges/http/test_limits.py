@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.edges.http import gates
+from holdfast.edges.http import limits
 from holdfast.edges.http.buckets import BUCKETS_MAX, TokenBuckets
-from holdfast.edges.http.gates import Limits
+from holdfast.edges.http.limits import Limits
 from holdfast.engine.people import keys
 from tests.edges.http.apps import make_app
 from tests.edges.http.conftest import PATIENT, Asking, House
@@ -28,7 +28,7 @@ def code(answer: Any) -> tuple[int, str]:
     return answer.status_code, answer.json()["error"]["code"]
 
 
-# Pace and crowd
+# Rate and concurrency
 
 
 def test_who_asks_too_often_is_told_when_to_come_back(open_house: Opener) -> None:
@@ -60,8 +60,8 @@ def test_whether_the_server_is_well_may_be_asked_any_time(open_house: Opener) ->
 def test_a_flood_of_health_checks_has_a_bucket_of_its_own(
     open_house: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gates, "_HEALTH_BURST", 5.0)
-    monkeypatch.setattr(gates, "_HEALTH_PER_SECOND", 0.001)
+    monkeypatch.setattr(limits, "_HEALTH_BURST", 5.0)
+    monkeypatch.setattr(limits, "_HEALTH_PER_SECOND", 0.001)
     ask = open_house(Limits(per_minute=60)).ask()
     assert [ask.get("/healthz").status_code for _ in range(6)] == [200] * 5 + [429]
     assert ask.get("/v1/hub").status_code == 200
@@ -108,7 +108,7 @@ def test_three_megabytes_are_the_limit_unless_it_is_set(ask: Asking) -> None:
 
 
 def test_a_body_that_comes_too_slowly_is_refused() -> None:
-    from holdfast.edges.http.gates import Bodies
+    from holdfast.edges.http.limits import Bodies
 
     async def scene() -> list[Any]:
         said: list[Any] = []
