@@ -169,3 +169,21 @@ def test_a_hostile_text_takes_no_longer_than_its_length_allows(piece: str) -> No
 def test_placeholders_have_one_form() -> None:
     assert PLACEHOLDER.fullmatch("[secret:github-token:0a1b2c3d]")
     assert not PLACEHOLDER.fullmatch("[secret:github-token:0a1b2c3]")
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "sk-proj-" + "Ab12Cd34Ef56Gh78Ij90Kl12Mn34",
+        "sk-ant-api03-" + "q7Rt2LmX9vB4kZ8wN1cY5dHs",
+    ],
+)
+def test_a_key_of_a_known_service_is_found_when_it_is_shorter_than_usual(key: str) -> None:
+    assert [found.kind for found in find(f"my key is {key} by the way")] in (
+        ["openai-key"],
+        ["anthropic-key"],
+    )
+
+
+def test_a_placeholder_with_the_prefix_of_a_service_is_no_key() -> None:
+    assert find("set OPENAI_API_KEY to sk-proj-your-key-goes-here-please") == []

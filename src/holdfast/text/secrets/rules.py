@@ -138,8 +138,21 @@ RULES: tuple[Rule, ...] = (
     # Models
     _token("anthropic-key", "sk-ant-", f"[a-z0-9]{{2,10}}-{_WORD}{{60,120}}"),
     _token("openrouter-key", "sk-or-v1-", f"{_HEX}{{64}}"),
-    Rule("openai-key", ("sk-",), f"{_B}sk-(?:proj|svcacct|admin|None)-{_WORD}{{40,200}}{_E_DASH}"),
+    Rule("openai-key", ("sk-",), f"{_B}sk-(?:proj|svcacct|admin|None)-{_WORD}{{40,400}}{_E_DASH}"),
     Rule("openai-key", ("sk-",), f"{_B}sk-{_ALNUM}{{32,64}}{_E_DASH}", "mixed"),
+    # Shorter than the services make them today, as people cut them or invent them; drawn at random.
+    Rule(
+        "anthropic-key",
+        ("sk-ant-",),
+        f"{_B}sk-ant-[a-z0-9]{{2,10}}-{_WORD}{{16,59}}{_E_DASH}",
+        "mixed",
+    ),
+    Rule(
+        "openai-key",
+        ("sk-",),
+        f"{_B}sk-(?:proj|svcacct|admin|None)-{_WORD}{{16,39}}{_E_DASH}",
+        "mixed",
+    ),
     _token("holdfast-key", "hf_", f"{_WORD}{{43}}"),
     _token("huggingface-token", "hf_", f"{_ALNUM}{{34}}", end=_E),
     _token("groq-key", "gsk_", f"{_ALNUM}{{48,60}}", end=_E),
