@@ -39,7 +39,7 @@ def run_tests(environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "pytest", *options, str(suite_of(environment))],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": path, VARIABLE: environment},
+        env={**os.environ, "PYTHONPATH": path, VARIABLE: environment, "PYTEST_ADDOPTS": ""},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
