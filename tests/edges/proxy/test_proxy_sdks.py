@@ -3,6 +3,7 @@ model on loopback."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from anthropic import Anthropic
 from openai import OpenAI
 
 from holdfast.edges.hooks.session_state import all_states
+from holdfast.edges.proxy.memory import ProxyMemory
 from tests.clients.model_server import ModelServer, Request, ToolCall
 from tests.edges.proxy.proxies import Running, proxy
 
@@ -269,7 +271,6 @@ def test_a_response_that_continues_another_belongs_to_its_conversation(
     running.memory.hub("default", create=True).remember(FACT)
     with OpenAI(base_url=f"{running.url}/v1", api_key=KEY, max_retries=0) as client:
         first = client.responses.create(model="test-model", input=QUESTION)
-        running.settle()
         client.responses.create(
             model="test-model",
             input="Which port does the staging database use, again?",
@@ -284,16 +285,43 @@ def test_a_response_that_continues_another_belongs_to_its_conversation(
     assert "<holdfast-memory" in second["instructions"]
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_response_can_be_continued_before_it_is_logged(
+    running: Running, monkeypatch: pytest.MonkeyPatch, stream: bool
+) -> None:
+    may_log, log = threading.Event(), ProxyMemory.log
+
+    def log_later(memory: ProxyMemory, exchange: Any, answer: Any) -> None:
+        assert may_log.wait(20)
+        log(memory, exchange, answer)
+
+    monkeypatch.setattr(ProxyMemory, "log", log_later)
+    continues = None
+    for said in ("Shall we begin?", "Go on."):
+        with OpenAI(base_url=f"{running.url}/v1", api_key=KEY, max_retries=0) as client:
+            made: Any = client.responses.create(
+                model="test-model", input=said, previous_response_id=continues, stream=stream
+            )
+            if stream:
+                made = {event.type: event for event in made}["response.completed"].response
+            continues = made.id
+    may_log.set()
+    running.settle()
+    turns = running.memory.hub("default").turns(limit=10)
+    assert len(turns) == 4
+    assert len({turn.session for turn in turns}) == 1
+
+
 def test_the_same_words_in_two_continued_responses_are_two_turns(
     running: Running, model: ModelServer
 ) -> None:
     with OpenAI(base_url=f"{running.url}/v1", api_key=KEY, max_retries=0) as client:
         made = client.responses.create(model="test-model", input="Shall we begin?")
         for _ in range(2):
-            running.settle()
             made = client.responses.create(
                 model="test-model", input="Yes, go on.", previous_response_id=made.id
             )
+            running.settle()
         # It begins a conversation of its own, whatever was said in another.
         client.responses.create(model="test-model", input="Yes, go on.")
     running.settle()

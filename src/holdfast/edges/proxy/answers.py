@@ -37,6 +37,8 @@ class AnswerReader:
         self._lines = Lines()
         self._data = bytearray()
         self._given_up = self._unpack is None
+        # Whether the id is known only when all of the answer is here.
+        self.id_comes_last = format_.name == "responses" and not is_stream
 
     def feed(self, data: bytes) -> None:
         """Raises nothing: what cannot be read is given up."""
@@ -61,6 +63,11 @@ class AnswerReader:
         self._given_up = True
         self._data.clear()
         self._lines = Lines()
+
+    @property
+    def stream_id(self) -> str:
+        """The id of an answer that is a stream, as soon as it came."""
+        return "" if self._rows is None else self._rows.id
 
     def answer(self) -> Answer | None:
         """What was answered; None where that is not known."""
@@ -156,11 +163,11 @@ class _ChatEvents:
     def __init__(self) -> None:
         self._text = _Text()
         self._calls = self._ended = False
-        self._id = ""
+        self.id = ""
 
     def take(self, data: bytes) -> None:
         row = _object(data) or {}
-        self._id = self._id or _id(row)
+        self.id = self.id or _id(row)
         for choice in _list(row.get("choices")):
             if choice.get("index", 0) != 0:
                 continue
@@ -171,7 +178,7 @@ class _ChatEvents:
             self._ended = self._ended or bool(choice.get("finish_reason"))
 
     def answer(self) -> Answer:
-        return Answer(str(self._text), self._ended and not self._calls, self._id)
+        return Answer(str(self._text), self._ended and not self._calls, self.id)
 
 
 # OpenAI responses
@@ -191,7 +198,7 @@ class _ResponsesEvents:
     def __init__(self) -> None:
         self._text = _Text()
         self._whole: Answer | None = None
-        self._id = ""
+        self.id = ""
 
     def take(self, data: bytes) -> None:
         row = _object(data) or {}
@@ -199,13 +206,13 @@ class _ResponsesEvents:
         if kind == "response.output_text.delta":
             self._text.add(row.get("delta"))
         if isinstance(response, dict):
-            self._id = self._id or _id(response)
+            self.id = self.id or _id(response)
             if kind in ("response.completed", "response.incomplete"):
                 self._whole = _responses_whole(response)
 
     def answer(self) -> Answer:
         if self._whole is None:
-            return Answer(str(self._text), False, self._id)
+            return Answer(str(self._text), False, self.id)
         return self._whole._replace(text=self._whole.text or str(self._text))
 
 
@@ -225,13 +232,13 @@ class _MessagesEvents:
         self._text = _Text()
         self._stopped: Any = None
         self._ended = False
-        self._id = ""
+        self.id = ""
 
     def take(self, data: bytes) -> None:
         row = _object(data) or {}
         kind, delta = row.get("type"), row.get("delta")
         if kind == "message_start" and isinstance(row.get("message"), dict):
-            self._id = _id(row["message"])
+            self.id = _id(row["message"])
         elif kind == "content_block_delta" and isinstance(delta, dict):
             self._text.add(delta.get("text"))
         elif kind == "message_delta" and isinstance(delta, dict):
@@ -240,7 +247,7 @@ class _MessagesEvents:
             self._ended = True
 
     def answer(self) -> Answer:
-        return Answer(str(self._text), self._ended and self._stopped in _ENDED, self._id)
+        return Answer(str(self._text), self._ended and self._stopped in _ENDED, self.id)
 
 
 _WHOLE: dict[str, Callable[[Mapping[str, Any]], Answer | None]] = {

@@ -326,7 +326,10 @@ class _Request:
                 response.headers.get("content-encoding", ""),
             )
         try:
-            await self._copy(response, reader)
+            if exchange is None or reader is None:
+                await self._copy(response)
+            else:
+                await self._copy_and_read(response, exchange, reader)
         except httpx2.HTTPError as error:
             # The answer stays open, so the server breaks the connection: the client must not take
             # it for whole.
@@ -339,15 +342,42 @@ class _Request:
                     memory = self._proxy.memory
                     await self._proxy.ask_memory(lambda: memory.log(exchange, answer), _LOG_S)
 
-    async def _copy(self, response: httpx2.Response, reader: AnswerReader | None) -> None:
+    async def _copy(self, response: httpx2.Response) -> None:
+        await self._send_head(response)
+        async for piece in response.aiter_raw():
+            await self._send_piece(piece)
+        await self._send({"type": "http.response.body", "body": b""})
+
+    async def _copy_and_read(
+        self, response: httpx2.Response, exchange: Exchange, reader: AnswerReader
+    ) -> None:
+        """Notes the id of the response before the client has it. Of an answer that is no stream
+        the last piece waits for that."""
+        memory, noted, held = self._proxy.memory, False, b""
+        await self._send_head(response)
+        async for piece in response.aiter_raw():
+            reader.feed(piece)
+            if not noted and (found := reader.stream_id):
+                memory.note_response(exchange, found)
+                noted = True
+            ready = piece
+            if reader.id_comes_last:
+                ready, held = held, piece
+            if ready:
+                await self._send_piece(ready)
+        if held:
+            answer = reader.answer()
+            memory.note_response(exchange, "" if answer is None else answer.id)
+            await self._send_piece(held)
+        await self._send({"type": "http.response.body", "body": b""})
+
+    async def _send_head(self, response: httpx2.Response) -> None:
         headers = response_headers(response.headers.raw)
         start = {"type": "http.response.start", "status": response.status_code, "headers": headers}
         await self._send(start)
-        async for piece in response.aiter_raw():
-            await self._send({"type": "http.response.body", "body": piece, "more_body": True})
-            if reader is not None:
-                reader.feed(piece)
-        await self._send({"type": "http.response.body", "body": b""})
+
+    async def _send_piece(self, piece: bytes) -> None:
+        await self._send({"type": "http.response.body", "body": piece, "more_body": True})
 
 
 class _Upload(NamedTuple):

@@ -95,13 +95,17 @@ class Conversations:
                 self._mark(marks[-1], session)
         return Found(conversation, marks)
 
-    def answered(self, found: Found, text: str, response_id: str) -> None:
+    def can_be_continued(self, found: Found, response_id: str) -> None:
+        """Notes the id of a response, by which a later request may continue it."""
+        conversation = found.conversation
+        with self._lock:
+            self._mark(_response_mark(conversation.hub, response_id), conversation.session)
+
+    def answered(self, found: Found, text: str) -> None:
         """Notes how the conversation goes on, so that the next request is known by it."""
         conversation = found.conversation
         with self._lock:
             conversation.answered_at = self._clock()
-            if response_id:
-                self._mark(_response_mark(conversation.hub, response_id), conversation.session)
             if found.marks and text:
                 self._mark(_next_mark(found.marks[-1], "assistant", text), conversation.session)
 

@@ -147,6 +147,12 @@ class ProxyMemory:
 
     # An answer
 
+    def note_response(self, exchange: Exchange, response_id: str) -> None:
+        """To be called before the client can know the id: it may continue the response at once,
+        while the turn is still being logged. Takes no time."""
+        if response_id:
+            self._conversations.can_be_continued(exchange.found, response_id)
+
     def log(self, exchange: Exchange, answer: Answer | None) -> None:
         """Logs what the person said, what tools answered, and how the model answered in the end.
         Each is logged once, however often a client sends it."""
@@ -160,7 +166,7 @@ class ProxyMemory:
             elif exchange.continued_turn in conversation.logged:
                 self._log_turn(exchange, exchange.continued_turn, "", bounded(final))
         if answer is not None:
-            self._conversations.answered(exchange.found, answer.text, answer.id)
+            self._conversations.answered(exchange.found, answer.text)
 
     def _log_turn(self, exchange: Exchange, turn: str, prompt: str, final: str) -> None:
         conversation = exchange.found.conversation
