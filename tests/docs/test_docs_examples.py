@@ -14,6 +14,7 @@ import pytest
 from holdfast.embed.find import find_embedder
 from tests.clients.model_server import ModelServer
 from tests.docs.documentation import (
+    ROOT,
     SHELLS,
     Block,
     blocks_of,
@@ -90,6 +91,8 @@ def addresses_for(page: Path, folder: Path) -> Iterator[Places]:
         yield Places({})
 
 
+README = ROOT / "README.md"
+
 # Pages about frameworks whose examples need none.
 NO_FRAMEWORK = ("index.md", "mem0.md")
 
@@ -137,6 +140,22 @@ def test_the_examples_of_a_page_run_and_give_what_it_says(
                 pytest.skip("the pages show answers with the bundled model, which is not installed")
             wrong += run_shell(block, tmp_path, dict(os.environ))
     assert not wrong, f"{name_of(page)}\n" + "\n".join(wrong)
+
+
+def _python_examples(page: Path) -> list[Block]:
+    return [block for block in examples(page) if block.language == "python"]
+
+
+@pytest.mark.parametrize("block", _python_examples(README), ids=lambda block: f"line-{block.line}")
+def test_a_python_example_of_the_readme_gives_the_same_when_it_is_run_again(
+    block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_utc: None
+) -> None:
+    """People copy one example into a file and run it twice, in the same folder."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        assert run_python(block, README, {"__name__": "__main__"}) == []
 
 
 @pytest.mark.parametrize("page", pages(), ids=name_of)
