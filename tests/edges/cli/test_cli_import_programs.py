@@ -16,6 +16,17 @@ def test_the_page_is_what_the_importers_say() -> None:
     assert _PAGE.read_text(encoding="utf-8") == page(), "run `make reference`"
 
 
+def test_the_help_has_a_sentence_for_each_importer_whose_title_is_plural_or_not(run: Run) -> None:
+    listed = run("help").out
+    assert "Take in memories from Graphiti and Zep." in listed
+    assert "Take in memories from a CSV file." in listed
+    assert "has stored" not in listed
+
+
+def test_the_name_for_a_hub_is_suggested_by_its_option(run: Run) -> None:
+    assert "Did you mean `--as`?" in run("import", "work.jsonl", "--name", "copy").err
+
+
 def test_a_preview_then_an_import_then_an_undo(run: Run, tmp_path: Path) -> None:
     path = str(mcp_lines(tmp_path))
     preview = run("import", "mcp-memory", path, "--dry-run")

@@ -19,6 +19,7 @@ def _parser() -> Parser:
     parser.add_argument("--tag", action="append")
     parser.add_argument("--file", nargs="+")
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--as", dest="name")
     return parser
 
 
@@ -52,6 +53,7 @@ def test_options_and_words_may_stand_in_any_order(words, expected) -> None:
         (["a", "--all=yes"], "takes no value"),
         (["a", "--al"], "Did you mean `--all`"),
         (["a", "-x"], "has no option `-x`"),
+        (["a", "--name", "b"], "Did you mean `--as`"),
     ],
 )
 def test_a_mistake_is_told_in_a_sentence(words, message) -> None:

@@ -11,7 +11,7 @@ import pytest
 import holdfast
 from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import Memory
-from holdfast.domain.query import Hit, LeftOut, Passage, Recalled
+from holdfast.domain.query import Hit, LeftOut, Recalled
 from holdfast.edges.cli.output import Out
 from tests.edges.cli.cli_calls import Run
 
@@ -42,27 +42,23 @@ def test_of_what_was_left_out_five_are_named_with_their_scores(
     assert noted[6:] == ["Left out 2 more; --json names them all."]
 
 
-@pytest.mark.parametrize(
-    ("parts", "shown"),
-    [
-        ([{"words": 0.5, "voice": 0.1}, {"words": 0.5, "voice": 0.1}], ["words +0.500"] * 2),
-        (
-            [{"words": 0.5, "voice": 0.1}, {"words": 0.5}],
-            ["words +0.500, voice +0.100", "words +0.500"],
-        ),
-        ([{"words": 0.5, "session": 0.1}], ["words +0.500"]),
-    ],
-)
-def test_the_score_leaves_out_what_all_hits_have_alike(
-    stocked: Run, screen: Run, home: Path, monkeypatch: pytest.MonkeyPatch, parts, shown
+_PART = re.compile(r"(\w+) ([+-]\d+\.\d+)")
+
+
+def test_the_parts_that_are_printed_add_up_to_the_score_that_is_printed(
+    stocked: Run, screen: Run
 ) -> None:
-    with holdfast.open(home) as memory:
-        one = memory.hub().get(1)
-    passage = Passage(one.content, 0, len(one.content))
-    hits = [Hit(one, passage, 0.5, ("words: tabs",), some) for some in parts]
-    monkeypatch.setattr(HubMemory, "recall", lambda self, query, **_: _recalled(hits, 0, one))
-    seen = screen("recall", "tabs", "--explain").out
-    assert [line.partition("score: ")[2] for line in seen.splitlines() if "score:" in line] == shown
+    """Also those that all hits have alike, such as `voice` in a question that names nobody."""
+    query = ("recall", "tabs or spaces?", "--explain")
+    hits = stocked(*query, "--json").data
+    lines = screen(*query).out.splitlines()
+    scores = [float(line.rpartition(" · ")[2]) for line in lines if line.startswith("#")]
+    printed = [dict(_PART.findall(line)) for line in lines if line.startswith("    score: ")]
+    assert [set(parts) for parts in printed] == [set(hit["parts"]) for hit in hits]
+    assert "voice" in printed[0]
+    for score, parts in zip(scores, printed, strict=True):
+        # The score has two decimals, each part three.
+        assert abs(sum(map(float, parts.values())) - score) < 0.005 + 0.0005 * len(parts) + 1e-9
 
 
 def test_explaining_adds_why(stocked: Run) -> None:

@@ -164,12 +164,17 @@ class Parser:
         return InvalidInput(f"`{self.prog}` needs {option.shown}: {option.help}.", hint=self._how)
 
     def _unknown(self, name: str) -> InvalidInput:
-        near = nearest(name, list(self.options))
+        near = self._by_meaning(name) or nearest(name, list(self.options))
         guess = f"Did you mean `{near}`? " if near else ""
         return InvalidInput(
             f"`{self.prog}` has no option `{name}`.",
             hint=f"{guess}Words that begin with a dash go into quotes with others, or after `--`.",
         )
+
+    def _by_meaning(self, name: str) -> str:
+        """The option whose value has this name: `--as` for `--name`."""
+        meant = name.removeprefix("--").replace("-", "_")
+        return next((o.names[-1] for o in self.options.values() if o.dest == meant), "")
 
 
 def is_option(word: str) -> bool:

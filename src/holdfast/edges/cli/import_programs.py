@@ -161,7 +161,7 @@ def _command(importer: Importer) -> Command:
     )
     return Command(
         f"import {importer.name}",
-        f"Take in what {importer.title} has stored.",
+        f"Take in memories from {importer.title}.",
         f"holdfast import {importer.name} {importer.example} --dry-run",
         _configuring(importer),
         _importing(importer),

@@ -24,8 +24,6 @@ _TIMELINE = 200
 # Of what was left out, as many as can be read at a glance, on a line each.
 _LEFT_OUT = 5
 _LEFT_OUT_CHARS = 60
-# Parts of a score that say nothing of a hit where all hits of the answer have the same.
-_SIDE_PARTS = ("voice", "session")
 
 
 # recall
@@ -103,9 +101,8 @@ def _notes(call: Call, found: Recalled) -> None:
 
 
 def _show_hits(call: Call, found: Recalled, *, explain: bool) -> None:
-    alike = {name for name in _SIDE_PARTS if len({hit.parts.get(name) for hit in found}) == 1}
     for hit in found:
-        _show_hit(call, hit, alike, explain=explain)
+        _show_hit(call, hit, explain=explain)
 
 
 def _said(turn: Turn) -> str:
@@ -114,7 +111,7 @@ def _said(turn: Turn) -> str:
     return f"{who} in {turn.session}" if turn.session else who
 
 
-def _show_hit(call: Call, hit: Hit, alike: set[str], *, explain: bool) -> None:
+def _show_hit(call: Call, hit: Hit, *, explain: bool) -> None:
     memory = hit.memory
     at = call.out.time(memory.occurred_at or memory.created_at)
     why = "; ".join(hit.why)
@@ -138,8 +135,7 @@ def _show_hit(call: Call, hit: Hit, alike: set[str], *, explain: bool) -> None:
         call.out.line(f"    {_said(turn)}: {short(turn.content, _LEFT_OUT_CHARS)}", "dim")
     if explain:
         call.out.line(f"    why: {why}", "dim")
-        telling = [(name, value) for name, value in hit.parts.items() if name not in alike]
-        parts = ", ".join(f"{name} {value:+.3f}" for name, value in telling)
+        parts = ", ".join(f"{name} {value:+.3f}" for name, value in hit.parts.items())
         call.out.line(f"    score: {parts}", "dim")
 
 
