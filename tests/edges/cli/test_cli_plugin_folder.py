@@ -29,6 +29,19 @@ def test_the_folder_has_all_parts_and_teardown_takes_it_away(run: Run, tmp_path:
     assert [path.name for path in folder.rglob("*")] == ["notes.txt"]
 
 
+@pytest.mark.parametrize("was_there", [False, True])
+def test_teardown_removes_the_folder_only_if_setup_made_it(
+    run: Run, tmp_path: Path, was_there: bool
+) -> None:
+    folder = tmp_path / "plugin"
+    if was_there:
+        folder.mkdir()
+    assert run("setup", "claude-code", "--plugin", str(folder)).code == 0
+    assert run("teardown", "claude-code", "--plugin", str(folder)).code == 0
+    assert folder.is_dir() == was_there
+    assert not list(folder.rglob("*"))
+
+
 def test_a_dry_run_writes_nothing(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "plugin"
     ran = run("setup", "claude-code", "--plugin", str(folder), "--dry-run")

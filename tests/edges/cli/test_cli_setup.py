@@ -258,10 +258,54 @@ def test_a_dry_run_of_a_file_on_one_line_does_not_show_all_of_it(
     path.write_text(json.dumps({"token": "sk-secret", "history": ["x" * 50] * 50}))
     ran = machine("setup", "claude-code", "--dry-run")
     assert "sk-secret" not in ran.out
-    assert '+{"type": "stdio"' in ran.out
+    assert '+      "type": "stdio"' in ran.out
     assert "inside a line of" in ran.out
     machine("setup", "claude-code")
-    assert "sk-secret" not in machine("teardown", "claude-code", "--dry-run").out
+    out = machine("teardown", "claude-code", "--dry-run").out
+    assert "sk-secret" not in out
+    assert '-      "type": "stdio"' in out
+
+
+def test_a_dry_run_shows_every_line_of_a_new_file_as_added(machine: Machine) -> None:
+    lines = machine("setup", "claude-code", "--dry-run").out.splitlines()
+    assert any(line.startswith("+") and '"SessionStart"' in line for line in lines)
+    assert any(line.startswith("+") and "mcp__holdfast__recall" in line for line in lines)
+    assert any(line.startswith("+") and "description:" in line for line in lines)
+    assert not [line for line in lines if line.startswith("-") and not line.startswith("--- ")]
+    machine("setup", "claude-code")
+    lines = machine("teardown", "claude-code", "--dry-run").out.splitlines()
+    assert any(line.startswith("-") and "mcp__holdfast__recall" in line for line in lines)
+    assert not [line for line in lines if line.startswith("+") and not line.startswith("+++ ")]
+
+
+@pytest.mark.parametrize(
+    "text", ['{"token": "sk-secret", "permissions": {"allow": ["Read"]}}', '{\n  "model": "x"\n}\n']
+)
+def test_a_dry_run_shows_hooks_and_permissions_that_a_settings_file_gets(
+    machine: Machine, person: Path, text: str
+) -> None:
+    path = person / ".claude" / "settings.json"
+    path.parent.mkdir()
+    path.write_text(text)
+    out = machine("setup", "claude-code", "--dry-run").out
+    lines = [line for line in out.splitlines() if line.startswith("+")]
+    assert any('"SessionStart"' in line for line in lines)
+    assert any("mcp__holdfast__recall" in line for line in lines)
+    assert "sk-secret" not in out and "-the entry" not in out
+    assert path.read_text() == text
+
+
+def test_a_dry_run_says_that_nothing_is_written(
+    machine: Machine, person: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "Dry run: nothing is written."
+    assert said in machine("setup", "cursor", "--dry-run").err
+    assert said not in machine("setup", "cursor").err
+    assert said in machine("teardown", "cursor", "--dry-run").err
+    asked: list[str] = []
+    monkeypatch.setattr(Call, "offers", lambda _, question: asked.append(question))
+    assert said in machine("setup", "--dry-run").err
+    assert asked == ["Show what setting up Cursor would change?"]
 
 
 def test_another_file_can_be_named(machine: Machine, tmp_path: Path) -> None:
@@ -368,6 +412,11 @@ def test_a_broken_file_in_an_older_place_does_not_stop_a_teardown(
     ("words", "message"),
     [
         (("setup", "curser"), "Did you mean `cursor`?"),
+        (("setup", "clod"), "Did you mean `claude-code`?"),
+        (("setup", "claude"), "Did you mean `claude-code`?"),
+        (("setup", "desktop"), "Did you mean `claude-desktop`?"),
+        (("setup", "code"), "Did you mean `codex`?"),
+        (("setup", "gemni"), "Did you mean `gemini`?"),
         (("setup", "cursor", "--scope", "team"), "no scope 'team'"),
         (("setup", "--all", "--scope", "team"), "no scope 'team'"),
         (("setup", "--all", "cursor"), "do not go together"),
@@ -375,6 +424,8 @@ def test_a_broken_file_in_an_older_place_does_not_stop_a_teardown(
         (("setup", "--all", "--print"), "for one client"),
         (("setup", "--file", "x"), "needs a client"),
         (("teardown",), "Say which client"),
+        (("uninstall",), "`holdfast teardown claude-code`"),
+        (("uninstall",), "`holdfast teardown --all`"),
     ],
 )
 def test_what_makes_no_sense_is_a_clear_error(
@@ -401,6 +452,70 @@ def test_a_setup_waits_for_another_one(
 def test_a_home_that_the_client_may_not_see_is_told_of(machine: Machine) -> None:
     assert "--home puts it in the entry" in machine("setup", "zed", HOLDFAST_HOME="/m").err
     assert "--home" not in machine("setup", "zed", "--home", "/m", HOLDFAST_HOME="/m").err
+
+
+# What a teardown leaves
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"), [("claude-code", ".claude"), ("cursor", ".cursor"), ("zed", ".config/zed")]
+)
+def test_a_teardown_leaves_a_folder_that_was_there_before_the_setup(
+    machine: Machine, person: Path, name: str, folder: str
+) -> None:
+    (person / folder).mkdir(parents=True)
+    for _ in range(2):
+        machine("setup", name)
+        assert machine("teardown", name).rows[0][0] == "removed"
+        assert list((person / folder).iterdir()) == []
+
+
+def test_a_folder_is_gone_when_the_last_entry_in_it_is(machine: Machine, person: Path) -> None:
+    machine("setup", "cursor", "--name", "work")
+    machine("setup", "cursor", "--name", "play")
+    machine("teardown", "cursor", "--name", "work")
+    for backup in (person / ".cursor").glob("*.bak"):
+        backup.unlink()
+    machine("teardown", "cursor", "--name", "play")
+    assert not (person / ".cursor").exists()
+
+
+def test_folders_that_a_setup_made_are_gone_after_a_teardown(
+    machine: Machine, person: Path, home: Path
+) -> None:
+    machine("setup", "cursor")
+    machine("setup", "claude-code")
+    machine("teardown", "cursor")
+    assert not (person / ".cursor").exists()
+    assert (person / ".claude" / "commands").is_dir()
+    machine("teardown", "claude-code")
+    assert not (person / ".claude").exists()
+    assert not list(home.glob("clients*"))
+
+
+def test_without_a_record_a_teardown_leaves_folders_alone(
+    machine: Machine, person: Path, home: Path
+) -> None:
+    machine("setup", "cursor")
+    (home / "clients.json").write_text("{ oops")
+    machine("teardown", "cursor")
+    assert list((person / ".cursor").iterdir()) == []
+
+
+def test_a_teardown_removes_a_backup_that_says_what_the_file_says_and_names_the_others(
+    machine: Machine, person: Path
+) -> None:
+    path = person / ".cursor" / "mcp.json"
+    path.parent.mkdir()
+    path.write_text('{"mcpServers": {"a": {}}}')
+    machine("setup", "cursor")
+    (first,) = path.parent.glob("mcp.json.*.bak")
+    ran = machine("teardown", "cursor")
+    assert path.read_text() == '{"mcpServers": {"a": {}}}'
+    (left,) = path.parent.glob("*.bak")
+    assert left != first
+    assert '"holdfast"' in left.read_text()
+    assert str(left) in ran.err and str(first) not in ran.err
 
 
 # The real program

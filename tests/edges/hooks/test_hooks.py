@@ -362,6 +362,23 @@ def test_it_ends_when_nobody_needs_it(tmp_path: Path) -> None:
             _pause()
 
 
+def test_a_teardown_ends_it_when_no_client_has_hooks_left(warm: Hooks) -> None:
+    warm.holdfast("setup", "cursor")
+    warm.holdfast("setup", "claude-code")
+    warm.wait_for_server()
+    pid = warm.server_pid
+    warm.holdfast("teardown", "cursor", "--dry-run")
+    warm.holdfast("teardown", "cursor")
+    assert warm.server_pid == pid
+    assert front.ask(str(warm.home), [front.PING, "", "", ""], b"") == front.PONG
+    warm.holdfast("teardown", "claude-code")
+    with pytest.raises(ProcessLookupError):
+        for _ in range(500):
+            os.kill(pid, 0)
+            _pause()
+    assert not (warm.home / "hooks" / "socket").exists()
+
+
 def _pause() -> None:
     import time
 

@@ -8,13 +8,13 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from holdfast.domain.clock import SystemClock
 from holdfast.edges.cli import setup_output as output
 from holdfast.edges.cli.command import Command, Namespace, Parser
-from holdfast.edges.clients import hooks, install
+from holdfast.edges.clients import folders, hooks, install, settings_file
 from holdfast.edges.clients.clients import CLIENTS, NAMES, SCOPES, Client, files_of, find
 from holdfast.edges.clients.hooks import HookFile
 from holdfast.edges.clients.install import Outcome
@@ -85,13 +85,17 @@ def _teardown(call: Call, args: Namespace) -> int:
 def set_up_at(call: Call, args: Namespace, place: Place) -> int:
     """`holdfast setup` on a machine such as this one."""
     _check(args)
+    output.dry_run(call, args)
     if args.plugin:
         return _plugin(call, args, place, out=False)
     if args.client is None and not args.all:
         output.clients(call, args, place)
         here = [client for client in _with_scope(args) if client.installed(place)]
         titles = ", ".join(client.title for client in here)
-        if not here or args.print or not call.offers(f"Set up {titles}?"):
+        question = f"Set up {titles}?"
+        if args.dry_run:
+            question = f"Show what setting up {titles} would change?"
+        if not here or args.print or not call.offers(question):
             return 0
         args.all = True
     if args.print:
@@ -135,10 +139,15 @@ def set_up_at(call: Call, args: Namespace, place: Place) -> int:
 def tear_down_at(call: Call, args: Namespace, place: Place) -> int:
     """`holdfast teardown` on a machine such as this one."""
     _check(args)
+    output.dry_run(call, args)
     if args.plugin:
         return _plugin(call, args, place, out=True)
     if args.client is None and not args.all:
-        raise InvalidInput("Say which client.", hint="`holdfast setup` lists them; or say --all.")
+        raise InvalidInput(
+            "Say which client Holdfast is to be taken out of.",
+            hint="Such as `holdfast teardown claude-code`; `holdfast teardown --all` takes it out"
+            " of every client, and `holdfast setup` lists them. Memories stay.",
+        )
 
     def every(client: Client) -> list[Outcome]:
         """An entry of ours may be in any of the client's files: its rules may have changed."""
@@ -166,7 +175,13 @@ def tear_down_at(call: Call, args: Namespace, place: Place) -> int:
         ]
     if not chosen:
         call.out.note("No client is set up; nothing was changed.")
-    return _each(call, args, place, every, unwire, chosen, hooks_first=True)
+    code = _each(call, args, place, every, unwire, chosen, hooks_first=True)
+    if not (args.dry_run or args.file or args.scope != "user"):
+        from holdfast.edges.clients.warm import stop_unused
+
+        if stop_unused(call.home, place, hooks.command_of(sys.executable, args.home)):
+            call.out.note("The process that answered hooks was stopped.")
+    return code
 
 
 def _plugin(call: Call, args: Namespace, place: Place, *, out: bool) -> int:
@@ -191,11 +206,13 @@ def _plugin(call: Call, args: Namespace, place: Place, *, out: bool) -> int:
         version=holdfast.__version__,
     )
     work = hooks.take_out if out else hooks.put_in
-    with _alone(call, args):
+    paths = [file.path for file in files]
+    with _alone(call, args), folders.recorded(call.home, paths):
         now = SystemClock().now()
         done = [work(client, file, now=now, dry_run=args.dry_run) for file in files]
         if out and not args.dry_run:
             plugin_folder.remove_empty(folder, files)
+            folders.remove_made(call.home, paths)
     output.plugin(call, args, folder, done)
     if not out:
         call.out.note(plugin_folder.how_to_use(folder))
@@ -221,17 +238,23 @@ def _each(
             # Asked before: afterwards there is a folder, because we made it.
             installed = client.installed(place)
             try:
-                # Taken out in the other order, so that each finds the file as it left it.
-                wired = wire(client) if hooks_first else []
-                outcomes = work(client)
-                wired = wired or ([] if hooks_first else wire(client))
+                hook_files = _hook_files(client, args, place)
+                paths = [*_files(client, args, place), *(file.path for file in hook_files)]
+                with folders.recorded(call.home, paths):
+                    # Taken out in the other order, so that each finds the file as it left it.
+                    wired = wire(client) if hooks_first else []
+                    outcomes = work(client)
+                    wired = wired or ([] if hooks_first else wire(client))
                 done += [output.Done(client, installed, outcome) for outcome in outcomes]
                 done[-1] = done[-1]._replace(hooks=tuple(wired))
                 if hooks_first and not args.dry_run:
-                    for file in _hook_files(client, args, place):
+                    for file in hook_files:
                         if file.additions and not os.path.lexists(file.path):
                             hooks.remove_backups(client, file)
-                    _remove_folders(client, place, [*outcomes, *wired])
+                    removed = [one.path for one in (*outcomes, *wired) if one.result == "removed"]
+                    for path in removed:
+                        settings_file.remove_equal_backups(path)
+                    folders.remove_made(call.home, removed)
             except HoldfastError as error:
                 if not args.all:
                     raise
@@ -239,20 +262,6 @@ def _each(
                 done.append(output.Done(client, installed, None, str(error)))
     output.outcomes(call, args, done)
     return code
-
-
-def _remove_folders(client: Client, place: Place, outcomes: Sequence[Outcome]) -> None:
-    """A folder that is empty now that its file is gone was made with it; left behind, it would
-    look as if the client were installed."""
-    own = client.signs(place)
-    for outcome in outcomes:
-        folder = os.path.dirname(outcome.path)
-        inside = [folder, os.path.dirname(folder)]
-        if outcome.after is None and any(one in own for one in inside):
-            for one in inside:
-                if one in own or os.path.dirname(one) in own:
-                    with suppress(OSError):
-                        os.rmdir(one)
 
 
 # What it needs

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.edges.cli.command import Namespace
+from holdfast.edges.cli.setup_diff import diff
 from holdfast.edges.clients import hooks as hooks_of_clients
+from holdfast.edges.clients import settings_file
 from holdfast.edges.clients.clients import CLIENTS, Client, Scope
 from holdfast.edges.clients.install import Found, Outcome, look, rendered
 from holdfast.edges.clients.program import Place
@@ -18,9 +20,6 @@ if TYPE_CHECKING:
 
 # The default name of the entry.
 NAME = "holdfast"
-# A longer line of a diff is a whole file on one line. It would hide the change, and show what else
-# the file holds.
-_LINE_CHARS_MAX = 200
 
 _DONE = {
     "added": "{title} is set up: the entry `{name}` is new.",
@@ -49,6 +48,12 @@ class Done(NamedTuple):
     failure: str = ""
     # What became of the files with its hooks.
     hooks: tuple[Outcome, ...] = ()
+
+
+def dry_run(call: Call, args: Namespace) -> None:
+    """Says so once, before anything else."""
+    if args.dry_run:
+        call.out.note("Dry run: nothing is written.")
 
 
 def entry(call: Call, args: Namespace, client: Client, path: str, line: Sequence[str]) -> None:
@@ -130,8 +135,10 @@ def outcomes(call: Call, args: Namespace, done: Sequence[Done]) -> None:
             _show_hook(call, args, hook)
         if args.dry_run:
             for one in (outcome, *hooks):
-                for line in _diff(one):
+                for line in diff(one):
                     call.out.line(line)
+        if outcome.result == "removed" and not args.dry_run:
+            _note_backups(call, (outcome, *hooks))
         if any(hook.changed for hook in hooks) and outcome.result != "removed":
             note = hooks_of_clients.note_of(client)
             if note:
@@ -164,6 +171,16 @@ def _show_hook(call: Call, args: Namespace, outcome: Outcome) -> None:
         return
     would = "would be " if args.dry_run else ""
     call.out.line(f"  hooks   {outcome.path} ({would}{outcome.result})")
+
+
+def _note_backups(call: Call, outcomes: Sequence[Outcome]) -> None:
+    """Names the backups that are left, as they hold what the settings held."""
+    paths = dict.fromkeys(one.path for one in outcomes)
+    left = [backup for path in paths for backup in settings_file.backups(path)]
+    if left:
+        call.out.note("Backups of its settings are left; delete them when you like:")
+    for backup in left:
+        call.out.note(f"  {backup}")
 
 
 def plugin(call: Call, args: Namespace, folder: str, done: Sequence[Outcome]) -> None:
@@ -205,7 +222,7 @@ def _plain(done: Done, args: Namespace) -> dict[str, Any]:
         "hooks": [{"file": hook.path, "result": _result(args, hook)} for hook in hooks],
     }
     if args.dry_run:
-        plain["diff"] = "\n".join(_diff(outcome))
+        plain["diff"] = "\n".join(diff(outcome))
     elif outcome.changed:
         plain["restart"] = _restart(outcome)
         if outcome.result != "removed":
@@ -234,22 +251,6 @@ def _undo(args: Namespace, client: Client) -> str:
     if args.name != NAME:
         words += ["--name", args.name]
     return shlex.join(words)
-
-
-def _diff(outcome: Outcome) -> list[str]:
-    """The lines that change, and none around them: those may hold the keys of other servers."""
-    from difflib import unified_diff
-
-    before, after = outcome.before.splitlines(), (outcome.after or "").splitlines()
-    lines = list(unified_diff(before, after, outcome.path, outcome.path, lineterm="", n=0))
-    longest = max(map(len, lines[2:]), default=0)
-    if longest <= _LINE_CHARS_MAX:
-        return lines
-    import json
-
-    held = json.dumps(outcome.entry, ensure_ascii=False) if outcome.entry else "the entry"
-    sign = "+" if outcome.entry else "-"
-    return [*lines[:2], f"@@ inside a line of {longest:,} characters @@", f"{sign}{held}"]
 
 
 def _shown(call: Call, path: str, place: Place) -> str:

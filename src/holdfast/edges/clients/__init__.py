@@ -3,5 +3,6 @@ entry looks like there, and how to put one in and take it out without touching a
 
 `clients` has a row per client, `jsonc` reads JSON with comments, `json_text` and `toml_text` edit
 text, `program` says what an entry starts, `settings_file` reads and writes the file, `install` puts
-them together. Nothing here knows the command line, and none of it opens a memory.
+them together, `folders` records which folders that made. Nothing here knows the command line, and
+none of it opens a memory.
 """

@@ -297,12 +297,33 @@ def find(name: str) -> Client:
     for client in CLIENTS:
         if client.name == name.lower():
             return client
-    from difflib import get_close_matches
-
-    near = get_close_matches(name.lower(), NAMES, n=1)
-    guess = f"Did you mean `{near[0]}`? " if near else ""
+    near = _nearest(name.lower())
+    guess = f"Did you mean `{near}`? " if near else ""
     known = f"Holdfast knows {', '.join(NAMES)}."
     raise InvalidInput(f"There is no client {name!r}.", hint=guess + known)
+
+
+def _nearest(word: str) -> str:
+    """The name that was probably meant, or ''. Part of a name counts for more than letters that
+    happen to be alike: `clod` is short for claude-code, though codex has as many of its letters."""
+    from difflib import get_close_matches
+
+    if len(word) < 2:
+        return ""
+    found = (
+        [name for name in NAMES if name.startswith(word)]
+        or get_close_matches(word, NAMES, n=1, cutoff=0.75)
+        or [name for name in NAMES if any(part.startswith(word) for part in name.split("-"))]
+        or [name for name in NAMES if name[0] == word[0] and _is_within(word, name)]
+        or get_close_matches(word, NAMES, n=1)
+    )
+    return found[0] if found else ""
+
+
+def _is_within(word: str, name: str) -> bool:
+    """Whether a name has the letters of a word in their order."""
+    letters = iter(name)
+    return all(letter in letters for letter in word)
 
 
 def files_of(client: Client, place: Place, scope: str) -> list[str]:

@@ -71,16 +71,15 @@ def refuse_foreign(folder: str) -> None:
 
 
 def remove_empty(folder: str, files: Sequence[HookFile]) -> None:
-    """Removes the folders that are empty now, and the backups that were made of our files."""
+    """Removes the parts that are empty now, and the backups that were made of our files. The
+    folder itself may have been there before."""
     for file in files:
         if not os.path.lexists(file.path):
             for backup in settings_file.backups(file.path):
                 os.unlink(backup)
-    for name in dict.fromkeys(os.path.dirname(file.path) for file in files):
+    for name in {os.path.dirname(file.path) for file in files} - {folder}:
         with suppress(OSError):
             os.rmdir(name)
-    with suppress(OSError):
-        os.rmdir(folder)
 
 
 def how_to_use(folder: str) -> str:

@@ -12,7 +12,7 @@ import stat
 from contextlib import suppress
 from datetime import datetime
 
-from holdfast.errors import InvalidInput, StoreError, StoreReadOnly
+from holdfast.errors import HoldfastError, InvalidInput, StoreError, StoreReadOnly
 from holdfast.files.atomic import make_folder, write_atomic
 from holdfast.system.atomic_file import FILE_MODE
 
@@ -110,6 +110,17 @@ def backups(path: str) -> list[str]:
         one for one in found if one.startswith(name) and _BACKUP.fullmatch(one.removeprefix(name))
     ]
     return [os.path.join(folder, one) for one in sorted(ours, key=_age, reverse=True)]
+
+
+def remove_equal_backups(path: str) -> None:
+    """Removes the backups that hold what the file holds."""
+    data = read(path)
+    if data is None:
+        return
+    for backup in backups(path):
+        with suppress(HoldfastError, OSError):
+            if read(backup) == data:
+                os.unlink(backup)
 
 
 def _age(name: str) -> tuple[str, int]:

@@ -17,6 +17,8 @@ INPUT_BYTES_MAX = 64_000_000
 FOLDER = "hooks"
 # What `holdfast setup` asks to see how long an answer takes.
 PING, PONG = "ping", b"pong"
+# What `holdfast teardown` asks, for the process to end.
+STOP = "stop"
 # A path of a socket may have 108 bytes on Linux and 104 on macOS.
 _SOCKET_BYTES_MAX = 100
 

@@ -1,6 +1,7 @@
 """The warm process of a home: it has the memory open, answers hooks over a socket, and does the
 work that they queue. The first hook starts it, and it ends when no hook has come for a while, when
-its socket or its program was replaced, or at SIGTERM: `python -m holdfast.edges.hooks.server HOME`.
+its socket or its program was replaced, when it is asked to, or at SIGTERM:
+`python -m holdfast.edges.hooks.server HOME`.
 
 Until the embedding model is loaded it answers by words: the model takes longer than a person waits.
 """
@@ -95,6 +96,9 @@ class Server:
     def _respond(self, head: list[str], data: bytes) -> bytes:
         name, client, folder, hub = head
         if name == front.PING:
+            return front.PONG
+        if name == front.STOP:
+            self.stop()
             return front.PONG
         try:
             event = parse(name, client, folder, data)
