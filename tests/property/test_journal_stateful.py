@@ -41,7 +41,7 @@ TEXTS = st.sampled_from(WORDS) | st.text(
 PLACES = st.integers(0, 30)
 STEPS = [
     *((sync, name) for name in ("take_in", "note_clashes", "follow_store")),
-    *((sync, name) for name in ("set_paths", "_write")),
+    *((sync, name) for name in ("set_paths", "write_file")),
     *((journal_entries, "agree"), (journal, "append_line"), (engine.remember, "remember")),
     *((engine.remember, "remember_many"), (engine.edit, "archive"), (engine.edit, "update")),
 ]

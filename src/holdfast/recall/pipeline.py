@@ -127,9 +127,13 @@ def recall(
     compared = model not in weights.CONFIDENCE and not narrow
     background = question.background(reader, hub_id) if question and compared else None
     confidence = estimate(ordered, covered, model, background)
-    # Of a prompt only a part is asked, and among a few memories none can stand out.
-    unsure = ask.analysis.is_prompt or len(ordered) < weights.CONFIDENCE_BACKGROUND_LEAST
-    least = weights.CUT_CONFIDENCE_UNSURE if unsure and question else weights.CUT_CONFIDENCE
+    few = len(ordered) < weights.CONFIDENCE_BACKGROUND_LEAST
+    # Of a prompt only a part is asked. Among a few memories none stands out from a background, so
+    # there only a model whose cosines were measured tells an answer from the nearest memory.
+    unsure = ask.analysis.is_prompt or (few and (narrow or model not in weights.CONFIDENCE))
+    least = weights.CUT_CONFIDENCE
+    if question and (unsure or few):
+        least = weights.CUT_CONFIDENCE_UNSURE if unsure else weights.CUT_CONFIDENCE_FEW
     answers, far = cut(ordered, covered, confidence, least=least, past=ask.past is not None)
     left.add(far, FAR)
     shown, echoes = rank.collapsed(answers, keep=ask.limit)
