@@ -180,7 +180,7 @@ def tear_down_at(call: Call, args: Namespace, place: Place) -> int:
         from holdfast.edges.clients.warm import stop_unused
 
         if stop_unused(call.home, place, hooks.command_of(sys.executable, args.home)):
-            call.out.note("The process that answered hooks was stopped.")
+            call.out.note("The process that answers hooks ends in a few seconds.")
     return code
 
 
