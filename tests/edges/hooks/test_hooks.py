@@ -16,7 +16,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.edges.hooks import front
+from holdfast.edges.hooks.event import kind_of
 from holdfast.edges.project import hub_here
+from holdfast.errors import InvalidInput
 from tests.edges.hooks.hook_calls import Hooks
 
 SAID = (
@@ -360,6 +362,24 @@ def test_it_ends_when_nobody_needs_it(tmp_path: Path) -> None:
         for _ in range(500):
             os.kill(pid, 0)
             _pause()
+
+
+def test_the_end_of_a_turn_is_logged_by_it_and_does_not_end_it(warm: Hooks) -> None:
+    """`stop` is also how a person would call it."""
+    warm.call("start", source="startup")
+    warm.wait_for_server()
+    pid = warm.server_pid
+    warm.call("prompt", prompt="The release branch is called orchard.", prompt_id="t1")
+    warm.call("stop", last_assistant_message="Understood.", prompt_id="t1")
+    assert front.ask(str(warm.home), [front.PING, "", "", ""], b"") == front.PONG
+    assert warm.server_pid == pid
+    assert logged(warm) == ["The release branch is called orchard.", "Understood."]
+
+
+@pytest.mark.parametrize("word", [front.PING, front.SHUT_DOWN])
+def test_no_event_has_the_name_of_a_request_to_the_process(word: str) -> None:
+    with pytest.raises(InvalidInput, match="event"):
+        kind_of(word)
 
 
 def test_a_teardown_ends_it_when_no_client_has_hooks_left(warm: Hooks) -> None:

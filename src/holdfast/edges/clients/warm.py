@@ -20,7 +20,7 @@ def stop_unused(home: str, place: Place, command: Sequence[str]) -> bool:
     if _is_used(place, command):
         return False
     try:
-        return front.ask(home, [front.STOP, "", "", ""], b"") == front.PONG
+        return front.ask(home, [front.SHUT_DOWN, "", "", ""], b"") == front.PONG
     except TimeoutError:
         return False
 

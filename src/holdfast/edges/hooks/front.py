@@ -15,10 +15,10 @@ ANSWER_S = 1.2
 # More is no event but a mistake.
 INPUT_BYTES_MAX = 64_000_000
 FOLDER = "hooks"
-# What `holdfast setup` asks to see how long an answer takes.
+# What `holdfast setup` asks to see how long an answer takes. No event has a name like these.
 PING, PONG = "ping", b"pong"
 # What `holdfast teardown` asks, for the process to end.
-STOP = "stop"
+SHUT_DOWN = "shut-down"
 # A path of a socket may have 108 bytes on Linux and 104 on macOS.
 _SOCKET_BYTES_MAX = 100
 

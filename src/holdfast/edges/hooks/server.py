@@ -97,7 +97,7 @@ class Server:
         name, client, folder, hub = head
         if name == front.PING:
             return front.PONG
-        if name == front.STOP:
+        if name == front.SHUT_DOWN:
             self.stop()
             return front.PONG
         try:
