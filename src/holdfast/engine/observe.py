@@ -94,24 +94,10 @@ def observe(
     reason = _why_not(scope.core, mode)
     if noted is not None and not noted.strip():
         reason = reason or "there is nothing to note"
-    # Both have the same time: they are one turn of the conversation.
-    moment = normalise.clean_time(at) or scope.now()
     question = last_said(scope, session, said["user"]) if said["user"] else ""
-    spoken = scope.core.redactor.conversation(list(filter(None, said.values())), question)
-    turns = [
-        made_turn(
-            scope,
-            role,
-            text,
-            source=source,
-            session=session,
-            at=moment,
-            # Both are about who is the user here.
-            speaker=speaker if role == "user" else None,
-            trust=trust if role == "user" else None,
-        )
-        for role, text in zip(filter(said.get, said), spoken, strict=True)
-    ]
+    turns = _turns(
+        scope, said, question, source=source, session=session, at=at, speaker=speaker, trust=trust
+    )
     if not reason and turns[0].role == "user" and turns[0].trust not in _OWN_WORDS:
         reason = f"these are the words of {turns[0].trust}, not of the user"
     dropped: list[queue.Job] = []
@@ -135,6 +121,36 @@ def observe(
         # Another process was first; nothing was written.
         return Observed(reason=KNOWN)
     return Observed(tuple(turns), not reason, reason, len(dropped))
+
+
+def _turns(
+    scope: Scope,
+    said: dict[str, str],
+    question: str,
+    *,
+    source: str,
+    session: str | None,
+    at: datetime | str | None,
+    speaker: str | None,
+    trust: str | None,
+) -> list[Turn]:
+    """The sides that were said, without secrets. `speaker` and `trust` are about the user."""
+    # Both have the same time: they are one turn of the conversation.
+    moment = normalise.clean_time(at) or scope.now()
+    spoken = scope.core.redactor.conversation(list(filter(None, said.values())), question)
+    return [
+        made_turn(
+            scope,
+            role,
+            text,
+            source=source,
+            session=session,
+            at=moment,
+            speaker=speaker if role == "user" else None,
+            trust=trust if role == "user" else None,
+        )
+        for role, text in zip(filter(said.get, said), spoken, strict=True)
+    ]
 
 
 def _text(text: Any) -> str:

@@ -43,6 +43,7 @@ from holdfast.recall.windows import best_window
 if TYPE_CHECKING:
     from holdfast.domain.records import Turn
     from holdfast.embed.base import Embedder
+    from holdfast.recall.gather import Question
     from holdfast.store.base import Reader
 
 FAR = "it is too far from the question, or from the better hits"
@@ -127,24 +128,14 @@ def recall(
     compared = model not in weights.CONFIDENCE and not narrow
     background = question.background(reader, hub_id) if question and compared else None
     confidence = estimate(ordered, covered, model, background)
-    few = len(ordered) < weights.CONFIDENCE_BACKGROUND_LEAST
-    # Of a prompt only a part is asked. Among a few memories none stands out from a background, so
-    # there only a model whose cosines were measured tells an answer from the nearest memory.
-    unsure = ask.analysis.is_prompt or (few and (narrow or model not in weights.CONFIDENCE))
     least = weights.CUT_CONFIDENCE
-    if question and (unsure or few):
-        least = weights.CUT_CONFIDENCE_UNSURE if unsure else weights.CUT_CONFIDENCE_FEW
+    if question:
+        least = _least_confidence(ask.analysis, len(ordered), model, narrow=narrow)
     answers, far = cut(ordered, covered, confidence, least=least, past=ask.past is not None)
     left.add(far, FAR)
     shown, echoes = rank.collapsed(answers, keep=ask.limit)
     left.add(echoes, ECHO)
-    said = reader.turns_by_id(hub_id, [i.memory.id for i in shown if i.memory.layer == TURN])
-    hits = [_hit(item, understood, said.get(item.memory.id)) for item in shown]
-    if ask.windows:
-        hits = [
-            hit._replace(window=best_window(reader, hub_id, question, ask.analysis.terms, item))
-            for hit, item in zip(hits, shown, strict=True)
-        ]
+    hits = _hits(reader, hub_id, ask, shown, understood, question)
     answer = Recalled(
         hits,
         degraded=tuple(degraded),
@@ -156,6 +147,35 @@ def recall(
     answer.superseded = tuple(islice(old, SUPERSEDED_MAX))
     answer.unknown_names = tuple(unknown_names(ask.analysis.words, understood, speakers))
     return answer
+
+
+def _least_confidence(analysis: Analysis, found: int, model: str, *, narrow: bool) -> float:
+    """How likely an answer has to be that was found by meaning."""
+    few = found < weights.CONFIDENCE_BACKGROUND_LEAST
+    # Of a prompt only a part is asked. Among a few memories none stands out from a background, so
+    # there only a model whose cosines were measured tells an answer from the nearest memory.
+    if analysis.is_prompt or (few and (narrow or model not in weights.CONFIDENCE)):
+        return weights.CUT_CONFIDENCE_UNSURE
+    return weights.CUT_CONFIDENCE_FEW if few else weights.CUT_CONFIDENCE
+
+
+def _hits(
+    reader: Reader,
+    hub_id: str,
+    ask: Ask,
+    shown: Sequence[Evidence],
+    understood: Understood,
+    question: Question | None,
+) -> list[Hit]:
+    """What is shown, with the turns that it was said in and the part that is nearest."""
+    said = reader.turns_by_id(hub_id, [i.memory.id for i in shown if i.memory.layer == TURN])
+    hits = [_hit(item, understood, said.get(item.memory.id)) for item in shown]
+    if not ask.windows:
+        return hits
+    return [
+        hit._replace(window=best_window(reader, hub_id, question, ask.analysis.terms, item))
+        for hit, item in zip(hits, shown, strict=True)
+    ]
 
 
 def _filtered_only(
