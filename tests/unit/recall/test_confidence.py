@@ -118,3 +118,23 @@ def test_a_question_in_another_language_is_not_measured_by_english(
         hub.remember_many([doc.text for doc in german.docs])
         answered = [bool(hub.recall(question.text)) for question in german.questions[:40]]
     assert sum(answered) >= 38
+
+
+def test_a_hub_of_a_few_memories_says_when_it_does_not_know(tmp_path: pathlib.Path) -> None:
+    bundled = find_embedder("auto")
+    if bundled is None:
+        pytest.skip("the bundled model is not installed")
+    with open_for_tests(tmp_path, embedder=bundled) as memory:
+        hub = memory.hub()
+        for text in (
+            "I am allergic to penicillin",
+            "I live in Leeds",
+            "My daughter is called Ida",
+            "I drive a blue Skoda",
+            "I work as a nurse at the city hospital",
+        ):
+            hub.remember(text)
+        memory.embed_missing()
+        assert [hit.memory.number for hit in hub.recall("what car do I have?")][:1] == [4]
+        assert list(hub.recall("what is my favourite film?")) == []
+        assert list(hub.recall("how tall am I?")) == []
