@@ -71,7 +71,8 @@ def findings(page: Any) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 390), ("dark", 1280)])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
 def test_the_checker_finds_nothing(browser: Any, place: Site, theme: str, width: int) -> None:
     wrong: list[str] = []
     options = {"color_scheme": theme, "viewport": {"width": width, "height": 900}}

@@ -186,7 +186,7 @@ def test_a_link_from_another_site_opens_the_first_page(browser: Any, place: Site
 
 def test_many_tabs_at_once_all_work(browser: Any, place: Site) -> None:
     with visiting(browser, place) as page:
-        tabs = [page, *(page.context.new_page() for _ in range(19))]
+        tabs = [page, *(page.context.new_page() for _ in range(49))]
         for tab in tabs:
             tab.goto("/h/default?q=harbour", wait_until="commit")
         for tab in tabs:
