@@ -15,7 +15,7 @@ ON_POSTGRES := tests/edges tests/property tests/e2e tests/docs/test_docs_example
 		journaler_kills mirror_processes processes proposing_processes purge_traces server_kills \
 		sharing worker_kills)
 
-.PHONY: run tour test test-seeds test-damage bytecode test-postgres test-postgres-versions test-llm test-patroni test-attack lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-hooks bench-web screenshots axe ai bench-capture bench-memory reference docs container-check first-minute figures inspector clients dist constraints clean help
+.PHONY: run tour test test-seeds test-damage bytecode test-postgres test-postgres-versions test-llm test-patroni test-attack lint types bench-store bench-recall bench-recall-speed bench-context bench-documents bench-postgres bench-postgres-recall bench-postgres-import bench-mcp bench-http bench-hooks bench-startup bench-web screenshots axe ai bench-capture bench-memory reference docs container-check first-minute figures inspector clients dist constraints clean help
 
 help: ## what can be made
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 24
@@ -30,10 +30,18 @@ tour: $(VENV)/.model ## set up, and take the guided tour
 # imports, and each worker would rewrite the assertions of every test.
 test test-postgres test-postgres-versions: export PYTHONDONTWRITEBYTECODE :=
 
-# Work is stolen, not dealt: tests of one module stay together, and so do their fixtures.
-test: $(VENV)/.model $(VENV)/.inspector-tried $(VENV)/.clients-tried $(VENV)/.axe-tried $(VENV)/.ai-tried $(VENV)/.chromium-tried $(VENV)/.docs-tried ## set up, lint, check types, run all tests
-	@$(MAKE) --no-print-directory -j2 lint types bytecode
-	$(BIN)/python -m pytest -n auto --dist worksteal
+# Programs of others that some tests need; each target says what is skipped without it.
+TRIED := $(addprefix $(VENV)/.,$(addsuffix -tried,inspector clients axe ai chromium docs frameworks))
+# Some tests wait, for a process that was killed or a server that does not answer: with three workers
+# for two processors there is something to do meanwhile.
+WORKERS ?= $(shell echo $$(( ($$(getconf _NPROCESSORS_ONLN) * 3 + 1) / 2 )))
+# Workers steal tests from each other, so that tests of one module, and their fixtures, stay together.
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+# Downloads run beside each other and beside the checks.
+test: $(VENV)/.model ## set up, lint, check types, run all tests
+	@$(MAKE) --no-print-directory -j8 lint types bytecode $(TRIED)
+	$(PYTEST)
 
 # Types are checked by one processor; the other makes the tests ready meanwhile. What is wrong with
 # them, the tests say.
@@ -42,7 +50,7 @@ bytecode: $(VENV)/.model
 
 # Everything that opens a home, with its memories in a database (see CONTRIBUTING.md).
 test-postgres: $(VENV)/.model $(VENV)/.inspector-tried ## all edge, property and engine tests on PostgreSQL
-	$(BIN)/python -m pytest -n auto --dist worksteal --store postgres $(ON_POSTGRES)
+	$(PYTEST) --store postgres $(ON_POSTGRES)
 
 # The store's own tests on servers of other versions, without pgvector and with it, and the refusal of
 # one that is too old. The servers are packages (Linux on x64 alone) in a folder of their own.
@@ -84,16 +92,15 @@ $(VENV)/.llm: $(VENV)/.ready tests/llm/requirements.txt
 
 # Other people's frameworks: each in a folder of its own, as they conflict with each other. `make test`
 # tries the newest versions of three (290 MB), `make test-frameworks` the oldest and newest of all
-# (1.5 GB).
+# (1.5 GB). They are not compiled when they are installed: most of it is never imported.
 .PHONY: test-frameworks
-test: $(VENV)/.frameworks-tried
 FRAMEWORKS := langgraph openai-agents pydantic-ai llama-index google-adk smolagents anthropic
 test-frameworks: $(foreach name,$(FRAMEWORKS),$(VENV)/frameworks/$(name)-high/.ready $(VENV)/frameworks/$(name)-low/.ready) ## try adapters with the oldest and newest versions of frameworks
 	$(BIN)/python -m pytest tests/frameworks
 
 $(VENV)/frameworks/%/.ready: tests/frameworks/requirements/%.txt | $(VENV)/.ready
 	rm -rf $(@D)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps --target $(@D) -r $<
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes --no-deps --target $(@D) -r $<
 	@touch $@
 
 $(VENV)/.frameworks-tried: $(VENV)/.ready $(wildcard tests/frameworks/requirements/*-high.txt)
@@ -155,6 +162,9 @@ bench-mcp: $(VENV)/.model ## the MCP server beside a bare one and the library
 bench-hooks: $(VENV)/.ready ## hooks of agents beside a bare start of Python
 	$(BIN)/python -m bench.hooks
 
+bench-startup: $(VENV)/.model ## `holdfast recall` beside a bare start of Python
+	$(BIN)/python -m bench.startup
+
 bench-http: $(VENV)/.model ## the REST server under load beside the library
 	$(BIN)/python -m bench.rest
 
@@ -164,6 +174,7 @@ bench-web: $(VENV)/.model ## the web page: size, first paint, large hubs
 # Six pictures for the README and the docs, of an invented hub.
 screenshots: $(VENV)/.model ## take the screenshots anew (needs Chromium)
 	$(BIN)/python -m tools.screenshots docs/assets/screenshots
+	$(BIN)/python -m tools.terminal_recording docs/assets/session.svg
 
 bench-memory: $(VENV)/.model ## does the block hold what answers, after conversations were replayed
 	$(BIN)/python -m bench.memory $(or $(FILES),$(wildcard ../shared/data/recall/locomo.jsonl ../shared/data/recall/longmemeval*.jsonl ../shared/data/recall/beam*.jsonl))

@@ -21,10 +21,10 @@ import numpy as np
 from bench.measure import DIMENSIONS, RandomEmbedder
 from holdfast.domain.change import Change
 from holdfast.domain.memory import Memory
-from holdfast.engine.writing.passages import Indexed, indexed_all
+from holdfast.engine.writing.indexing import Indexed, indexed_all
 from holdfast.engine.writing.remember import ahead
 from holdfast.store.base import Store
-from holdfast.text.normalise import content_hash
+from holdfast.text.clean import content_hash
 
 BATCH = 5_000
 _AT = datetime(2026, 1, 1, tzinfo=UTC)

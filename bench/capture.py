@@ -28,12 +28,12 @@ from holdfast.evaluation.stores import sample_path
 from holdfast.llm.base import Answer, Usage
 from holdfast.passes.work import work_until_done
 from holdfast.testing import FixedClock, ScriptedModel
-from holdfast.testing.model import Asked, call
+from holdfast.testing.fixtures import Asked, call
+from holdfast.text.analysis.terms import terms
 from holdfast.text.capture import capture
 from holdfast.text.chunking.chunk import count_tokens
+from holdfast.text.facts.sameness import words_key
 from holdfast.text.grounding import Unsupported, ground
-from holdfast.text.sameness import words_key
-from holdfast.text.terms import terms
 
 # Turns between two times at which the queue is worked off: less than it holds.
 _BATCH = 50

@@ -24,7 +24,7 @@ from typing import Any
 import holdfast
 from bench.measure import drained, timed_ms
 from bench.texts import Texts
-from holdfast.evaluation.metrics import percentile
+from holdfast.evaluation.run import percentile
 
 _BARE = """
 import anyio, mcp_types as types

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.evaluation.metrics import percentile
+from holdfast.evaluation.run import percentile
 
 DIMENSIONS = 384  # as the bundled model's
 

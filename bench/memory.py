@@ -27,13 +27,13 @@ import holdfast
 from bench.measure import Times
 from bench.recall import SEEN_BY_MODEL
 from holdfast import Holdfast, HubMemory
-from holdfast.embed.find import find_embedder
-from holdfast.engine.writing.embedding import embed_missing
+from holdfast.embed.providers import find_embedder
+from holdfast.engine.writing.indexing import embed_missing
 from holdfast.evaluation.cache import CachedEmbedder
 from holdfast.evaluation.stores import sample_path
 from holdfast.passes.work import work_until_done
 from holdfast.testing import FixedClock
-from holdfast.text.terms import terms
+from holdfast.text.analysis.terms import terms
 
 BUDGETS = (1_000, 2_000, 4_000)
 COVERED = 0.6

@@ -27,7 +27,7 @@ from bench.bulk import fill
 from bench.measure import RandomEmbedder, folder_bytes
 from bench.postgres_server import bytes_by_table, server
 from bench.texts import Texts
-from holdfast.evaluation.metrics import percentile
+from holdfast.evaluation.run import percentile
 from holdfast.store.postgres import PostgresStore, vector_index
 
 PER_PROCESS = 8

@@ -29,7 +29,7 @@ from bench.measure import RandomEmbedder
 from bench.postgres_server import bytes_by_table, server
 from bench.texts import Texts
 from bench.vectors import AskedEmbedder, RealVectors
-from holdfast.evaluation.metrics import percentile
+from holdfast.evaluation.run import percentile
 from holdfast.store.postgres import PostgresStore, vector_index
 
 SIZES = (10_000, 100_000, 1_000_000)

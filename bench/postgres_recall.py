@@ -21,7 +21,7 @@ from typing import Any
 
 from bench.postgres_server import server
 from holdfast.embed.base import Embedder
-from holdfast.embed.find import find_embedder
+from holdfast.embed.providers import find_embedder
 from holdfast.evaluation import report
 from holdfast.evaluation.cache import CachedEmbedder
 from holdfast.evaluation.run import HoldfastSystem, Results, examine

@@ -10,7 +10,7 @@ import argparse
 import json
 import sys
 
-from holdfast.embed.find import find_embedder
+from holdfast.embed.providers import find_embedder
 from holdfast.evaluation.report import as_text, bench_recall
 
 # The bundled model was trained on these: figures on them say nothing of unseen text.

@@ -18,11 +18,10 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from bench.recall import SEEN_BY_MODEL
-from holdfast.embed.find import find_embedder
+from holdfast.embed.providers import find_embedder
 from holdfast.evaluation.cache import CachedEmbedder
-from holdfast.evaluation.metrics import METRICS, estimate, score
 from holdfast.evaluation.report import as_columns
-from holdfast.evaluation.run import ADVERSARIAL, HoldfastSystem
+from holdfast.evaluation.run import ADVERSARIAL, METRICS, HoldfastSystem, estimate, score
 from holdfast.evaluation.stores import Collection, read_stores
 from holdfast.recall import weights
 
@@ -113,7 +112,7 @@ def differences_table(scores: Scores) -> list[list[str]]:
 
 
 def _interval(scores: Scores, name: str) -> str:
-    from holdfast.evaluation.metrics import macro
+    from holdfast.evaluation.run import macro
 
     pairs = [[a - b for a, b in zip(one[name], one[AS_IS], strict=True)] for one in scores.values()]
     found = macro(pairs)

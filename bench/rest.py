@@ -26,13 +26,13 @@ import holdfast
 from bench.measure import drained
 from bench.texts import Texts
 from holdfast.engine.people import keys
-from holdfast.evaluation.metrics import percentile
+from holdfast.evaluation.run import percentile
 
 CLIENTS = (1, 8, 64)
 _SETTINGS = {"embed.model": "none", "actor": "bench"}
 _SERVER = """
 import sys
-from holdfast.edges import listening
+from holdfast.edges.server import listening
 from holdfast.edges.http.app import create_app
 from holdfast.edges.http.limits import Limits
 from holdfast.api.memory import open as open_memory

@@ -25,7 +25,7 @@ import apsw
 import holdfast
 from bench.measure import Times, drained, folder_bytes, rss_mb, spread, timed_ms, verdict
 from bench.texts import Texts
-from holdfast.evaluation.metrics import percentile
+from holdfast.evaluation.run import percentile
 from holdfast.store.sqlite.connection import connect, migrate, prepare_file
 
 WORDS_ONLY = {"embed.model": "none"}

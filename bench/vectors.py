@@ -15,11 +15,10 @@ import numpy as np
 
 from bench.measure import DIMENSIONS, RandomEmbedder
 from holdfast.embed.base import quantise
-from holdfast.embed.find import find_embedder
+from holdfast.embed.providers import find_embedder
 from holdfast.evaluation.cache import CachedEmbedder
 from holdfast.evaluation.stores import read_stores, sample_path
-from holdfast.text.chunking.chunk import chunk
-from holdfast.text.chunking.windows import windows_of
+from holdfast.text.chunking.chunk import chunk, windows_of
 
 _BATCH = 256
 # The larger share of a mixture, and the length of the noise: the ten nearest of a question are then

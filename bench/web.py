@@ -30,8 +30,8 @@ from typing import Any, NamedTuple
 import holdfast
 from holdfast.edges.http.app import create_app
 from holdfast.edges.http.limits import Limits
-from holdfast.edges.listening import make_server
-from holdfast.testing.embedder import HashEmbedder
+from holdfast.edges.server.listening import make_server
+from holdfast.testing.fixtures import HashEmbedder
 
 _WORDS = tuple(
     word

@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from holdfast.store.postgres.row_security import VIEWS
 from holdfast.store.postgres.schema import MIGRATIONS, Migration, statements
 from holdfast.store.postgres.table_definitions import EMBEDDINGS
+from holdfast.store.postgres.tables import VIEWS
 
 # Tables that every node has whole, and what is counted for the list of hubs.
 WHOLE = {"hubs", "models", "migrations", "migration_steps"}

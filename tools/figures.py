@@ -191,9 +191,9 @@ def _client(memory: Any) -> Any:
 def _journaler(memory: Any) -> Callable[[], Any]:
     """Does the work that an observed turn leaves for later."""
     from holdfast.engine.jobs import queue
-    from holdfast.passes.work import Hand
+    from holdfast.passes.work import JobWorker
 
-    return Hand(memory.core, queue.JOURNAL, memory.home).work_on_next
+    return JobWorker(memory.core, queue.JOURNAL, memory.home).work_on_next
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from typing import Any
 import holdfast
 from holdfast.edges.http.app import create_app
 from holdfast.edges.http.limits import Limits
-from holdfast.edges.listening import make_server
+from holdfast.edges.server.listening import make_server
 from tools import demo_store
 
 WIDE = {"width": 1280, "height": 860}

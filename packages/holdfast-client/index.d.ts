@@ -51,7 +51,7 @@ export interface Approval {
   keep_both?: boolean;
 }
 
-/** A conversation that was kept; what went wrong is in the notes. */
+/** An archived conversation; what went wrong is in the notes. */
 export interface ArchivedOut {
   memory: MemoryOut | null;
   notes: string[];
@@ -93,6 +93,11 @@ export interface ChangeOut {
   [field: string]: unknown;
 }
 
+/** Change sets, by id. */
+export interface ChangesChanges {
+  changes: string[];
+}
+
 /** Which items are meant: those named, or all of them, of a kind, from a source. */
 export interface Chosen {
   references?: string[];
@@ -114,11 +119,13 @@ export interface ConsolidatedOut {
   [field: string]: unknown;
 }
 
-/** A conversation to be kept: the messages given, else what the log has of the session. */
+/** A conversation to archive: the messages given, else what the log has of the session. */
 export interface Conversation {
+  /** the conversation it is from */
   session: string;
   messages?: unknown[] | null;
   name?: string | null;
+  /** when it was */
   at?: string | null;
 }
 
@@ -173,6 +180,7 @@ export interface EntryOut {
 /** A conversation to capture from, as messages with role and content or as a transcript; without one, the log is looked at. */
 export interface FlushedConversation {
   messages?: unknown[] | string | null;
+  /** the conversation it is from */
   session?: string | null;
 }
 
@@ -188,12 +196,16 @@ export interface FlushedOut {
 
 /** Which turns: all conditions have to be met. A dry run, which is the default, changes nothing. */
 export interface Forget {
+  /** not before */
   since?: string | null;
+  /** not after; a day counts to its end */
   until?: string | null;
+  /** the conversation it is from */
   session?: string | null;
   about?: string | null;
   purge?: boolean;
   dry_run?: boolean;
+  /** why; kept in the history */
   reason?: string;
 }
 
@@ -210,11 +222,6 @@ export interface HeardOut {
   text: string;
   memories: MemoryOut[];
   [field: string]: unknown;
-}
-
-/** Change sets, by id. */
-export interface HistoryChanges {
-  changes: string[];
 }
 
 export interface HitOut {
@@ -236,7 +243,7 @@ export interface HubChanges {
   delete_policy?: string | null;
 }
 
-/** A hub, and how the one who asks stands to it; without a role they only read what is shared beyond it. */
+/** A hub, and the caller's role in it; without a role they only read what it shares. */
 export interface HubOut {
   id: string;
   name: string;
@@ -247,7 +254,7 @@ export interface HubOut {
   [field: string]: unknown;
 }
 
-/** With the token that gives the place; it is told once. */
+/** With the token of the invitation, which is shown once. */
 export interface InviteHanded {
   id: string;
   role: string;
@@ -315,7 +322,7 @@ export interface JournalOut {
   notes: string[];
 }
 
-/** With the secret; it is told once. */
+/** With the secret, which is shown once. */
 export interface KeyHanded {
   id: string;
   actor: string;
@@ -369,7 +376,9 @@ export interface LifecycleOut {
 
 /** What to run: everything that is due, or what is due of one category. */
 export interface LifecycleRequest {
+  /** only say what would happen */
   dry_run?: boolean;
+  /** for example preference or fact */
   category?: string | null;
 }
 
@@ -389,27 +398,48 @@ export interface MemberOut {
 
 /** Fields to be set; those not given stay. `owner_id` may be sent back as it was received. */
 export interface MemoriesChanges {
+  /** why; kept in the history */
   reason?: string;
+  /** instead of one taken from the content */
   title?: string | null;
+  /** instead of one taken from the content */
   summary?: string | null;
+  /** text, markdown, code, chat, transcript, file, structured, link */
   content_type?: string | null;
+  /** a name of its own; the same key updates */
   key?: string | null;
+  /** for example preference or fact */
   category?: string | null;
+  /** a tag */
   tags?: string[] | null;
+  /** episodic, semantic, procedural, rationale */
   kind?: string | null;
+  /** volatile, evolving, stable */
   stability?: string | null;
+  /** private, hub, team, org */
   boundary?: string | null;
+  /** long_term, journal, library */
   layer?: string | null;
+  /** the conversation it is from */
   session?: string | null;
+  /** who said it */
   speaker?: string | null;
+  /** when it happened */
   occurred_at?: string | null;
+  /** when it was over */
   occurred_until?: string | null;
+  /** when it begins to hold */
   valid_from?: string | null;
+  /** when it ceases to hold */
   valid_until?: string | null;
+  /** when it is archived */
   expires_at?: string | null;
+  /** an object with whatever you need */
   metadata?: Record<string, unknown> | null;
   content?: string | null;
+  /** keep it from ageing */
   pinned?: boolean | null;
+  /** who said it: user, agent, tool, import */
   trust?: string | null;
   owner_id?: string | null;
 }
@@ -478,9 +508,12 @@ export interface MoveOut {
 /** What is to be written down; without a time, it is now. */
 export interface NewEntry {
   text: string;
+  /** when it was */
   at?: string | null;
+  /** who said it: user, agent, tool, import */
   trust?: string;
   source?: string;
+  /** the agent that it comes from */
   source_agent?: string | null;
   once?: boolean;
 }
@@ -507,32 +540,56 @@ export interface NewKey {
 /** A memory to be taken in. Whatever is not given is picked by the rules. */
 export interface NewMemory {
   content?: string | null;
+  /** instead of one taken from the content */
   title?: string | null;
+  /** instead of one taken from the content */
   summary?: string | null;
+  /** text, markdown, code, chat, transcript, file, structured, link */
   content_type?: string | null;
+  /** a name of its own; the same key updates */
   key?: string | null;
+  /** for example preference or fact */
   category?: string | null;
+  /** a tag */
   tags?: string[] | null;
+  /** episodic, semantic, procedural, rationale */
   kind?: string | null;
+  /** volatile, evolving, stable */
   stability?: string | null;
+  /** private, hub, team, org */
   boundary?: string | null;
+  /** long_term, journal, library */
   layer?: string | null;
+  /** the conversation it is from */
   session?: string | null;
+  /** who said it */
   speaker?: string | null;
+  /** when it happened */
   occurred_at?: string | null;
+  /** when it was over */
   occurred_until?: string | null;
+  /** when it begins to hold */
   valid_from?: string | null;
+  /** when it ceases to hold */
   valid_until?: string | null;
+  /** when it is archived */
   expires_at?: string | null;
+  /** an object with whatever you need */
   metadata?: Record<string, unknown> | null;
   pinned?: boolean;
   trust?: string;
   source?: string;
+  /** the agent that it comes from */
   source_agent?: string | null;
+  /** the agent that helped to write it */
   assisted_by_agent?: string | null;
+  /** where it comes from */
   source_path?: string | null;
+  /** the memory whose place it takes */
   supersedes?: string | null;
+  /** the memory that it is a part of */
   parent?: string | null;
+  /** where in a conversation it was taken from */
   origin?: OriginIn | null;
   fetch?: boolean;
   owner_id?: string | null;
@@ -547,10 +604,15 @@ export interface NewObservation {
   user: string;
   assistant: string;
   mode?: string;
+  /** the conversation it is from */
   session?: string | null;
+  /** where it came in */
   source?: string;
+  /** when it was */
   at?: string | null;
+  /** who said it */
   speaker?: string | null;
+  /** who said it: user, agent, tool, import */
   trust?: string | null;
   folder?: string | null;
 }
@@ -573,10 +635,15 @@ export interface NewTeam {
 export interface NewTurn {
   role: string;
   content: string;
+  /** where it came in */
   source?: string;
+  /** the conversation it is from */
   session?: string | null;
+  /** when it was */
   at?: string | null;
+  /** who said it */
   speaker?: string | null;
+  /** who said it: user, agent, tool, import */
   trust?: string | null;
   folder?: string | null;
 }
@@ -598,7 +665,7 @@ export interface ObservedOut {
   [field: string]: unknown;
 }
 
-/** An organisation, and the role in it of the one who asks. */
+/** An organisation, and the caller's role in it. */
 export interface OrgOut {
   id: string;
   name: string;
@@ -624,6 +691,7 @@ export interface PassageOut {
 
 /** Until when nothing is logged; none: until it is resumed. */
 export interface Pause {
+  /** not after; a day counts to its end */
   until?: string | null;
 }
 
@@ -655,26 +723,44 @@ export interface Pushes {
   first_is_parent?: boolean;
 }
 
-/** What is asked. `now` and `zone` are the moment of the question and the zone of who asks, for words such as `yesterday`. */
+/** What is asked. `now` and `zone` are the moment of the question and the caller's zone, for words such as `yesterday`. */
 export interface RecallQuestion {
+  /** the question */
   query: string;
   limit?: number | null;
+  /** as things stood then */
   as_of?: string | null;
+  /** for example preference or fact */
   category?: string | null;
+  /** episodic, semantic, procedural, rationale */
   kind?: string | null;
+  /** long_term, journal, library */
   layer?: string | null;
+  /** a tag */
   tags?: string[] | null;
+  /** not before */
   since?: string | null;
+  /** not after; a day counts to its end */
   until?: string | null;
+  /** the conversation it is from */
   session?: string | null;
+  /** on metadata and fields, such as 'priority >= 3 and team = core' */
   where?: Record<string, unknown> | string | null;
+  /** archived memories too */
   include_archived?: boolean;
+  /** the moment of the question */
   now?: string | null;
+  /** the time zone of the question */
   zone?: string | null;
+  /** match words and meaning; without it words only */
   meaning?: boolean;
+  /** say why each hit ranked */
   explain?: boolean;
+  /** a folder or a name; what belongs to it ranks a little higher */
   project?: string | null;
+  /** no character of the query is an operator */
   plain?: boolean;
+  /** find turns of the conversation log too */
   turns?: boolean;
   around?: number;
 }
@@ -718,12 +804,14 @@ export interface Removed {
   [field: string]: unknown;
 }
 
+/** A question for a person, with 2 to 4 options. */
 export interface ReviewQuestion {
   question: string;
   options: string[];
   context?: string;
   trust?: string;
   source?: string;
+  /** the agent that it comes from */
   source_agent?: string | null;
 }
 
@@ -810,6 +898,7 @@ export interface TurnOut {
 /** Which change set to take back; none: the last one. */
 export interface Undo {
   change?: string | null;
+  /** also over later changes */
   force?: boolean;
 }
 
@@ -820,7 +909,7 @@ export interface UndoneOut {
   [field: string]: unknown;
 }
 
-/** What is in a hub, counted: of what the one who asks may see. */
+/** What is in a hub, counted: of what the caller may see. */
 export interface UsageOut {
   hub: string;
   memories: number;
@@ -866,7 +955,7 @@ export class Holdfast {
   context(query?: { query?: string | null; budget?: number | null; style?: string; unit?: string; count_tokens?: string | null; explain?: boolean }, options?: CallOptions): Promise<TextOut>;
   /** The changes of a hub from now on, or since the last one that was seen. `change` has a change set and the memories it touched; `text` has memories whose files or pages have been read; `purge` tells members what is gone for good; `missed` says to look for oneself; `end` that it is over. */
   events(options?: CallOptions): Promise<Response>;
-  /** The hub as lines of JSON, as far as the one who asks may see it; for its members. */
+  /** The hub as lines of JSON, as far as the caller may see it; for its members. */
   export(options?: CallOptions): Promise<Response>;
   /** Before a compaction: the prompt for the agent, and what can be captured without it from the conversation given. The log is looked at only without keys, in a hub that is shared with nobody: it does not say who said what. */
   flush(body: FlushedConversation, options?: CallOptions): Promise<FlushedOut>;
@@ -896,7 +985,7 @@ export class Holdfast {
     /** Change sets, newest first. */
     list(query?: { limit?: number; before?: string | null }, options?: CallOptions): Promise<ChangeOut[]>;
     /** The memories that each change set touched, as they are now. */
-    touched(body: HistoryChanges, options?: CallOptions): Promise<Record<string, MemoryOut[]>>;
+    touched(body: ChangesChanges, options?: CallOptions): Promise<Record<string, MemoryOut[]>>;
   };
   readonly consolidation: {
     /** Moves what lasts from the journals to long-term memory, as one change set. */
@@ -917,7 +1006,7 @@ export class Holdfast {
   readonly hubs: {
     /** Renames a hub, gives it to a team, shares it with an organisation, or says what contributors may delete. Only who belongs to a team or an organisation gives it a hub. */
     change(hubId: string | number, body: HubChanges, options?: CallOptions): Promise<HubOut>;
-    /** Makes a hub; whoever makes it owns it. */
+    /** Makes a hub, which the caller owns. */
     create(body: NewHub, options?: CallOptions): Promise<HubOut>;
     /** A one-time token that gives a role; it is in this answer and nowhere else. */
     createInvite(hubId: string | number, body: NewInvite, options?: CallOptions): Promise<InviteHanded>;
@@ -993,7 +1082,7 @@ export class Holdfast {
     delete(memoryId: string | number, options?: CallOptions): Promise<Deleted>;
     /** What differs between two versions; by default the last change. */
     diff(memoryId: string | number, query?: { old?: number | null; new?: number | null }, options?: CallOptions): Promise<DiffOut[]>;
-    /** One memory by id, number or key, also where it is forgotten, or where its key cannot stand in a path. */
+    /** One memory by id, number or key, also where it is forgotten, or where its key cannot be part of a path. */
     find(query: { reference: string }, options?: CallOptions): Promise<MemoryOut>;
     /** Hides it; a restore brings it back. */
     forget(memoryId: string | number, query?: { reason?: string }, options?: CallOptions): Promise<MemoryOut>;
@@ -1004,7 +1093,7 @@ export class Holdfast {
     /** Everything that happened to it, oldest first. */
     history(memoryId: string | number, options?: CallOptions): Promise<EntryOut[]>;
     /** Memories in an order, a page at a time; the cursor of a page fetches the next one. `where` holds conditions on metadata and fields, as a line of text or a JSON object. */
-    list(query?: { limit?: number; cursor?: string | null; order?: string; category?: string | null; kind?: string | null; state?: string | null; stability?: string | null; layer?: string | null; source?: string | null; tag?: string[] | null; session?: string | null; pinned?: boolean | null; since?: string | null; until?: string | null; where?: string | null; as_of?: string | null; forgotten?: boolean; quarantined?: boolean }, options?: CallOptions): Promise<MemoryPage>;
+    list(query?: { category?: string | null; kind?: string | null; state?: string | null; stability?: string | null; layer?: string | null; source?: string | null; tag?: string[] | null; session?: string | null; pinned?: boolean | null; since?: string | null; until?: string | null; where?: string | null; forgotten?: boolean; quarantined?: boolean; order?: string; limit?: number; cursor?: string | null; as_of?: string | null }, options?: CallOptions): Promise<MemoryPage>;
     /** Sets fields. With `If-Match`, only where the memory is still at that version (else 412). */
     patch(memoryId: string | number, body: MemoriesChanges, options?: CallOptions): Promise<MemoryOut>;
     /** Keeps it from ageing, and lets it rank a little higher. */
@@ -1029,7 +1118,7 @@ export class Holdfast {
     upload(form: FormData, options?: CallOptions): Promise<Pushed>;
   };
   readonly orgs: {
-    /** Makes an organisation; whoever makes it owns it. */
+    /** Makes an organisation, which the caller owns. */
     create(body: NewOrg, options?: CallOptions): Promise<OrgOut>;
     /** A one-time token that gives a role; it is in this answer and nowhere else. */
     createInvite(orgId: string | number, body: NewInvite, options?: CallOptions): Promise<InviteHanded>;
@@ -1063,7 +1152,7 @@ export class Holdfast {
     reject(body: Chosen, options?: CallOptions): Promise<MemoryOut[]>;
   };
   readonly teams: {
-    /** Makes a team of an organisation, for who manages that; whoever makes it owns it. */
+    /** Makes a team of an organisation that the caller manages; the caller owns it. */
     create(body: NewTeam, options?: CallOptions): Promise<TeamOut>;
     /** A one-time token that gives a role; it is in this answer and nowhere else. */
     createInvite(teamId: string | number, body: NewInvite, options?: CallOptions): Promise<InviteHanded>;

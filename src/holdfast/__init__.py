@@ -11,9 +11,11 @@ with holdfast.open() as memory:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+# As in `typing`, which takes 3 ms to import.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from holdfast.agents.toolset import Reply, Toolset, tools
     from holdfast.api.asynchronous import AsyncHoldfast, AsyncHub, aopen
     from holdfast.api.hub import HubMemory

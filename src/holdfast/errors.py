@@ -21,9 +21,10 @@ HoldfastError
 │   └── DeadlineExceeded    a read took longer than it was allowed
 ├── EmbedderError           an embedding model is missing, unreachable or misbehaves
 ├── ModelError              a language model is missing, unreachable, over its cap or misbehaves
-└── CallCancelled           whoever asked for long work has given up
+└── CallCancelled           the caller of long work has given up
 
-Each class has the exit code the command line ends with.
+Each class has its code, which REST and `--json` answer with, and the exit code that the command
+line ends with.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ class HoldfastError(Exception):
     """The root of the tree: what went wrong, and in `hint` what to do next. `command` says the
     same to a person at the command line, where a command does it; the library does not show it."""
 
+    code = "error"
     exit_code = 1
 
     def __init__(self, message: str, *, hint: str = "", command: str = "") -> None:
@@ -55,6 +57,16 @@ class HoldfastError(Exception):
         return f"{self.message} {self.hint}" if self.hint else self.message
 
 
+def code_of(error: HoldfastError) -> str:
+    """The code of an error for a program: that of its class, or of a case that a program treats in
+    another way."""
+    if isinstance(error, StoreError) and error.in_doubt:
+        return "in_doubt"
+    if isinstance(error, Forbidden) and error.act == "write":
+        return "no_write_access"
+    return error.code
+
+
 def with_command(error: Exception) -> str:
     """The text of an error for a person at the command line, and for notes that only they read."""
     if not isinstance(error, HoldfastError):
@@ -65,26 +77,33 @@ def with_command(error: Exception) -> str:
 class InvalidInput(HoldfastError, ValueError):
     """What the caller gave cannot be used."""
 
+    code = "invalid_input"
     exit_code = 2
 
 
 class InvalidSetting(InvalidInput):
     """A setting's name or value is not one Holdfast knows."""
 
+    code = "invalid_setting"
+
 
 class TooLarge(InvalidInput):
     """A file has more bytes than are allowed."""
+
+    code = "body_too_large"
 
 
 class NotFound(HoldfastError, LookupError):
     """What was asked for is not there."""
 
+    code = "not_found"
     exit_code = 3
 
 
 class Forbidden(HoldfastError):
-    """Whoever asks may see it and may not do this with it; `act` says what, where it is known."""
+    """The caller may see it but may not do this with it; `act` says what, where it is known."""
 
+    code = "forbidden"
     exit_code = 9
 
     def __init__(self, message: str, *, hint: str = "", command: str = "", act: str = "") -> None:
@@ -95,12 +114,14 @@ class Forbidden(HoldfastError):
 class AlreadyExists(HoldfastError):
     """A thing of that name is there already."""
 
+    code = "already_exists"
     exit_code = 4
 
 
 class Conflict(HoldfastError):
     """The state moved on since the caller looked."""
 
+    code = "conflict"
     exit_code = 5
 
 
@@ -109,6 +130,7 @@ class StoreError(HoldfastError):
     was written at all and the same may succeed now; `late`, that it was waited for as long as the
     caller can wait; `in_doubt`, that it is not known whether it was written."""
 
+    code = "store_error"
     exit_code = 6
 
     def __init__(
@@ -123,44 +145,62 @@ class StoreError(HoldfastError):
 class StoreBusy(StoreError):
     """Other processes kept writing for as long as we were willing to wait."""
 
+    code = "busy"
+
 
 class StoreFull(StoreError):
     """There is no room left for the write."""
+
+    code = "store_full"
 
 
 class HubFull(StoreFull):
     """A hub has as many bytes of files as it may have."""
 
+    code = "hub_full"
+
 
 class StoreReadOnly(StoreError):
     """The store's folder or file cannot be written."""
+
+    code = "read_only"
 
 
 class StoreDamaged(StoreError):
     """The file is corrupted, or is not a Holdfast store."""
 
+    code = "store_damaged"
+
 
 class StoreTooNew(StoreError):
     """A newer version of Holdfast wrote this store."""
+
+    code = "store_too_new"
 
 
 class StoreClosed(StoreError):
     """The store was used after it was closed."""
 
+    code = "stopping"
+
 
 class ServerUnreachable(StoreError):
     """A server cannot be reached, or did not answer in time."""
+
+    code = "store_unreachable"
 
 
 class DeadlineExceeded(StoreError):
     """A read took longer than it was allowed; this is not an empty answer."""
 
+    code = "deadline_exceeded"
     exit_code = 7
 
 
 class EmbedderError(HoldfastError):
     """An embedding model is missing, cannot be reached, or returned something unusable."""
 
+    code = "model_unavailable"
     exit_code = 8
 
 
@@ -168,6 +208,7 @@ class ModelError(HoldfastError):
     """A language model is missing, cannot be reached, answered nothing usable, or its cap is
     reached; `again` says whether another attempt may help, `requests` how many were made."""
 
+    code = "language_model_unavailable"
     exit_code = 10
 
     def __init__(
@@ -179,6 +220,7 @@ class ModelError(HoldfastError):
 
 
 class CallCancelled(HoldfastError):
-    """Whoever asked has given up; what was being done stopped between two steps."""
+    """The caller has given up; the work stopped between two steps."""
 
+    code = "cancelled"
     exit_code = 130  # What a shell reports for a program that was interrupted.

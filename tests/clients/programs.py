@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.clients.model_server import ModelServer
+from tests.clients.model_server import ANSWER, ModelServer
 
 _INSTALLED = Path(sys.prefix) / "clients" / "node_modules" / ".bin"
 CLIENTS = ("claude-code", "codex", "gemini-cli", "opencode")
@@ -106,6 +106,7 @@ class Agent(NamedTuple):
             started.kill()
             raise
         assert started.returncode == 0, out + err
+        assert ANSWER in out, "it has not shown what the model answered"
         return "\n".join(request.text for request in self.model.take())
 
 
@@ -137,6 +138,9 @@ _ENVIRONMENTS = {
         "ANTHROPIC_BASE_URL": url,
         "ANTHROPIC_API_KEY": "test",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        # It waits five seconds for servers of tools, which is too short on a busy machine.
+        "MCP_CONNECTION_NONBLOCKING": "0",
+        "MCP_CONNECT_TIMEOUT_MS": "60000",
         "IS_SANDBOX": "1",
     },
     "codex": lambda url: {"TEST_KEY": "test"},

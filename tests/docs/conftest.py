@@ -8,14 +8,14 @@ from functools import cache
 
 import pytest
 
-from holdfast.embed import find
+from holdfast.embed import providers
 
-_ONCE = cache(find._bundled)
+_ONCE = cache(providers._bundled)
 
 
 # For no longer than a module: the tests of other folders have a model found, or not, as they say.
 @pytest.fixture(scope="module", autouse=True)
 def _one_model() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(find, "_bundled", _ONCE)
+        patched.setattr(providers, "_bundled", _ONCE)
         yield

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from holdfast.embed.find import find_embedder
+from holdfast.embed.providers import find_embedder
 from tests.clients.model_server import ModelServer
 from tests.docs.documentation import (
     ROOT,

@@ -1,4 +1,4 @@
-"""A browser, a site with memories, and a page of it, for each module of tests of the web page. The
+"""A browser for all tests of the web page, and a site with memories for each module of them. The
 module says in `MEMORIES` how many it needs."""
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 
-@pytest.fixture(scope="module")
+# Not for a session: while it runs, no other test of its process can run a loop of asyncio.
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
     from tests.e2e.pages import chromium
 

@@ -15,7 +15,7 @@ import pytest
 
 import holdfast
 from holdfast.api.memory import Holdfast
-from holdfast.edges.listening import make_server
+from holdfast.edges.server.listening import make_server
 from tests.e2e.browser import find_chromium
 from tests.edges.http.apps import make_app
 from tests.edges.http.conftest import PATIENT
@@ -28,7 +28,13 @@ NEEDS_CHROMIUM = pytest.mark.skipif(
     find_chromium() is None,
     reason="Chromium is not installed: `apt-get install chromium`, or HOLDFAST_TEST_CHROMIUM",
 )
-_OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+# Tabs share four renderer processes; the start of one for each takes a quarter of the test's time.
+_OPTIONS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--renderer-process-limit=4",
+]
 # What a person waits for on a loaded machine.
 PATIENCE_MS = 20_000
 playwright.expect.set_options(timeout=PATIENCE_MS)

@@ -6,9 +6,9 @@ import logging
 
 import pytest
 
-from holdfast.edges import connections as module
-from holdfast.edges.connections import Connection, ConnectionLimits, Connections
-from holdfast.edges.listening import PER_PERIOD, PERIOD_S, RepeatLimit
+from holdfast.edges.server import connections as module
+from holdfast.edges.server.connections import Connection, ConnectionLimits, Connections
+from holdfast.edges.server.listening import PER_PERIOD, PERIOD_S, RepeatLimit
 
 
 class Line:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.edges.listening import LineFormatter, guard_log
+from holdfast.edges.server.listening import LineFormatter, guard_log
 
 HOSTILE = "x\nERROR forged\r\x1b[2J\x9b31m\u202etxet\u2028forged\x07"
 

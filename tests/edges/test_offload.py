@@ -9,7 +9,7 @@ from collections.abc import Callable
 import anyio
 import pytest
 
-from holdfast.edges.offload import Offload, Report
+from holdfast.edges.server.offload import Offload, Report
 from holdfast.errors import CallCancelled, NotFound
 
 PATIENCE_S = 20

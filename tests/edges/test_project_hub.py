@@ -88,6 +88,24 @@ def test_a_memory_of_the_person_is_named_by_hub_and_number(
     assert [one.id for one in web.forget_many(["default#1"])] == [mine.id]
 
 
+def test_undo_takes_back_the_last_change_whichever_hub_it_is_in(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    web = project(memory, tmp_path / "web")
+    web.remember("The staging server is called heron")
+    web.remember("I prefer tabs over spaces")
+    first = web.undo()
+    assert [one.content for one in first.memories] == ["I prefer tabs over spaces"]
+    assert [web.named(one) for one in first.memories] == ["default#1"]
+    assert "heron" in web.undo().memories[0].content
+    with pytest.raises(NotFound, match="nothing to undo"):
+        web.undo()
+    web.undo(first.change.id)
+    assert web.get("default#1").forgotten_at is None
+    with pytest.raises(NotFound, match="hub `web`"):
+        web.undo("chg_0000000000000000000g")
+
+
 def test_a_block_for_both_stays_within_its_budget(
     memory: holdfast.Holdfast, tmp_path: Path
 ) -> None:
@@ -166,6 +184,19 @@ def test_the_command_line_uses_the_hub_of_the_repository(
     assert run(capsys, "recall", "tabs").startswith("#1\t")
     monkeypatch.chdir(tmp_path)
     assert run(capsys, "where").startswith("default\tyour own, as this is no git repository")
+
+
+def test_a_list_of_a_project_without_memories_says_where_those_of_the_person_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path / "web")
+    run(capsys, "remember", "I prefer tabs over spaces")
+    for words in (("list",), ("list", "--limit", "3"), ("history",)):
+        assert main(words) == 0
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert "What is about you is in your own hub: add `--hub default`." in printed.err
+    assert "tabs" in run(capsys, "list", "--hub", "default")
 
 
 def test_a_hub_of_a_repository_is_found_without_being_made(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import Holdfast, HubMemory
-from holdfast.edges.worker import Watcher
+from holdfast.edges.server.worker import Watcher
 from tests.edges.test_worker import until
 
 

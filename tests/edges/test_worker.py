@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import Holdfast
-from holdfast.edges.worker import Worker
+from holdfast.edges.server.worker import Worker
 from holdfast.settings import Value
 from holdfast.testing import ScriptedModel, open_for_tests
 from tests.unit.extract import makes
@@ -111,7 +111,7 @@ def test_turns_are_noted_while_it_works_and_no_thread_of_the_library_is_begun(
 def test_a_model_that_hangs_keeps_no_file_waiting_and_its_turn_is_put_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.edges.worker._STOP_S", 0.2)
+    monkeypatch.setattr("holdfast.edges.server.worker._STOP_S", 0.2)
     begun, over = threading.Event(), threading.Event()
 
     def hangs(asked: object) -> str:

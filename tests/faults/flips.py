@@ -18,8 +18,7 @@ import apsw
 
 from holdfast.api.memory import Holdfast
 from holdfast.domain.change import Receipt
-from holdfast.domain.clock import SystemClock
-from holdfast.domain.ids import TimeIds
+from holdfast.domain.clock import SystemClock, TimeIds
 from holdfast.domain.query import EVERYTHING, ORDERS, Filter
 from holdfast.domain.records import NO_HUB, Agreed, Clash, Record
 from holdfast.engine.upkeep.doctor import examine, mend
@@ -131,7 +130,8 @@ def _questions_of(h: str, name: str, ids: list[str], changes: list[str]) -> Iter
         rows.append((f"memory {one}", lambda r, one=one: r.memory(h, one)))
         rows.append((f"revisions of {one}", lambda r, one=one: r.revisions(h, one)))
         rows.append((f"passages of {one}", lambda r, one=one: r.passages(h, [one])))
-    for n in range(1, 42):
+    # Those that there are, and one that there is not.
+    for n in range(1, len(ids) + 2):
         rows.append((f"number {n}", lambda r, n=n: r.memory_by_number(h, n)))
         rows.append((f"key {n}", lambda r, n=n: r.memory_by_key(h, f"key-{n}")))
         rows.append((f"path {n}", lambda r, n=n: r.memory_by_path(h, f"notes/{n}.md")))
@@ -278,6 +278,14 @@ def trees(database: Path) -> dict[str, list[int]]:
     return {**pages, "free pages": free} if free else pages
 
 
+def indexes(database: Path) -> set[str]:
+    """The names of the trees that are indexes of a table."""
+    connection = apsw.Connection(str(database))
+    rows = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'index'").fetchall()
+    connection.close()
+    return {str(name) for (name,) in rows}
+
+
 def flip(data: bytearray, page: int, chance: random.Random) -> str:
     """Changes 1 to 16 bytes of a page: in a row, or here and there; mostly where something is."""
     count = chance.choice((1, 1, 2, 4, 16, 16))
@@ -310,6 +318,7 @@ class Bench:
         self.answers = read_everything(source, self.asked)
         self.data = (source / "memory.db").read_bytes()
         self.trees = trees(source / "memory.db")
+        self.indexes = indexes(source / "memory.db")
         self._log()
 
     def _log(self) -> None:

@@ -14,6 +14,7 @@ import resource
 import select
 import signal
 import sys
+import tempfile
 import traceback
 import urllib.parse  # noqa: F401 - nobody may read the standard library of some installations
 from collections.abc import Callable
@@ -67,6 +68,20 @@ def lines_from(pipe: int) -> list[str]:
 
 def say(pipe: int, *words: object) -> None:
     os.write(pipe, (" ".join(map(str, words)) + "\n").encode())
+
+
+def load_modules() -> None:
+    """Loads what a write imports and compiles when it is first needed, in a home of its own.
+    Otherwise each forked child would spend most of its time on that."""
+    with tempfile.TemporaryDirectory() as folder, opened(folder) as memory:
+        hub = memory.hub()
+        hub.remember("A thing to know.", key="first")
+        hub.remember_many(["Another thing to know.", "A third one."])
+        hub.update(1, title="A title")
+        hub.forget(1)
+        hub.undo()
+        hub.purge(2)
+        assert examine(memory.core).found == []
 
 
 # Killed in the middle of writes
@@ -147,6 +162,7 @@ def _believe(folder: str, told: list[str]) -> int:
 def kills(folder: str) -> dict[str, Any]:
     """Killed 100 times at any moment, with one store all through."""
     chance = random.Random(20260114)
+    load_modules()
     opened(folder).close()
     told: list[str] = []
     acknowledged = 0
@@ -182,6 +198,7 @@ def _healthy(folder: str) -> None:
 
 def writers(folder: str) -> dict[str, Any]:
     """Eight processes write 125 memories each into one hub at once."""
+    load_modules()
     opened(folder).close()
     gate_reading, gate_writing = os.pipe()
 
@@ -280,6 +297,7 @@ def _state(folder: str) -> str:
 
 def statements(folder: str) -> dict[str, Any]:
     """Killed at the n-th statement of a write, for every n: the old state or the new one."""
+    load_modules()
     with opened(folder) as memory:
         hub = memory.hub()
         for number in range(4):

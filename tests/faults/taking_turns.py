@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import holdfast
-from holdfast.engine import observe, turns
-from holdfast.engine.writing import embedding
+from holdfast.engine.log import observe, turns
+from holdfast.engine.writing import indexing
 from holdfast.store.sqlite.writer import SqliteWriter
 from holdfast.testing import HashEmbedder
 
@@ -51,9 +51,9 @@ def main(folder: str, step: str) -> None:
         elif step == "committed":
             observe.Observed = _die  # type: ignore[misc, assignment]
         else:
-            embedding._keep = _die
+            indexing._keep = _die
         hub.observe_turn(*SAID, session="s", turn="t1")
-        embedding.embed_missing(memory.core)
+        indexing.embed_missing(memory.core)
         print("done", flush=True)
 
 

@@ -13,8 +13,7 @@ import apsw
 import pytest
 
 from holdfast.api.memory import Holdfast
-from holdfast.domain.clock import SystemClock
-from holdfast.domain.ids import TimeIds
+from holdfast.domain.clock import SystemClock, TimeIds
 from holdfast.engine.upkeep.doctor import examine, mend
 from holdfast.errors import HoldfastError, StoreDamaged, StoreTooNew
 from holdfast.store.sqlite.schema import newest

@@ -12,15 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.domain.clock import SystemClock
-from holdfast.domain.ids import TimeIds
+from holdfast import Conflict
+from holdfast.domain.clock import SystemClock, TimeIds
+from holdfast.files import hub_folder
+from holdfast.files.hub_folder import require_place
 from holdfast.testing import open_for_tests
 
 # Says each number once it is safe.
 _WRITER = """
 import sys
 from holdfast.domain.clock import SystemClock
-from holdfast.domain.ids import TimeIds
+from holdfast.domain.clock import TimeIds
 from holdfast.testing import open_for_tests
 
 clock = SystemClock()
@@ -64,7 +66,7 @@ _CUT_OFF = """
 import os, signal, sys
 from holdfast import engine
 from holdfast.domain.clock import SystemClock
-from holdfast.domain.ids import TimeIds
+from holdfast.domain.clock import TimeIds
 from holdfast.files.journal import entries, journal, sync
 from holdfast.testing import open_for_tests
 
@@ -116,6 +118,36 @@ def test_a_kill_between_any_two_steps_of_an_addition_doubles_nothing(
         text = Path(hub.folder, "2026-01-14.md").read_text()
         assert text == "- 12:00 safe before\n- 12:00 cut off\n"
         assert memory.core.store.check() == []
+
+
+def test_a_folder_that_another_thread_is_claiming_is_not_taken_for_another_stores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SystemClock()
+    failed: list[Conflict] = []
+    with open_for_tests(tmp_path, clock=clock, ids=TimeIds(clock)) as memory:
+        hub = memory.create_hub("work")
+        make = hub_folder._make
+
+        def add() -> None:
+            try:
+                require_place(hub.scope, hub.folder)
+            except Conflict as error:
+                failed.append(error)
+
+        other = threading.Thread(target=add)
+
+        def make_and_pause(folder: str, mark: str) -> None:
+            make(folder, mark)
+            monkeypatch.setattr(hub_folder, "_make", make)
+            # The mark is there, and the transaction that records it has not ended.
+            other.start()
+            other.join(0.5)
+
+        monkeypatch.setattr(hub_folder, "_make", make_and_pause)
+        hub_folder._claim(hub.core, hub.id, hub.folder)
+        other.join()
+    assert failed == []
 
 
 def test_threads_that_add_at_once_lose_nothing(tmp_path: Path) -> None:

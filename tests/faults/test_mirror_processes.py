@@ -12,8 +12,7 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 
 from holdfast import Holdfast, HoldfastError, HubMemory
-from holdfast.domain.clock import SystemClock
-from holdfast.domain.ids import TimeIds
+from holdfast.domain.clock import SystemClock, TimeIds
 from holdfast.domain.query import EVERYTHING
 from holdfast.files.memory_md.cache import our_memories
 from holdfast.files.memory_md.document import Item

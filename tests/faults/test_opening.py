@@ -15,8 +15,7 @@ import apsw
 import pytest
 
 from holdfast import Holdfast
-from holdfast.domain.clock import SystemClock
-from holdfast.domain.ids import TimeIds
+from holdfast.domain.clock import SystemClock, TimeIds
 from holdfast.errors import HoldfastError, StoreBusy, StoreError, StoreFull
 from holdfast.store.sqlite import SqliteStore, connection
 from holdfast.store.sqlite.schema import newest

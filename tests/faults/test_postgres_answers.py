@@ -22,7 +22,7 @@ from holdfast.edges.cli import main
 from holdfast.engine.people import keys
 from holdfast.errors import HoldfastError, InvalidSetting, ServerUnreachable, StoreReadOnly
 from holdfast.wiring import open_store
-from holdfast.wiring.urls import without_password
+from holdfast.wiring.databases import without_password
 from tests.edges.http.conftest import client_of
 from tests.postgres_server import LOCKED, ROLE, Server, database, databases, needs, spare_server
 
@@ -326,13 +326,11 @@ def _held(place: Place) -> Iterator[None]:
 IN_USE = {
     "a role that may only read": (
         _only_reads,
-        Told("StoreReadOnly", "may not", "store_read_only", 6, 503, "read_only", later=True),
+        Told("StoreReadOnly", "may not", "read_only", 6, 503, "read_only", later=True),
     ),
     "a server that only reads": (
         _is_read_only,
-        Told(
-            "StoreReadOnly", "cannot be written", "store_read_only", 6, 503, "read_only", later=True
-        ),
+        Told("StoreReadOnly", "cannot be written", "read_only", 6, 503, "read_only", later=True),
     ),
     "statement timeout": (
         _stopped_by_the_server,
@@ -388,7 +386,7 @@ def test_connections_that_are_all_in_use_are_told_and_waited_for_no_longer_than_
             for _ in range(READERS_MAX):
                 held.enter_context(memory.core.store.read())
             words = f"All {READERS_MAX} connections"
-            Told("StoreBusy", words, "store_busy", 6, 503, "busy", later=True).of(ask("Another"))
+            Told("StoreBusy", words, "busy", 6, 503, "busy", later=True).of(ask("Another"))
         assert place.there() == ["The first one"]
         assert ask("Another").done
     assert place.there() == ["The first one", "Another"]
@@ -589,7 +587,7 @@ def test_a_server_that_is_stuck_is_given_up(
     """It does not hang up, and its own limits are as stuck as it is."""
     for name in ("_STOP_WAIT_S", "_BEGIN_WAIT_S", "RECONNECT_WAIT_S"):
         monkeypatch.setattr(f"holdfast.store.postgres.connections.{name}", 0.3)
-    monkeypatch.setattr("holdfast.engine.retry._BEGUN_WITHIN_S", 0.3)
+    monkeypatch.setattr("holdfast.api.perform._BEGUN_WITHIN_S", 0.3)
     url = url_of(own_place.programs, connect_timeout="2")
     settings = {**SETTINGS, "store.url": url, "recall.deadline_s": 0.2}
     with open_memory(tmp_path, settings=settings) as memory:

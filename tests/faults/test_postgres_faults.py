@@ -265,6 +265,42 @@ def test_a_turn_that_does_not_come_is_told(store: PostgresStore, url: str) -> No
     other.close()
 
 
+@pytest.mark.usefixtures("impatient")
+def test_a_transaction_that_is_interrupted_gives_its_connection_back(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a notebook, whose process goes on after Ctrl-C."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for _ in range(READERS_MAX):
+        with monkeypatch.context() as patched:
+            patched.setattr("holdfast.store.postgres.connections.send_together", interrupt)
+            with pytest.raises(KeyboardInterrupt), store.read():
+                pass
+    assert count(store) == 0
+    for _ in range(READERS_MAX):
+        with (
+            monkeypatch.context() as patched,
+            pytest.raises(KeyboardInterrupt),
+            store.read() as reader,
+        ):
+            patched.setattr(reader._session.connection, "execute", interrupt)
+    assert count(store) == 0
+
+
+def test_a_scan_that_is_left_does_not_disturb_the_next_transaction(store: PostgresStore) -> None:
+    """A traceback may keep a scan alive for longer than its transaction."""
+    with store.read() as reader:
+        left = reader._session.scan("SELECT n FROM generate_series(1, 9) AS n")
+        assert next(left) == (1,)
+    with store.read() as reader:
+        assert len(reader.hubs()) == 1
+        left.close()
+        assert len(reader.hubs()) == 1
+
+
 # Lines that are cut
 
 

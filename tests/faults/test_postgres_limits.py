@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,6 +24,7 @@ psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore, migration_steps, vector_index  # noqa: E402 - the extra
+from holdfast.store.postgres.connections import connect  # noqa: E402
 from holdfast.store.postgres.initialise import initialise  # noqa: E402
 from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
     HUB,
@@ -189,7 +191,7 @@ def test_a_move_goes_on_where_the_target_is_slow(opened: Callable[..., PostgresS
             pause()
         paused.append(what)
 
-    moved = move(store, target, clock=SystemClock(), run="one", told=told)
+    moved = move(store, target, clock=SystemClock(), run="one", report=told)
     assert paused
     assert [hub.name for hub in moved.hubs] == [make_hub().name]
 
@@ -222,3 +224,23 @@ def test_a_write_that_falls_silent_loses_its_turn_and_nothing_of_it_is_written(
             put(writer, make_memory(1))
             pause()
     assert count(store) == 0
+
+
+# Statements that take longer than the role may
+
+
+def test_a_purge_is_done_where_the_server_stops_its_vacuum(
+    opened: Callable[..., PostgresStore], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, limited_to = opened(), list[str]()
+
+    def connect_with_limit(url: str) -> psycopg.Connection[Any]:
+        connection = connect(url)
+        # No VACUUM of all tables takes less.
+        connection.execute("SET statement_timeout = 1")
+        limited_to.append(url)
+        return connection
+
+    monkeypatch.setattr("holdfast.store.postgres.store.connect", connect_with_limit)
+    store.settle()
+    assert len(limited_to) == 1

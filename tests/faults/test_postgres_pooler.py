@@ -3,6 +3,7 @@ transaction: everything works, and nothing of one transaction is left for the ne
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,11 +11,13 @@ from pathlib import Path
 import pytest
 
 from holdfast.api.memory import open as open_memory
+from holdfast.errors import StoreError
 from tests.postgres_server import ROLE, database, databases
 
 psycopg = pytest.importorskip("psycopg")
 
-from tests.faults.pgbouncer import Pooler  # noqa: E402 - needs the extra `postgres`
+from holdfast.store.postgres.initialise import check_readiness  # noqa: E402 - needs the extra
+from tests.faults.pgbouncer import Pooler  # noqa: E402 - `postgres`
 
 pytestmark = pytest.mark.faults
 
@@ -62,3 +65,24 @@ def test_connections_may_change_hands_between_transactions(
         assert shown is not None
         assert not shown[0]
         assert connection.execute("SHOW search_path").fetchone() == ('"$user", public',)
+
+
+def test_a_check_of_the_store_names_the_pooler(pooled: tuple[str, str]) -> None:
+    url, owner = pooled
+    through, direct = check_readiness(url), check_readiness(owner)
+    assert through.lacks == ()
+    assert sum("pooler" in one and "max_client_conn" in one for one in through.notes) == 1
+    assert not any("pooler" in one for one in direct.notes)
+
+
+def test_a_pooler_that_works_by_statement_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    with database() as owner:
+        name = str(psycopg.conninfo.conninfo_to_dict(owner)["dbname"])
+        with contextlib.closing(
+            Pooler(databases().url(name, ROLE), pool_mode="statement")
+        ) as pooler:
+            with pytest.raises(StoreError, match="works by statement") as told:
+                open_memory(tmp_path, settings={"embed.model": "none", "store.url": pooler.url})
+            assert "pool_mode = transaction" in told.value.hint
+            with pytest.raises(StoreError, match="works by statement"):
+                check_readiness(pooler.url)

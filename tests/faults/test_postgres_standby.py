@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -139,7 +140,8 @@ def test_a_read_that_a_standby_gives_up_to_go_on_may_be_done_again(
         finally:
             follower.execute("ALTER SYSTEM RESET max_standby_streaming_delay")
             follower.execute("SELECT pg_reload_conf()")
-    assert "conflict with recovery" in caught.value.message
+    # The server may close the connection before its reason is read.
+    assert re.search("conflict with recovery|was cut", caught.value.message)
     assert caught.value.again
     assert seen(store) == (False, 1)
 

@@ -10,8 +10,7 @@ import pytest
 
 import holdfast
 from holdfast import Holdfast
-from holdfast.domain.clock import SystemClock
-from holdfast.domain.ids import TimeIds
+from holdfast.domain.clock import SystemClock, TimeIds
 from holdfast.errors import StoreBusy
 from holdfast.store.sqlite import files
 from holdfast.testing import FixedClock, open_for_tests

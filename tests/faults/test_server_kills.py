@@ -32,7 +32,7 @@ SERVER = """
 import sys
 from holdfast.edges.http.limits import Limits
 from holdfast.edges.http.app import create_app
-from holdfast.edges import listening
+from holdfast.edges.server import listening
 from holdfast.api.memory import open as open_memory
 memory = open_memory(sys.argv[1], settings={"embed.model": "none", "actor": "tester"})
 socket_ = listening.listen("127.0.0.1", int(sys.argv[2]))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.engine.writing.embedding import embed_missing
+from holdfast.engine.writing.indexing import embed_missing
 from holdfast.testing import HashEmbedder
 from tests.faults.taking_turns import SAID, SETTINGS, STEPS
 

@@ -11,7 +11,7 @@ import pytest
 
 import holdfast
 from holdfast import Holdfast
-from holdfast.embed import find
+from holdfast.embed import providers
 from tests.frameworks.environments import HERE, VARIABLE
 
 DRIVER = "test_frameworks.py"
@@ -19,14 +19,14 @@ DRIVER = "test_frameworks.py"
 if not os.environ.get(VARIABLE):
     collect_ignore = [path.name for path in HERE.glob("test_*.py") if path.name != DRIVER]
 
-_MODEL = cache(find._bundled)
+_MODEL = cache(providers._bundled)
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _one_model() -> Iterator[None]:
     """Reads the bundled model once, not for every memory that is opened."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(find, "_bundled", _MODEL)
+        patched.setattr(providers, "_bundled", _MODEL)
         yield
 
 

@@ -47,6 +47,8 @@ class Lent:
         self._made = 0
         # How often each database was lent; they keep their numbers, whatever they are called.
         self._uses: dict[int, int] = {}
+        # Those that outlive the test that has opened them.
+        self.kept: set[str] = set()
         self._tables = self._make_template()
 
     def _make_template(self) -> int:
@@ -152,8 +154,24 @@ def on_postgres() -> Iterator[None]:
     that come to be in here are taken back at the end."""
     there = lent()
     before = there.in_use()
+    outermost = homes.HOMES not in os.environ
     with pytest.MonkeyPatch.context() as patched:
         for name, value in there.variables().items():
             patched.setenv(name, value)
         yield
-    there.take_back({n: number for n, number in there.in_use().items() if n not in before})
+    if outermost:
+        there.kept.clear()
+    left = {n: number for n, number in there.in_use().items() if n not in before}
+    there.take_back({n: number for n, number in left.items() if n not in there.kept})
+
+
+@contextmanager
+def kept_for_module() -> Iterator[None]:
+    """Homes that a test opens in here have their databases until the tests of its module are over:
+    for what is made by the first test that needs it."""
+    if homes.HOMES not in os.environ:
+        yield
+        return
+    before = lent().in_use()
+    yield
+    lent().kept.update(set(lent().in_use()) - set(before))

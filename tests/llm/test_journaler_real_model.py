@@ -12,8 +12,8 @@ import pytest
 from holdfast.engine.jobs import queue
 from holdfast.passes.work import work_until_done
 from holdfast.testing import FixedClock, open_for_tests
+from holdfast.text.clean import content_hash
 from holdfast.text.grounding import Unsupported, ground
-from holdfast.text.normalise import content_hash
 
 TURNS = (
     ("I moved to Lisbon in March.", "How nice! Do you like it there?"),

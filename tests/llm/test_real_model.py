@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.errors import ModelError
 from holdfast.llm.base import Message, Model, ModelTool
-from holdfast.llm.find import find_model
+from holdfast.llm.providers import find_model
 from holdfast.llm.tool_loop import Limits, talk
 
 REMEMBER = ModelTool(

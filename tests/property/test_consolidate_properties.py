@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from holdfast import HubMemory, Memory
 from holdfast.testing import FixedClock, ScriptedModel, open_for_tests
-from holdfast.testing.model import calls
+from holdfast.testing.fixtures import calls
 
 # Few enough that they repeat, say the same in other words, and contradict each other.
 TEXTS = (

@@ -16,7 +16,7 @@ from holdfast import HubMemory, tools
 from holdfast.engine.context.styles import STYLES
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import open_for_tests
-from holdfast.text.sameness import bare
+from holdfast.text.facts.sameness import bare
 
 # Pieces of our own shapes, and what breaks patterns, in words that people use.
 PIECES = st.sampled_from(

@@ -21,8 +21,7 @@ from holdfast.domain.query import Filter
 from holdfast.files.journal import entries as journal_entries
 from holdfast.files.journal import journal, sync
 from holdfast.testing import open_for_tests
-from holdfast.text.characters import clean_text
-from holdfast.text.normalise import is_visible
+from holdfast.text.clean import clean_text, is_visible
 
 DAY = "2026-01-14"
 WORDS = [

@@ -20,8 +20,7 @@ from holdfast.files.memory_md.document import (
     unescaped,
 )
 from holdfast.files.memory_md.parse import identified, item_text, parse, parse_anew, rewritten
-from holdfast.text.characters import clean_text
-from holdfast.text.normalise import clean_category, is_visible
+from holdfast.text.clean import clean_category, clean_text, is_visible
 
 # Pieces that mean something to the format, so that chance finds the corners.
 PIECES = st.sampled_from(

@@ -28,7 +28,7 @@ from holdfast.files.memory_md.intake import Intake
 from holdfast.files.memory_md.parse import parse, rewritten
 from holdfast.files.memory_md.sync import Mirror
 from holdfast.testing import FixedClock
-from holdfast.text.normalise import content_hash
+from holdfast.text.clean import content_hash
 from tests.property.test_mirror_properties import STORED
 
 # Few enough to meet each other again, odd enough to try the format.

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from holdfast.errors import ModelError
 from holdfast.llm.anthropic_messages import AnthropicModel
 from holdfast.llm.base import Answer, ModelCall, ModelTool, Usage
-from holdfast.llm.find import find_model
 from holdfast.llm.openai_compatible import OpenAICompatibleModel
+from holdfast.llm.providers import find_model
 from holdfast.llm.tool_loop import Limits, Tools, read_arguments, talk
 from holdfast.testing import ScriptedModel
 

@@ -25,7 +25,7 @@ from holdfast.files.memory_md.edit import Rewritten
 from holdfast.files.memory_md.pages import joined, split
 from holdfast.files.memory_md.parse import parse
 from holdfast.testing import FixedClock
-from holdfast.text.normalise import content_hash, is_visible
+from holdfast.text.clean import content_hash, is_visible
 from tests.property.test_mirror_properties import STORED, TEXT
 
 SETTINGS = {"store.url": "memory:", "embed.model": "none", "actor": "ann"}

@@ -11,7 +11,7 @@ from holdfast import InvalidInput
 from holdfast.api.hub import HubMemory
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import open_for_tests
-from holdfast.text.terms import is_unspaced, query_terms, terms, trigram_text
+from holdfast.text.analysis.terms import is_unspaced, query_terms, terms, trigram_text
 from tests.postgres_server import ROLE, database
 
 # Letters that fold, scripts without spaces, signs of every query language, and white space.

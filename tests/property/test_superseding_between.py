@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast import HubMemory
-from holdfast.engine.core import Core
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Core, Scope
 from holdfast.engine.writing import proposals, remember
 from holdfast.engine.writing.drafts import Prepared
 from holdfast.engine.writing.supersede_candidates import _CHANGED_MAX

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast import HubMemory, ModelError
+from holdfast.engine.core import Scope
 from holdfast.engine.jobs import queue
-from holdfast.engine.scope import Scope
 from holdfast.llm.base import Answer
 from holdfast.passes.work import work_until_done
 from holdfast.testing import FixedClock, ScriptedModel, open_for_tests
-from holdfast.testing.model import Asked, call
-from holdfast.text.normalise import content_hash
+from holdfast.testing.fixtures import Asked, call
+from holdfast.text.clean import content_hash
 
 FACTS = {
     "I use vim for everything.": "Uses vim for everything",

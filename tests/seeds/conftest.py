@@ -8,9 +8,9 @@ import pytest
 
 from tests.edges.cli.conftest import home, run
 from tests.edges.hooks.hook_calls import Hooks
-from tests.edges.http.conftest import _served, ask, house
+from tests.edges.http.conftest import _asked, _served, ask, house
 
-__all__ = ["_served", "ask", "home", "house", "run"]
+__all__ = ["_asked", "_served", "ask", "home", "house", "run"]
 
 
 @pytest.fixture

@@ -51,3 +51,23 @@ def test_the_check_finds_one() -> None:
 def test_a_command_is_for_the_command_line_alone() -> None:
     error = errors.NotFound("There is no hub.", hint="Create it.", command="`holdfast hub create`.")
     assert str(error) == "There is no hub. Create it."
+
+
+def test_each_error_has_a_code_of_its_own() -> None:
+    kinds = [
+        kind
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and issubclass(kind, errors.HoldfastError)
+    ]
+    assert all("code" in vars(kind) for kind in kinds)
+    assert len({kind.code for kind in kinds}) == len(kinds)
+    assert errors.code_of(errors.StoreBusy("Busy.")) == "busy"
+    assert errors.code_of(errors.StoreError("Lost.", in_doubt=True)) == "in_doubt"
+    assert errors.code_of(errors.Forbidden("No.", act="write")) == "no_write_access"
+
+
+def test_why_an_answer_is_degraded_names_no_command() -> None:
+    from holdfast.recall import gather
+
+    text = Path(gather.__file__).read_text(encoding="utf-8")
+    assert not _COMMAND.search(text)

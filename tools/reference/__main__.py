@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tools.reference import async_stub, cli, importers, permissions, rest, seeds, tools, typescript
+from tools.reference import (
+    async_stub,
+    cli,
+    importers,
+    modules,
+    permissions,
+    rest,
+    seeds,
+    tools,
+    typescript,
+)
 
 _FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 
@@ -17,3 +27,5 @@ async_stub.PATH.write_text(async_stub.stub(), encoding="utf-8")
 print(f"wrote {async_stub.PATH.name}")
 typescript.write()
 print(f"wrote {typescript.FOLDER.name}")
+modules.PATH.write_text(modules.page(), encoding="utf-8")
+print(f"wrote {modules.PATH.name}")

@@ -73,6 +73,7 @@ role given twice is that role.
 CODES: tuple[tuple[str, int, str], ...] = (
     ("invalid_request", 400, "a field is missing, unknown, of the wrong type or out of bounds"),
     ("invalid_input", 400, "a value cannot be used: a date, a name, a cursor, a filter"),
+    ("invalid_setting", 400, "a setting's name or value"),
     ("missing_content", 400, "there is no content, or no file"),
     ("key_in_query", 400, "a key stands in the address; send it in the header, and revoke it"),
     ("disconnected", 400, "an upload ended before its end"),
@@ -103,6 +104,8 @@ CODES: tuple[tuple[str, int, str], ...] = (
     ("http_error", 400, "what the web framework refuses, with the status it chose"),
     ("internal", 500, "a fault of the server; its log has it under the request id"),
     ("store_error", 500, "the store could not do it"),
+    ("store_damaged", 500, "the store is corrupted; `holdfast doctor` says where"),
+    ("store_too_new", 500, "a newer version of Holdfast wrote the store"),
     ("in_doubt", 500, "the store was lost in the middle of a write; look before you write again"),
     ("error", 500, "anything else that went wrong"),
     ("overloaded", 503, "too many requests or listeners at once; come back after `Retry-After`"),

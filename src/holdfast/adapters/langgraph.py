@@ -13,11 +13,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.adapters.hubs import DEFAULT_APP, Hubs, now_of
-from holdfast.adapters.messages import MESSAGE_KEY
-from holdfast.adapters.payload import VALUE, packed, text_of, unpacked
+from holdfast.adapters.messages import MESSAGE_KEY, VALUE, packed, text_of, unpacked
 from holdfast.api.asynchronous import in_thread
 from holdfast.errors import InvalidInput, NotFound, install_hint
-from holdfast.text.normalise import KEY_CHARS_MAX
+from holdfast.text.clean import KEY_CHARS_MAX
 
 try:
     from langgraph.store.base import (

@@ -99,7 +99,7 @@ class Dialect(NamedTuple):
     held: Callable[[Answer, Sequence[Memory]], Answer] = note_held
     # What is offered instead where nothing may be changed; none: those of the tools that read.
     when_read_only: tuple[Tool, ...] = ()
-    # How many turns the log keeps for who works with it; 0 leaves that to `log.keep`.
+    # How many turns the log keeps for users of the dialect; 0 leaves that to `log.keep`.
     log_keep: int = 0
 
     def offered(self, *, all_tools: bool = False, read_only: bool = False) -> tuple[Tool, ...]:

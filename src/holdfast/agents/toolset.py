@@ -62,7 +62,7 @@ class Toolset:
     def call(
         self, name: str, args: Mapping[str, Any] | None = None, *, report: Report | None = None
     ) -> Reply:
-        """Runs one tool. `report` hears how far long work is, and may raise CallCancelled."""
+        """Runs one tool. `report` gets the progress of long work, and may raise CallCancelled."""
         try:
             tool = self._find(name)
             given = checked(tool, args)

@@ -34,7 +34,7 @@ def in_brief(text: str, chars: int = _LINE_CHARS) -> str:
 
 
 def on_a_line(text: str) -> str:
-    """A name that whoever wrote a memory has chosen; it stays on its line."""
+    """A name chosen by the author of a memory, without line breaks."""
     return " ".join(text.splitlines())
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from holdfast.domain.memory import KINDS, LAYERS, SOURCES, STABILITIES, STATES, TURN
 from holdfast.domain.query import SHOWN_STATES, Filter
 from holdfast.errors import InvalidInput
-from holdfast.text import normalise
+from holdfast.text import clean
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Draft
-    from holdfast.domain.where import Condition
+    from holdfast.domain.query import Condition
 
 # A condition as JSON or as a line of text.
 Where: TypeAlias = Mapping[str, Any] | str | None
@@ -34,10 +34,10 @@ def draft_from(values: Mapping[str, Any]) -> Draft:
 
     for name in values:
         if name not in Draft._fields:
-            normalise.one_of(name, Draft._fields, "field")
+            clean.one_of(name, Draft._fields, "field")
     checked = dict(values)
     if checked.get("tags") is not None:
-        checked["tags"] = normalise.clean_tags(checked["tags"])
+        checked["tags"] = clean.clean_tags(checked["tags"])
     if "content" not in checked:
         raise InvalidInput("A memory needs content.")
     return Draft(**checked)
@@ -59,18 +59,18 @@ def filter_from(
     """A filter from plain arguments, each of them checked."""
 
     def one(value: str | None, allowed: tuple[str, ...], field: str) -> Any:
-        return () if value is None else (normalise.one_of(value, allowed, field),)
+        return () if value is None else (clean.one_of(value, allowed, field),)
 
-    begins, ends = normalise.clean_time(since), normalise.clean_time(until)
+    begins, ends = clean.clean_time(since), clean.clean_time(until)
     if begins is not None and ends is not None and begins >= ends:
         raise InvalidInput("The time window ends before it begins.", hint="Swap since and until.")
     return Filter(
-        categories=() if category is None else (normalise.clean_category(category),),
+        categories=() if category is None else (clean.clean_category(category),),
         kinds=one(kind, KINDS, "kind"),
         stabilities=one(stability, STABILITIES, "stability"),
         layers=one(layer, (*LAYERS, TURN) if rest.get("turns") else LAYERS, "layer"),
         sources=one(source, SOURCES, "source"),
-        tags=() if tags is None else normalise.clean_tags(tags),
+        tags=() if tags is None else clean.clean_tags(tags),
         since=begins,
         until=ends,
         where=None if where is None else _read_where(where),
@@ -90,4 +90,4 @@ def states_from(state: str | None, *, hidden: bool) -> tuple[Any, ...]:
         return ()
     if state is None:
         return SHOWN_STATES
-    return (normalise.one_of(state, STATES, "state"),)
+    return (clean.one_of(state, STATES, "state"),)

@@ -10,9 +10,8 @@ from holdfast.api.hub import HubMemory
 from holdfast.api.imports import ImportReport
 from holdfast.domain.access import HubCard, Invite, Key, Member, Org, Team
 from holdfast.domain.change import Change, Entry, Receipt
-from holdfast.domain.clock import Clock
+from holdfast.domain.clock import Clock, Ids
 from holdfast.domain.hub import Hub, Statistics
-from holdfast.domain.ids import Ids
 from holdfast.domain.memory import Draft, Memory, Source, Trust
 from holdfast.domain.query import Page, Recalled
 from holdfast.domain.records import Clash, Turn
@@ -35,20 +34,19 @@ from holdfast.engine.history import FieldDiff, Undone
 from holdfast.engine.jobs.queue import Job
 from holdfast.engine.people.records import HandedInvite, HandedKey
 from holdfast.engine.reading.lookup import Reference
-from holdfast.engine.reading.meaning_map import MeaningMap
+from holdfast.engine.reading.pictures import Activity, MeaningMap
 from holdfast.engine.transfer.follow import Statement
 from holdfast.engine.transfer.imports import Item as ImportItem
 from holdfast.engine.transfer.imports import Source as ImportSource
 from holdfast.engine.transfer.imports import Taken
-from holdfast.engine.upkeep.activity import Activity
 from holdfast.engine.upkeep.compact import Compacted
 from holdfast.engine.upkeep.secret_scan import Secret
-from holdfast.files.archive import Archived
-from holdfast.files.attachments.archive import Packed
 from holdfast.files.attachments.storage import Kept, Received
+from holdfast.files.attachments.tar_archive import Packed
+from holdfast.files.conversation_archive import Archived
 from holdfast.files.folders.run import Report
+from holdfast.files.journal.intake import Rewritten as JournalRewritten
 from holdfast.files.journal.journal import Days
-from holdfast.files.journal.rewrite import Rewritten as JournalRewritten
 from holdfast.files.memory_md.edit import Appended, Rewritten
 from holdfast.files.memory_md.intake import SyncReport
 from holdfast.llm.base import Model
@@ -161,6 +159,9 @@ class AsyncHub:
         dry_run: bool = False,
     ) -> list_[Taken]: ...
     async def forget(self, reference: Reference, *, reason: str = "") -> Memory: ...
+    async def forget_last(
+        self, session: str, *, dry_run: bool = False, reason: str = ""
+    ) -> list_[Memory]: ...
     async def forget_many(
         self, references: Iterable[Reference], *, reason: str = ""
     ) -> list_[Memory]: ...

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from holdfast.api.memory import Holdfast
     from holdfast.api.people import CallersPeople
     from holdfast.domain.access import Org, ScopeKind, Team
-    from holdfast.domain.hub import Hub
+    from holdfast.domain.hub import Hub, PersonName
     from holdfast.domain.memory import Memory
-    from holdfast.domain.names import PersonName
     from holdfast.engine.core import Core
     from holdfast.store.base import Writer
 
@@ -90,7 +89,7 @@ class Caller:
         return CallersPeople(self, usual_hub)
 
     def hubs(self) -> list[tuple[Hub, Standing]]:
-        """The hubs in reach, by name, and how they stand to each."""
+        """The hubs in reach, by name, with the caller's role in each."""
         if self.local:
             return [(hub, self._owner()) for hub in self._memory.hubs()]
         reach = self.key.hubs if self.key is not None else ()
@@ -107,7 +106,7 @@ class Caller:
     ) -> HubMemory:
         """The hub of that name or id as they see it, if they may do this there; for the other
         arguments see `Core.acting`."""
-        hub, standing = self.stands(name)
+        hub, standing = self.hub_standing(name)
         self.require(standing, act, hub.called)
         core = self._memory.core
         if self.local:
@@ -123,9 +122,9 @@ class Caller:
         )
         return HubMemory(core, hub, self.home)
 
-    def stands(self, name: str | None = None) -> tuple[Hub, Standing]:
-        """The hub of that name or id and how they stand to it; NotFound where it is nothing to
-        them, or not there at all."""
+    def hub_standing(self, name: str | None = None) -> tuple[Hub, Standing]:
+        """The hub of that name or id and the caller's role in it; NotFound where they have none, or
+        where there is no such hub."""
         chosen = parse_place(name or self._usual())
         if self.local:
             return self._own_hub(chosen, name), self._owner()

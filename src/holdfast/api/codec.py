@@ -28,6 +28,7 @@ from typing import (
 )
 
 from holdfast.domain.change import Revision
+from holdfast.domain.clock import zone_name, zone_named
 from holdfast.domain.memory import Attachment, Memory
 from holdfast.domain.records import (
     field_from_plain,
@@ -39,8 +40,7 @@ from holdfast.domain.records import (
 )
 from holdfast.engine.history import FieldDiff
 from holdfast.errors import InvalidInput
-from holdfast.text.normalise import clean_time
-from holdfast.text.zones import zone_name, zone_named
+from holdfast.text.clean import clean_time
 
 # The types that `HubMemory`, `People` and the values they return name only for type checkers.
 _TYPES = {
@@ -62,10 +62,9 @@ _TYPES = {
     "holdfast.engine.jobs.queue": "Job",
     "holdfast.engine.people.records": "HandedInvite HandedKey",
     "holdfast.engine.reading.lookup": "Reference",
-    "holdfast.engine.reading.meaning_map": "MeaningMap",
-    "holdfast.engine.upkeep.activity": "Activity",
+    "holdfast.engine.reading.pictures": "Activity MeaningMap",
     "holdfast.engine.upkeep.compact": "Compacted",
-    "holdfast.files.archive": "Archived",
+    "holdfast.files.conversation_archive": "Archived",
     "holdfast.files.journal.journal": "Days",
     "holdfast.passes.consolidation.plan": "Consolidated Plan",
 }
@@ -90,7 +89,7 @@ class Coder(NamedTuple):
     accepts: Callable[[Any], bool]
     # The name of the type, which tells it apart in a union.
     name: str
-    # The types of JSON whose values stand for themselves in a union.
+    # The JSON types that need no tag in a union.
     plain: tuple[type, ...] = ()
 
 
@@ -393,15 +392,15 @@ def _annotated_list(kind: Any, strict: bool) -> Coder:
 
     def encode(value: Any) -> dict[str, Any]:
         _checked(kind, f"a {kind.__name__}")(value)
-        told = {name: one.encode(getattr(value, name)) for name, one in notes.items()}
-        return {"items": listed.encode(value), **told}
+        extra = {name: one.encode(getattr(value, name)) for name, one in notes.items()}
+        return {"items": listed.encode(value), **extra}
 
     def decode(data: Any) -> Any:
         # Checked as the answers of a server of another version are.
         if not isinstance(data, dict) or "items" not in data:
             raise WireError("without 'items'")
-        told = {name: one.decode(data[name]) for name, one in notes.items() if name in data}
-        return kind(listed.decode(data["items"]), **told)
+        extra = {name: one.decode(data[name]) for name, one in notes.items() if name in data}
+        return kind(listed.decode(data["items"]), **extra)
 
     return Coder(encode, decode, _is(kind), kind.__name__)
 

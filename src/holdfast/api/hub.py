@@ -10,9 +10,7 @@ from datetime import date, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, Self, Unpack, overload
 
 from holdfast import engine
-from holdfast.api import file_sync
 from holdfast.api.arguments import draft_from, filter_from, states_from, to_draft
-from holdfast.api.file_sync import PURGED
 from holdfast.api.operation import (
     ALL_FILES,
     FILES_ARE_LOCAL,
@@ -21,25 +19,23 @@ from holdfast.api.operation import (
     UPKEEP_IS_LOCAL,
     Follow,
     Operation,
-    has_iterator,
     reads,
     writes,
 )
+from holdfast.api.perform import PURGED, perform, show_held
 from holdfast.domain.memory import STATES
 from holdfast.domain.query import SHOWN_STATES, Filter
-from holdfast.engine.retry import persist
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Scope
 from holdfast.engine.upkeep.automatic import note_use
 from holdfast.errors import Forbidden, HoldfastError, InvalidInput
 from holdfast.files.atomic import is_kept_in_files
-from holdfast.text import normalise
+from holdfast.text import clean
 
 if TYPE_CHECKING:
     from holdfast.api.fields import MemoryChanges, MemoryFields
     from holdfast.domain.change import Change, Entry, Receipt
-    from holdfast.domain.hub import Hub, Statistics
+    from holdfast.domain.hub import Hub, PersonName, Statistics
     from holdfast.domain.memory import Draft, Memory, Source, Trust
-    from holdfast.domain.names import PersonName
     from holdfast.domain.query import Page, Recalled
     from holdfast.domain.records import Clash, Turn
     from holdfast.domain.results import (
@@ -55,30 +51,29 @@ if TYPE_CHECKING:
     )
     from holdfast.domain.review import Decision, Item
     from holdfast.engine.context.build import Context
-    from holdfast.engine.context.corrected import CorrectedFact
+    from holdfast.engine.context.items import CorrectedFact
     from holdfast.engine.core import Core
     from holdfast.engine.echo.detect import Heard
     from holdfast.engine.history import FieldDiff, Undone
     from holdfast.engine.jobs.queue import Job
     from holdfast.engine.reading.lookup import Reference
-    from holdfast.engine.reading.meaning_map import MeaningMap
+    from holdfast.engine.reading.pictures import Activity, MeaningMap
     from holdfast.engine.review.verdicts import Chosen
     from holdfast.engine.transfer.follow import Statement
     from holdfast.engine.transfer.imports import Item as ImportItem
     from holdfast.engine.transfer.imports import Source as ImportSource
     from holdfast.engine.transfer.imports import Taken
-    from holdfast.engine.upkeep.activity import Activity
     from holdfast.engine.upkeep.compact import Compacted
     from holdfast.engine.upkeep.secret_scan import Secret
-    from holdfast.files.archive import Archived
-    from holdfast.files.attachments.archive import Packed
     from holdfast.files.attachments.storage import Attachments, Kept, Received
-    from holdfast.files.file_sync import Step
+    from holdfast.files.attachments.tar_archive import Packed
+    from holdfast.files.conversation_archive import Archived
+    from holdfast.files.file_sync import FileSync
     from holdfast.files.folders.run import Report
-    from holdfast.files.journal.changes import Look
+    from holdfast.files.journal.changes import JournalChanges
     from holdfast.files.journal.entries import Place
+    from holdfast.files.journal.intake import Rewritten as JournalRewritten
     from holdfast.files.journal.journal import Days
-    from holdfast.files.journal.rewrite import Rewritten as JournalRewritten
     from holdfast.files.memory_md.edit import Appended, Rewritten
     from holdfast.files.memory_md.edit import Place as TextPlace
     from holdfast.files.memory_md.intake import SyncReport
@@ -102,9 +97,9 @@ class HubMemory:
         self.core = core
         self.info = info
         self.home = home
-        self._step: Step | None = None
-        self._looked: Look | None = None
-        self._stepping: set[int] = set()
+        self._file_sync: FileSync | None = None
+        self._journals_seen: JournalChanges | None = None
+        self._syncing: set[int] = set()
         self._owner_hub: Self | None = None
 
     def _perform(
@@ -115,28 +110,7 @@ class HubMemory:
         values: dict[str, Any],
     ) -> Any:
         """Runs an operation as it is declared. A hub on a server overrides this."""
-        if operation.stream and operation.writes:
-            return self._stream(operation, method, args, values)
-
-        def run() -> Any:
-            if not operation.sync:
-                return method(self, *args, **values)
-            with file_sync.synced(self, operation):
-                return method(self, *args, **values)
-
-        if not operation.retry or has_iterator(args, values):
-            return run()
-        return persist(run, writes=operation.writes)
-
-    def _stream(
-        self,
-        operation: Operation,
-        method: Callable[..., Any],
-        args: tuple[Any, ...],
-        values: dict[str, Any],
-    ) -> Iterator[Any]:
-        with file_sync.synced(self, operation):
-            yield from method(self, *args, **values)
+        return perform(self, operation, method, args, values)
 
     @property
     def _file_owner(self) -> PersonName:
@@ -146,14 +120,14 @@ class HubMemory:
     @property
     def _owner_view(self) -> Self:
         """This hub for the owner of its files, with every memory visible: the files hold what the
-        store holds, whoever makes the call. What it returns is not for callers with a key."""
+        store holds, whatever the caller may see. Its results are not for callers with a key."""
         if self.core.viewer is None:
             return self
         if self._owner_hub is None:
             core = self.core.acting(self._file_owner, sees_all=True)
             self._owner_hub = type(self)(core, self.info, self.home)
             # Both have read the same files.
-            self._owner_hub._looked = self._look
+            self._owner_hub._journals_seen = self._journal_changes
         return self._owner_hub
 
     @property
@@ -205,7 +179,7 @@ class HubMemory:
             from holdfast.engine.people.records import called
 
             self.info = called(self.core, reader, found)
-        self._step = self._looked = None
+        self._file_sync = self._journals_seen = None
 
     def _here(self) -> str:
         """The folder, for work in it."""
@@ -222,15 +196,15 @@ class HubMemory:
         from holdfast.files.journal.entries import Place
 
         folder = self._here()
-        return Place(self.scope, folder, self._look)
+        return Place(self.scope, folder, self._journal_changes)
 
     @property
-    def _look(self) -> Look:
-        from holdfast.files.journal.changes import Look
+    def _journal_changes(self) -> JournalChanges:
+        from holdfast.files.journal.changes import JournalChanges
 
-        if self._looked is None:
-            self._looked = Look()
-        return self._looked
+        if self._journals_seen is None:
+            self._journals_seen = JournalChanges()
+        return self._journals_seen
 
     def __repr__(self) -> str:
         return f"<hub {self.name}>"
@@ -256,7 +230,7 @@ class HubMemory:
                 raise InvalidInput(
                     "The ttl must be a timedelta that ends before the year 10000."
                 ) from None
-        return self.remember_draft(draft_from(values))
+        return engine.remember.remember(self.scope, draft_from(values), by_rule=True)
 
     @writes(follow=MEMORY_FILES | Follow.TOOL_FILES, replay=True)
     def remember_draft(self, draft: Draft) -> Remembered:
@@ -350,7 +324,7 @@ class HubMemory:
     @reads(sync=False, retry=False)
     def heard(self, text: str) -> Heard:
         """A text without what this hub has handed out itself, in blocks and replies: `text` is what
-        remains, `memories` what came back. For whoever stores what an agent says."""
+        remains, `memories` what came back. For programs that store what an agent says."""
         return engine.detect.without_echo(self.core, self.id, text)
 
     def take_redacted(self) -> dict[str, int]:
@@ -415,7 +389,7 @@ class HubMemory:
             query,
             wanted,
             limit=limit,
-            as_of=normalise.clean_time(as_of),
+            as_of=clean.clean_time(as_of),
             now=now,
             zone=zone,
             meaning=meaning,
@@ -436,9 +410,9 @@ class HubMemory:
         order: str = "newest",
         limit: int = 20,
     ) -> list_[Memory]:
-        """Memories whose content holds the text as it stands, whatever its case and accents; with
-        `words`, also those that hold all its words in any form. Nothing in it is an operator, and
-        nothing is ranked: they come in the `order` of `list`."""
+        """Memories whose content holds the text literally, ignoring case and accents; with `words`,
+        also those that hold all its words in any form. Nothing in it is an operator, and nothing is
+        ranked: they come in the `order` of `list`."""
         wanted = filter_from(category=category, layer=layer)
         return engine.listing.search_text(
             self.scope, text, wanted, words=words, order=order, limit=limit
@@ -447,7 +421,7 @@ class HubMemory:
     @reads()
     def get(self, reference: Reference, *, as_of: datetime | str | None = None) -> Memory:
         """One memory by its id, number (12 or '#12') or key."""
-        at = normalise.clean_time(as_of)
+        at = clean.clean_time(as_of)
         if at is not None:
             return engine.history.memory_as_of(self.scope, reference, at)
         with self.core.read() as reader:
@@ -487,7 +461,7 @@ class HubMemory:
         """Memories in an order; with a limit, a page whose `cursor` fetches the next one. The
         newest entries of the journal are those of the newest days, whenever they were written.
         `where` holds conditions on metadata and fields, as in `recall`."""
-        at = normalise.clean_time(as_of)
+        at = clean.clean_time(as_of)
         if layer == "journal" and order == "newest":
             order = "happened"
         wanted = filter_from(
@@ -528,7 +502,7 @@ class HubMemory:
         with self.core.read() as reader:
             self.scope.require_hub(reader)
             counted = reader.statistics(self.id)
-            ran = engine.lifecycle_due.last_run(reader, self.id)
+            ran = engine.automatic.last_run(reader, self.id)
         waiting = engine.inbox.count(self.scope) if counted.quarantined else 0
         ran_at = None if ran is None else ran.at
         return counted._replace(hub=self.name, waiting=waiting, lifecycle_at=ran_at)
@@ -537,17 +511,17 @@ class HubMemory:
     def meaning_map(self, *, limit: int = 20_000) -> MeaningMap:
         """Where memories are on a map on which near in meaning is near, and the groups they form,
         named by their words. Of more than `limit`, an even sample."""
-        from holdfast.engine.reading import meaning_map
+        from holdfast.engine.reading import pictures
 
-        return meaning_map.meaning_map(self.scope, limit=limit)
+        return pictures.meaning_map(self.scope, limit=limit)
 
     @reads(sync=False, limits={"days": 371})
     def activity(self, *, days: int = 371) -> Activity:
         """How many changes of each kind there were on each of the last days, and how the hub has
         grown."""
-        from holdfast.engine.upkeep import activity
+        from holdfast.engine.reading import pictures
 
-        return activity.activity(self.scope, days=days)
+        return pictures.activity(self.scope, days=days)
 
     @overload
     def context(
@@ -699,6 +673,14 @@ class HubMemory:
         """Forgets all of them or none, as one change set."""
         return engine.edit.forget(self.scope, [*references], reason)
 
+    @writes(permission="read", follow=ALL_FILES)
+    def forget_last(
+        self, session: str, *, dry_run: bool = False, reason: str = ""
+    ) -> list_[Memory]:
+        """Forgets what was taken in last from a session, as one change set: all that was made from
+        the last thing said. A `dry_run` tells what would go, and changes nothing."""
+        return engine.forget_turns.forget_last(self.scope, session, dry_run=dry_run, reason=reason)
+
     @writes(follow=ALL_FILES)
     def restore(self, reference: Reference, *, reason: str = "") -> Memory:
         """Brings back what was forgotten, archived or held for review."""
@@ -721,7 +703,7 @@ class HubMemory:
     def move_many(self, references: Iterable[Reference], to: HubMemory) -> list_[Memory]:
         """Moves memories to another hub and returns them as they are there. They are written there
         before they are forgotten here; their history stays here, and `restore` brings them back."""
-        from holdfast.engine.writing.move import MOVED, copied_draft, movable
+        from holdfast.engine.writing.edit import MOVED, copied_draft, movable
 
         if to.id == self.id:
             raise InvalidInput("They are in this hub already.", hint="Name another hub.")
@@ -763,20 +745,20 @@ class HubMemory:
 
     def _purge(self, references: list_[Any], reason: str) -> list_[Receipt]:
         """Purges memories with everything that files hold of them."""
-        from holdfast.files import archive
+        from holdfast.files import conversation_archive
         from holdfast.files.memory_md.edit import forget_seen
         from holdfast.files.tool_files import follow
 
         forget_seen(self.scope)
         # Looked up before: afterwards nothing says which file was theirs.
-        files = archive.files_of(self._journals, references)
+        files = conversation_archive.files_of(self._journals, references)
         kept = follow.doomed(self._kept_files, references)
         with self.attachments.releasing(self._ids(references)):
             receipts = engine.edit.purge(self.scope, references, reason)
-        archive.remove(self._journals, files)
+        conversation_archive.remove(self._journals, files)
         notes = follow.remove_doomed(self._kept_files, kept)
-        if self._step is not None:
-            self._step.note(notes)
+        if self._file_sync is not None:
+            self._file_sync.note(notes)
         if not is_kept_in_files(os.path.dirname(self.memory_md)):
             # Elsewhere it is done when all files have followed.
             engine.edit.settle(self.core, PURGED)
@@ -820,7 +802,7 @@ class HubMemory:
 
     @writes(permission="manage", retry=False, deadline=None, local=UPKEEP_IS_LOCAL)
     def _lifecycle_automatically(self) -> LifecycleMoves:
-        """The same for an automatic run, which `engine.lifecycle_due.claim` allows."""
+        """The same for an automatic run, which `engine.automatic.claim` allows."""
         return engine.lifecycle.lifecycle_automatically(self.scope)
 
     # Looking back
@@ -866,7 +848,7 @@ class HubMemory:
         """Takes back the last change set, or the one named; undoing an undo brings it back."""
         undone = engine.history.undo(self.scope, change, force=force)
         if os.path.exists(self.memory_md):
-            from holdfast.files.memory_md.before import put_back
+            from holdfast.files.memory_md.append import put_back
 
             put_back(self._owner_view.scope, self.memory_md, undone)
         return undone
@@ -889,8 +871,8 @@ class HubMemory:
     def export_files(self, path: str | os.PathLike[str]) -> Packed:
         """The files that memories of this hub were made from, as an archive to go with an export,
         and as far as that tells of them; nothing is written where there are none."""
-        from holdfast.files.attachments.archive import pack_for_export
         from holdfast.files.attachments.storage import Attachments
+        from holdfast.files.attachments.tar_archive import pack_for_export
 
         self._require_local()
         place = Attachments(self.core, self.id, self._here())
@@ -926,7 +908,7 @@ class HubMemory:
             once=once,
         )
         if memory.quarantine:
-            file_sync.show_held(self)
+            show_held(self)
         return memory
 
     @reads(sync=False, retry=False)
@@ -1013,7 +995,7 @@ class HubMemory:
     def log_size(self) -> LogSize:
         """How large the log is, about how much room it takes in the store, and how much a year of
         the like would."""
-        return engine.log_size.log_size(self.scope)
+        return engine.log_rules.log_size(self.scope)
 
     @writes(sync=False)
     def pause_log(self, until: datetime | str | None = None) -> LogRules:
@@ -1040,7 +1022,7 @@ class HubMemory:
             self.scope, sessions=[*sessions], folders=[*folders], remove=remove
         )
 
-    @writes(permission="manage", follow=ALL_FILES, retry=False, deadline=None)
+    @writes(permission="manage", follow=ALL_FILES, purges=True, retry=False, deadline=None)
     def forget_turns(
         self,
         *,
@@ -1062,7 +1044,7 @@ class HubMemory:
             until=until,
             session=session,
             about=about,
-            purge=purge,
+            purge=self._purge if purge else None,
             dry_run=dry_run,
             reason=reason,
         )
@@ -1094,7 +1076,7 @@ class HubMemory:
     ) -> Archived:
         """Keeps a conversation as a file to read and a memory to find: the messages given, else
         what the log has of the session. Raises nothing: what went wrong is in the notes."""
-        from holdfast.files.archive import Archived, archive_conversation
+        from holdfast.files.conversation_archive import Archived, archive_conversation
 
         try:
             place = self._journals
@@ -1133,8 +1115,8 @@ class HubMemory:
         `turn` names the turn in its session: a side that was logged under that name is not logged
         again. `noted` is the part of `user` to take notes of, where that is not all of it.
         `speaker` is the user's name, where several people are users; `trust` is whose words the
-        user's side has, as in `log_turn`. `folder` is where the agent works. Nothing is logged of
-        what stands in `<private>…</private>`, nor what `log_rules` set aside; `reason` says so.
+        user's side has, as in `log_turn`. `folder` is where the agent works. Text in
+        `<private>…</private>` and what `log_rules` exclude is not logged; `reason` says so.
         `import_run` is the change set of an import under way, to which what is noted of the turn
         belongs."""
         observed = engine.observe.observe(
@@ -1206,14 +1188,14 @@ class HubMemory:
     @reads(sync=False, limits={"limit": 500})
     def jobs(self, *, limit: int = 100) -> list_[Job]:
         """Work for later, on memories that you see and on turns: the newest of it, oldest first.
-        What was said in a turn is not told here: the log has it."""
+        The text of the turns is not repeated here: the log has it."""
         queue = engine.queue
         found = queue.jobs(self.scope, limit=limit)
         with self.core.read() as reader:
             seen = reader.memories_by_id(self.id, [job.about.get("memory", "") for job in found])
-        told = queue.without_texts if self.core.permit is None else queue.for_others
+        shown_as = queue.without_texts if self.core.permit is None else queue.for_others
         return [
-            told(job)
+            shown_as(job)
             for job in found
             if job.work == queue.JOURNAL or job.about.get("memory") in seen
         ]
@@ -1331,7 +1313,7 @@ class HubMemory:
         return run.consolidate(self.scope, plan=plan, dry_run=dry_run, backup=self._keep_memory_md)
 
     def _keep_memory_md(self) -> str | None:
-        """Keeps MEMORY.md as it is beside it; where that is, is told to who has the machine."""
+        """Writes a copy of MEMORY.md beside it; only callers without a key learn where."""
         from holdfast.files.memory_md.cache import keep_copy
 
         kept = keep_copy(self.memory_md)
@@ -1344,17 +1326,17 @@ class HubMemory:
         """Brings MEMORY.md, INBOX.md, the journals and the store together, and keeps them so from
         now on: afterwards each operation takes in what was edited. `confirm` says that many missing
         lines are meant, and that this folder is the hub's where another was so far."""
+        from holdfast.files.hub_folder import take_over
         from holdfast.files.inbox import InboxFile
         from holdfast.files.journal import journal
         from holdfast.files.memory_md.sync import Mirror
-        from holdfast.files.ownership import take_over
 
         if confirm:
             take_over(self._owner_view.scope, self.folder)
         # What is wrong with a journal is a note, and keeps MEMORY.md from nothing.
         notes = self.sync_journals(confirm=confirm)
         files = self._owner_view.scope
-        # What was decided in INBOX.md stands in MEMORY.md afterwards, so it comes first.
+        # Decisions made in INBOX.md change MEMORY.md, so they come first.
         inbox = InboxFile(files, self.folder)
         decided, waiting = inbox.sync()
         if decided:
@@ -1366,14 +1348,14 @@ class HubMemory:
     @reads(retry=False, local=FILES_ARE_LOCAL)
     def conflicts(self) -> list_[Clash]:
         """Where the file and the store both changed one memory; both texts are kept."""
-        from holdfast.files.conflicts import open_clashes
+        from holdfast.files.merge import open_clashes
 
         return open_clashes(self.scope)
 
     @writes(follow=ALL_FILES, retry=False, local=FILES_ARE_LOCAL)
     def settle(self, conflict: str, *, keep: str) -> Clash:
         """Ends a conflict: `keep` the "store" text, the "file" text, or "both"."""
-        from holdfast.files.conflicts import settle
+        from holdfast.files.merge import settle
 
         return settle(self.scope, conflict, keep)
 
@@ -1381,8 +1363,8 @@ class HubMemory:
     def notes(self) -> list_[str]:
         """What there is to know about the hub's files: restored, refused, in conflict."""
         filer = self._owner_hub or self
-        notes = list(filer._step.notes) if filer._step is not None else []
-        return notes + (filer._looked.notes if filer._looked is not None else [])
+        notes = list(filer._file_sync.notes) if filer._file_sync is not None else []
+        return notes + (filer._journals_seen.notes if filer._journals_seen is not None else [])
 
     @reads(retry=False, local=FILES_ARE_LOCAL)
     def read_memory_md(self, *, source_agent: str | None = None) -> str | None:
@@ -1508,8 +1490,8 @@ class HubMemory:
         note: Callable[[str], None] | None = None,
     ) -> list_[Secret]:
         """The secrets in the store, its history, the log, the hub's files and those attached to
-        memories: where, of which kind, how many; never what they are. `note` is told which attached
-        files could not be looked into, as pictures: those may hold some."""
+        memories: where, of which kind, how many; never the secrets themselves. `note` is called
+        with the attached files that could not be searched, such as pictures."""
         from holdfast.files.attachments.text import find_in_attachments
         from holdfast.files.secret_scan import find_in_files
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.api import file_sync
 from holdfast.api.hub import HubMemory
 from holdfast.api.operation import operation_of
-from holdfast.engine import import_run
+from holdfast.api.perform import synced
+from holdfast.engine.log import import_run
 from holdfast.engine.transfer.imports import Item, Source, Taken
 from holdfast.errors import InvalidInput, NotFound
 from holdfast.importers import importer_named
@@ -249,7 +249,7 @@ class _Run:
             operation = operation_of(HubMemory.import_items)
             assert operation is not None
             self._runs[name] = import_run.begin(hub.scope, self._source.run, self._change)
-            self.synced.enter_context(file_sync.synced(hub, operation))
+            self.synced.enter_context(synced(hub, operation))
         return hub
 
     def _write(self, name: str) -> None:

@@ -17,21 +17,19 @@ from holdfast.domain.hub import DEFAULT_HUB
 from holdfast.errors import AlreadyExists, StoreClosed
 from holdfast.settings import load
 from holdfast.store.values import Capability
-from holdfast.text import normalise
+from holdfast.text import clean
 from holdfast.wiring import build, home_folder, make_home
 
 if TYPE_CHECKING:
     from holdfast.api.caller import Caller
     from holdfast.api.imports import ImportReport
-    from holdfast.domain.clock import Clock
-    from holdfast.domain.hub import Hub
-    from holdfast.domain.ids import Ids
-    from holdfast.domain.names import PersonName
+    from holdfast.domain.clock import Clock, Ids
+    from holdfast.domain.hub import Hub, PersonName
     from holdfast.embed.base import Embedder
     from holdfast.engine.core import Core
     from holdfast.engine.history import Undone
-    from holdfast.files.attachments.archive import Packed
     from holdfast.files.attachments.storage import Attachments
+    from holdfast.files.attachments.tar_archive import Packed
     from holdfast.files.tool_files.follow import Doomed
     from holdfast.llm.base import Model
     from holdfast.store.base import Store
@@ -70,7 +68,7 @@ def open(
         model=model,
     )
     if any(core.settings[bound] for bound in ("log.keep", "log.days", "log.megabytes")):
-        from holdfast.engine.turns import prune_logs
+        from holdfast.engine.log.turns import prune_logs
 
         prune_logs(core)
     return Holdfast(core, folder)
@@ -146,14 +144,14 @@ class Holdfast(OpenMemory):
         if os.path.isdir(os.path.join(self.home, "hubs")):
             from holdfast.files.atomic import rename_hub_folder
 
-            rename_hub_folder(self.home, normalise.clean_hub_name(name), hub.name)
+            rename_hub_folder(self.home, clean.clean_hub_name(name), hub.name)
         return hub
 
     def set_hub_folder(self, name: str, folder: str | os.PathLike[str]) -> str:
         """Keeps the hub's files in this folder from now on: MEMORY.md, journals and the rest. What
         the hub has in files so far moves there; what is there already is taken in. Returns the
         folder's path."""
-        from holdfast.files.workspace import link_hub_folder
+        from holdfast.files.hub_folder import link_hub_folder
 
         hub = self.hub(name)
         place = link_hub_folder(self.home, hub.info.name, os.fspath(folder))
@@ -167,7 +165,7 @@ class Holdfast(OpenMemory):
         hub = engine.hubs.delete_hub(self.core, name)
         folder = os.path.join(self.home, "hubs", hub.name)
         if os.path.isdir(folder):
-            from holdfast.files import archive
+            from holdfast.files import conversation_archive
             from holdfast.files.attachments import storage
             from holdfast.files.journal import journal
             from holdfast.files.memory_md.cache import remove_mirrored
@@ -178,10 +176,10 @@ class Holdfast(OpenMemory):
             remove_mirrored(os.path.join(folder, "MEMORY.md"), pages)
             remove_mirrored(os.path.join(folder, "INBOX.md"))
             journal.remove_all(folder)
-            archive.remove_all(folder)
+            conversation_archive.remove_all(folder)
             storage.remove_all(folder)
             if os.path.islink(folder):
-                from holdfast.files.workspace import unlink_hub_folder
+                from holdfast.files.hub_folder import unlink_hub_folder
 
                 unlink_hub_folder(self.home, hub.name)
         # Last, since it may fail where there is no room, and the hub's files must go all the same.
@@ -219,7 +217,7 @@ class Holdfast(OpenMemory):
         if files is None:
             made = import_hub(self.core, lines, name=name, progress=progress)
             return HubMemory(self.core, made, self.home)
-        from holdfast.files.attachments.archive import adopt, unpacked
+        from holdfast.files.attachments.tar_archive import adopt, unpacked
 
         with unpacked(os.fspath(files), self.home) as staged:
             made = import_hub(self.core, lines, name=name, progress=progress)
@@ -266,13 +264,13 @@ class Holdfast(OpenMemory):
         """Makes the vectors that are missing for the present model, and returns how many passages
         that were. It can be broken off and goes on where it was. Where `embed.background` is on,
         this happens by itself."""
-        from holdfast.engine.writing.embedding import embed_missing
+        from holdfast.engine.writing.indexing import embed_missing
 
         return embed_missing(self.core, progress)
 
     def unembedded(self) -> int:
         """How many passages have no vector of the present model yet."""
-        from holdfast.engine.writing.embedding import unembedded
+        from holdfast.engine.writing.indexing import unembedded
 
         return unembedded(self.core)
 
@@ -285,12 +283,12 @@ class Holdfast(OpenMemory):
         """A consistent copy of the whole store, while others read and write; and beside it, where
         there are any, the files that memories were made from, in an archive called like it with
         `.files.tar` at the end. Returns what is in that."""
-        from holdfast.files.attachments import archive
+        from holdfast.files.attachments import tar_archive
 
         name = os.fspath(path)
-        if os.path.exists(name + archive.BESIDE):
+        if os.path.exists(name + tar_archive.BESIDE):
             raise AlreadyExists(
-                f"{name}{archive.BESIDE} exists already.", hint="Choose another name."
+                f"{name}{tar_archive.BESIDE} exists already.", hint="Choose another name."
             )
         if Capability.BACKUP in self.core.store.capabilities:
             self.core.store.backup(name, progress)
@@ -299,7 +297,7 @@ class Holdfast(OpenMemory):
 
             # The same file as of the embedded store: it can be opened, and brought back anywhere.
             copy_to_file(self.core.store, name, progress)
-        return archive.pack(name + archive.BESIDE, self._attachments())
+        return tar_archive.pack(name + tar_archive.BESIDE, self._attachments())
 
     def _attachments(self) -> Iterator[Attachments]:
         """Of each hub."""

@@ -50,8 +50,8 @@ class Operation(NamedTuple):
     """What is declared of one operation."""
 
     writes: bool
-    # What a server asks of the caller's role before it runs the operation. What may be done with a
-    # single memory is decided by the engine, whoever calls.
+    # The permission that a server requires of the caller's role before it runs the operation.
+    # Permissions on a single memory are checked by the engine, for local callers too.
     permission: Act
     # Whether edits in the hub's files are read before it, and which files are written after it.
     sync: bool

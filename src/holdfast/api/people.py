@@ -75,7 +75,7 @@ class People:
 
     @_writes
     def create_org(self, name: str) -> Org:
-        """Makes an organisation; whoever makes it owns it."""
+        """Creates an organisation, owned by the caller."""
         caller = self._caller
         caller.require_free("make organisations")
         label = names.parse_label(name, "organisation")
@@ -107,7 +107,7 @@ class People:
 
     @_writes
     def create_team(self, name: str, *, org: str) -> Team:
-        """Makes a team of an organisation; whoever makes it owns it."""
+        """Creates a team of an organisation, owned by the caller."""
         found, _ = self._caller.org(org, "manage")
         label = names.parse_label(name, "team")
         return engine.teams.create_team(self._caller.core, found.id, label)
@@ -280,7 +280,7 @@ class People:
         """A key for oneself, on this machine also for somebody else (`actor`); it is in `secret`,
         and stored nowhere. `hubs` are names or ids, and none means all."""
         from holdfast.engine.people.keys import create_key
-        from holdfast.text.normalise import clean_time
+        from holdfast.text.clean import clean_time
 
         caller = self._caller
         if actor is not None and not caller.local:
@@ -291,7 +291,7 @@ class People:
             caller.core,
             names.parse_label(name, "key"),
             actor=None if actor is None else names.parse_person(actor),
-            hubs=[caller.stands(hub)[0].id for hub in hubs],
+            hubs=[caller.hub_standing(hub)[0].id for hub in hubs],
             read_only=read_only,
             no_delete=no_delete,
             expires_at=clean_time(expires_at),
@@ -299,17 +299,24 @@ class People:
 
     @_sets
     def revoke_key(self, key_id: str) -> Key:
-        """Ends a key, for good. A limited one ends only itself; the owner of this machine ends
-        anybody's."""
+        """Ends a key, for good. It is named by its id, or by its name where only one valid key has
+        that name. A limited key ends only itself; the owner of this machine ends anybody's."""
         from holdfast.engine.people.keys import keys, revoke_key
 
         caller = self._caller
-        wanted = names.parse_id(key_id, "key")
         known = keys(caller.memory_core, None if caller.local else caller.actor)
-        if wanted not in {key.id for key in known}:
+        ids = {key.id for key in known}
+        limited = caller.key is not None and _is_limited(caller.key)
+        own = None if caller.key is None else caller.key.id
+        if key_id not in ids:
+            # A limited key learns nothing about the names of the others.
+            nameable = [key for key in known if not limited or key.id == own]
+            key_id = _only_valid(nameable, key_id, caller.memory_core.now()) or key_id
+        wanted = names.parse_id(key_id, "key")
+        if wanted not in ids:
             raise NotFound(f"There is no key {wanted!r}.", hint="List the keys to see yours.")
-        # Whoever found a limited key could end the others with it; that it ends itself is harmless.
-        if caller.key is not None and _is_limited(caller.key) and caller.key.id != wanted:
+        # A stolen limited key could revoke the others; revoking itself is harmless.
+        if limited and own != wanted:
             raise Forbidden("A limited key ends only itself.", hint="Use one that is not limited.")
         return revoke_key(caller.memory_core, wanted)
 
@@ -330,7 +337,7 @@ class People:
     def _place(self, scope: ScopeKind, name: str | None, act: Act = "read") -> _Place:
         caller = self._caller
         if scope == "hub":
-            hub, standing = caller.stands(name)
+            hub, standing = caller.hub_standing(name)
             caller.require(standing, act, hub.called)
             return _Place(scope, hub.id, hub.called, standing)
         look_up = caller.org if scope == "org" else caller.team
@@ -380,7 +387,7 @@ class CallersPeople(People):
     ) -> str:
         """Renames and shares a hub, and returns its id. Everything is checked before anything is
         changed; the name comes first, as it may be taken."""
-        found, standing = self._caller.stands(hub)
+        found, standing = self._caller.hub_standing(hub)
         self._caller.require(standing, "manage" if name is None else "own", found.called)
         card = self._checked_card(team, org, delete_policy)
         if name is not None:
@@ -429,6 +436,12 @@ class _Place(NamedTuple):
 
 
 _WORDS = {"hub": "hub", "team": "team", "org": "organisation"}
+
+
+def _only_valid(keys: Iterable[Key], name: str, now: datetime) -> str:
+    """The id of the only valid key of that name; empty where there is none, or more than one."""
+    found = [key.id for key in keys if key.name == name and not key.refusal(now)]
+    return found[0] if len(found) == 1 else ""
 
 
 def _is_limited(key: Key) -> bool:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.domain.results import Observed
     from holdfast.engine.context.build import Context
     from holdfast.engine.core import Core
+    from holdfast.engine.history import Undone
 
 # The share of a block that what is known of the person may take: a third, as the project at hand
 # is what most questions are about.
@@ -294,7 +295,7 @@ def _remember_many(
 def _is_own(hub: ProjectHub, given: dict[str, Any]) -> bool:
     """Whether something to remember is for the person's own hub: by the memory that it replaces,
     else by its words."""
-    from holdfast.text.audience import about
+    from holdfast.text.facts.audience import about
 
     assert hub.own is not None
     for name in ("supersedes", "key"):
@@ -331,8 +332,8 @@ def _observe_turn(
 ) -> Observed:
     """The project's log has the whole turn; what the person said of themselves is noted in their
     own hub, and there alone."""
-    from holdfast.text.audience import parts_of
-    from holdfast.text.private import without_private
+    from holdfast.text.clean import without_private
+    from holdfast.text.facts.audience import parts_of
 
     if aside := _set_aside(hub, values):
         from holdfast.domain.results import Observed
@@ -368,7 +369,7 @@ def _log_turn(
 def _set_aside(hub: ProjectHub, values: dict[str, Any]) -> str:
     """Why a turn is not to be logged by the rules of the person's own hub, which hold in every
     project, or by those of the project, which hold for what goes to the person's own."""
-    from holdfast.engine.log_rules import why_not
+    from holdfast.engine.log.log_rules import why_not
 
     assert hub.own is not None
     where = {"session": values.get("session"), "folder": values.get("folder")}
@@ -417,8 +418,54 @@ def _by_references(own: HubMemory, here: Any, there: Any, args: tuple[Any, ...])
     return here()
 
 
+def _forget_last(
+    hub: ProjectHub, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
+) -> list[Memory]:
+    """What was taken in last may be in both: some of it is about the project, some about the
+    person."""
+    if hub.own is None:
+        return list(here())
+    from holdfast.engine.log.forget_turns import forget_last
+
+    session = args[0] if args else values["session"]
+    mine = forget_last(hub.scope, session, dry_run=True)
+    theirs = hub.own.forget_last(session, dry_run=True)
+    newest = max((one.created_at for one in (*mine, *theirs)), default=None)
+    gone: list[Memory] = []
+    for found, forget in ((mine, here), (theirs, there)):
+        if found and found[0].created_at == newest:
+            gone += forget()
+    return gone
+
+
+def _undo(
+    hub: ProjectHub, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
+) -> Undone:
+    """Takes back the last change of both, or the one named, in whichever of them it is."""
+    from holdfast.engine.history import last_change
+
+    own = hub.own
+    assert own is not None
+    if args[:1] not in ((), (None,)) or values.get("change") is not None:
+        try:
+            undone: Undone = here()
+        except NotFound as absent:
+            try:
+                undone = there()
+            except NotFound:
+                raise absent from None
+        return undone
+    ours, theirs = last_change(hub.scope), last_change(own.scope)
+    # Ids of change sets are in the order of their making, also within one moment of the clock.
+    newer = theirs is not None and (ours is None or (theirs.at, theirs.id) > (ours.at, ours.id))
+    undone = there() if newer else here()
+    return undone  # noqa: RET504  as what it is declared to be
+
+
 _JOINED: dict[str, Callable[..., Any]] = {
+    "forget_last": _forget_last,
     "recall": _recall,
+    "undo": _undo,
     "remember": _remember,
     "remember_many": _remember_many,
     "observe_turn": _observe_turn,

@@ -99,7 +99,7 @@ def encode_arguments(coders: Coders, values: Mapping[str, Any]) -> dict[str, Any
     out = {}
     for name, value in values.items():
         if name not in coders.arguments:
-            from holdfast.text.normalise import one_of
+            from holdfast.text.clean import one_of
 
             one_of(name, tuple(coders.arguments), "field")
         try:

@@ -17,13 +17,12 @@ from urllib.parse import quote
 
 from holdfast.client.bounded import RESPONSE_BYTES_MAX
 from holdfast.client.connection import Connection
-from holdfast.client.faults import decoded, understanding
-from holdfast.client.hub import NEEDS_THE_MACHINE, RemoteHub
-from holdfast.client.people import RemotePeople
+from holdfast.client.hub import NEEDS_THE_MACHINE, RemoteHub, RemotePeople
+from holdfast.client.responses import decoded, understanding
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.hub import Hub
 from holdfast.errors import AlreadyExists, NotFound
-from holdfast.text.normalise import clean_time
+from holdfast.text.clean import clean_time
 
 # Longer than the longest recall that a server allows itself, with room for a slow line.
 TIMEOUT_S = 30.0
@@ -49,7 +48,7 @@ class Client(RemotePeople):
             url, key, timeout_s=timeout_s, response_bytes_max=response_bytes_max
         )
         self._hub = hub
-        # Where it is noted what was pushed from here; the usual home folder, unless told.
+        # The home folder with the record of what was pushed from here; None for the default.
         self._home = None if home is None else os.fspath(home)
         self._clock = SystemClock()
 
@@ -110,7 +109,7 @@ class Client(RemotePeople):
             return  # Somebody else was faster.
 
     def create_hub(self, name: str) -> RemoteHub:
-        """A new hub; whoever makes it owns it."""
+        """Makes a hub, which the caller owns."""
         made = self.server.send("POST", "/hubs", {"name": name}, once=False)["data"]
         return self.hub(made["id"])
 

@@ -1,6 +1,6 @@
 """Reads the body of a response with a bound on its size, before and after decompression.
 
-A few kilobytes of gzip can stand for gigabytes. So the body is decompressed here in small pieces,
+A few kilobytes of gzip can expand to gigabytes. So the body is decompressed here in small pieces,
 not by the HTTP library, and reading stops where it becomes too large.
 """
 

@@ -21,7 +21,7 @@ from holdfast.client.bounded import (
     read_body,
     read_lines,
 )
-from holdfast.client.faults import code_of, of_answer, of_body, unreachable
+from holdfast.client.responses import code_of, of_answer, of_body, unreachable
 from holdfast.errors import HoldfastError, InvalidInput, ServerUnreachable, install_hint
 from holdfast.system.backoff import Backoff, retry_after_s
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # A try and four more: with the pauses below that is about eight seconds, which outlasts a restart.
 TRIES = 5
 _BACKOFF = Backoff(first_s=0.25, longest_s=4.0)
-# A server that asks for a longer rest than this gets it from the caller, who is told.
+# Where a server asks for a longer pause than this, the error is raised and the caller decides.
 _RETRY_AFTER_MOST_S = 30.0
 # Answers that say: nothing was done, come back later.
 _LATER = (429, 503)
@@ -289,7 +289,7 @@ def _encoded(value: Any) -> bytes | None:
 
 
 def _texts(params: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Parameters as they stand in an address; what is None is left out, lists repeat."""
+    """Parameters as a URL has them; what is None is left out, lists repeat."""
     return {
         name: [_text(one) for one in (value if isinstance(value, list | tuple) else [value])]
         for name, value in params.items()

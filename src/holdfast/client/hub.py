@@ -1,10 +1,12 @@
-"""One hub on a server, used like one that is open here: it is a `HubMemory` whose operations are
-sent to the server. What an operation takes and returns is read from its declaration there; only
-those that need something of this machine are prepared here, in methods named `_on_…`."""
+"""A hub on a server, used like one that is open here, and the operations on people there.
+`RemoteHub` is a `HubMemory` whose operations are sent to the server: what an operation takes and
+returns is read from its declaration. Only those that need something of this machine are prepared
+here, in methods named `_on_…`."""
 
 from __future__ import annotations
 
 import threading
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
@@ -19,16 +21,18 @@ from holdfast.api.operation import (
     operation_of,
     operations_of,
 )
-from holdfast.client.faults import not_text, other_version
+from holdfast.api.people import OpenMemory
+from holdfast.client.responses import not_text, other_version
 from holdfast.domain.query import Page
 from holdfast.errors import HoldfastError, InvalidInput
-from holdfast.text.normalise import clean_time
+from holdfast.text.clean import clean_time
 
 if TYPE_CHECKING:
     from holdfast.client.connection import Connection
     from holdfast.domain.clock import Clock
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Draft
+
 
 _TIMES = ("occurred_at", "occurred_until", "valid_from", "valid_until", "expires_at")
 
@@ -62,7 +66,7 @@ class RemoteHub(HubMemory):
 
     @property
     def notes(self) -> list_[str]:
-        """None: they are about files, which the server keeps in step."""
+        """None: they are about files, which the server keeps in sync."""
         return []
 
     def take_redacted(self) -> dict[str, int]:
@@ -103,17 +107,17 @@ class RemoteHub(HubMemory):
         return call({**given, "items": items}) if items else []
 
     def _on_remember_file(self, call: _Call, given: dict[str, Any]) -> Any:
-        from holdfast.client.uploads import upload
+        from holdfast.client.files import upload
 
         return upload(self, given.pop("file"), given.pop("name", None), given)
 
     def _on_index_files(self, call: _Call, given: dict[str, Any]) -> Any:
-        from holdfast.client.folders import index_files
+        from holdfast.client.files import index_files
 
         return index_files(self, **given)
 
     def _on_move_many(self, call: _Call, given: dict[str, Any]) -> Any:
-        from holdfast.client.faults import decoded
+        from holdfast.client.responses import decoded
         from holdfast.domain.memory import Memory
 
         names = [reference_text(one) for one in given["references"]]
@@ -178,12 +182,12 @@ class RemoteHub(HubMemory):
         return call(_with_messages(given))
 
     def _on_archive_conversation(self, call: _Call, given: dict[str, Any]) -> Any:
-        from holdfast.files.archive import Archived
+        from holdfast.files.conversation_archive import Archived
 
         try:
             return call(_with_messages(given))
         except HoldfastError as error:
-            # Archiving must not stop whoever is about to end a conversation.
+            # An error here must not keep a conversation from ending.
             return Archived(None, None, (str(error),))
 
 
@@ -292,3 +296,38 @@ _WORK_HERE = ("name", "id")
 NEEDS_THE_MACHINE = _not_here()
 for _name, _why in NEEDS_THE_MACHINE.items():
     setattr(RemoteHub, _name, _NotHere(_name, _why))
+
+
+class RemotePeople(OpenMemory):
+    """A memory whose operations on people run on a server."""
+
+    server: Connection
+
+    @property
+    @abstractmethod
+    def _hub_header(self) -> str | None:
+        """The hub in use, as a header names it."""
+
+    def _perform(
+        self,
+        operation: Operation,
+        method: Callable[..., Any],
+        args: tuple[Any, ...],
+        values: dict[str, Any],
+    ) -> Any:
+        coders = wire.coders_of(method)
+        given = wire.encode_arguments(coders, wire.bind(method, args, values))
+        check_limits(operation, given)
+        path, body = f"/operations/people/{operation.name}", {"arguments": given}
+        try:
+            if operation.writes and not operation.replay:
+                answer = self.server.send("POST", path, body, hub=self._hub_header, once=False)
+            else:
+                answer = self.server.ask(path, body, hub=self._hub_header)
+            return coders.result.decode(answer["data"])
+        except UnicodeEncodeError:
+            raise not_text() from None
+        except KeyError as error:
+            raise other_version(self.server.url, f"without {error}") from error
+        except codec.WireError as error:
+            raise other_version(self.server.url, str(error)) from error

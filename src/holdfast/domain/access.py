@@ -6,8 +6,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
+from holdfast.domain.hub import PersonName
 from holdfast.domain.memory import BOUNDARIES, Boundary, Memory
-from holdfast.domain.names import PersonName
 
 # What a member of a hub sees of it beside what is their own.
 MEMBER_SEES: tuple[Boundary, ...] = ("hub", "team", "org")
@@ -77,7 +77,7 @@ class HubCard(NamedTuple):
 
 
 class Invite(NamedTuple):
-    """A place for whoever has its token, once. Only the token's hash is kept."""
+    """A role in a place for the bearer of a one-time token. Only the token's hash is stored."""
 
     id: str
     scope: ScopeKind
@@ -91,8 +91,8 @@ class Invite(NamedTuple):
 
 
 class Key(NamedTuple):
-    """An API key: who it speaks for, and how far. Only its hash is kept; `hubs` are ids, and none
-    means all that its actor may reach."""
+    """An API key: who it acts for, and with which rights. Only its hash is stored; `hubs` are ids,
+    and none means all that its actor may reach."""
 
     id: str
     actor: PersonName
@@ -142,7 +142,7 @@ _REMOVES: frozenset[Act] = frozenset({"retire", "delete_own", "delete_any"})
 
 
 class Standing(NamedTuple):
-    """How somebody stands to a hub: their role in it, if any, and what they see of it."""
+    """Somebody's access to a hub: their role in it, if any, and what they see of it."""
 
     actor: PersonName
     role: Role | None

@@ -128,7 +128,7 @@ def entries(
 
 
 def as_of(head: Memory, revisions: Iterable[Revision], at: datetime) -> Memory | None:
-    """The memory as it stood at a past time, or None if it was not there yet.
+    """The memory as it was at a past time, or None if it did not exist yet.
 
     `revisions` are all of the memory's, in order.
     """

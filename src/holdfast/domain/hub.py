@@ -1,9 +1,10 @@
-"""A hub: an isolated space of memories. Nothing crosses hubs."""
+"""A hub, an isolated space of memories: nothing crosses hubs. Also the types of checked names and
+references."""
+
+from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal, NamedTuple, TypeAlias
-
-from holdfast.domain.names import PersonName
+from typing import Literal, NamedTuple, NewType, TypeAlias
 
 DEFAULT_HUB = "default"
 
@@ -56,3 +57,19 @@ class Statistics(NamedTuple):
     waiting: int = 0
     # When the lifecycle last ran over the whole hub; the engine fills it in, too.
     lifecycle_at: datetime | None = None
+
+
+# Names and references that were checked. Code that decides on permissions takes these types and no
+# `str`, so that the type checker refuses text that was never parsed. Only `text.names` makes them
+# from input; values read from the store were parsed before they were written.
+
+# A person or an agent: one that owns hubs and memories, belongs to places, and uses keys.
+PersonName = NewType("PersonName", str)
+# No person has it: names are not empty.
+NOBODY = PersonName("")
+# The name of an organisation, a team or an API key.
+Label = NewType("Label", str)
+# A hub, a team or an organisation as a caller refers to it: by name or by id.
+PlaceRef = NewType("PlaceRef", str)
+# The id of an API key, an invitation or another record.
+RecordId = NewType("RecordId", str)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-# The names in a memory's metadata under which this stands.
+# The keys of these values in a memory's metadata.
 ATTACHMENT = "attachment"
 PAGE = "page"
 

@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from holdfast.domain.clock import from_text, to_text
+from holdfast.domain.hub import NOBODY
 from holdfast.domain.memory import TIMES, Memory, Origin, Trust
-from holdfast.domain.names import NOBODY
 
 # The hub of what belongs to no hub.
 NO_HUB = ""
@@ -87,7 +87,7 @@ class Agreed(NamedTuple):
 class Clash(NamedTuple):
     """A memory that was changed in the file and in the store since they last agreed.
 
-    Both texts are kept, here and as memories, until someone settles it.
+    Both texts are stored, here and as memories, until someone settles it.
     """
 
     id: str

@@ -43,7 +43,7 @@ class Superseded(NamedTuple):
 
 
 class Quarantined(NamedTuple):
-    """It is kept, but hidden until a person approves it; `reason` says why."""
+    """It is stored, but hidden until a person approves it; `reason` says why."""
 
     memory: Memory
     change: str

@@ -181,7 +181,7 @@ def _text(held: Mapping[str, Any], name: str) -> str:
 
 
 def to_metadata(decision: Decision) -> dict[str, Any]:
-    """What the memory of the question keeps of it."""
+    """What the memory of the question stores of it."""
     kept = decision._asdict()
     del kept["memory"]
     return {**decision.memory.metadata, FIELD: {**kept, "options": list(decision.options)}}

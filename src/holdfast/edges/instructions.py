@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.edges.project import choose, hub_here, own_hub, project_of
-from holdfast.engine import import_run
+from holdfast.engine.log import import_run
 from holdfast.engine.transfer.follow import followed_places
 from holdfast.engine.transfer.imports import Source, Taken
 from holdfast.errors import HoldfastError

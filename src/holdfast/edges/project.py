@@ -3,8 +3,8 @@ and the hooks: one for each git repository, the same for its worktrees and clone
 the repository is moved or renamed and when the hub is. The person's own hub is read beside it.
 
 Git itself is not asked, as it may be missing and takes longer than all the rest. A clone is known
-by the address of its remote; `projects.by_remote` switches that off, for whoever works in
-repositories that others hand them with their `.git` folder.
+by the address of its remote; `projects.by_remote` switches that off, for repositories
+that come from others with their `.git` folder.
 
 `projects.json` in the home keeps which repository has which hub, by the hub's id.
 """
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.hub import DEFAULT_HUB
 from holdfast.errors import InvalidInput, NotFound, StoreDamaged, StoreReadOnly
-from holdfast.text.normalise import HUB_NAME_CHARS_MAX, clean_hub_name
+from holdfast.text.clean import HUB_NAME_CHARS_MAX, clean_hub_name
 
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from holdfast.errors import EmbedderError, install_hint
 
@@ -203,3 +203,84 @@ def need(module: str, extra: str = "") -> Any:
             f" imported ({error}).",
             hint=install_hint(extra),
         ) from error
+
+
+REPRESENT = "Represent this sentence for searching relevant passages: "
+
+
+class Prefixes(NamedTuple):
+    """What goes before a query, and what before a passage."""
+
+    query: str
+    passage: str
+
+
+# Part of the lower-cased model name → its prefixes. The first match wins, so the special comes
+# before the general.
+_KNOWN: tuple[tuple[str, Prefixes], ...] = (
+    ("arctic-embed-l-v2", Prefixes("query: ", "")),
+    ("arctic-embed-m-v2", Prefixes("query: ", "")),
+    ("arctic-embed2", Prefixes("query: ", "")),
+    ("arctic-embed", Prefixes(REPRESENT, "")),
+    ("bge-small-en", Prefixes(REPRESENT, "")),
+    ("bge-base-en", Prefixes(REPRESENT, "")),
+    ("bge-large-en", Prefixes(REPRESENT, "")),
+    ("mxbai-embed-large", Prefixes(REPRESENT, "")),
+    ("nomic-embed-text", Prefixes("search_query: ", "search_document: ")),
+    ("multilingual-e5-large-instruct", Prefixes("", "")),
+    ("e5-small", Prefixes("query: ", "passage: ")),
+    ("e5-base", Prefixes("query: ", "passage: ")),
+    ("e5-large", Prefixes("query: ", "passage: ")),
+)
+
+
+def known_prefixes(model: str) -> Prefixes:
+    """The prefixes of a model by its name; empty ones for a model not known here."""
+    name = model.lower()
+    return next((prefixes for part, prefixes in _KNOWN if part in name), Prefixes("", ""))
+
+
+def choose_prefixes(model: str, query: str | None, passage: str | None) -> Prefixes:
+    """The prefixes that were set, and where none was set (None) those known for the model."""
+    known = known_prefixes(model)
+    return Prefixes(
+        known.query if query is None else query,
+        known.passage if passage is None else passage,
+    )
+
+
+def passage_mark(prefixes: Prefixes) -> str:
+    """What the passage prefix adds to a model's identity; the query's shapes no stored vector."""
+    return f"+{prefixes.passage!r}" if prefixes.passage else ""
+
+
+class SizedEmbedder:
+    """What a model says of itself: the length of its vectors, 0 until it is known, and of a text.
+    Set by the class that loads the model."""
+
+    _dimensions: int
+    _tokens_max: int
+
+    @property
+    def dimensions(self) -> int:
+        return self._dimensions
+
+    @property
+    def passage_tokens_max(self) -> int:
+        return self._tokens_max
+
+
+class PrefixedEmbedder(SizedEmbedder):
+    """A model that is told by a prefix whether a text is a question or a passage."""
+
+    _prefixes: Prefixes
+
+    def embed_passages(self, texts: Sequence[str]) -> Matrix:
+        return self._embed([self._prefixes.passage + text for text in texts])
+
+    def embed_query(self, text: str) -> Vector:
+        vector: Vector = self._embed([self._prefixes.query + text])[0]
+        return vector
+
+    def _embed(self, texts: list[str]) -> Matrix:
+        raise NotImplementedError

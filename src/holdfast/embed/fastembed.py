@@ -6,8 +6,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast.embed.base import check, need, unit_rows
-from holdfast.embed.prefixes import choose_prefixes, passage_mark
+from holdfast.embed.base import SizedEmbedder, check, choose_prefixes, need, passage_mark, unit_rows
 from holdfast.errors import EmbedderError
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 TOKENS_MAX = 512  # what nearly all of its models read; it does not tell
 
 
-class FastEmbedEmbedder:
+class FastEmbedEmbedder(SizedEmbedder):
     """A model that `fastembed` knows. Making one imports nothing."""
 
     def __init__(
@@ -39,14 +38,6 @@ class FastEmbedEmbedder:
     @property
     def identity(self) -> str:
         return f"fastembed:{self._model}{passage_mark(self._prefixes)}"
-
-    @property
-    def dimensions(self) -> int:
-        return self._dimensions
-
-    @property
-    def passage_tokens_max(self) -> int:
-        return self._tokens_max
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
         return self._embed("passage_embed", [self._prefixes.passage + text for text in texts])

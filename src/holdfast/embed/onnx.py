@@ -12,12 +12,24 @@ threads work on several texts at once.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
+from weakref import WeakValueDictionary
 
-from holdfast.embed.base import check, check_hashes, fingerprint, model_files, need, unit_rows
-from holdfast.embed.prefixes import REPRESENT, Prefixes, passage_mark
+from holdfast.embed.base import (
+    REPRESENT,
+    PrefixedEmbedder,
+    Prefixes,
+    check,
+    check_hashes,
+    fingerprint,
+    model_files,
+    need,
+    passage_mark,
+    unit_rows,
+)
 from holdfast.embed.wordpiece import WordPiece, read_vocabulary
 from holdfast.errors import EmbedderError
 
@@ -37,14 +49,28 @@ THREADS = 2
 FATAL = 4  # onnxruntime's own log level: what it would print is raised as an error anyway
 
 
-class _Loaded(NamedTuple):
-    session: Any
-    inputs: frozenset[str]
-    words: WordPiece
-    errors: tuple[type[Exception], ...]
+class _Loaded:
+    """A model in memory."""
+
+    def __init__(
+        self,
+        session: Any,
+        inputs: frozenset[str],
+        words: WordPiece,
+        errors: tuple[type[Exception], ...],
+    ) -> None:
+        self.session = session
+        self.inputs = inputs
+        self.words = words
+        self.errors = errors
 
 
-class OnnxEmbedder:
+# The models of this process by their files, so that two embedders of one folder load it once. An
+# entry lasts as long as an embedder uses it.
+_MODELS: WeakValueDictionary[tuple[object, ...], _Loaded] = WeakValueDictionary()
+
+
+class OnnxEmbedder(PrefixedEmbedder):
     """An ONNX model in a folder. Making one reads nothing; the first text loads it (0.2 s)."""
 
     def __init__(
@@ -79,21 +105,6 @@ class OnnxEmbedder:
             mark = passage_mark(self._prefixes)
             self._identity = f"onnx:{digest}/{self._pooling}/{self._tokens_max}{mark}"
         return self._identity
-
-    @property
-    def dimensions(self) -> int:
-        return self._dimensions
-
-    @property
-    def passage_tokens_max(self) -> int:
-        return self._tokens_max
-
-    def embed_passages(self, texts: Sequence[str]) -> Matrix:
-        return self._embed([self._prefixes.passage + text for text in texts])
-
-    def embed_query(self, text: str) -> Vector:
-        vector: Vector = self._embed([self._prefixes.query + text])[0]
-        return vector
 
     def _embed(self, texts: Sequence[str]) -> Matrix:
         need("numpy")
@@ -141,11 +152,13 @@ class OnnxEmbedder:
     def _load(self) -> _Loaded:
         with self._loading:
             if self._loaded is None:
-                self._loaded = self._read()
+                files = model_files(self._folder, FILES)
+                key = (*map(_mark, files), tuple(sorted(self._sha256.items())))
+                self._loaded = _MODELS.get(key) or self._read(*files)
+                _MODELS[key] = self._loaded
             return self._loaded
 
-    def _read(self) -> _Loaded:
-        model, vocabulary = model_files(self._folder, FILES)
+    def _read(self, model: str, vocabulary: str) -> _Loaded:
         check_hashes(self._folder, self._sha256)
         runtime = need("onnxruntime")
         errors = _runtime_errors()
@@ -164,6 +177,12 @@ class OnnxEmbedder:
             ) from error
         inputs = frozenset(part.name for part in session.get_inputs())
         return _Loaded(session, inputs, words, errors)
+
+
+def _mark(path: str) -> tuple[str, int, int, int]:
+    """A file, and what changes when it is replaced or written."""
+    about = os.stat(path)
+    return os.path.realpath(path), about.st_ino, about.st_mtime_ns, about.st_size
 
 
 def _runtime_errors() -> tuple[type[Exception], ...]:

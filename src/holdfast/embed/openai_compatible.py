@@ -1,7 +1,7 @@
 """Any server with an OpenAI-compatible `/embeddings` endpoint: Ollama, vLLM, llama.cpp, OpenAI.
 
 It knows HTTP and that one request. The key is read from an environment variable when a request is
-made, is never kept, and appears in no error. A server that is slow, broken or lying ends as an
+made, is never stored, and appears in no error. A server that is slow, broken or lying ends as an
 EmbedderError within the time limit; redirects are not followed, since they would carry the texts
 and the key to a host nobody chose.
 """
@@ -11,16 +11,22 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.embed.base import check, need, unit_rows
-from holdfast.embed.prefixes import choose_prefixes, passage_mark
+from holdfast.embed.base import (
+    PrefixedEmbedder,
+    check,
+    choose_prefixes,
+    need,
+    passage_mark,
+    unit_rows,
+)
 from holdfast.errors import EmbedderError, InvalidSetting
 from holdfast.system.backoff import MODEL_SERVER, Failed, retry
 
 if TYPE_CHECKING:
-    from holdfast.embed.base import Matrix, Vector
+    from holdfast.embed.base import Matrix
 
 BATCH_TEXTS_MAX = 64  # what common servers take at once without a time-out on a small machine
 TIMEOUT_S = 10.0  # for one batch with all its retries; recall waits no longer for a dead server
@@ -41,7 +47,7 @@ class _Failure(NamedTuple):
     again: bool  # whether another try may help
 
 
-class OpenAICompatibleEmbedder:
+class OpenAICompatibleEmbedder(PrefixedEmbedder):
     """A model behind an URL. Making one sends nothing."""
 
     def __init__(
@@ -74,21 +80,6 @@ class OpenAICompatibleEmbedder:
         # The URL belongs to it: some servers answer to any model name, with whatever they serve.
         asked = f"/{self._asked_dimensions}" if self._asked_dimensions else ""
         return f"openai:{self._model}@{self._url}{asked}{passage_mark(self._prefixes)}"
-
-    @property
-    def dimensions(self) -> int:
-        return self._dimensions
-
-    @property
-    def passage_tokens_max(self) -> int:
-        return self._tokens_max
-
-    def embed_passages(self, texts: Sequence[str]) -> Matrix:
-        return self._embed([self._prefixes.passage + text for text in texts])
-
-    def embed_query(self, text: str) -> Vector:
-        vector: Vector = self._embed([self._prefixes.query + text])[0]
-        return vector
 
     def _embed(self, texts: list[str]) -> Matrix:
         need("numpy")
@@ -270,7 +261,7 @@ def _endpoint(base_url: str) -> tuple[str, str]:
         raise InvalidSetting(f"The embedding server's URL is broken: {error}.", hint=form) from None
     if parts.username or parts.password:
         raise InvalidSetting("The embedding server's URL must not hold a password.", hint=form)
-    shown = f"{parts.scheme}://{parts.netloc}{parts.path}"  # a key may stand in the query
+    shown = f"{parts.scheme}://{parts.netloc}{parts.path}"  # a key may be in the query
     if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
         raise InvalidSetting(f"{shown!r} is not the URL of an embedding server.", hint=form)
     if not (shown.isascii() and shown.isprintable() and " " not in shown):

@@ -6,8 +6,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast.embed.base import check, need, unit_rows
-from holdfast.embed.prefixes import choose_prefixes, passage_mark
+from holdfast.embed.base import SizedEmbedder, check, choose_prefixes, need, passage_mark, unit_rows
 from holdfast.errors import EmbedderError
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ TOKENS_MAX = 512  # until the model is loaded and says otherwise
 BATCH_TEXTS = 16
 
 
-class SentenceTransformersEmbedder:
+class SentenceTransformersEmbedder(SizedEmbedder):
     """A model that `sentence-transformers` can load. Making one imports nothing."""
 
     def __init__(
@@ -40,14 +39,6 @@ class SentenceTransformersEmbedder:
     @property
     def identity(self) -> str:
         return f"sentence-transformers:{self._model}{passage_mark(self._prefixes)}"
-
-    @property
-    def dimensions(self) -> int:
-        return self._dimensions
-
-    @property
-    def passage_tokens_max(self) -> int:
-        return self._tokens_max
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
         return self._embed(texts, self._prefixes.passage)

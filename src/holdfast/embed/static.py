@@ -10,7 +10,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from holdfast.embed.base import check, fingerprint, model_files, need, unit_rows
+from holdfast.embed.base import SizedEmbedder, check, fingerprint, model_files, need, unit_rows
 from holdfast.embed.wordpiece import WordPiece, read_vocabulary
 from holdfast.errors import EmbedderError
 
@@ -21,7 +21,7 @@ FILES = ("vectors.npz", "vocab.txt")
 TOKENS_MAX = 512  # an average over more tokens says less and less; the same as the bundled model
 
 
-class StaticEmbedder:
+class StaticEmbedder(SizedEmbedder):
     """Token vectors from a folder. Making one reads nothing; the first text loads it."""
 
     def __init__(self, folder: str, *, tokens_max: int = TOKENS_MAX) -> None:
@@ -38,14 +38,6 @@ class StaticEmbedder:
             digest = fingerprint(model_files(self._folder, FILES))
             self._identity = f"static:{digest}/{self._tokens_max}"
         return self._identity
-
-    @property
-    def dimensions(self) -> int:
-        return self._dimensions
-
-    @property
-    def passage_tokens_max(self) -> int:
-        return self._tokens_max
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
         need("numpy")

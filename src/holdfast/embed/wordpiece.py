@@ -20,8 +20,8 @@ WORD_CHARACTERS_MAX = 100  # what the models were trained with; a longer word is
 # 128 characters a token, and a text of megabytes should not cost seconds.
 CHARACTERS_PER_TOKEN_MAX = 128
 
-# The ideographs that stand as words of their own; in Japanese and Korean the kana and hangul are
-# not among them. The ranges, gaps included, are those of the models' training.
+# The ideographs that are words of their own; in Japanese and Korean the kana and hangul are not
+# among them. The ranges, gaps included, are those of the models' training.
 _IDEOGRAPH_RANGES = (
     (0x4E00, 0x9FFF),
     (0x3400, 0x4DBF),

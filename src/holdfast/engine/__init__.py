@@ -9,15 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from holdfast.engine import forget_turns as forget_turns
     from holdfast.engine import history as history
     from holdfast.engine import hubs as hubs
-    from holdfast.engine import log_rules as log_rules
-    from holdfast.engine import log_size as log_size
-    from holdfast.engine import observe as observe
-    from holdfast.engine import turns as turns
     from holdfast.engine.echo import detect as detect
     from holdfast.engine.jobs import queue as queue
+    from holdfast.engine.log import forget_turns as forget_turns
+    from holdfast.engine.log import log_rules as log_rules
+    from holdfast.engine.log import observe as observe
+    from holdfast.engine.log import turns as turns
     from holdfast.engine.people import members as members
     from holdfast.engine.people import teams as teams
     from holdfast.engine.reading import listing as listing
@@ -27,27 +26,28 @@ if TYPE_CHECKING:
     from holdfast.engine.review import inbox as inbox
     from holdfast.engine.review import verdicts as verdicts
     from holdfast.engine.transfer import export as export
+    from holdfast.engine.upkeep import automatic as automatic
     from holdfast.engine.upkeep import capture_stats as capture_stats
     from holdfast.engine.upkeep import compact as compact
     from holdfast.engine.upkeep import lifecycle as lifecycle
-    from holdfast.engine.upkeep import lifecycle_due as lifecycle_due
     from holdfast.engine.upkeep import model_usage as model_usage
     from holdfast.engine.upkeep import secret_scan as secret_scan
     from holdfast.engine.writing import drafts as drafts
     from holdfast.engine.writing import edit as edit
-    from holdfast.engine.writing import embedding as embedding
+    from holdfast.engine.writing import indexing as indexing
     from holdfast.engine.writing import remember as remember
 
 # The folder of each module that is reached as `engine.NAME`; those not listed are here.
 _FOLDERS = {
     "echo": "detect",
     "jobs": "queue",
+    "log": "forget_turns log_rules observe turns",
     "people": "members teams",
     "reading": "listing lookup recall",
     "review": "decisions inbox verdicts",
     "transfer": "export",
-    "upkeep": "capture_stats compact lifecycle lifecycle_due model_usage secret_scan",
-    "writing": "drafts edit embedding remember",
+    "upkeep": "automatic capture_stats compact lifecycle model_usage secret_scan",
+    "writing": "drafts edit indexing remember",
 }
 _PLACES = {name: folder for folder, names in _FOLDERS.items() for name in names.split()}
 

@@ -15,7 +15,7 @@ from holdfast.engine.writing.edit import PURGES
 if TYPE_CHECKING:
     from holdfast.domain.change import Change, Receipt
     from holdfast.domain.memory import Memory
-    from holdfast.engine.scope import Scope
+    from holdfast.engine.core import Scope
     from holdfast.store.base import Reader
 
 # What was read is looked for this far back: a text that is written takes a moment to be there.

@@ -1,6 +1,7 @@
-"""What every operation needs: the store, the clock, the ids, who acts, the settings and the
-embedder; the counters that are written on the side; and which memories an operation left waiting
-for review, so that every edge can report them."""
+"""What every operation needs: `Core` is the open store with its clock, ids, actor, settings and
+embedder; it also holds the counters that are written on the side, and which memories an operation
+left for review, so that every edge can report them. `Scope` is the value that operations are given:
+one hub of a core."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from holdfast.domain.access import Viewer
 from holdfast.domain.memory import Memory
@@ -22,11 +23,8 @@ from holdfast.recall.vector import VectorCache
 if TYPE_CHECKING:
     from holdfast.domain.access import Act
     from holdfast.domain.change import Receipt
-    from holdfast.domain.clock import Clock
-    from holdfast.domain.hub import Hub
-    from holdfast.domain.ids import Ids
-    from holdfast.domain.memory import Memory
-    from holdfast.domain.names import PersonName
+    from holdfast.domain.clock import Clock, Ids
+    from holdfast.domain.hub import Hub, PersonName
     from holdfast.embed.base import Embedder
     from holdfast.llm.base import Model
     from holdfast.settings import Settings
@@ -61,7 +59,7 @@ class HeldLog:
 _SHOWN_MAX = 256
 
 
-# Told what somebody is about to do, and with which memory; raises Forbidden.
+# Called before an action, with the memory it is about; raises Forbidden.
 Permit: TypeAlias = "Callable[[Act, Memory | None], None]"
 
 
@@ -181,8 +179,8 @@ class Core:
         return self.viewer is None or self.viewer.sees(memory)
 
     def receipts(self, reader: Reader, hub_id: str) -> list[Receipt]:
-        """What was purged in a hub. Why is told to who did it, and to who has the machine: what is
-        gone may have been private, and nothing is left that says so."""
+        """What was purged in a hub. The reason is shown to the one who purged it and to local
+        callers only: the purged memory may have been private, and nothing is left to tell."""
         return [
             one if self.permit is None or one.actor == self.actor else one._replace(reason="")
             for one in reader.receipts(hub_id)
@@ -232,7 +230,7 @@ class Core:
     def embed(self, texts: Sequence[str]) -> tuple[str, list[bytes]]:
         """The model's identity and a stored vector for each text; no identity, no vectors.
 
-        Where the model fails, the texts are kept without vectors: they are found by their words
+        Where the model fails, the texts are stored without vectors: they are found by their words
         at once, and embedded later (`holdfast doctor --fix`, or the next model that answers).
         """
         embedder = self.embedder
@@ -249,7 +247,7 @@ class Core:
         """Makes missing vectors in the background, where that is wanted and there is a model."""
         shared = self._shared
         if self.settings["embed.background"] and shared.embedder is not None:
-            from holdfast.engine.writing.embedding import CatchUp
+            from holdfast.engine.writing.indexing import CatchUp
 
             self.begin("catch-up", lambda: CatchUp(self))
 
@@ -338,3 +336,46 @@ def require_hub(reader: Reader, hub_id: str, name: str) -> Hub:
             command="`holdfast hub list` shows what is.",
         )
     return hub
+
+
+class Scope(NamedTuple):
+    """One hub of one engine, used by one person.
+
+    The core says who acts, what they see and what they may do. `hub` is the name by which error
+    messages call the hub; everything is looked up by `hub_id`."""
+
+    core: Core
+    hub_id: str
+    hub: str
+
+    @property
+    def actor(self) -> PersonName:
+        """Who acts: what is written is theirs."""
+        return self.core.actor
+
+    @property
+    def settings(self) -> Settings:
+        return self.core.settings
+
+    def read(self, *, deadline_s: float | None = None) -> AbstractContextManager[Reader]:
+        """A snapshot of the store that shows what the actor may see."""
+        return self.core.read(deadline_s=deadline_s)
+
+    def write(self) -> AbstractContextManager[Writer]:
+        """A transaction on this hub."""
+        return self.core.write(self.hub_id)
+
+    def now(self) -> datetime:
+        return self.core.now()
+
+    def require(self, act: Act, memory: Memory | None = None) -> None:
+        """Raises Forbidden if the actor may not do this, or not with this memory."""
+        self.core.require(act, memory)
+
+    def require_hub(self, reader: Reader) -> Hub:
+        """The hub's record; raises NotFound if the hub has been removed."""
+        return require_hub(reader, self.hub_id, self.hub)
+
+    def acting(self, actor: PersonName | None = None, *, sees_all: bool = False) -> Scope:
+        """The same hub for another actor, or with every memory visible; see `Core.acting`."""
+        return self._replace(core=self.core.acting(actor, sees_all=sees_all))

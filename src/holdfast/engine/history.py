@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdfast.domain.change import Change, Entry, Revision, as_of, entries
 from holdfast.domain.memory import REVISED, Memory
 from holdfast.domain.records import field_to_plain
-from holdfast.engine.core import Core
+from holdfast.engine.core import Core, Scope
 from holdfast.engine.reading.lookup import Reference, find_memory
-from holdfast.engine.scope import Scope
 from holdfast.engine.writing.drafts import clean_label
 from holdfast.engine.writing.edit import refuse_taken
 from holdfast.engine.writing.recorder import Recorder
@@ -94,7 +93,7 @@ def _lines(old: str, new: str) -> tuple[str, ...]:
 
 
 def memory_as_of(scope: Scope, reference: Reference, at: datetime) -> Memory:
-    """One memory as it stood at a past time."""
+    """One memory as it was at a past time."""
     with scope.read() as reader:
         scope.require_hub(reader)
         memory = find_memory(reader, scope, reference, forgotten=True)
@@ -109,10 +108,10 @@ def memory_as_of(scope: Scope, reference: Reference, at: datetime) -> Memory:
 
 
 def states_as_of(scope: Scope, reader: Reader, at: datetime) -> dict[str, Memory | None]:
-    """Of the memories that changed since: how each stood then, None for those not there yet, or
-    private then.
+    """The memories that changed since, as they were then; None for those that did not exist yet, or
+    were private then.
 
-    A memory that is not in the answer stands today as it stood then.
+    A memory that is not in the result is the same today as it was then.
     """
     changed = reader.changed_after(scope.hub_id, at)
     heads = reader.memories_by_id(scope.hub_id, changed)
@@ -151,7 +150,7 @@ def undo(scope: Scope, change_id: str | None = None, *, force: bool = False) -> 
             writer.mark_undone(scope.hub_id, target.id, recorder.change.id)
             _mark_what_it_undid(writer, scope.hub_id, target)
             if target.action == "import":
-                from holdfast.engine.import_run import drop_turns
+                from holdfast.engine.log.import_run import drop_turns
 
                 drop_turns(scope, writer, target.id)
         else:
@@ -242,17 +241,24 @@ def _known(reader: Reader, scope: Scope, change_id: str) -> Change:
     return change
 
 
+def last_change(scope: Scope) -> Change | None:
+    """The change set that `undo` without an id would take back."""
+    with scope.core.read() as reader:
+        scope.require_hub(reader)
+        return _last_own(scope, reader)
+
+
 # How far back bare `undo` looks for a change of one's own; further back it has to be named.
 _OWN_LOOK = 1_000
 
 
-def _last_own(scope: Scope, writer: Writer) -> Change | None:
-    """The newest change set that is no undo and has not been undone, of whoever asks: who says
-    just `undo` means the last thing they did, not what somebody else did meanwhile."""
-    last = writer.last_undoable(scope.hub_id)
+def _last_own(scope: Scope, reader: Reader) -> Change | None:
+    """The newest change set that is no undo and has not been undone, made by the caller: `undo`
+    without an id means the caller's own last change, not what somebody else did meanwhile."""
+    last = reader.last_undoable(scope.hub_id)
     if last is None or last.actor == scope.actor:
         return last
-    for change in writer.changes(scope.hub_id, limit=_OWN_LOOK):
+    for change in reader.changes(scope.hub_id, limit=_OWN_LOOK):
         own = change.actor == scope.actor and change.undoes is None and change.undone_by is None
         if own:
             return change
@@ -319,8 +325,8 @@ def changes(scope: Scope, *, limit: int = 50, before: str | None = None) -> list
 
 
 class Reasons:
-    """What somebody is told of why changes were made. The history of each memory is looked at once,
-    however many change sets touched it."""
+    """The reasons of changes, as far as the caller may see them. The history of each memory is read
+    once, however many change sets touched it."""
 
     def __init__(self, core: Core, reader: Reader) -> None:
         self._core, self._reader = core, reader

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from holdfast.domain.hub import Hub
 from holdfast.engine.core import Core, require_hub
 from holdfast.errors import AlreadyExists, NotFound
+from holdfast.text.clean import HUB_NAME_CHARS_MAX, clean_hub_name
 from holdfast.text.names import refuse_confusable
-from holdfast.text.normalise import HUB_NAME_CHARS_MAX, clean_hub_name
 
 if TYPE_CHECKING:
-    from holdfast.domain.names import PersonName
+    from holdfast.domain.hub import PersonName
     from holdfast.store.base import Reader, Writer
 
 # Enough that two names of one wish do not meet; they are seen only on the machine itself.

@@ -1,12 +1,12 @@
-"""Idempotency: a request that is sent twice under one key is done once, and answered twice with
-the same answer. Answers are kept for a day, in the store, for the caller who asked.
+"""Idempotency: a request that is sent twice under one key is executed once, and both get the same
+response. Responses are stored for a day, for the same caller.
 
-A key is claimed before the work and the answer kept after it. Both are on the way of every such
-request, so they are written without looking first: a record is put where there was none, or in the
-place of the one that is known. No request waits for the record of another.
+A key is claimed before the work and the response stored after it. Both are on the path of every
+such request, so they are written without a read first: a record is put where there was none, or in
+the place of the one that is known. No request waits for the record of another.
 
-A kept answer loses its text together with the memory or the hub that it came from. What a request
-is, this module does not know.
+A stored response loses its text together with the memory or the hub that it came from. This module
+does not know what a request is.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from holdfast.store.base import Store, Writer
 
 KIND = "idempotency"
-# How often a process looks for answers that were kept long enough, and how many go at once: more
-# than come. Not with each request, as all of them would wait for each other at the oldest.
+# How often a process removes expired responses, and how many at once: more than come in. Not with
+# each request, as all of them would contend for the oldest rows.
 _DROPPED_EVERY = timedelta(seconds=10)
 _DROPPED_AT_ONCE = 5_000
 _KEPT = timedelta(days=1)
@@ -43,7 +43,7 @@ Refusal: TypeAlias = Literal["idempotency_mismatch", "not_found", "in_progress",
 
 
 class KeyRefused(HoldfastError):
-    """Neither can the kept answer be given nor the work be begun under this key."""
+    """The stored response cannot be given, and the work cannot be started under this key."""
 
     def __init__(self, code: Refusal, message: str, hint: str = "") -> None:
         super().__init__(message, hint=hint)
@@ -80,7 +80,7 @@ def note_begun(claimed: Record, writer: Writer) -> None:
 
 
 def keep(core: Core, claimed: Record, status: int, answer: str) -> None:
-    """Keeps the answer. Sometimes also drops those that were kept long enough."""
+    """Stores the response. Sometimes also drops expired ones."""
     now = core.now()
     body = {"asked": claimed.body["asked"], "status": status, "answer": answer}
     kept = Record(NO_HUB, KIND, claimed.id, now, body, due=now + _KEPT)
@@ -94,15 +94,15 @@ def keep(core: Core, claimed: Record, status: int, answer: str) -> None:
 
 
 def release(core: Core, claimed: Record) -> None:
-    """After a failure: where nothing was written nothing is kept, and the request may be sent again
-    as it is."""
+    """After a failure: where nothing was written nothing is stored, and the request may be sent
+    again as it is."""
     with core.store.write(hub=NO_HUB) as writer:
         writer.swap_record(claimed, None)
 
 
 def drop_old(core: Core, *, limit: int = _DROPPED_AT_ONCE) -> int:
-    """Removes answers that were kept long enough; returns how many. New answers do this as they
-    come; upkeep does it where none come any more."""
+    """Removes expired responses; returns how many. New responses do this as they come; upkeep does
+    it where none come any more."""
     with core.store.write(hub=NO_HUB) as writer:
         return _drop_old(writer, core.now(), limit)
 
@@ -171,12 +171,12 @@ def _is_gone(holder: list[Any]) -> bool:
     return False
 
 
-# What is in a kept answer
+# What is in a stored response
 
 
 def blank(writer: Writer, ids: Collection[str]) -> None:
-    """Empties the answers in which any of these stands: memories that are purged, or a hub that
-    goes. That the request was answered stays known, or sending it again would bring them back."""
+    """Empties the responses that contain any of these: purged memories, or a deleted hub. That the
+    request was answered stays recorded, or sending it again would bring them back."""
     for record in every(writer, NO_HUB, KIND):
         answer = record.body["answer"]
         if any(one in answer for one in ids):
@@ -200,7 +200,7 @@ _CLOSED = frozenset(
 
 
 def memories_in(answer: str) -> frozenset[str]:
-    """The ids of the memories that a kept answer is about."""
+    """The ids of the memories in a stored response."""
     return frozenset(_MEMORY.findall(answer))
 
 

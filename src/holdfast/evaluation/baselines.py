@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.embed.base import Embedder
 from holdfast.evaluation.stores import Doc, Question
-from holdfast.text.terms import STOP_WORDS
+from holdfast.text.analysis.terms import STOP_WORDS
 
 if TYPE_CHECKING:
     from holdfast.embed.base import Matrix
@@ -35,7 +35,7 @@ def written(doc: Doc) -> str:
 
 
 class Substring:
-    """How many of the question's words stand in the text, as LIKE '%word%' would find them; among
+    """How many of the question's words are in the text, as LIKE '%word%' would find them; among
     equals the newest."""
 
     def __init__(self) -> None:

@@ -8,8 +8,20 @@ from typing import Any
 
 from holdfast.embed.base import Embedder
 from holdfast.evaluation.cache import CachedEmbedder
-from holdfast.evaluation.metrics import METRICS, Estimate, estimate, macro, percentile
-from holdfast.evaluation.run import ADVERSARIAL, OURS, PLAIN, Answer, Progress, Results, run
+from holdfast.evaluation.run import (
+    ADVERSARIAL,
+    METRICS,
+    OURS,
+    PLAIN,
+    Answer,
+    Estimate,
+    Progress,
+    Results,
+    estimate,
+    macro,
+    percentile,
+    run,
+)
 from holdfast.evaluation.stores import read_stores, sample_path
 
 Table = list[list[str]]
@@ -172,7 +184,7 @@ def bench_recall(
 ) -> dict[str, Any]:
     """Measures recall on files of test stores; on the sample that ships where none is named.
 
-    Without a cache folder, vectors are kept for this run only, and only where the baselines would
+    Without a cache folder, vectors are cached for this run only, and only where the baselines would
     embed the same text again. `seen` names the files that the model was trained on: they are
     reported, and are no part of the average of what was held out.
     """

@@ -25,12 +25,9 @@ FORMATS = ("markdown", "jsonl", "csv", "mem0", "mcp-memory")
 
 def exporter_named(name: str) -> Exporter:
     """The exporter of that name."""
-    from holdfast.exporters import mcp_memory, mem0, notes, tables
+    from holdfast.exporters import formats
 
-    known = {
-        one.name: one
-        for one in (notes.MARKDOWN, tables.JSONL, tables.CSV, mem0.MEM0, mcp_memory.MCP_MEMORY)
-    }
+    known = {one.name: one for one in formats.EXPORTERS}
     if name not in known:
         raise InvalidInput(
             f"There is no export format {name!r}.", hint=f"There are: {', '.join(FORMATS)}."

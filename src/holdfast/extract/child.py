@@ -28,7 +28,7 @@ def limit(cpu_s: int, memory_mb: int, wall_s: int) -> None:
     import signal
 
     if sys.platform == "win32":
-        # There the clock alone is watched, by whoever started this.
+        # There only the time is limited, by the parent process.
         return
     import resource
 
@@ -45,13 +45,13 @@ def limit(cpu_s: int, memory_mb: int, wall_s: int) -> None:
         # Some systems know a limit by name and cannot hold to it; the clock is watched everywhere.
         with suppress(ValueError, OSError):
             resource.setrlimit(kind, (most, most))
-    # Whoever started this may have been killed.
+    # The parent process may have been killed.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(wall_s)
 
 
 def _speak_alone() -> None:
-    """Keeps the way to whoever listens for this module: what a library prints goes nowhere."""
+    """Reserves standard output for this module: what a library prints is discarded."""
     sys.stdout = os.fdopen(os.dup(1), "w", encoding="ascii")
     os.dup2(2, 1)
 
@@ -91,7 +91,7 @@ def read_file(file: BinaryIO, asked: dict[str, Any]) -> tuple[Found, str]:
         return read_office(file, chars_max, _progress)
     if family == "other":
         raise Unreadable(f"nothing here reads files of the type {media_type}")
-    # Bytes beyond what may be kept would only be cut off: no character has more than four.
+    # More bytes than the limit would only be cut off: no character has more than four.
     data = file.read(chars_max * 4 + 4)
     return _read_text(data, family == "html", bool(file.read(1))), media_type
 
@@ -143,7 +143,7 @@ def main() -> None:
     except Unreadable as error:
         _say(failed=str(error), final=True)
     except Unavailable as error:
-        # Nothing failed: the file is kept, and can be read where what reads it is installed.
+        # No failure: the file is stored, and can be read where the program for it is installed.
         _say(text="", title="", note=str(error), media_type="", address="")
     except TryLater as error:
         _say(failed=str(error), final=False)

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from holdfast.extract.formats import Found, Unavailable, Unreadable
 
-# A poster at 300 dots per inch; more is made to fill the memory of whoever decodes it.
+# A poster at 300 dots per inch; more is meant to exhaust the memory of the decoder.
 PIXELS_MAX = 100_000_000
 # Less than the process around it has, which ends this one with it only if it still can.
 _TIMEOUT_S = 200

@@ -95,17 +95,18 @@ def page_text(html: str) -> Found:
 
 REDIRECTS_MAX = 5
 _PIECE = 1 << 16
-# What stands in a path as it is.
+# Characters that need no escape in a path.
 _IN_PATH = "/%:@!$&'()*+,;=~"
-# Whoever runs a site may want to know who asks, and to say no.
+# So that site operators can identify and block the client.
 _AGENT = "Holdfast (fetches a page that its user asked for)"
 _TEXTS = ("text/", "application/xhtml+xml", "application/xml", "application/json")
 # IPv6 addresses that carry an IPv4 address inside, which is where a packet would go.
 _CARRIERS = tuple(map(ipaddress.IPv6Network, ("2002::/16", "64:ff9b::/96", "2001::/32")))
-# Where the open internet is: all else is kept for something, and Pythons differ in what they know.
+# The public internet: all other addresses are reserved, and versions of Python differ in which they
+# know.
 _GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
 # Metadata of clouds (in 192.0.0.0/24 Oracle's, 168.63.129.16 Azure's) and relays, which a Python
-# may take for global; and addresses that are kept for documents.
+# may take for global; and addresses that are reserved for documentation.
 _KEPT_V4 = tuple(map(ipaddress.IPv4Network, ("192.0.0.0/24", "168.63.129.16/32", "192.88.99.0/24")))
 _KEPT_V6 = ipaddress.IPv6Network("3fff::/20")
 
@@ -181,7 +182,7 @@ def checked(parts: SplitResult, bounds: Bounds, resolve: Resolve = resolved) -> 
         raise TryLater(f"the name {parts.hostname} has no address")
     for address in addresses:
         if address not in bounds.allowed and not is_public(address):
-            # Which address it is, is nobody's business who asks from outside.
+            # The address is not revealed to callers from outside.
             raise Unreadable("the link leads to a private address, which is never fetched")
     return addresses[0], port
 

@@ -130,7 +130,7 @@ def extract(
 
 
 def text_of(core: Core, file: BinaryIO, name: str, chars_max: int) -> Made | Failed:
-    """The text of a file for whoever only looks at it; nothing is written."""
+    """The text of a file for reading only; nothing is written."""
     asked = _limits(core, chars_max) | _about_file(core, name)
     return _listen(lambda done, total: None, asked, file, _never)
 

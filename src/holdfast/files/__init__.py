@@ -1,2 +1,2 @@
-"""Memory as plain files that a person can read and edit, and the mirror that keeps them and the
-store in step."""
+"""Memory as plain files that a person can read and edit, and the mirror that syncs them with the
+store."""

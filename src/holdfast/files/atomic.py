@@ -222,8 +222,8 @@ ATTACHMENTS = "attachments"
 
 
 def is_kept_in_files(folder: str) -> bool:
-    """Whether the hub has a folder for people. One with nothing but attachments is none: whoever
-    pushed a file did not ask for memories as files, which every operation would pay for."""
+    """Whether the hub has a folder for people. One with nothing but attachments does not count:
+    pushing a file does not ask for memories as files, which every operation would pay for."""
     if not os.path.isdir(folder):
         return False
     with os.scandir(folder) as found:

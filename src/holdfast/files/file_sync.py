@@ -1,6 +1,6 @@
 """Around each operation on a hub whose folder exists: before it, what was edited in MEMORY.md and
-decided in INBOX.md is taken in; after a write, the files follow. A file that cannot be kept in step
-is a note and never an error of the operation itself.
+decided in INBOX.md is applied; after a write, the files follow. A file that cannot be synced is a
+note and never an error of the operation itself.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from holdfast.errors import HoldfastError, with_command
 from holdfast.files.memory_md.cache import NO_STAMP, drop_copy, quick_stamp_of, read_stamp, token_of
 
 if TYPE_CHECKING:
-    from holdfast.engine.scope import Scope
+    from holdfast.engine.core import Scope
     from holdfast.files.inbox import InboxFile
     from holdfast.files.memory_md.intake import SyncReport
     from holdfast.files.memory_md.sync import Mirror
 
 
-class Step:
-    """Keeps one hub's file in step for one process. It reads the file only when its stamp says
-    that somebody has written it, or when a memory in it has come to its end."""
+class FileSync:
+    """Syncs one hub's file for one process. It reads the file only when its stamp says that
+    somebody has written it, or when a memory in it has come to its end."""
 
     def __init__(self, scope: Scope, path: str) -> None:
         self._scope = scope
@@ -38,7 +38,7 @@ class Step:
         stamp = self._quick_stamp()
         known = stamp is not None and stamp in (self._seen, self._failed)
         if not known or self._stamp.is_due(self._scope.now()):
-            self._try(stamp, self._look)
+            self._try(stamp, self._check)
 
     def after(self, *, purged: bool = False) -> None:
         """Lets the file follow what was written."""
@@ -67,7 +67,7 @@ class Step:
             self._inbox_file = InboxFile(self._scope, folder)
         return self._inbox_file
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         stamp = self._quick_stamp()
         noted = read_stamp(self._path)
         if stamp is not None and (noted.hub_id, noted.file) == (self._scope.hub_id, stamp):

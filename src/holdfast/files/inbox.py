@@ -1,10 +1,10 @@
-"""INBOX.md and the review inbox, kept in step: what a person ticked or wrote there is done, then
-the file is written anew; with nothing left to decide it goes.
+"""Syncs INBOX.md with the review inbox: what a person ticked or wrote there is applied, then the
+file is rewritten; with nothing left to decide it is removed.
 
 The order of steps: read the file, decide in the store (one change set), write the file. Cut off
 between any two, the next look finds items that were decided as the file says, and passes over them.
 What is not sure is not done: half a file, an item that changed since, two boxes at once. An item
-that is missing still waits. What somebody wrote and nothing else keeps is put aside, never lost.
+that is missing still waits. Text that is stored nowhere else is set aside, never lost.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from holdfast.domain.review import is_pending
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Scope
 from holdfast.errors import HoldfastError, InvalidInput, StoreError
 from holdfast.files.atomic import file_errors, locked, real_path, remove_partials, write_atomic
+from holdfast.files.hub_folder import require_here
 from holdfast.files.inbox_format import FILE_NAME, Entry, Filled, parse, render
 from holdfast.files.memory_md.cache import (
     NO_STAMP,
@@ -28,7 +29,6 @@ from holdfast.files.memory_md.cache import (
     token_of,
 )
 from holdfast.files.memory_md.cache import write_stamp as note_stamp
-from holdfast.files.ownership import require_here
 from holdfast.files.reading import free_name
 
 if TYPE_CHECKING:

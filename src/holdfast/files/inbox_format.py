@@ -1,7 +1,7 @@
 """The format of INBOX.md: the items that wait for review as a form to fill in, and what was filled
 in. It knows text only; whose decision it is, and whether it still holds, is decided elsewhere.
 
-The texts of items may be hostile. They stand between lines of tildes, more of them than any line
+The texts of items may be hostile. They are fenced with lines of tildes, more of them than any line
 of the text has, so that no viewer renders them and nothing in them is read as part of the form.
 Characters that nobody would see are written as references.
 """
@@ -57,9 +57,9 @@ _SELECTORS = range(0xE0100, 0xE01F0)
 
 
 class Entry(NamedTuple):
-    """An item as it stands in the file: which memory, as of which version, its text and the boxes
-    that were ticked; whether the text is another than was written there. Of a text that was `cut`
-    only the beginning is there."""
+    """An item as it is written in the file: which memory, as of which version, its text and the
+    boxes that were ticked; whether the text is another than was written there. Of a text that was
+    `cut` only the beginning is there."""
 
     memory_id: str
     version: int

@@ -1,10 +1,21 @@
-"""The three-way comparison that every file kept in step with the store goes by: what both sides
-last agreed on, what the store says now, and what the file says now. It decides which side changed;
-what follows from it (a new version, a clash, a removal) is each file's own matter."""
+"""The three-way comparison that every synced file goes by: what both sides last agreed on, what the
+store says now, and what the file says now. Where both sides changed one memory, a conflict is
+recorded; settling it archives one text or makes it history, and destroys neither."""
 
 from __future__ import annotations
 
 from enum import Enum, auto
+
+from holdfast.domain.memory import Memory
+from holdfast.domain.records import Clash
+from holdfast.engine.core import Scope
+from holdfast.engine.writing.edit import completed
+from holdfast.engine.writing.indexing import indexed
+from holdfast.engine.writing.recorder import Recorder
+from holdfast.errors import NotFound
+from holdfast.files.memory_md.document import FILE_NAME
+from holdfast.store.base import Reader
+from holdfast.text import clean
 
 
 class Changed(Enum):
@@ -26,3 +37,81 @@ def changed(base: str | None, store: str | None, file: str | None) -> Changed:
     if file == base:
         return Changed.STORE
     return Changed.FILE if store == base else Changed.BOTH
+
+
+KEEPS = ("store", "file", "both")
+# The reasons that are recorded, by whose text was kept.
+SETTLED = {
+    name: f"conflict settled: the {whose} text was kept"
+    for name, whose in (("store", "store's"), ("file", "file's"), ("both", "file's"))
+}
+
+
+def open_clashes(scope: Scope) -> list[Clash]:
+    """What waits to be settled, oldest first."""
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        return reader.clashes(scope.hub_id)
+
+
+def settle(scope: Scope, clash_id: str, keep: str) -> Clash:
+    """Settles one; `keep` is the text that stays: the store's, the file's, or both."""
+    keep = clean.one_of(keep, KEEPS, "choice")
+    scope.require("write")
+    with scope.read() as reader:
+        clash = _find(reader, scope, clash_id)
+        memory = reader.memory(scope.hub_id, clash.memory_id)
+    new = {}
+    index = None
+    if keep == "file" and memory is not None:
+        new = completed(memory, {"content": clash.in_file})
+        # The embedding model is asked before the write begins.
+        index = indexed(memory._replace(**new), scope.core)
+    with scope.write() as writer:
+        clash = _find(writer, scope, clash_id)
+        memory = writer.memory(scope.hub_id, clash.memory_id)
+        other = _other(writer, scope.hub_id, clash)
+        reason = SETTLED[keep]
+        recorder = Recorder(scope, writer, "update", reason=reason)
+        # Where the memory itself is gone by now, the text beside it is all there is: it stays.
+        if memory is not None and memory.visible and memory.state != "archived":
+            if keep == "file":
+                recorder.revise(memory, index, **new)
+            if keep != "both" and other is not None:
+                recorder.revise(other, state="archived", state_reason=reason)
+        at = scope.now()
+        writer.settle_clash(scope.hub_id, clash.id, at)
+        return clash._replace(settled_at=at)
+
+
+def settled_away(memory: Memory) -> bool:
+    """Whether a memory was archived because the other text of a conflict was kept: other than what
+    only grew old, it leaves its file."""
+    return memory.state == "archived" and memory.state_reason in SETTLED.values()
+
+
+def _find(reader: Reader, scope: Scope, clash_id: str) -> Clash:
+    scope.require_hub(reader)
+    for clash in reader.clashes(scope.hub_id):
+        if clash.id == clash_id:
+            return clash
+    raise NotFound(
+        f"There is no open conflict {clash_id} in hub `{scope.hub}`.",
+        hint="List the conflicts to see which are open.",
+        command="`holdfast conflicts` lists them.",
+    )
+
+
+def _other(reader: Reader, hub_id: str, clash: Clash) -> Memory | None:
+    """The memory that holds the file's text, unless somebody has changed it since."""
+    layer = "long_term" if clash.path == FILE_NAME else "journal"
+    for memory in reader.memories_by_hash(hub_id, clean.content_hash(clash.in_file)):
+        if (
+            memory.id != clash.memory_id
+            and memory.content == clash.in_file
+            and memory.layer == layer
+            and memory.visible
+            and memory.state != "archived"
+        ):
+            return memory
+    return None

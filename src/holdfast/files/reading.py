@@ -166,7 +166,7 @@ def _kept_aside(path: str, now: datetime) -> str:
 
 
 def free_name(path: str, now: datetime) -> str:
-    """A name beside the file for something that is kept of it."""
+    """A name beside the file for a copy of it."""
     stem = f"{path}.kept-{now:%Y%m%dT%H%M%SZ}"
     kept, number = stem, 1
     while os.path.lexists(kept):

@@ -9,10 +9,10 @@ import os
 from collections.abc import Iterator
 
 from holdfast.engine.core import Core
-from holdfast.engine.upkeep.secret_scan import Secret, for_everything, together, told
+from holdfast.engine.upkeep.secret_scan import Secret, for_everything, secrets_found, together
 from holdfast.engine.writing.edit import settle
 from holdfast.errors import HoldfastError
-from holdfast.files import archive
+from holdfast.files import conversation_archive
 from holdfast.files.atomic import locked, real_path, write_atomic
 from holdfast.files.attachments import storage
 from holdfast.files.journal import journal
@@ -42,7 +42,7 @@ def find_in_files(place: Place) -> list[Secret]:
             core.redactor.text(text)
             ours = path in mirrored or day_of_name(path) is not None or _is_archive(folder, path)
             ours = ours or path == FILE_NAME + COPY
-            found += told(core, path, fixable=ours)
+            found += secrets_found(core, path, fixable=ours)
     return together(found)
 
 
@@ -78,7 +78,7 @@ def clean_files(place: Place) -> list[str]:
 
 
 def _clean_archive(core: Core, folder: str, path: str) -> None:
-    with locked(os.path.join(folder, archive.FOLDER)):
+    with locked(os.path.join(folder, conversation_archive.FOLDER)):
         text = _text(folder, path)
         if text is not None:
             write_atomic(os.path.join(folder, path), core.redactor.text(text), within=folder)
@@ -116,4 +116,6 @@ def _text(folder: str, path: str) -> str | None:
 
 
 def _is_archive(folder: str, path: str) -> bool:
-    return path.startswith(f"{archive.FOLDER}/") and archive.is_archive(os.path.join(folder, path))
+    return path.startswith(f"{conversation_archive.FOLDER}/") and conversation_archive.is_archive(
+        os.path.join(folder, path)
+    )

@@ -11,18 +11,18 @@ from holdfast.errors import InvalidInput
 if TYPE_CHECKING:
     from holdfast.importers.record import Importer
 
-# The name of each, and the module that has its IMPORTER.
+# The name of each, and the module that has its IMPORTER, or the module and another name in it.
 MODULES = {
     "basic-memory": "basic_memory",
     "chatgpt": "chatgpt",
     "claude": "claude",
     "claude-mem": "claude_mem",
-    "csv": "csv_table",
+    "csv": "tables:CSV",
     "graphiti": "graphiti",
-    "json": "json_table",
+    "json": "tables:JSON",
     "langgraph": "langgraph",
     "letta": "letta",
-    "markdown": "markdown",
+    "markdown": "notes",
     "mcp-memory": "mcp_memory",
     "mcp-memory-service": "mcp_memory_service",
     "mem0": "mem0",
@@ -32,12 +32,12 @@ MODULES = {
 
 def importer_named(name: str) -> Importer:
     """The importer of that name."""
-    module = MODULES.get(name)
-    if module is None:
+    if name not in MODULES:
         raise InvalidInput(
             f"There is no importer {name!r}.", hint=f"There are: {', '.join(sorted(MODULES))}."
         )
-    found: Importer = import_module(f"holdfast.importers.{module}").IMPORTER
+    module, _, declared = MODULES[name].partition(":")
+    found: Importer = getattr(import_module(f"holdfast.importers.{module}"), declared or "IMPORTER")
     return found
 
 

@@ -74,12 +74,12 @@ def _fact(name: str, note: Note, line: str) -> Record | None:
         if text.startswith("("):
             return None
         context = _CONTEXT.search(text)
-        told = _CONTEXT.sub("", text) if context else text
-        tags = _HASHTAG.findall(told)
-        told = _HASHTAG.sub("", told).strip() or told
+        observed = _CONTEXT.sub("", text) if context else text
+        tags = _HASHTAG.findall(observed)
+        observed = _HASHTAG.sub("", observed).strip() or observed
         return Record(
             f"{name}#observation:{digest(line.strip())}",
-            about(note.title, told),
+            about(note.title, observed),
             category=kind,
             tags=[*note.listed_tags, *tags],
             noted={"observation": kind, "context": context.group(1) if context else None},

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from holdfast.errors import InvalidInput
-from holdfast.importers.archives import open_export
-from holdfast.importers.conversations import Turn, conversation
+from holdfast.importers.conversations import Turn, conversation, open_export
 from holdfast.importers.record import Found, Importer, Options, Record, Row, Skipped, digest, moment
 
 _CONVERSATIONS = r"conversations(?:-\d+)?\.json|.*\.json"

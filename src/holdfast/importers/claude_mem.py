@@ -28,8 +28,8 @@ def read(path: str, options: Options) -> Iterator[Found]:
 
 def _observation(row: dict[str, Any]) -> Found:
     facts = _list(row.get("facts"))
-    told = row.get("narrative") or row.get("text") or row.get("subtitle") or ""
-    parts = [str(told).strip(), "\n".join(f"- {fact}" for fact in facts)]
+    narrative = row.get("narrative") or row.get("text") or row.get("subtitle") or ""
+    parts = [str(narrative).strip(), "\n".join(f"- {fact}" for fact in facts)]
     text = "\n\n".join(part for part in parts if part) or str(row.get("title") or "")
     name = f"observation:{_session(row)}:{row['id']}"
     if not text.strip():

@@ -1,4 +1,5 @@
-"""Folders of Markdown notes: the files, front matter, tags and links of each."""
+"""Folders of Markdown notes, such as an Obsidian vault: the files, front matter, tags and links of
+each."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from holdfast.errors import HoldfastError, InvalidInput, NotFound
-from holdfast.importers.record import Skipped
+from holdfast.importers.record import Found, Importer, Options, Record, Row, Skipped, moment
 from holdfast.importers.text_files import read_text
 
 _FENCE = re.compile(r"\A---[ \t]*\r?\n(.*?)(?:^|\n)(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.S)
@@ -121,3 +122,51 @@ def _scalar(text: str) -> Any:
     if text.startswith("[") and text.endswith("]") and not text.startswith("[["):
         return [_scalar(part) for part in text[1:-1].split(",") if part.strip()]
     return text or None
+
+
+_OWN = frozenset(("title", "tags", "tag", "category", "created", "date", "updated", "modified"))
+
+
+def read(path: str, options: Options) -> Iterator[Found]:
+    folder = os.path.basename(os.path.abspath(path))
+    for note in notes_in(path):
+        yield note if isinstance(note, Skipped) else _record(folder, note)
+
+
+def _record(folder: str, note: Note) -> Found:
+    if not note.body.strip():
+        return Skipped(note.path, "it is empty")
+    fields = note.fields
+    return Record(
+        f"{folder}/{note.path}",
+        note.body.strip(),
+        created=moment(fields.get("created") or fields.get("date")),
+        updated=moment(fields.get("updated") or fields.get("modified")),
+        title=note.title,
+        category=str(fields["category"]) if fields.get("category") else None,
+        layer="library",
+        content_type="markdown",
+        tags=note.tags,
+        metadata={name: one for name, one in fields.items() if name not in _OWN},
+        noted={"path": note.path, "links": note.links},
+    )
+
+
+IMPORTER = Importer(
+    "markdown",
+    "Obsidian, or any folder of Markdown notes",
+    "the folder (the vault), or one note",
+    read,
+    (
+        Row("note", "a document with its title and text, without the front matter", "path"),
+        Row("front matter: title, tags, category", "the same"),
+        Row("front matter: created or date, updated", "valid from", "both times"),
+        Row("other fields of the front matter", "metadata; nested ones as text"),
+        Row("#tags in the text", "tags"),
+        Row("[[wikilinks]]", "stay in the text", "links"),
+        Row("hidden folders (.obsidian, .trash), links to elsewhere", "left out"),
+        Row("attachments, canvases", "left out: `holdfast push FILE` keeps a file"),
+    ),
+    example="~/Vault",
+    tried="notes written by hand in the format of Obsidian",
+)

@@ -13,7 +13,7 @@ from holdfast.importers.record import Found, Importer, Options, Record, Row, Ski
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)")
 _HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*$")
 _BULLET = re.compile(r"\s*[-*+]\s+(.*)$")
-# What the agent is, and is told to do: no memories.
+# The agent's persona and instructions, which are no memories.
 _INSTRUCTIONS = ("AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md")
 _FACTS = ("MEMORY.md", "memory.md", "USER.md")
 

@@ -23,7 +23,7 @@ class Refused(Exception):
 
 
 class _Fields:
-    """Stands for an object of a class that is not imported; `state` is what it was saved with."""
+    """Replaces an object of a class that is not imported; `state` is what was pickled of it."""
 
     state: Any = None
 

@@ -15,9 +15,9 @@ from holdfast.domain.clock import to_text
 from holdfast.domain.memory import ContentType, Draft, Kind, Layer
 from holdfast.engine.transfer.imports import Item
 from holdfast.errors import InvalidInput
-from holdfast.text import normalise
+from holdfast.text import clean
 
-# The name in a memory's metadata under which its origin stands.
+# The key of a memory's metadata that holds its origin.
 IMPORTED = "imported"
 _TITLE_CHARS_MAX = 200
 _LABEL_CHARS_MAX = 200
@@ -132,7 +132,7 @@ def _not_before(until: datetime | None, since: datetime | None) -> datetime | No
 
 def _key(text: str) -> str | None:
     try:
-        return normalise.clean_key(text)
+        return clean.clean_key(text)
     except InvalidInput:
         return None
 
@@ -140,14 +140,14 @@ def _key(text: str) -> str | None:
 def labels(values: Sequence[str]) -> tuple[str, ...]:
     """Tags as a hub takes them: what is not allowed in one becomes a dash."""
     found = dict.fromkeys(label(value) for value in values if isinstance(value, str))
-    return tuple(one for one in found if one)[: normalise.TAGS_MAX]
+    return tuple(one for one in found if one)[: clean.TAGS_MAX]
 
 
 def label(text: str) -> str:
     """A tag or category from any text; empty where nothing is left."""
     text = _cut(text.strip().lstrip("#"), 60)
     try:
-        return normalise.clean_tags([text])[0] if text else ""
+        return clean.clean_tags([text])[0] if text else ""
     except InvalidInput:
         return re.sub(r"[^\w.]+", "-", text.lower()).strip("-._")
 

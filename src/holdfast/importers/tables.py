@@ -12,7 +12,7 @@ from typing import Any
 
 from holdfast.domain.memory import KINDS
 from holdfast.errors import InvalidInput
-from holdfast.importers.record import Found, Options, Record, Row, Skipped, digest, moment
+from holdfast.importers.record import Found, Importer, Options, Record, Row, Skipped, digest, moment
 from holdfast.importers.text_files import LINE_BYTES_MAX, json_lines, opened, read_json
 
 # The fields that a mapping may name, and the columns that are taken where it does not.
@@ -199,4 +199,30 @@ ROWS = (
     Row("other columns", "metadata"),
     Row("row without text", "left out, and counted"),
     Row("a column that `--map` does not name", "is taken by its name: text or content, id, …"),
+)
+
+
+CSV = Importer(
+    "csv",
+    "a CSV file",
+    "a CSV file with a heading; commas, semicolons, tabs or bars between the columns",
+    read_csv,
+    ROWS,
+    scopes="user",
+    example="facts.csv --map text=content,created=date",
+    tried="files of this form",
+    maps=True,
+)
+
+
+JSON = Importer(
+    "json",
+    "JSON or JSON Lines",
+    "a .json file with a list of objects, or any other file with an object on each line",
+    read_table,
+    ROWS,
+    scopes="user",
+    example="facts.jsonl --map text=content,created=date",
+    tried="files of this form",
+    maps=True,
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.llm.base import Answer, Message, ModelCall
 from holdfast.llm.endpoint import (
-    Endpoint,
+    EndpointModel,
     arguments_of,
     clean,
     need,
@@ -30,15 +30,8 @@ if TYPE_CHECKING:
 OFFICIAL_URL = "https://api.anthropic.com"
 
 
-class AnthropicModel:
+class AnthropicModel(EndpointModel):
     """A model behind a URL of this protocol."""
-
-    def __init__(self, endpoint: Endpoint) -> None:
-        self._endpoint = endpoint
-
-    @property
-    def name(self) -> str:
-        return self._endpoint.spec.name
 
     def ask(
         self,

@@ -1,8 +1,8 @@
 """The contract of a language model: a system prompt and messages in, text or tool calls out.
 
 A model knows neither memories nor passes. It is asked once for each call of `ask`: rounds, caps and
-what a tool does are the business of whoever asks. Keys come from the environment and are never part
-of a value here.
+what a tool does are the caller's business. Keys come from the environment and are never part of a
+value here.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from httpx2 import Client, Response
 
     from holdfast.llm.base import ModelCall
-    from holdfast.llm.find import Spec
+    from holdfast.llm.providers import Spec
 
 
 # Far beyond what a pass may have answered; a server that says more does not keep to the tokens.
@@ -298,7 +298,8 @@ class Endpoint:
 
     def _key(self) -> str:
         """The key, or '' where none is needed. This machine's own servers get one only where a
-        setting names its variable: they need none, and it is not for whoever listens there."""
+        setting names its variable: they need none, and the key must not be sent to an unknown local
+        program."""
         local = self.spec.is_local
         if local and not self._key_named:
             return ""
@@ -326,6 +327,17 @@ class Endpoint:
         import logging
 
         logging.getLogger("holdfast.llm").info("%s", _without(fault.message, key))
+
+
+class EndpointModel:
+    """A model behind a URL; a subclass speaks the protocol."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+
+    @property
+    def name(self) -> str:
+        return self._endpoint.spec.name
 
 
 def need(module: str) -> ModuleType:
@@ -365,30 +377,30 @@ WAIT_S = 2.0
 def answering(urls: Iterable[str], *, wait_s: float = WAIT_S) -> dict[str, str]:
     """Asks all of them at once, and waits no longer than this: '' for each that answers, and for
     the others why they do not."""
-    told: dict[str, str] = {}
+    faults: dict[str, str] = {}
     wanted = list(dict.fromkeys(urls))
     # In threads, as looking a name up knows no bound; one that hangs ends with the process.
-    asking = [Thread(target=_ask, args=(url, wait_s, told), daemon=True) for url in wanted]
+    asking = [Thread(target=_ask, args=(url, wait_s, faults), daemon=True) for url in wanted]
     for one in asking:
         one.start()
     until = monotonic() + wait_s
     for one in asking:
         one.join(max(0.0, until - monotonic()))
-    return {url: told.get(url, f"no answer within {wait_s:g} seconds") for url in wanted}
+    return {url: faults.get(url, f"no answer within {wait_s:g} seconds") for url in wanted}
 
 
-def _ask(url: str, wait_s: float, told: dict[str, str]) -> None:
+def _ask(url: str, wait_s: float, faults: dict[str, str]) -> None:
     try:
         with urlopen(f"{url}/models", timeout=wait_s):
-            told[url] = ""
+            faults[url] = ""
     except HTTPError as refusal:
         # It wants a key, or knows no such list; it is there.
         refusal.close()
-        told[url] = ""
+        faults[url] = ""
     except TimeoutError:
-        # Whoever waits says so.
+        # A caller that waits says so.
         return
     except (OSError, HTTPException, ValueError) as error:
         cause = getattr(error, "reason", error)
         if not isinstance(cause, TimeoutError):
-            told[url] = str(getattr(cause, "strerror", None) or cause)
+            faults[url] = str(getattr(cause, "strerror", None) or cause)

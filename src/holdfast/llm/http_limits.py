@@ -28,7 +28,7 @@ _SENT = (
     *("host", "connection", "content-length", "content-type", "accept", "authorization"),
     *("x-api-key", "anthropic-version", "x-stainless-raw-response"),
 )
-# What the official addresses bill by; no other host is told.
+# What the official addresses bill by; it is sent to no other host.
 _BILLING = ("openai-organization", "openai-project")
 
 
@@ -78,7 +78,7 @@ class Line:
         )
 
     def cut(self) -> None:
-        """Ends it: whoever waits for bytes gets an error."""
+        """Closes it: a reader that waits for bytes gets an error."""
         with self._lock:
             self._is_cut = True
             for one in self._sockets:

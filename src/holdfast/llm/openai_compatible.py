@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.llm.base import Answer, Message, ModelCall
 from holdfast.llm.endpoint import (
-    Endpoint,
+    EndpointModel,
     arguments_of,
     clean,
     need,
@@ -31,15 +31,8 @@ if TYPE_CHECKING:
 OFFICIAL_URL = "https://api.openai.com/v1"
 
 
-class OpenAICompatibleModel:
+class OpenAICompatibleModel(EndpointModel):
     """A model behind a URL of this protocol."""
-
-    def __init__(self, endpoint: Endpoint) -> None:
-        self._endpoint = endpoint
-
-    @property
-    def name(self) -> str:
-        return self._endpoint.spec.name
 
     def ask(
         self,

@@ -93,11 +93,11 @@ def _clean(value: Any) -> Any:
 
 Ended: TypeAlias = Literal["done", "rounds", "requests", "tokens", "time"]
 
-# What a tool does with the arguments it was given; its answer is told to the model.
+# What a tool does with its arguments; the model is given the result.
 Handler: TypeAlias = "Callable[[dict[str, Any]], str]"
 Tools: TypeAlias = "Mapping[str, tuple[ModelTool, Handler]]"
 
-# An honest answer holds a handful of calls; what is beyond is told so and not done.
+# An honest answer holds a handful of calls; further calls are refused.
 CALLS_MAX = 16
 # A tool's answer is part of every later request of the talk; ten pages are enough.
 RESULT_CHARS_MAX = 20_000
@@ -139,8 +139,8 @@ def talk(
     *,
     clock: Callable[[], float] = time.monotonic,
 ) -> Talk:
-    """Asks, does what the model calls for, tells it the answers, until it has no more calls or a
-    bound is reached. The calls of the last round are done; their answers are told to nobody."""
+    """Asks the model, runs the calls it makes and sends it the results, until it makes no more
+    calls or a bound is reached. The calls of the last round are run; their results are not sent."""
     found = _talk(model, system, prompt, tools or {}, limits, clock)
     if found.ended != "done":
         _log(f"{model.name}: the talk ended with its {found.ended}, after {found.usage}")

@@ -1,2 +1,20 @@
 """What memory does by itself: the journaler after a turn, consolidation, the flush before a
 compaction. Each pass proposes; what is proposed is checked by rules before it is written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from logging import Logger
+
+
+def logger(name: str) -> Logger:
+    """The logger of that name. Without a handler Python would print to standard error, in the
+    middle of a conversation."""
+    import logging
+
+    root = logging.getLogger("holdfast")
+    if not root.handlers:
+        root.addHandler(logging.NullHandler())
+    return logging.getLogger(name)

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import InvalidSetting, ModelError
-from holdfast.passes.logs import logger
+from holdfast.passes import logger
 
 if TYPE_CHECKING:
-    from holdfast.engine.scope import Scope
+    from holdfast.engine.core import Scope
 
 WORK = "condense"
 # The second time it hears what was wrong with the first.

@@ -1,8 +1,8 @@
 """Before a compaction: the prompt that asks an agent to save what it must keep, and what can be
 captured without it, by rules, from turns that nobody has looked at yet.
 
-A turn is looked at once, whoever comes across it: the journaler, an earlier flush, or the same
-conversation given from outside. It asks no model; the agent itself is the better one.
+A turn is processed once: by the journaler, an earlier flush, or the same conversation given from
+outside. It asks no model; the agent itself is the better one.
 
 The log does not say who is the user of a turn. It is looked at only where that can be nobody but
 the one who flushes; where others use the hub too, their words would become somebody else's.
@@ -17,26 +17,27 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.results import Flushed, Noted
 from holdfast.engine.core import require_hub
 from holdfast.engine.echo.detect import with_echo_marked
-from holdfast.engine.observe import SEEN_MAX, USER_CHARS_MAX, mark_of, mark_seen, seen
+from holdfast.engine.log.observe import SEEN_MAX, USER_CHARS_MAX, mark_of, mark_seen, seen
+from holdfast.engine.log.turns import clean_session, others_logged
 from holdfast.engine.people.members import is_alone
-from holdfast.engine.turns import clean_session, others_logged
 from holdfast.engine.upkeep import capture_stats
 from holdfast.errors import Conflict, InvalidInput
 from holdfast.passes.journaler import Heard, Proposed, by_rules, take
 from holdfast.passes.work import synced_files
-from holdfast.text import normalise
-from holdfast.text.private import without_private
+from holdfast.text import clean
+from holdfast.text.clean import without_private
 
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
     from holdfast.engine.core import Core
     from holdfast.store.base import Writer
 
-# The newest turns of users, as many as the log keeps of both sides unless it is told otherwise.
+# The newest turns of users, as many as the log keeps of both sides by default.
 TURNS_MAX = 200
 assert TURNS_MAX < SEEN_MAX, "what was looked at must be known again"
 _USERS = frozenset({"user", "human", "me"})
-# As frameworks and exports call whoever is no person; `function` is the older name of a tool.
+# The roles of speakers that are no person, in frameworks and exports; `function` is the older name
+# of a tool.
 _NO_PEOPLE = frozenset(
     """
     assistant system tool developer ai model function function_call function_call_output tool_call
@@ -158,9 +159,9 @@ def _given(
     spoken = core.redactor.conversation([words for _, words, _ in said])
     for (speaker, _, at), words in zip(said, spoken, strict=True):
         name = speaker.strip()
-        if name.lower() in _NO_PEOPLE or not normalise.is_visible(words):
+        if name.lower() in _NO_PEOPLE or not clean.is_visible(words):
             continue
-        words = normalise.clean_content(words, bytes_max=core.settings["content.bytes_max"])
+        words = clean.clean_content(words, bytes_max=core.settings["content.bytes_max"])
         # As the log would have it, so that it is known again there.
         words = core.redactor.text(with_echo_marked(core, hub.id, words))
         named = "" if name.lower() in _USERS else name
@@ -169,7 +170,7 @@ def _given(
 
 def _said(messages: Iterable[Any] | str) -> Iterator[tuple[str, str, datetime | None]]:
     if isinstance(messages, str):
-        from holdfast.text.extract_facts import said_in
+        from holdfast.text.capture.transcript import said_in
 
         found = said_in(without_private(messages))
         yield from ((one.speaker, one.words, one.at) for one in found)
@@ -182,7 +183,7 @@ def _said(messages: Iterable[Any] | str) -> Iterator[tuple[str, str, datetime | 
                 hint='For example: {"role": "user", "content": "Hello"}',
             )
         text = without_private(_text(one.get("content")))
-        yield role, text, normalise.clean_time(one.get("at"))
+        yield role, text, clean.clean_time(one.get("at"))
 
 
 def _text(content: Any) -> str:

@@ -5,8 +5,8 @@ Fresh for each turn: it is shown the turn and nothing else. With a model it may 
 known and propose; without one, rules read what the user said. Whatever is proposed must be said in
 the turn, and goes through `engine.automatic`, which knows what is known already. What only the
 assistant said is marked, and never promoted by itself. A model that fails is tried again; in the
-end the rules do the work. Nothing of this is told to anybody but the log. Who works on jobs is not
-known here.
+end the rules do the work. Failures are only logged. This module does not know which worker runs its
+jobs.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from holdfast.domain.clock import from_text
 from holdfast.domain.memory import EXPLICIT, Origin
 from holdfast.domain.results import Noted
 from holdfast.domain.review import reason_without_words
+from holdfast.engine.core import Scope
 from holdfast.engine.jobs import queue
 from holdfast.engine.jobs.queue import Runner, Stopped
-from holdfast.engine.scope import Scope
 from holdfast.engine.upkeep import capture_stats
 from holdfast.engine.writing.proposals import ASSISTANT, SAID_BY, Proposal, Taken, take_proposals
 from holdfast.errors import InvalidSetting, ModelError, NotFound
-from holdfast.passes.logs import logger
+from holdfast.passes import logger
 from holdfast.passes.work import makes_journals, synced_files
+from holdfast.text.clean import content_hash
+from holdfast.text.facts.statements import without_note
 from holdfast.text.guard import instruction_shaped
-from holdfast.text.normalise import content_hash
 from holdfast.text.secrets import PLACEHOLDER
-from holdfast.text.statements import without_note
 
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
@@ -181,8 +181,8 @@ def take(
     replaces: bool = True,
     change: str | None = None,
 ) -> list[Noted]:
-    """Takes in what was proposed of some turns, as one change set, and has `finish` told what
-    became of each, inside the transaction. Returns the same with its words."""
+    """Writes the proposals of some turns as one change set, and calls `finish` with the outcomes
+    inside the transaction. Returns the outcomes with their texts."""
     told: list[Noted] = []
     placed = _with_paths(core, hub, turns)
 
@@ -259,11 +259,14 @@ class Proposed:
         explicit: bool = False,
         standing: bool = False,
         verbatim: Span | None = None,
+        reworded: Span | None = None,
         occurred_at: datetime | None = None,
         occurred_until: datetime | None = None,
     ) -> str:
         """Adds a proposal; returns '' or why it is dropped. What is `verbatim` in the user's words
-        needs no check against them."""
+        needs no check against them. What rules have `reworded` from a part of the turn is kept in
+        the words of that part where the rewording is not recognised."""
+        from holdfast.text.capture.wording import in_own_words
         from holdfast.text.grounding import Unsupported, ground
 
         heard, text = self.heard, " ".join(text.split())
@@ -276,6 +279,8 @@ class Proposed:
         role, said = "user", heard.user
         claim = without_note(text)
         found = verbatim or ground(claim, said, at=heard.at, quote=quote, speaker=heard.speaker)
+        if reworded and isinstance(found, Unsupported) and found.reason in _REWORDING:
+            text, found = in_own_words(said[reworded.start : reworded.end], heard.at), reworded
         if isinstance(found, Unsupported):
             why = found.reason
             role, said = ASSISTANT, heard.assistant
@@ -283,7 +288,7 @@ class Proposed:
             if isinstance(found, Unsupported):
                 return self._drop(why, text)
         if _is_about_secret(said, found):
-            # 'The gate code is' tells nobody anything, and the code itself is not kept.
+            # 'The gate code is' tells nobody anything, and the code itself is not stored.
             return self._drop("secret", text)
         metadata: dict[str, object] = {SAID_BY: ASSISTANT} if role == ASSISTANT else {}
         if explicit:
@@ -352,6 +357,10 @@ def _trust(role: str, text: str) -> Trust:
     return "user" if role == "user" else "agent"
 
 
+# Why a rewording by the rules may fail to be recognised, though what was said is a statement.
+_REWORDING = ("words", "tense", "number", "name")
+
+
 def by_rules(proposed: Proposed, *, explicit_only: bool = False) -> None:
     """What the rules find in the user's words, where nothing was proposed of these words yet; or
     only what the user asks to be remembered."""
@@ -359,18 +368,24 @@ def by_rules(proposed: Proposed, *, explicit_only: bool = False) -> None:
     from holdfast.text.grounding import Span
 
     heard, said = proposed.heard, proposed.heard.user
-    for one in capture(said, at=heard.at, speaker=heard.speaker, question=heard.question):
+    facts = capture(said, at=heard.at, speaker=heard.speaker, question=heard.question)
+    for one in facts:
         if one.standing:
             proposed.mark_standing(one.start, one.end)
-        if (explicit_only and not one.explicit) or proposed.speaks_of(one.start, one.end):
+    # Before any is added: the same words may state two facts.
+    new = [one for one in facts if not proposed.speaks_of(one.start, one.end)]
+    for one in new:
+        if explicit_only and not one.explicit:
             continue
+        span, quote = Span(one.start, one.end), said[one.start : one.end]
         proposed.add(
             one.text,
-            quote=said[one.start : one.end],
+            quote=quote,
             category=one.category,
             explicit=one.explicit,
             standing=one.standing,
-            verbatim=Span(one.start, one.end) if one.verbatim else None,
+            verbatim=span if one.verbatim else None,
+            reworded=None if one.verbatim or heard.speaker else span,
             occurred_at=one.occurred_at,
             occurred_until=one.occurred_until,
         )

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast import engine
 from holdfast.domain.query import Filter
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Scope
 from holdfast.engine.upkeep.model_usage import limits_of
 from holdfast.errors import InvalidInput
 from holdfast.llm.base import ModelTool
 from holdfast.llm.tool_loop import talk
-from holdfast.text.spans import snippet
+from holdfast.text.analysis.spans import snippet
 
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub

@@ -16,13 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.clock import from_text
 from holdfast.engine.jobs import singleton
-from holdfast.engine.upkeep import lifecycle_due
+from holdfast.engine.upkeep import automatic
 from holdfast.errors import HoldfastError
-from holdfast.passes.logs import logger
+from holdfast.passes import logger
 
 if TYPE_CHECKING:
-    from datetime import timedelta
-
     from holdfast.engine.core import Core
     from holdfast.engine.jobs.singleton import Singleton
     from holdfast.settings import Settings
@@ -88,8 +86,8 @@ def run_due(
     stop: Callable[[], bool],
     passes: list[Periodic] | None = None,
 ) -> int:
-    """Runs what is due, hub by hub, and returns how many runs that were. What goes wrong in one is
-    told in the log, and tried again when it is due the next time."""
+    """Runs what is due, hub by hub, and returns how many runs that were. Errors are logged, and the
+    run is tried again when it is due the next time."""
     core.settings.refresh()
     wanted = [
         (one, every)
@@ -148,13 +146,13 @@ def _run(one: Periodic, open_hub: Callable[[str], Any], hub: str) -> bool:
 
 
 def _every(settings: Settings) -> timedelta | None:
-    return lifecycle_due.EVERY if settings["lifecycle.automatic"] else None
+    return automatic.EVERY if settings["lifecycle.automatic"] else None
 
 
 def run_if_due(hub: Any) -> bool:
-    """Runs the lifecycle in a hub (a HubMemory) where it is due; returns whether it did. Answers
-    that were kept for requests sent again go with it."""
-    if not lifecycle_due.claim(hub.core, hub.id):
+    """Runs the lifecycle in a hub (a HubMemory) where it is due; returns whether it did. Expired
+    responses of idempotent requests are removed with it."""
+    if not automatic.claim(hub.core, hub.id):
         return False
     from holdfast.engine import idempotency
 
@@ -163,7 +161,7 @@ def run_if_due(hub: Any) -> bool:
     return True
 
 
-PERIODIC = Periodic("lifecycle", _every, run_if_due, lifecycle_due.is_due)
+PERIODIC = Periodic("lifecycle", _every, run_if_due, automatic.is_due)
 
 
 # Passes run every few hours, so checking after each turn would find nothing.

@@ -11,12 +11,12 @@ from contextlib import contextmanager, suppress
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
+from holdfast.engine.core import Scope
 from holdfast.engine.jobs import queue
 from holdfast.engine.jobs.queue import Runner, work_on_next
-from holdfast.engine.scope import Scope
 from holdfast.errors import HoldfastError, StoreClosed
 from holdfast.files.atomic import hub_folder, is_kept_in_files, make_folder
-from holdfast.passes.logs import logger
+from holdfast.passes import logger
 from holdfast.store.values import Capability
 
 if TYPE_CHECKING:
@@ -38,32 +38,33 @@ def synced_files(
             make_folder(folder)
     if not is_kept_in_files(folder):
         yield
-        _tell(hub.name, notes)
+        _log_notes(hub.name, notes)
         return
-    from holdfast.files.file_sync import Step
+    from holdfast.files.file_sync import FileSync
     from holdfast.files.journal import journal
-    from holdfast.files.journal.changes import Look
+    from holdfast.files.journal.changes import JournalChanges
     from holdfast.files.journal.entries import Place
 
-    # Files belong to the hub: they are kept in the name of its owner, and hold what the store does.
+    # Files belong to the hub: they are synced in the name of its owner, and hold what the store
+    # does.
     owner = core.acting(hub.owner, sees_all=True)
     scope = Scope(owner, hub.id, hub.name)
-    step = Step(scope, os.path.join(folder, "MEMORY.md"))
-    place = Place(scope, folder, Look())
+    sync = FileSync(scope, os.path.join(folder, "MEMORY.md"))
+    place = Place(scope, folder, JournalChanges())
     with _noted(notes):
-        step.before()
-        journal.take_in(place, place.look.changed(owner, hub.id, folder))
-        if step.decisions():
+        sync.before()
+        journal.take_in(place, place.changes.changed(owner, hub.id, folder))
+        if sync.decisions():
             notes += journal.follow(place)
     yield
     for day in sorted(set(days)):
         with _noted(notes):
             notes += journal.sync_day(place, day)
     with _noted(notes):
-        step.after()
+        sync.after()
         # A pass holds what it is not sure of.
-        step.waiting()
-    _tell(hub.name, [*notes, *step.notes, *place.look.notes])
+        sync.waiting()
+    _log_notes(hub.name, [*notes, *sync.notes, *place.changes.notes])
 
 
 def makes_journals(core: Core) -> bool:
@@ -82,7 +83,7 @@ def _noted(notes: list[str]) -> Iterator[None]:
         notes.append(str(error))
 
 
-def _tell(hub: str, notes: list[str]) -> None:
+def _log_notes(hub: str, notes: list[str]) -> None:
     for note in notes:
         logger("holdfast.passes").info("%s: %s", hub, note)
 
@@ -113,9 +114,9 @@ def runner_of(
     return journaler.runner(home, stop=stop)
 
 
-class Hand:
-    """Works on jobs of one kind, one after the other, and can let go of the one at hand. An error
-    that nobody foresaw is told in the log; the job is tried again, as after any other."""
+class JobWorker:
+    """Works on jobs of one kind, one after the other, and can release the current one. An
+    unexpected error is logged; the job is tried again, as after any other."""
 
     def __init__(
         self,
@@ -127,7 +128,7 @@ class Hand:
         stop: Callable[[], bool] = _never,
     ) -> None:
         self._core = core.acting(sees_all=True)
-        # Made when it is first needed: what it takes to work is not on the path of who asks for it.
+        # Created at first use, so that enqueueing a job does not load what working on it needs.
         self._make: Callable[[], Runner] = lambda: runner_of(work, home, allowed=allowed, stop=stop)
         self._made: Runner | None = None
         self._lock = threading.Lock()
@@ -154,6 +155,7 @@ class Hand:
 
         try:
             return work_on_next(self._core, self._runner, holds=holds, after=self._hub_id)
+        # A job may fail in any way; it is noted and tried again, and the next one goes on.
         except Exception as error:
             if not held or self._runner.failed is None:
                 raise
@@ -192,8 +194,8 @@ def work_until_done(
     """Works on everything that is due; returns how many jobs that were."""
     done = 0
     for work in works:
-        hand = Hand(core, work, home, allowed=allowed)
-        while hand.work_on_next() is not None:
+        worker = JobWorker(core, work, home, allowed=allowed)
+        while worker.work_on_next() is not None:
             done += 1
     return done
 
@@ -208,7 +210,7 @@ class Shadow:
         self._stop, self._wake, self._idle = (threading.Event() for _ in range(3))
         self._idle.set()
         self._thread: threading.Thread | None = None
-        self._hand = Hand(core, queue.JOURNAL, home, stop=self._stop.is_set)
+        self._worker = JobWorker(core, queue.JOURNAL, home, stop=self._stop.is_set)
 
     def start(self) -> None:
         """Begins, or has another look, unless it has been stopped for good."""
@@ -239,7 +241,7 @@ class Shadow:
 
     def _work(self) -> None:
         try:
-            while not self._stop.is_set() and self._hand.work_on_next() is not None:
+            while not self._stop.is_set() and self._worker.work_on_next() is not None:
                 pass
         except Exception as error:  # noqa: BLE001  # the last stop of this thread
             # Who waits for it must not wait for ever. The turn is in the store, and is looked at
@@ -262,7 +264,7 @@ class Shadow:
         if thread is not None:
             thread.join(STOP_S)
             if thread.is_alive():
-                self._hand.let_go()
+                self._worker.let_go()
 
     def wait(self) -> None:
         """Until there is nothing to do now."""

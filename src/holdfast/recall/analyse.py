@@ -8,14 +8,16 @@ intent is worth is decided where hits are ranked.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import cache
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast, get_args
 
 from holdfast.domain.memory import KINDS, SOURCES, Kind
+from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.errors import InvalidInput
+from holdfast.text.analysis.terms import is_stop, phrase_terms, query_terms
 from holdfast.text.dates import find_dates, parse_when
-from holdfast.text.terms import is_stop, phrase_terms, query_terms
 
 # A question is a few sentences; what is pasted after that slows every stage and blurs the vector.
 CHARS_MAX = 4_000
@@ -29,7 +31,7 @@ Field: TypeAlias = Literal["tag", "category", "kind", "key", "source", "before",
 FIELDS: tuple[Field, ...] = get_args(Field)
 
 
-class Filter(NamedTuple):
+class FieldCondition(NamedTuple):
     """A condition a memory must meet, or with `negated` must not; before and after hold times."""
 
     field: Field
@@ -53,13 +55,15 @@ class Analysis(NamedTuple):
     terms: tuple[str, ...] = ()
     phrases: tuple[tuple[str, ...], ...] = ()
     excluded: tuple[tuple[str, ...], ...] = ()
-    filters: tuple[Filter, ...] = ()
+    filters: tuple[FieldCondition, ...] = ()
     window: Window | None = None
     kind: Kind | None = None
     names: tuple[str, ...] = ()
     cut: bool = False
     # Several sentences: part of a dialogue rather than a question or a search.
     is_prompt: bool = False
+    # Asked in a sentence, and no search for words.
+    is_question: bool = False
 
 
 def analyse(
@@ -75,22 +79,24 @@ def analyse(
     if not text.strip():
         raise InvalidInput("Say what to look for, in a few words: the query is empty.")
     asked = text.strip()
+    is_prompt = len(_sentences(asked[:CHARS_MAX])) > 1
+    if is_prompt:
+        asked = _written(asked)
     cut = len(asked) > CHARS_MAX
     if cut:
         # At a space, so that no half a filter is left at the end.
         asked = asked[:CHARS_MAX].rsplit(None, 1)[0]
-    filters: tuple[Filter, ...] = ()
+    filters: tuple[FieldCondition, ...] = ()
     excluded: tuple[tuple[str, ...], ...] = ()
     phrases: tuple[tuple[str, ...], ...] = ()
     words = asked
-    is_prompt = len(_sentences(asked)) > 1
     if not plain and not is_prompt:
         filters, words = _take_filters(asked, now=now, zone=zone)
     if not plain and not is_prompt and not asked.endswith("?"):
         rest = words
         excluded, words = _take_exclusions(rest)
         if excluded and not filters and not _WORD.search(words):
-            # Everything but these would be the whole store; whoever types only '-i' means '-i'.
+            # Everything but these would be the whole store; a query of '-i' alone means '-i'.
             excluded, words = (), rest
         phrases, words = _take_phrases(words)
     words = " ".join(words.split())
@@ -107,9 +113,15 @@ def analyse(
         names=_names(words),
         cut=cut or len(terms) > TERMS_MAX,
         is_prompt=is_prompt,
+        is_question=bool(_QUESTION.match(asked)),
     )
 
 
+_QUESTION = re.compile(
+    r"(?:who|whom|whose|what|when|where|which|why|how|am|is|are|was|were|do|does|did|can|could|has"
+    r"|have|had|may|must|will|would|should)\s|[^?]*\?\s*$",
+    re.IGNORECASE,
+)
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 # Fewer words are an abbreviation, a greeting or a remark.
 _SENTENCE_WORDS_LEAST = 3
@@ -117,6 +129,31 @@ _SENTENCE_WORDS_LEAST = 3
 
 def _sentences(text: str) -> list[str]:
     return [s for s in _SENTENCE_END.split(text) if len(s.split()) >= _SENTENCE_WORDS_LEAST]
+
+
+# Fewer telling words ('fix this') ask about what was pasted.
+_WRITTEN_TERMS_LEAST = 4
+# More is never read; a file that was pasted whole must not take a second.
+_WRITTEN_CHARS_MAX = 100_000
+
+
+def _written(prompt: str) -> str:
+    """What a prompt asks, without the code or log that was pasted into it; text that is too short
+    to be asked alone is put before what was pasted."""
+    if "\n" not in prompt:
+        return prompt
+    from holdfast.text.analysis.prose import without_pasted  # few questions need its patterns
+
+    text = prompt
+    if len(prompt) > _WRITTEN_CHARS_MAX:
+        half = _WRITTEN_CHARS_MAX // 2
+        text = f"{prompt[:half]}\n{prompt[-half:]}"
+    written = without_pasted(text)
+    if len(written) == len(text):
+        return prompt
+    if len(query_terms(written)) < _WRITTEN_TERMS_LEAST:
+        return f"{written}\n{prompt}"
+    return written
 
 
 # ── filters ──────────────────────────────────────────────────────────────────────────────────
@@ -138,10 +175,10 @@ def _filter_pattern() -> re.Pattern[str]:
 
 def _take_filters(
     text: str, *, now: datetime, zone: tzinfo | None
-) -> tuple[tuple[Filter, ...], str]:
+) -> tuple[tuple[FieldCondition, ...], str]:
     if ":" not in text:
         return (), text
-    filters: list[Filter] = []
+    filters: list[FieldCondition] = []
 
     def take(found: re.Match[str]) -> str:
         minus, name, quoted, bare = found.groups()
@@ -158,7 +195,9 @@ def _take_filters(
     return tuple(dict.fromkeys(filters)), rest
 
 
-def _filter(name: str, value: str, negated: bool, *, now: datetime, zone: tzinfo | None) -> Filter:
+def _filter(
+    name: str, value: str, negated: bool, *, now: datetime, zone: tzinfo | None
+) -> FieldCondition:
     field = next(known for known in FIELDS if known == name)
     if not value:
         raise InvalidInput(
@@ -166,17 +205,17 @@ def _filter(name: str, value: str, negated: bool, *, now: datetime, zone: tzinfo
             hint=f'Write {field}:value or {field}:"two words".',
         )
     if field == "kind":
-        return Filter(field, _kind(value), negated)
+        return FieldCondition(field, _kind(value), negated)
     if field == "source" and value.lower() in SOURCES:
         # Any other value may name a file or an agent, so it cannot be wrong here.
-        return Filter(field, value.lower(), negated)
+        return FieldCondition(field, value.lower(), negated)
     if field in ("before", "after"):
         when = parse_when(value, now=now, zone=zone or UTC)
         if negated:
             # Not before a moment is from it on: the same as after, which begins with it.
             field = "after" if field == "before" else "before"
-        return Filter(field, when)
-    return Filter(field, value, negated)
+        return FieldCondition(field, when)
+    return FieldCondition(field, value, negated)
 
 
 def _kind(value: str) -> str:
@@ -191,7 +230,7 @@ def _kind(value: str) -> str:
     )
 
 
-def _check_window(filters: list[Filter]) -> None:
+def _check_window(filters: list[FieldCondition]) -> None:
     after = [f.value for f in filters if f.field == "after" and isinstance(f.value, datetime)]
     before = [f.value for f in filters if f.field == "before" and isinstance(f.value, datetime)]
     if after and before and max(after) >= min(before):
@@ -317,3 +356,50 @@ def _names(words: str) -> tuple[str, ...]:
         if not is_stop(name):
             names[name] = None
     return tuple(names)
+
+
+Label = TypeVar("Label", bound=str)
+
+
+def read_conditions(
+    wanted: Filter, conditions: Sequence[FieldCondition]
+) -> tuple[Filter, list[Filter]]:
+    """The caller's filter narrowed by the conditions of a question (`tag:x`, `-kind:y`,
+    `after:May`), and the filters that must not be met."""
+    unwanted = []
+    for condition in conditions:
+        if condition.negated:
+            unwanted.append(_narrowed(EVERYTHING, condition))
+        else:
+            wanted = _narrowed(wanted, condition)
+    return wanted, unwanted
+
+
+def _narrowed(wanted: Filter, condition: FieldCondition) -> Filter:
+    value = condition.value
+    if isinstance(value, datetime):
+        if condition.field == "after":
+            return wanted._replace(since=max(value, wanted.since or value))
+        return wanted._replace(until=min(value, wanted.until or value))
+    match condition.field:
+        case "tag":
+            return wanted._replace(tags=(*wanted.tags, value.lower()))
+        case "category":
+            return wanted._replace(categories=_narrower(wanted.categories, value.lower()))
+        case "kind":
+            return wanted._replace(kinds=_narrower(wanted.kinds, cast(Kind, value)))
+        case "key":
+            return wanted._replace(key=value if wanted.key in (None, value) else _NOTHING)
+        case _ if value in SOURCES:
+            return wanted._replace(sources=_narrower(wanted.sources, value))
+        case _:
+            return wanted._replace(came_from=value if wanted.came_from is None else _NOTHING)
+
+
+# No memory has this key, category or source: a space is taken off every label.
+_NOTHING: Any = " "
+
+
+def _narrower(allowed: tuple[Label, ...], value: Label) -> tuple[Label, ...]:
+    """The question may narrow what the caller asked for, and never widen it."""
+    return (value,) if not allowed or value in allowed else (_NOTHING,)

@@ -1,83 +1,138 @@
 """How likely each memory answers the question, and how likely the hub holds an answer at all.
 
 A score orders the hits of one question and says nothing across questions. The confidence of an
-answer is a logistic function of four features of its ten best memories: the best cosine, how far it
-stands out from the tenth, and how many of the question's words the first and the best of them hold,
-rare words counting more. A model whose cosines were not measured is compared with the hub's own
-background instead: how far the best cosine is above what this question has with the hub's other
-text, in standard deviations. The weights are learned (`python -m bench.confidence`).
+answer is a logistic function of a few features, chosen and weighted on questions that have an
+answer and on questions that were meant for another hub (`python -m bench.confidence`). Cosines
+depend on the question: some are near to any text. So the best cosine counts beside what the
+question has in common with general text, and with the hub at large.
+
+A model whose cosines were not measured is compared with the hub alone: how far the best cosine is
+above what this question has with the hub's other text, in standard deviations.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.recall import weights
 from holdfast.recall.evidence import Evidence
 
+if TYPE_CHECKING:
+    from holdfast.recall.coverage import Coverage
+
 
 class Background(NamedTuple):
-    """The cosines of a question with all of a hub's text, or a sample of it."""
+    """What a question has in common with other text than its answer."""
 
-    mean: float
-    deviation: float
-    windows: int
+    # The mean of its cosines with the hub's text, and with general text.
+    hub: float
+    general: float = 0.0
+    # For a model that was not measured: the deviation of the first, over so many windows.
+    deviation: float = 0.0
+    windows: int = 0
 
 
 class Features(NamedTuple):
-    """What the confidence of an answer is made of."""
+    """What the confidence of an answer is made of, for a model that was measured."""
 
+    # The best cosine of the first hits. Being of the time that was asked about adds to it.
     cosine: float
+    # How far the nearest memory stands out from the thirtieth.
     gap: float
+    # The share of the question's words that the first hit holds, rare ones counting for more, with
+    # the speaker and the time that are asked for.
     coverage: float
-    first_coverage: float
+    hub: float
+    general: float
+    # The share of the names in the question that none of the first hits holds. A prompt brings up
+    # new names, so they count in questions alone.
+    absent_names: float
 
 
-def features(ordered: Sequence[Evidence], covered: Callable[[Evidence], float]) -> Features:
-    """The features of an answer. Being of the time that was asked about makes it likelier."""
+class Estimate(NamedTuple):
+    """How likely the hub holds an answer, as log odds, and the best cosine."""
+
+    logit: float
+    cosine: float
+
+    @property
+    def confidence(self) -> float:
+        return round(_sigmoid(self.logit), 4)
+
+
+def features(
+    ordered: Sequence[Evidence], covered: Coverage, background: Background, names: Sequence[str]
+) -> Features:
+    """The features of an answer, best hits first, to a question with these names in it."""
     best = ordered[: weights.CONFIDENCE_LOOKS_AT]
-    cosines = sorted((_nearness(item) for item in ordered), reverse=True)
-    last = cosines[min(weights.CONFIDENCE_LOOKS_AT, len(cosines)) - 1]
     return Features(
-        max(_nearness(item) + item.parts.get("window", 0.0) for item in best),
-        cosines[0] - last,
-        max(map(covered, best)),
-        covered(best[0]),
+        _best_cosine(ordered),
+        _gap(sorted(map(_nearness, ordered), reverse=True), background.general),
+        covered.of_first(best),
+        background.hub,
+        background.general,
+        covered.absent_names(names, best),
     )
 
 
 def estimate(
     ordered: Sequence[Evidence],
-    covered: Callable[[Evidence], float],
+    covered: Coverage,
     model: str,
     background: Background | None,
-) -> float:
-    """Sets the probability of each memory; returns the confidence of the whole answer.
-
-    No memory is likelier than one that ranks before it.
-    """
-    if not ordered:
-        return 0.0
-    found = features(ordered, covered)
-    logit = _logit(found, model, background)
-    likely = 1.0
-    for item in ordered:
-        likely = item.probability = min(likely, _probability(item, covered(item), found, logit))
-    return round(_sigmoid(logit), 4)
-
-
-def _logit(found: Features, model: str, background: Background | None) -> float:
-    if not found.cosine:
+    names: Sequence[str] = (),
+) -> Estimate:
+    """How likely the hub holds an answer, given at least one memory that may be it."""
+    cosine = _best_cosine(ordered)
+    known = weights.CONFIDENCE.get(model)
+    if not cosine:
         # Words alone: as many of them as make an answer are just enough to show it.
-        return _odds(found.coverage) - _odds(weights.CUT_COVERAGE) + _odds(weights.CUT_CONFIDENCE)
-    if (known := weights.CONFIDENCE.get(model)) is not None:
-        bias, *factors = known
-        return bias + sum(f * value for f, value in zip(factors, found, strict=True))
-    bias, *factors = weights.CONFIDENCE_ANY_MODEL
-    away = _above(found.cosine, background)
-    return bias + sum(f * v for f, v in zip(factors, (away, *found[2:]), strict=True))
+        share = _odds(_best_coverage(ordered, covered)) - _odds(weights.CUT_COVERAGE)
+        return Estimate(share + _odds(weights.CUT_CONFIDENCE_ANY_MODEL), cosine)
+    if known is not None and background is not None:
+        found = features(ordered, covered, background, names)
+        return Estimate(_weighted(known, found), cosine)
+    values = (
+        _above(cosine, background),
+        _best_coverage(ordered, covered),
+        covered(ordered[0]),
+        covered.absent_names(names, ordered[: weights.CONFIDENCE_LOOKS_AT]),
+    )
+    return Estimate(_weighted(weights.CONFIDENCE_ANY_MODEL, values), cosine)
+
+
+def rate(shown: Sequence[Evidence], covered: Coverage, answer: Estimate) -> None:
+    """Sets the probability of each memory that is shown.
+
+    None is likelier than one that ranks before it.
+    """
+    likely = 1.0
+    for item in shown:
+        likely = item.probability = min(likely, _probability(item, covered(item), answer))
+
+
+def _weighted(factors: Sequence[float], values: Sequence[float]) -> float:
+    bias, *factors = factors
+    return bias + sum(f * value for f, value in zip(factors, values, strict=True))
+
+
+def _gap(cosines: Sequence[float], general: float) -> float:
+    """How far the first stands out from the thirtieth. Where there are fewer, the last stands for
+    them and general text for those that are missing."""
+    last = cosines[: weights.CONFIDENCE_GAP_RANK][-1]
+    missing = max(0, 1 - len(cosines) / weights.CONFIDENCE_GAP_RANK)
+    return cosines[0] - (missing * general + (1 - missing) * last)
+
+
+def _best_cosine(ordered: Sequence[Evidence]) -> float:
+    best = ordered[: weights.CONFIDENCE_LOOKS_AT]
+    return max(_nearness(item) + item.parts.get("window", 0.0) for item in best)
+
+
+def _best_coverage(ordered: Sequence[Evidence], covered: Coverage) -> float:
+    return max(map(covered, ordered[: weights.CONFIDENCE_LOOKS_AT]))
 
 
 def _above(cosine: float, background: Background | None) -> float:
@@ -87,15 +142,15 @@ def _above(cosine: float, background: Background | None) -> float:
         return weights.CONFIDENCE_UNKNOWN
     spread = max(background.deviation, 1e-3)
     by_chance = math.sqrt(2 * math.log(background.windows))
-    return (cosine - background.mean) / spread - by_chance
+    return (cosine - background.hub) / spread - by_chance
 
 
-def _probability(item: Evidence, coverage: float, found: Features, logit: float) -> float:
+def _probability(item: Evidence, coverage: float, answer: Estimate) -> float:
     if "substring" in item.parts:
         return 1.0
-    bias, answer, nearer, covers = weights.HIT_PROBABILITY
-    behind = found.cosine - _nearness(item)
-    return _sigmoid(bias + answer * logit - nearer * behind + covers * coverage)
+    bias, likely, nearer, covers = weights.HIT_PROBABILITY
+    behind = answer.cosine - _nearness(item)
+    return _sigmoid(bias + likely * answer.logit - nearer * behind + covers * coverage)
 
 
 def _nearness(item: Evidence) -> float:

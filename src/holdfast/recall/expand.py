@@ -1,18 +1,22 @@
-"""Other words for what a question asks, as far as the hub uses them.
+"""Other words for what a question asks, as far as the hub uses them; and names in a question that
+the hub does not know.
 
-From a table (prod, production), from definitions in the hub ('PostgreSQL (pg)'), from spellings of
-numbers, from inflections and compounds of six languages, and from the hub's own vocabulary where a
-word of the question is unknown to it and looks like a mistype. An alternative never adds to the
-word that it stands for: a passage counts the better of the two.
+Other words come from a table (prod, production), from definitions in the hub ('PostgreSQL (pg)'),
+from spellings of numbers and words (colour, color; time zone, timezone), from inflections and
+compounds of six languages, and from the hub's own vocabulary where a word of the question is
+unknown to it and looks like a mistype. An alternative never adds to the word that it replaces: a
+passage counts the better of the two. A question about somebody of whom nothing was ever said gets
+no answer, however close other people's words are.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.query import EVERYTHING
-from holdfast.recall.owners import owners_by_id
+from holdfast.recall.evidence import owners_by_id
 from holdfast.recall.weights import (
     COMPOUND_QUALITY,
     FORM_QUALITY,
@@ -20,20 +24,24 @@ from holdfast.recall.weights import (
     VARIANT_QUALITY,
 )
 from holdfast.store.values import Lexicon, TermQuery
-from holdfast.text.edit_distance import edits
-from holdfast.text.languages import LANGUAGES, function_words, language_of, stem
-from holdfast.text.terms import phrase_terms, words_of
-from holdfast.text.variants import (
+from holdfast.text.analysis.languages import LANGUAGES, function_words, language_of, stem
+from holdfast.text.analysis.terms import phrase_terms, terms, words_of
+from holdfast.text.analysis.variants import (
     DEFINES,
     Variant,
     definitions,
+    edits,
     find_variants,
+    joined_variants,
     number_variants,
     spelled_out,
+    spelling_variants,
+    split_variants,
 )
 
 if TYPE_CHECKING:
     from holdfast.store.base import Reader
+
 
 # Looking into the vocabulary costs some milliseconds in a large hub: a long prompt has many unknown
 # words, and none of them matters much.
@@ -44,14 +52,18 @@ _VOCABULARY_MAX = 2_000
 _TYPO_CHARS_LEAST = 5
 _TWO_TYPOS_CHARS_LEAST = 9
 _FORM_CHARS_LEAST = 4
+_TWO_WORDS_CHARS_LEAST = 5
 _COMPOUND_CHARS_LEAST = 5
+_COMPOUND_FRONT_LEAST = 3
+# Memories that are looked through for compounds that end with a word.
+_COMPOUND_MEMORIES_MAX = 50
 _ALTERNATIVES_MAX = 4
 _DEFINING_PASSAGES_MAX = 8
 
 
 class Alternative(NamedTuple):
-    """Terms that stand for a term of the question. `quality` is what they count, beside the term
-    itself; where they stand for several terms, each gets its share."""
+    """Terms that mean the same as a term of the question. `quality` is their weight, relative to
+    the term itself; where they replace several terms, each gets its share."""
 
     terms: Variant
     quality: float
@@ -82,8 +94,13 @@ def understand(reader: Reader, hub_id: str, text: str, query: TermQuery) -> Unde
     if language:
         query = _without_function_words(query, language)
     others = _Others(query)
-    for own, variants in (find_variants(phrase_terms(text)) | number_variants(text)).items():
-        others.add(own, variants, VARIANT_QUALITY)
+    for found in (find_variants(phrase_terms(text)), number_variants(text)):
+        for own, variants in found.items():
+            others.add(own, variants, VARIANT_QUALITY)
+    if len(query.terms) <= _VOCABULARY_TERMS_MAX:
+        for found in (spelling_variants(words), joined_variants(words)):
+            for own, variants in found.items():
+                others.add(own, variants, VARIANT_QUALITY)
     asked = dict.fromkeys([*query.terms, *(t for phrase in query.phrases for t in phrase)])
     lexicon = reader.lexicon(hub_id, [*(asked | dict.fromkeys(others.terms())), DEFINES])
     if lexicon.frequency[DEFINES]:
@@ -140,7 +157,7 @@ def _without_function_words(query: TermQuery, language: str) -> TermQuery:
 def _add_definitions(
     reader: Reader, hub_id: str, lexicon: Lexicon, query: TermQuery, others: _Others
 ) -> Lexicon:
-    """What the hub's own texts say that a term stands for."""
+    """What a term is short for, by the hub's own texts."""
     marks = [DEFINES + term for term in query.terms]
     found = reader.lexicon(hub_id, marks)
     there = tuple(mark for mark in marks if found.frequency[mark])
@@ -186,11 +203,32 @@ def _add_from_vocabulary(
         looked_up += 1
         near = _forms(reader, hub_id, word, term, language)
         if not near and not frequency[term]:
-            near = _mistyped(reader, hub_id, term)
+            for parts, held in _two_words(reader, hub_id, word).items():
+                others.add((term,), [parts], VARIANT_QUALITY)
+                frequency.update(held)
+            if not others.has(term, lexicon._replace(frequency=frequency)):
+                near = _mistyped(reader, hub_id, term)
         for other, (quality, passages) in near.items():
             others.add((term,), [(other,)], quality)
             frequency[other] = passages
     return lexicon._replace(frequency=frequency)
+
+
+def _two_words(reader: Reader, hub_id: str, word: str) -> dict[Variant, dict[str, int]]:
+    """The two words that a word is made of, where the hub has them one after the other."""
+    if len(word) < _TWO_WORDS_CHARS_LEAST:
+        return {}
+    several = split_variants(word)
+    held = reader.lexicon(hub_id, list({term for parts in several for term in parts})).frequency
+    found = {}
+    for parts in several:
+        if not all(held[term] for term in parts):
+            continue
+        rarest = min(parts, key=held.__getitem__)
+        query = TermQuery((rarest,), (parts,))
+        if reader.search_terms(hub_id, query, EVERYTHING, limit=1):
+            found[parts] = {term: held[term] for term in parts}
+    return found
 
 
 _Near = dict[str, tuple[float, int]]
@@ -198,7 +236,7 @@ _Near = dict[str, tuple[float, int]]
 
 def _forms(reader: Reader, hub_id: str, word: str, term: str, language: str) -> _Near:
     """Terms with the same stem in the language, or in any where it is not known; and, in German
-    and Dutch, longer words that begin with it."""
+    and Dutch, longer words that begin or end with it."""
     languages = (language,) if language else LANGUAGES
     stems = {name: stem(word, name) for name in languages}
     prefix = min((*stems.values(), term), key=len)[: max(3, len(word) - 3)]
@@ -215,9 +253,24 @@ def _forms(reader: Reader, hub_id: str, word: str, term: str, language: str) -> 
             and other.startswith(stems[language])
         ):
             found[other] = (COMPOUND_QUALITY, passages)
-    if language in ("german", "dutch") and not found:
-        found = _parts(reader, hub_id, word)
+    if language in ("german", "dutch"):
+        if len(stems[language]) >= _COMPOUND_CHARS_LEAST:
+            found = {**_ending_with(reader, hub_id, stems[language], language), **found}
+        found = found or _parts(reader, hub_id, word)
     return found
+
+
+def _ending_with(reader: Reader, hub_id: str, ending: str, language: str) -> _Near:
+    """Compounds whose last part has this stem: Krankenversicherung, for Versicherung."""
+    ids = reader.search_substring(hub_id, ending, EVERYTHING, limit=_COMPOUND_MEMORIES_MAX)
+    found = {
+        term
+        for passage in reader.passages(hub_id, ids)
+        for term in passage.body.split()
+        if ending in term[_COMPOUND_FRONT_LEAST:] and stem(term, language).endswith(ending)
+    }
+    held = reader.lexicon(hub_id, sorted(found)).frequency
+    return {term: (COMPOUND_QUALITY, held[term]) for term in sorted(found)}
 
 
 # Letters between the parts of a compound: Arbeit-s-vertrag, Blume-n-topf.
@@ -245,20 +298,73 @@ def _mistyped(reader: Reader, hub_id: str, term: str) -> _Near:
     if len(term) < _TYPO_CHARS_LEAST:
         return {}
     most = 2 if len(term) >= _TWO_TYPOS_CHARS_LEAST else 1
+    first, second = term[0], term[1]
+    known: Mapping[str, int] = reader.vocabulary(hub_id, first + second, limit=_VOCABULARY_MAX)
+    found = _nearest(term, known, most)
+    if found or first == second:
+        return found
+    if most == 1:
+        # A single edit leads to three words at most: no need to read all that begin like them.
+        near = {second + first + term[2:], second + term, term[1:]}
+        likely = sorted(one for one in near if one.startswith(second + first))
+        known = reader.lexicon(hub_id, likely).frequency
+        return {one: (TYPO_QUALITY, known[one]) for one in likely if known[one]}
+    known = reader.vocabulary(hub_id, second + first, limit=_VOCABULARY_MAX)
+    return _nearest(term, known, most)
+
+
+def _nearest(term: str, known: Mapping[str, int], most: int) -> _Near:
+    """Of terms with their numbers of passages, those with the fewest edits, and at most so many."""
     best, found = most + 1, _Near()
     letters = set(term)
-    for prefix in (term[:2], term[1] + term[0]):
-        for other, passages in reader.vocabulary(hub_id, prefix, limit=_VOCABULARY_MAX).items():
-            if abs(len(other) - len(term)) > most or not other.isalpha():
-                continue
-            # An edit changes two letters at most; this spares nine of ten comparisons.
-            if len(letters.symmetric_difference(other)) > 2 * most:
-                continue
-            distance = edits(term, other, min(best, most))
-            if distance < best:
-                best, found = distance, {}
-            if distance == best <= most:
-                found[other] = (TYPO_QUALITY, passages)
-        if found:
-            break
+    shortest, longest = len(term) - most, len(term) + most
+    alike = [pair for pair in known.items() if shortest <= len(pair[0]) <= longest]
+    for other, passages in alike:
+        # An edit changes two letters at most; this spares nine of ten comparisons.
+        if len(letters.symmetric_difference(other)) > 2 * most or not other.isalpha():
+            continue
+        distance = edits(term, other, min(best, most))
+        if distance < best:
+            best, found = distance, {}
+        if distance == best <= most:
+            found[other] = (TYPO_QUALITY, passages)
     return found
+
+
+# A capital letter inside a sentence. German writes all nouns so: English questions alone are read.
+_NAME = re.compile(r"(?<=[\w,;:'’)\"] )[A-Z][a-z]\w+")
+_CALENDAR = frozenset(
+    """
+    january february march april may june july august september october november december
+    monday tuesday wednesday thursday friday saturday sunday
+    """.split()  # noqa: SIM905
+)
+
+
+def names_in(question: str, understood: Understood) -> list[str]:
+    """The names in a question, but for those of months and days."""
+    if understood.foreign:
+        return []
+    found = dict.fromkeys(_NAME.findall(question))
+    return [name for name in found if name.casefold() not in _CALENDAR]
+
+
+def unknown_names(
+    names: Iterable[str], understood: Understood, speakers: Iterable[str]
+) -> list[str]:
+    """The names that occur nowhere in the hub, in no spelling that it knows."""
+    known = {part for speaker in speakers for part in speaker.casefold().split()}
+    return [
+        name
+        for name in names
+        if name.casefold() not in known and not _is_name_known(name, understood)
+    ]
+
+
+def _is_name_known(name: str, understood: Understood) -> bool:
+    """Also where it is no term of the question, as a function word: then nothing is known of it."""
+    frequency = understood.lexicon.frequency
+    asked = [term for term in terms(name) if term in understood.query.terms]
+    return not asked or any(
+        frequency.get(term) or understood.alternatives.get(term) for term in asked
+    )

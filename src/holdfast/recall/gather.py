@@ -1,4 +1,4 @@
-"""Gathering: the memories that may be answers, by words, by meaning, and as they stand.
+"""Gathering: the memories that may be answers, by words, by meaning, and by literal substrings.
 
 What comes out is one Evidence a memory, with what was measured of the memory itself; ranking is not
 done here. Where the filter leaves too few of the nearest, the search reaches further, so that a
@@ -7,7 +7,7 @@ narrow filter never turns into an empty answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.memory import Memory
@@ -16,24 +16,22 @@ from holdfast.errors import EmbedderError
 from holdfast.recall import lexical, weights
 from holdfast.recall.analyse import Analysis
 from holdfast.recall.confidence import Background
-from holdfast.recall.evidence import Evidence, Found, corrected
+from holdfast.recall.evidence import Evidence, Found, corrected, owners_by_id
 from holdfast.recall.expand import Understood
-from holdfast.recall.owners import owners_by_id
-from holdfast.recall.transcripts import find_speakers
+from holdfast.recall.general import nearness
 from holdfast.recall.vector import VectorCache
-from holdfast.recall.voice import Voice, first_person
+from holdfast.recall.voice import Voice, find_speakers, first_person
 from holdfast.store.checksums import damaged_row
 from holdfast.store.values import Candidate, TermQuery
-from holdfast.text.terms import fold, is_stop, is_unspaced, symbols, terms, trigram_text
+from holdfast.text.analysis.terms import fold, is_stop, symbols, terms, trigram_text
 
 if TYPE_CHECKING:
     from holdfast.embed.base import Embedder, Vector
     from holdfast.store.base import Reader
 
-NO_MODEL = (
-    "there is no embedding model, so only words were matched; "
-    "`holdfast doctor` says why and how to get one"
-)
+# Why an answer may be less than usual. The command line adds what to do about it.
+NO_MODEL = "there is no embedding model, so only words were matched"
+NO_VECTORS = "no vector of this model yet"
 
 
 class Asked(NamedTuple):
@@ -45,7 +43,7 @@ class Asked(NamedTuple):
     voice: Voice
     wanted: Filter
     limit: int
-    # How changed memories stood at the past time that is asked about; None where it is now.
+    # Changed memories as they were at the past time that is asked about; None where it is now.
     past: Mapping[str, Memory | None] | None
 
 
@@ -57,11 +55,17 @@ class Question(NamedTuple):
     cache: VectorCache
 
     def background(self, reader: Reader, hub_id: str) -> Background | None:
-        """What the question has in common with the hub at large."""
-        return self.cache.background(reader, hub_id, self.model, self.vector)
+        """What the question has in common with the hub at large, and with general text."""
+        if self.model not in weights.CONFIDENCE:
+            return self.cache.background(reader, hub_id, self.model, self.vector)
+        centre = self.cache.centre(reader, hub_id, self.model)
+        if centre is None:
+            return None
+        return Background(float(centre @ self.vector), nearness(self.model, self.vector))
 
 
-_Rows = dict[str, dict[int, Found]]
+# The passages that were found, by the memory that they belong to.
+_Rows = dict[str, list[Found]]
 
 
 def embed_question(
@@ -74,8 +78,7 @@ def embed_question(
     missing = asked.reader.unembedded_count(asked.hub_id, embedder.identity)
     if missing:
         degraded.append(
-            f"{missing} {'passage has' if missing == 1 else 'passages have'} no vector of this"
-            " model yet; `holdfast embed` makes them"
+            f"{missing} {'passage has' if missing == 1 else 'passages have'} {NO_VECTORS}"
         )
     state = asked.reader.vector_state(asked.hub_id, embedder.identity)
     # Signs alone have no meaning that a model could know.
@@ -103,8 +106,7 @@ def gather(
     asked: Asked, hits: Sequence[lexical.WordHit], question: Question | None
 ) -> dict[str, Evidence]:
     """The memories that may be answers, by id: what words found, and what is near."""
-    words = _scaled(hits, alone=question is None)
-    found = _with_meaning(asked, words, question)
+    found = _measured(asked, hits, question)
     if asked.past is None:
         kept = _best(found)
         memories = owners_by_id(asked.reader, asked.hub_id, list(kept))
@@ -112,10 +114,10 @@ def gather(
             # Found by its passage a moment ago, in the same transaction.
             # The id itself may be what is damaged: then it is no text.
             raise damaged_row("memories", str(next(key for key in kept if key not in memories)))
-        items = {key: Evidence(memories[key], list(rows.values())) for key, rows in kept.items()}
+        items = {key: Evidence(memories[key], rows) for key, rows in kept.items()}
     else:
-        items = _as_of(asked, asked.past, found)
-    _add_substrings(asked, items, found_words=bool(words))
+        items = _as_of(asked, asked.past, _by_memory(found))
+    _add_substrings(asked, items, found_words=bool(hits))
     return items
 
 
@@ -132,48 +134,6 @@ def fits(one: Candidate, analysis: Analysis) -> bool:
         return any(f" {' '.join(phrase)} " in field for field in fields)
 
     return all(map(holds, analysis.phrases)) and not any(map(holds, analysis.excluded))
-
-
-def coverage(asked: Asked, understood: Understood) -> Callable[[Evidence], float]:
-    """Tells how much of the question's words a memory holds, the rare ones counting for more.
-
-    A word the hub has never seen counts too: that it is missing says the most. Speakers' names and
-    dates do not: whose words these are, and of when, has been looked at already.
-    """
-    window = asked.analysis.window
-    query, lexicon, others, *_ = understood
-    said = {*asked.voice.names, *terms(window.words if window else "")}
-    wanted = [term for term in query.terms if term not in said] or list(query.terms)
-    # In a hub of three notes every word is common; rarity needs a little more to go by.
-    lexicon = lexicon._replace(passages=max(lexicon.passages, weights.CUT_PASSAGES_LEAST))
-    weight = {term: lexical.rarity(lexicon, term) for term in wanted}
-    for term in wanted:
-        if not lexicon.frequency[term] and term in others:
-            # It is known, under another name.
-            names = [other for one in others[term] for other in one.terms]
-            weight[term] = max(lexical.rarity(lexicon, name) for name in names)
-    whole = sum(weight.values()) or 1.0
-
-    def covered(item: Evidence) -> float:
-        held = {*item.best.candidate.body.split(), *item.best.candidate.head.split()}
-        found = 0.0
-        for term in wanted:
-            if _is_held(term, held):
-                found += weight[term]
-            elif term in others:
-                found += weight[term] * max(
-                    (one.quality for one in others[term] if held.issuperset(one.terms)), default=0.0
-                )
-        return found / whole
-
-    return covered
-
-
-def _is_held(term: str, held: set[str]) -> bool:
-    if term in held:
-        return True
-    # One character of a script without spaces stands at the beginning of some pair.
-    return len(term) == 1 and is_unspaced(term) and any(word.startswith(term) for word in held)
 
 
 # By words
@@ -227,7 +187,7 @@ def find_by_words(asked: Asked, understood: Understood) -> list[lexical.WordHit]
     ]
 
 
-def _scaled(hits: Sequence[lexical.WordHit], *, alone: bool) -> list[lexical.WordHit]:
+def _scaled(hits: Sequence[lexical.WordHit], *, alone: bool) -> list[float]:
     """Word scores in units of cosine: the best has the whole weight, the others their share.
 
     BM25 grows with the number of the question's words and with the hub, so only its ratios can be
@@ -235,24 +195,25 @@ def _scaled(hits: Sequence[lexical.WordHit], *, alone: bool) -> list[lexical.Wor
     """
     best = max((hit.score for hit in hits), default=0.0)
     if best <= 0:
-        return list(hits)
+        return [hit.score for hit in hits]
     weight = weights.LEXICAL_ALONE_WEIGHT if alone else weights.LEXICAL_WEIGHT
-    return [hit._replace(score=weight * hit.score / best) for hit in hits]
+    return [weight * hit.score / best for hit in hits]
 
 
 # By meaning
 
 
-def _with_meaning(
-    asked: Asked, words: Sequence[lexical.WordHit], question: Question | None
-) -> _Rows:
-    """What was found by words, with its cosines, and what is near besides."""
-    by_words = {hit.candidate.passage_id: None for hit in words}
+def _measured(
+    asked: Asked, hits: Sequence[lexical.WordHit], question: Question | None
+) -> list[Found]:
+    """The passages that words found, with their cosines, and those that are near besides."""
+    words = _scaled(hits, alone=question is None)
+    by_words = {hit.candidate.passage_id: None for hit in hits}
     cosines: dict[int, float] = {}
     others: list[Candidate] = []
     reach = weights.VECTOR_CANDIDATES
     while question is not None:
-        near = question.cache.search(
+        cosines = question.cache.search(
             asked.reader,
             asked.hub_id,
             question.model,
@@ -260,28 +221,26 @@ def _with_meaning(
             limit=reach,
             also=list(by_words),
         )
-        cosines = {hit.passage_id: hit.cosine for hit in near}
         unknown = [passage for passage in cosines if passage not in by_words]
         if reach == weights.VECTOR_CANDIDATES and asked.past is None:
-            unknown = _worth_reading(unknown, cosines, words)
+            unknown = _worth_reading(unknown, cosines, hits, words)
         others = asked.reader.candidates(asked.hub_id, unknown, asked.wanted)
         others = [one for one in others if fits(one, asked.analysis)]
-        if len(others) + len(words) >= asked.limit or len(near) < reach:
+        if len(others) + len(hits) >= asked.limit or len(cosines) < reach:
             break
         reach *= 8
-    found: _Rows = {}
-    for hit in words:
-        cosine = cosines.get(hit.candidate.passage_id, 0.0)
-        one = Found(hit.candidate, corrected(cosine, hit.candidate.windows), hit.score)
-        found.setdefault(hit.candidate.memory_id, {})[hit.candidate.passage_id] = one
-    for candidate in others:
-        one = Found(candidate, corrected(cosines[candidate.passage_id], candidate.windows))
-        found.setdefault(candidate.memory_id, {})[candidate.passage_id] = one
-    return found
+    found = []
+    for (one, _), score in zip(hits, words, strict=True):
+        cosine = cosines.get(one.passage_id, 0.0)
+        found.append(Found(one, corrected(cosine, one.windows), score))
+    return found + [Found(one, corrected(cosines[one.passage_id], one.windows)) for one in others]
 
 
 def _worth_reading(
-    unknown: Sequence[int], cosines: Mapping[int, float], words: Sequence[lexical.WordHit]
+    unknown: Sequence[int],
+    cosines: Mapping[int, float],
+    hits: Sequence[lexical.WordHit],
+    words: Sequence[float],
 ) -> list[int]:
     """Of the passages found by meaning alone, those that may come among the memories ranked.
 
@@ -291,9 +250,11 @@ def _worth_reading(
     spare = int(weights.RANKED * _MARGIN)
     if len(unknown) <= spare:
         return list(unknown)
-    stronger = sorted(
-        (cosines.get(hit.candidate.passage_id, 0.0) + hit.score for hit in words), reverse=True
-    )
+    stronger = [
+        cosines.get(hit.candidate.passage_id, 0.0) + score
+        for hit, score in zip(hits, words, strict=True)
+    ]
+    stronger.sort(reverse=True)
     out = []
     ahead = 0
     for place, passage in enumerate(unknown):  # nearest first
@@ -308,20 +269,32 @@ def _worth_reading(
 _MARGIN = 1.25
 
 
-def _best(found: _Rows) -> _Rows:
+def _by_memory(found: Iterable[Found]) -> _Rows:
+    out: _Rows = {}
+    for one in found:
+        out.setdefault(one.candidate.memory_id, []).append(one)
+    return out
+
+
+def _best(found: Sequence[Found]) -> _Rows:
     """Those with the most evidence of their own; the rest is not worth reading from the store."""
-    if len(found) <= weights.RANKED:
-        return found
-    own = {}
-    for key, rows in found.items():
-        if len(rows) == 1:
-            (one,) = rows.values()
-            own[key] = one.cosine + one.words
-        else:
-            cosine = max(one.cosine for one in rows.values())
-            own[key] = cosine + max(one.words for one in rows.values())
-    order = sorted(own, key=lambda key: (-own[key], key))
-    return {key: found[key] for key in order[: weights.RANKED]}
+    # The best of each kind may come from two passages of one document.
+    cosines: dict[str, float] = {}
+    words: dict[str, float] = {}
+    for candidate, cosine, score in found:
+        key = candidate.memory_id
+        if key in cosines:
+            cosine, score = max(cosines[key], cosine), max(words[key], score)
+        cosines[key], words[key] = cosine, score
+    if len(cosines) <= weights.RANKED:
+        return _by_memory(found)
+    order = sorted((-(cosine + words[key]), key) for key, cosine in cosines.items())
+    kept: _Rows = {key: [] for _, key in order[: weights.RANKED]}
+    for one in found:
+        rows = kept.get(one.candidate.memory_id)
+        if rows is not None:
+            rows.append(one)
+    return kept
 
 
 def _as_of(asked: Asked, past: Mapping[str, Memory | None], found: _Rows) -> dict[str, Evidence]:
@@ -334,19 +307,19 @@ def _as_of(asked: Asked, past: Mapping[str, Memory | None], found: _Rows) -> dic
         # Today's passages say nothing about a text that has changed since; the one passage that
         # was made of the past text (0) says less than they do where it has not.
         same = memory.content == memories[memory_id].content
-        rows = [one for one in passages.values() if same == bool(one.candidate.passage_id)]
+        rows = [one for one in passages if same == bool(one.candidate.passage_id)]
         if same and not rows:
-            rows = list(passages.values())
+            rows = passages
         if rows:
             out[memory_id] = Evidence(memory, rows)
     return out
 
 
-# As they stand
+# Literal substrings
 
 
 def _add_substrings(asked: Asked, items: dict[str, Evidence], *, found_words: bool) -> None:
-    """Part of a word, a symbol or an address: looked for as it stands."""
+    """Part of a word, a symbol or an address: searched literally."""
     if asked.past is not None:
         return
     needle = trigram_text(asked.analysis.words).strip()
@@ -356,7 +329,7 @@ def _add_substrings(asked: Asked, items: dict[str, Evidence], *, found_words: bo
         asked.hub_id, needle, asked.wanted, limit=weights.LEXICAL_CANDIDATES
     )
     missing = [memory_id for memory_id in ids if memory_id not in items]
-    memories = asked.reader.memories_by_id(asked.hub_id, missing)
+    memories = owners_by_id(asked.reader, asked.hub_id, missing)
     for candidate in asked.reader.passages(asked.hub_id, missing):
         if not fits(candidate, asked.analysis):
             continue

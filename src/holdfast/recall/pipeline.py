@@ -1,6 +1,6 @@
 """The order of things in a recall, and why each hit ranked where it did.
 
-analyse → gather by words, by meaning and as it stands → one evidence per memory → successors →
+analyse → gather by words, by meaning and by substring → one evidence per memory → successors →
 surroundings → priors → order → cut → echoes collapsed.
 
 Nothing here fails silently: where a part could not be asked, the answer says that it is degraded.
@@ -16,15 +16,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.domain.memory import TURN, Memory
 from holdfast.domain.query import EVERYTHING, Filter, Hit, LeftOut, Passage, Recalled
 from holdfast.recall import lexical, rank, weights
-from holdfast.recall.analyse import Analysis
-from holdfast.recall.conditions import read_conditions
-from holdfast.recall.confidence import estimate
-from holdfast.recall.cut import cut
-from holdfast.recall.evidence import Evidence
-from holdfast.recall.expand import Understood, understand
+from holdfast.recall.analyse import Analysis, read_conditions
+from holdfast.recall.asked_before import replace_by_replies
+from holdfast.recall.confidence import Estimate, estimate, rate
+from holdfast.recall.coverage import Coverage
+from holdfast.recall.evidence import Admits, Evidence, bring_successors, owners_by_id
+from holdfast.recall.expand import Understood, names_in, understand, unknown_names
 from holdfast.recall.gather import (
     Asked,
-    coverage,
     embed_question,
     find_by_words,
     fits,
@@ -32,10 +31,7 @@ from holdfast.recall.gather import (
     hear_speakers,
     term_query,
 )
-from holdfast.recall.owners import owners_by_id
-from holdfast.recall.successors import bring_successors
-from holdfast.recall.turns import merge_turns
-from holdfast.recall.unknown_names import unknown_names
+from holdfast.recall.rank import cut, merge_turns
 from holdfast.recall.vector import VectorCache
 from holdfast.recall.voice import SPEAKERS_MAX, find_voice
 from holdfast.recall.windows import best_window
@@ -49,9 +45,10 @@ if TYPE_CHECKING:
 FAR = "it is too far from the question, or from the better hits"
 ECHO = "a better hit says the same"
 MERGED = "a memory stands for this turn"
+ASKED_BEFORE = "the same question, asked before"
 # An explanation names at most this many.
 LEFT_OUT_MAX = 20
-# Of memories that others have taken the place of, so many are told.
+# At most this many superseded memories are reported.
 SUPERSEDED_MAX = 20
 
 
@@ -62,7 +59,7 @@ class Ask(NamedTuple):
     wanted: Filter
     limit: int
     now: datetime
-    # How changed memories stood at the past time that is asked about; None where it is now.
+    # Changed memories as they were at the past time that is asked about; None where it is now.
     past: Mapping[str, Memory | None] | None = None
     # A folder, or a name: what belongs to it ranks a little higher.
     project: str = ""
@@ -95,68 +92,123 @@ def recall(
     question = (
         embed_question(asked, understood.text, embedder, cache, degraded) if meaning else None
     )
-    items = gather(asked, words, question)
-    left = _Left()
+    left = _Left(names=explain)
     if explain:
         left.hidden(_hidden(reader, hub_id, understood, wanted))
-    kept = left.unless(list(items.values()), lambda item: _met(item.memory, unwanted))
+    kept = list(gather(asked, words, question).values())
+    if unwanted:
+        kept = left.unless(kept, lambda item: _met(item.memory, unwanted))
     if not kept:
-        return Recalled([], degraded=tuple(degraded), filtered=left.counts, left_out=left.named)
-    bring_successors(
-        reader,
-        hub_id,
-        kept,
-        ask.past or {},
-        lambda memory, passage: (
-            wanted.admits(memory) and not _met(memory, unwanted) and fits(passage, ask.analysis)
-        ),
+        return _nothing(degraded, left)
+    covered = Coverage(asked, understood)
+    if ask.analysis.is_question:
+        repeated = replace_by_replies(
+            reader, hub_id, kept, understood, covered, _admits(ask, wanted, unwanted)
+        )
+        left.add(repeated, ASKED_BEFORE)
+        if not kept:
+            return _nothing(degraded, left)
+    ordered, merged = _ranked(ask, asked, understood, kept, covered, unwanted)
+    left.add(merged, MERGED)
+    names = names_in(ask.analysis.words, understood)
+    estimated, least = _estimated(asked, understood, question, ordered, covered, names)
+    answers, far = cut(
+        ordered,
+        covered,
+        estimated.confidence,
+        least=least,
+        looked_up=not ask.analysis.is_question,
+        past=ask.past is not None,
     )
-    covered = coverage(asked, understood)
+    left.add(far, FAR)
+    shown, echoes = rank.collapsed(answers, keep=ask.limit)
+    left.add(echoes, ECHO)
+    rate(shown, covered, estimated)
+    answer = Recalled(
+        _hits(reader, hub_id, ask, shown, understood, question),
+        degraded=tuple(degraded),
+        filtered=left.counts,
+        left_out=left.named[:LEFT_OUT_MAX] if explain else (),
+        confidence=estimated.confidence,
+    )
+    old = (item.memory for item in ordered if item.memory.superseded_by is not None)
+    answer.superseded = tuple(islice(old, SUPERSEDED_MAX))
+    answer.unknown_names = tuple(unknown_names(names, understood, speakers))
+    return answer
+
+
+def _nothing(degraded: Sequence[str], left: _Left) -> Recalled:
+    return Recalled([], degraded=tuple(degraded), filtered=left.counts, left_out=left.named)
+
+
+def _admits(ask: Ask, wanted: Filter, unwanted: Sequence[Filter]) -> Admits:
+    """Whether a memory that no search has found may be among the answers."""
+    return lambda memory, passage: (
+        wanted.admits(memory) and not _met(memory, unwanted) and fits(passage, ask.analysis)
+    )
+
+
+def _ranked(
+    ask: Ask,
+    asked: Asked,
+    understood: Understood,
+    kept: list[Evidence],
+    covered: Coverage,
+    unwanted: Sequence[Filter],
+) -> tuple[list[Evidence], list[Evidence]]:
+    """What was found, best first, with what has replaced it since; and the turns for which a memory
+    stands."""
+    reader, hub_id, wanted = asked.reader, asked.hub_id, asked.wanted
+    bring_successors(reader, hub_id, kept, ask.past or {}, _admits(ask, wanted, unwanted))
     rank.add_missing_vectors(kept, covered)
     rank.add_keywords(kept, covered, len(understood.query.terms))
     rank.add_surroundings(kept, asked.voice, lambda pairs: _adjacent(reader, hub_id, pairs))
     rank.add_priors(kept, ask.analysis, ask.now, ask.project)
     rank.lift_consolidated(kept)
+    kept, merged = merge_turns(kept)
+    return rank.ordered(kept), merged
+
+
+def _estimated(
+    asked: Asked,
+    understood: Understood,
+    question: Question | None,
+    ordered: Sequence[Evidence],
+    covered: Coverage,
+    names: Sequence[str],
+) -> tuple[Estimate, float]:
+    """How likely the hub holds an answer, and how likely one has to be to be shown."""
     # Cosines were measured in English.
     model = question.model if question and not understood.foreign else ""
-    kept, merged = merge_turns(kept)
-    left.add(merged, MERGED)
-    ordered = rank.ordered(kept)
     # What a narrow filter leaves is no better for being unlike the rest of the hub, and between two
     # languages a background tells nothing.
-    narrow = understood.foreign or _is_narrow(wanted)
-    compared = model not in weights.CONFIDENCE and not narrow
-    background = question.background(reader, hub_id) if question and compared else None
-    confidence = estimate(ordered, covered, model, background)
-    least = weights.CUT_CONFIDENCE
-    if question:
-        least = _least_confidence(ask.analysis, len(ordered), model, narrow=narrow)
-    answers, far = cut(ordered, covered, confidence, least=least, past=ask.past is not None)
-    left.add(far, FAR)
-    shown, echoes = rank.collapsed(answers, keep=ask.limit)
-    left.add(echoes, ECHO)
-    hits = _hits(reader, hub_id, ask, shown, understood, question)
-    answer = Recalled(
-        hits,
-        degraded=tuple(degraded),
-        filtered=left.counts,
-        left_out=left.named[:LEFT_OUT_MAX] if explain else (),
-        confidence=confidence,
-    )
-    old = (item.memory for item in ordered if item.memory.superseded_by is not None)
-    answer.superseded = tuple(islice(old, SUPERSEDED_MAX))
-    answer.unknown_names = tuple(unknown_names(ask.analysis.words, understood, speakers))
-    return answer
+    narrow = understood.foreign or _is_narrow(asked.wanted)
+    compared = model in weights.CONFIDENCE or not narrow
+    background = question.background(asked.reader, asked.hub_id) if question and compared else None
+    # A prompt brings up new names.
+    telling = () if asked.analysis.is_prompt else names
+    estimated = estimate(ordered, covered, model, background, telling)
+    if not question:
+        return estimated, weights.CUT_CONFIDENCE_ANY_MODEL
+    return estimated, _least_confidence(asked.analysis, len(ordered), model, narrow=narrow)
 
 
 def _least_confidence(analysis: Analysis, found: int, model: str, *, narrow: bool) -> float:
     """How likely an answer has to be that was found by meaning."""
-    few = found < weights.CONFIDENCE_BACKGROUND_LEAST
-    # Of a prompt only a part is asked. Among a few memories none stands out from a background, so
-    # there only a model whose cosines were measured tells an answer from the nearest memory.
-    if analysis.is_prompt or (few and (narrow or model not in weights.CONFIDENCE)):
+    # Only a part of a prompt is a question.
+    if analysis.is_prompt:
         return weights.CUT_CONFIDENCE_UNSURE
-    return weights.CUT_CONFIDENCE_FEW if few else weights.CUT_CONFIDENCE
+    few = found < weights.CONFIDENCE_BACKGROUND_LEAST
+    if model in weights.CONFIDENCE and not (few and narrow):
+        return (
+            weights.CUT_CONFIDENCE_FEW
+            if found <= weights.CONFIDENCE_FEW
+            else weights.CUT_CONFIDENCE
+        )
+    # Among a few memories none is distinctive.
+    if few:
+        return weights.CUT_CONFIDENCE_UNSURE
+    return weights.CUT_CONFIDENCE_ANY_MODEL
 
 
 def _hits(
@@ -197,14 +249,16 @@ _FILTERED_MAX = 2_000
 class _Left:
     """What was found and is not shown, and why."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, names: bool) -> None:
         self.counts: dict[str, int] = {}
         self.named: list[LeftOut] = []
+        self._names = names
 
     def add(self, items: Sequence[Evidence], reason: str) -> None:
-        for item in items:
-            self.counts[reason] = self.counts.get(reason, 0) + 1
-            self.named.append(LeftOut(item.memory, reason, round(item.score, 6)))
+        if items:
+            self.counts[reason] = self.counts.get(reason, 0) + len(items)
+        if self._names:
+            self.named += [LeftOut(i.memory, reason, round(i.score, 6)) for i in items]
 
     def unless(
         self, items: Sequence[Evidence], reason_of: Callable[[Evidence], str]

@@ -1,19 +1,23 @@
 """From evidence to an order: surroundings, priors, what no longer holds, what says the same, and
-where answers end. Pure: everything it needs is handed in."""
+where answers end. Pure: everything it needs is handed in.
+
+A question without an answer should get little or nothing, not five rows that have nothing to do
+with it. A curated memory replaces the turn of the conversation log that it was made from, and comes
+before a turn that says the same.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from holdfast.domain.memory import TURN, Memory, made_from
 from holdfast.recall import weights
 from holdfast.recall.analyse import Analysis
 from holdfast.recall.evidence import Evidence
-from holdfast.recall.transcripts import speaker_in_text, speaks
-from holdfast.recall.voice import Voice
+from holdfast.recall.voice import Voice, speaker_in_text, speaks
 
 # For each two memories, or two turns, of one session: do they follow each other?
 Adjacent = Callable[[Sequence[tuple[Memory, Memory]]], list[bool]]
@@ -22,7 +26,7 @@ Adjacent = Callable[[Sequence[tuple[Memory, Memory]]], list[bool]]
 def add_missing_vectors(items: Sequence[Evidence], covered: Callable[[Evidence], float]) -> None:
     """What has no vector yet, or is a past text, is held to be as near as its words say.
 
-    Otherwise it would stand behind everything that has one, however unrelated.
+    Otherwise it would rank after everything that has one, however unrelated.
     """
     near = [item.parts["vector"] for item in items if item.parts["vector"]]
     if not near:
@@ -46,18 +50,20 @@ def add_keywords(
 
 def add_surroundings(items: Sequence[Evidence], voice: Voice, adjacent: Adjacent) -> None:
     """What the turns around it, its session and its speaker say for each memory."""
-    # What was remembered of a session, and what was said in it, are told apart.
+    # Memories of a session and the turns said in it are treated separately.
     sessions: dict[tuple[str, bool], list[Evidence]] = {}
+    alone: list[Evidence] = []
     for item in items:
         if item.memory.session is None:
-            # On its own it is its own session, or it would stand behind every conversation.
-            item.add("session", weights.SESSION_WEIGHT * item.own)
+            alone.append(item)
         else:
             key = item.memory.session, item.memory.layer == TURN
             sessions.setdefault(key, []).append(item)
-    _add_neighbours(sessions, _floor(items), adjacent)
+    _add_stored_together(alone)
+    floor = _floor(items)
+    _add_neighbours(sessions, floor, adjacent)
     if voice.in_text:
-        _add_lines(items, _floor(items))
+        _add_lines(items, floor)
     for turns in sessions.values():
         best = max(turn.own for turn in turns)
         for turn in turns:
@@ -72,6 +78,26 @@ def add_surroundings(items: Sequence[Evidence], voice: Voice, adjacent: Adjacent
             item.add("voice", weights.VOICE_WEIGHT, why)
 
 
+def _add_stored_together(items: Sequence[Evidence]) -> None:
+    """Without a session, what was stored right before and after, at the same time, takes its place:
+    the lines of a conversation, the notes of one import."""
+    in_order = sorted(items, key=lambda item: item.memory.number)
+    best = [item.own for item in in_order]
+    for step in range(1, weights.TOGETHER_NUMBERS + 1):
+        for at, (one, two) in enumerate(zip(in_order, in_order[step:], strict=False)):
+            if _stored_together(one.memory, two.memory):
+                best[at] = max(best[at], two.own)
+                best[at + step] = max(best[at + step], one.own)
+    for item, own in zip(in_order, best, strict=True):
+        item.add("session", weights.SESSION_WEIGHT * own)
+
+
+def _stored_together(one: Memory, two: Memory) -> bool:
+    if two.number - one.number > weights.TOGETHER_NUMBERS or TURN in (one.layer, two.layer):
+        return False  # turns have no numbers
+    return abs(one.created_at - two.created_at) <= timedelta(hours=weights.TOGETHER_HOURS)
+
+
 def _floor(items: Sequence[Evidence]) -> float:
     cosines = sorted((item.parts["vector"] for item in items), reverse=True)
     return cosines[min(weights.FLOOR_RANK, len(cosines)) - 1]
@@ -82,10 +108,12 @@ def _add_neighbours(
 ) -> None:
     pairs: list[tuple[Evidence, Evidence]] = []
     for turns in sessions.values():
+        if len(turns) == 1:
+            continue
         short = [
             t
             for t in turns
-            # Notes of one session stand beside each other without answering each other.
+            # Notes of one session are neighbours without answering each other.
             if t.memory.speaker and len(t.memory.content) <= weights.NEIGHBOUR_CHARS_MAX
         ]
         # Turns have no number; their ids sort by the time they were logged.
@@ -126,9 +154,9 @@ def add_priors(
     items: Sequence[Evidence], analysis: Analysis, now: datetime, project: str = ""
 ) -> None:
     """What is known of a memory whatever the question; and the question's time, kind, project."""
+    window = analysis.window
     for item in items:
         memory = item.memory
-        window = analysis.window
         if window is not None and _in_window(memory, window.since, window.until):
             item.add("window", weights.WINDOW_WEIGHT, f"of the time asked for ({window.words})")
         if analysis.is_prompt and memory.speaker is None:
@@ -140,7 +168,9 @@ def add_priors(
         if memory.pinned:
             item.add("pinned", weights.PINNED_WEIGHT, "pinned")
         item.add("stability", weights.STABILITY_WEIGHT[memory.stability])
-        item.add("access", weights.ACCESS_WEIGHT * memory.access_count / (memory.access_count + 3))
+        if memory.access_count:
+            count = memory.access_count
+            item.add("access", weights.ACCESS_WEIGHT * count / (count + 3))
         item.add("decay", -_decay(memory, now))
         if memory.state == "cooling":
             item.add("state", weights.COOLING_WEIGHT, "cooling")
@@ -189,8 +219,11 @@ def _decay(memory: Memory, now: datetime) -> float:
 
 def lift_consolidated(items: Sequence[Evidence]) -> None:
     """A memory that was made from others, and repeats them, ranks at least as high as they do."""
+    families = _families(items)
+    if not families:
+        return
     by_id = {item.memory.id: item for item in items}
-    for source, made in _families(items).items():
+    for source, made in families.items():
         gain = by_id[source].score - by_id[made].score
         if gain > 0 and not by_id[made].parts.get("not_current"):
             by_id[made].add("sources", gain, f"says what #{by_id[source].memory.number} says")
@@ -204,9 +237,9 @@ def ordered(items: Sequence[Evidence]) -> list[Evidence]:
 def collapsed(items: Sequence[Evidence], *, keep: int) -> tuple[list[Evidence], list[Evidence]]:
     """The first `keep` items that say something of their own, and the echoes between them.
 
-    The same words in another session, or of another day, are no echo: that was another event.
-    Nor is what has a key: whoever gave it one wants to find it under that. A memory that was made
-    from others, and says much of what they say, is one with them.
+    The same words in another session, or of another day, are no echo: that was another event. Nor
+    is a memory with a key: it must stay findable by that key. A memory that was made from others,
+    and says much of what they say, is one with them.
     """
     one_with = _families(items)
     out: list[Evidence] = []
@@ -234,9 +267,12 @@ def collapsed(items: Sequence[Evidence], *, keep: int) -> tuple[list[Evidence], 
 
 def _families(items: Sequence[Evidence]) -> dict[str, str]:
     """For memories that were made from others, and for those others: which of them are one."""
+    made = [item for item in items if item.memory.metadata and made_from(item.memory)]
+    if not made:
+        return {}
     by_id = {item.memory.id: item for item in items}
     out: dict[str, str] = {}
-    for item in items:
+    for item in made:
         for source in made_from(item.memory):
             other = by_id.get(source)
             if other is None:
@@ -251,3 +287,102 @@ def _alike(one: frozenset[str], two: frozenset[str], least: float = weights.NEAR
     if not one or not two:
         return False
     return len(one & two) >= least * len(one | two)
+
+
+def cut(
+    ordered: Sequence[Evidence],
+    covered: Callable[[Evidence], float],
+    confidence: float,
+    *,
+    least: float,
+    looked_up: bool,
+    past: bool = False,
+) -> tuple[list[Evidence], list[Evidence]]:
+    """The memories that may be answers, and those that are not, both best first.
+
+    Where the confidence is below `least` nothing is shown, and else everything that is not far
+    behind the best. What is found to the letter is always an answer, and so is what holds the one
+    or two words that are looked up. Of the past nothing is held back for being unsure: the words'
+    rarity is known only for today.
+    """
+    if not ordered:
+        return [], []
+    best = ordered[0]
+    lowest = best.score - weights.CUT_BELOW_BEST
+    # What others lend is never negative, so nothing behind the first that is too far is near.
+    near = [
+        item
+        for item in takewhile(lambda item: item.score >= lowest, ordered)
+        if item.score - _lent(item) >= lowest
+    ]
+    holds = looked_up and _holds_keywords(best, covered)
+    if holds:
+        # The words that were looked up are there; what is merely near is not what was meant.
+        lowest = best.score - weights.CUT_BELOW_KEYWORDS
+        near = [
+            item
+            for item in near
+            if item.score - _lent(item) >= lowest or _holds_keywords(item, covered)
+        ]
+    if not past and confidence < least and not holds:
+        near = [item for item in near if "substring" in item.parts]
+    shown = {item.memory.id for item in near}
+    return near, [item for item in ordered if item.memory.id not in shown]
+
+
+def _lent(item: Evidence) -> float:
+    """What a memory without a session has from those that were stored beside it. It ranks higher
+    for that, but is no answer because of it."""
+    if item.memory.session is not None:
+        return 0.0
+    return item.parts.get("session", 0.0) - weights.SESSION_WEIGHT * item.own
+
+
+def _holds_keywords(item: Evidence, covered: Callable[[Evidence], float]) -> bool:
+    return "keywords" in item.parts and covered(item) > 1 - weights.CUT_COVERAGE
+
+
+def merge_turns(items: Sequence[Evidence]) -> tuple[list[Evidence], list[Evidence]]:
+    """The items without the turns that one of the memories replaces, and those turns. Such a memory
+    ranks at least as high as its turn did.
+
+    Only the best are compared: what ranks behind them is not shown.
+    """
+    turns = _best([item for item in items if item.memory.layer == TURN])
+    if not turns:
+        return list(items), []
+    memories = _best([item for item in items if item.memory.layer != TURN])
+    merged: dict[str, Evidence] = {}
+    heard = [(turn, frozenset(turn.best.candidate.body.split())) for turn in turns]
+    for memory in memories:
+        said = frozenset(memory.best.candidate.body.split())
+        for turn, words in heard:
+            if turn.memory.id in merged or not (_is_origin(memory, turn) or _same(said, words)):
+                continue
+            merged[turn.memory.id] = turn
+            gain = turn.score - memory.score
+            # What no longer holds keeps its place behind what does, and so does its turn.
+            if gain > 0 and "not_current" not in memory.parts:
+                memory.add("turn", gain, "said in a turn that fits")
+    return [item for item in items if item.memory.id not in merged], list(merged.values())
+
+
+def _best(items: list[Evidence]) -> list[Evidence]:
+    return sorted(items, key=lambda item: -item.score)[: weights.TURNS_COMPARED]
+
+
+def _is_origin(memory: Evidence, turn: Evidence) -> bool:
+    """Whether the memory was made from most of what was found of the turn."""
+    origin, found = memory.memory.origin, turn.best.candidate
+    if origin is None or origin.turn != turn.memory.id:
+        return False
+    covered = min(origin.end, found.end) - max(origin.start, found.start)
+    return covered >= weights.MADE_FROM_ALIKE * (found.end - found.start)
+
+
+def _same(said: frozenset[str], heard: frozenset[str]) -> bool:
+    # Most differ in their lengths.
+    least, most = sorted((len(said), len(heard)))
+    if not least or least < weights.MADE_FROM_ALIKE * most:
+        return False
+    return len(said & heard) >= weights.MADE_FROM_ALIKE * len(said | heard)

@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import EmbedderError
 from holdfast.recall import weights
@@ -49,13 +50,6 @@ INDEX_FROM = 100_000
 # Windows that the index names for each passage that is wanted. On 41,816 windows of conversations
 # it finds all of the 10 nearest and 99.6 % of the 300 nearest among 600; four times is safe.
 _NAMED_PER_WANTED = 4
-
-
-class VectorHit(NamedTuple):
-    """A passage and the cosine of its best window."""
-
-    passage_id: int
-    cosine: float
 
 
 class _Matrix:
@@ -99,6 +93,7 @@ class _Matrix:
         ids = self.ids
         # Where each passage begins, and what the best of its windows has by chance.
         self.starts = np.flatnonzero(np.diff(ids, prepend=-1))
+        self.passages = ids if len(self.starts) == len(ids) else ids[self.starts]
         counts = np.minimum(np.diff(self.starts, append=len(ids)), weights.WINDOWS_COUNTED)
         self.penalties = (weights.WINDOWS_PENALTY * np.log2(counts)).astype(np.float32)
         # Matrices that grew from one another share an index, and it bears one caller at a time.
@@ -135,21 +130,14 @@ class _Matrix:
 
         named = self.places_of(also)
         if self.index is None or limit * _NAMED_PER_WANTED >= len(self.ids):
-            places = np.arange(len(self.starts))
-            cosines = np.maximum.reduceat(self.cosines(question), self.starts)
-        else:
-            places, cosines = self._measured(question, limit, named)
-        merits = cosines - self.penalties[places]
-        wanted = np.isin(places, named)
-        if limit < len(merits):
-            # All ties of the last place come along, so that the order does not depend on chance.
-            edge = np.partition(merits, len(merits) - limit)[len(merits) - limit]
-            kept = np.flatnonzero(merits >= edge)
-            kept = kept[np.lexsort((places[kept], -merits[kept]))][:limit]
-            rest = np.setdiff1d(np.flatnonzero(wanted), kept)
-            order = np.concatenate([kept, rest])
-        else:
-            order = np.lexsort((places, -merits))
+            cosines = self.cosines(question)
+            if len(self.starts) < len(self.ids):
+                cosines = np.maximum.reduceat(cosines, self.starts)
+            order = _best_first(cosines - self.penalties, limit, named)
+            return order, cosines[order]
+        places, cosines = self._measured(question, limit, named)
+        wanted = np.searchsorted(places, named)
+        order = _best_first(cosines - self.penalties[places], limit, wanted)
         return places[order], cosines[order]
 
     def _measured(
@@ -170,6 +158,13 @@ class _Matrix:
         firsts = np.concatenate([[0], np.cumsum(counts)[:-1]])
         return places, np.maximum.reduceat(exact, firsts).astype(np.float32)
 
+    @cached_property
+    def sample(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
+        """Some thousands of the vectors and their scales. Copied once: rows that are far apart in
+        memory take several times as long to multiply."""
+        some = slice(None, None, max(1, len(self.ids) // _SAMPLE_ROWS))
+        return self.values[some].copy(), self.scales[some].copy()
+
     def _room_for(self, width: int) -> None:
         import numpy as np
 
@@ -177,20 +172,43 @@ class _Matrix:
             self.values = np.empty((self.state.size, width), np.int8)
 
     def places_of(self, passages: Sequence[int]) -> npt.NDArray[np.intp]:
-        """Where these passages stand; those without a vector are passed over."""
+        """The rows of these passages; those without a vector are skipped."""
         import numpy as np
 
-        known = self.ids[self.starts]
         wanted = np.asarray(passages, np.int64)
-        places = np.searchsorted(known, wanted)
-        places = np.minimum(places, len(known) - 1)
-        return np.unique(places[known[places] == wanted])
+        places = np.searchsorted(self.passages, wanted)
+        places = np.minimum(places, len(self.passages) - 1)
+        return np.unique(places[self.passages[places] == wanted])
+
+    @cached_property
+    def centre(self) -> npt.NDArray[np.float32] | None:
+        """The mean of the windows, or of an even sample of them."""
+        if not len(self.ids):
+            return None
+        some = slice(None, None, max(1, len(self.ids) // _SAMPLE_ROWS))
+        scales = self.scales[some]
+        return (scales @ self.values[some].astype(scales.dtype)) / scales.dtype.type(len(scales))
 
     def cosines(self, question: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """The cosine of every window."""
         out = products(self.values, question)
         out *= self.scales
         return out
+
+
+def _best_first(
+    merits: npt.NDArray[np.float32], limit: int, also: npt.NDArray[np.intp]
+) -> npt.NDArray[np.intp]:
+    """The indices of the `limit` best, ties in order, and after them the others of `also`."""
+    import numpy as np
+
+    if limit >= len(merits):
+        return np.argsort(-merits, kind="stable")
+    # All ties of the last place come along, so that the order does not depend on chance.
+    edge = np.partition(merits, len(merits) - limit)[len(merits) - limit]
+    kept = np.flatnonzero(merits >= edge)
+    kept = kept[np.argsort(-merits[kept], kind="stable")][:limit]
+    return np.concatenate([kept, np.setdiff1d(also, kept)])
 
 
 def products(
@@ -218,6 +236,8 @@ class VectorCache:
     def __init__(self, *, matrices_max: int = 8) -> None:
         self._matrices: dict[tuple[str, str], _Matrix] = {}
         self._matrices_max = matrices_max
+        # Of hubs whose store searches by itself: their size when it was read, and the centre.
+        self._centres: dict[tuple[str, str], tuple[int, npt.NDArray[np.float32] | None]] = {}
         self._lock = threading.Lock()
 
     def search(
@@ -229,11 +249,12 @@ class VectorCache:
         *,
         limit: int,
         also: Sequence[int] = (),
-    ) -> list[VectorHit]:
-        """The `limit` passages nearest to the question, best first; ties in the order they came.
+    ) -> dict[int, float]:
+        """The cosines of the `limit` passages nearest to the question, best first; ties in the
+        order they came.
 
         A passage is as near as its best window, less what the best of so many has by chance.
-        Passages named in `also` are measured too, wherever they stand.
+        Passages named in `also` are measured too, whatever their rank.
         """
         if reader.vector_index(hub_id, model):
             rows = reader.nearest(hub_id, model, question.tolist(), limit=limit, also=also)
@@ -241,26 +262,40 @@ class VectorCache:
         else:
             matrix = self._current(reader, hub_id, model)
         if not len(matrix.ids):
-            return []
+            return {}
         places, cosines = matrix.nearest(question, limit, also)
-        passages = matrix.ids[matrix.starts[places]].tolist()
-        return [VectorHit(*pair) for pair in zip(passages, cosines.tolist(), strict=True)]
+        passages = matrix.passages[places].tolist()
+        return dict(zip(passages, cosines.tolist(), strict=True))
 
     def background(
         self, reader: Reader, hub_id: str, model: str, question: npt.NDArray[np.float32]
     ) -> Background | None:
         """The cosines of the question with the hub's windows, or some thousands of them; None
         where the store searches by itself and they are not here."""
-
         if reader.vector_index(hub_id, model):
             return None
         matrix = self._current(reader, hub_id, model)
         count = len(matrix.ids)
         if not count:
             return None
-        some = slice(None, None, max(1, count // _SAMPLE_ROWS))
-        cosines = products(matrix.values[some], question) * matrix.scales[some]
-        return Background(float(cosines.mean()), float(cosines.std()), count)
+        values, scales = matrix.sample
+        cosines = products(values, question) * scales
+        return Background(float(cosines.mean()), deviation=float(cosines.std()), windows=count)
+
+    def centre(self, reader: Reader, hub_id: str, model: str) -> npt.NDArray[np.float32] | None:
+        """The mean of the hub's vectors, or of some thousands of them."""
+        if not reader.vector_index(hub_id, model):
+            return self._current(reader, hub_id, model).centre
+        size = reader.vector_state(hub_id, model).size
+        with self._lock:
+            known = self._centres.get((hub_id, model))
+        if known is None or not size / 2 <= known[0] <= size * 2:
+            # The store searches by itself: some rows are read once, and again when it has doubled.
+            rows = list(islice(reader.vectors(hub_id, model, after=0), _SAMPLE_ROWS))
+            known = size, _Matrix(VectorState(len(rows), 0, 0, 0), rows, None).centre
+            with self._lock:
+                self._centres[hub_id, model] = known
+        return known[1]
 
     def checked(
         self, reader: Reader, hub_id: str, model: str, question: npt.NDArray[np.float32]
@@ -313,6 +348,7 @@ class VectorCache:
         """Drops everything; the next search reads anew."""
         with self._lock:
             self._matrices.clear()
+            self._centres.clear()
 
 
 def _refreshed(

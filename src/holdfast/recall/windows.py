@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from holdfast.text.terms import terms
+from holdfast.text.analysis.terms import terms
 
 if TYPE_CHECKING:
     from holdfast.recall.evidence import Evidence
@@ -20,7 +20,7 @@ def best_window(
     reader: Reader, hub_id: str, question: Question | None, asked: Sequence[str], item: Evidence
 ) -> tuple[int, int]:
     """The span in the content: by meaning where the passage has vectors, else by words."""
-    from holdfast.text.chunking.windows import windows_of
+    from holdfast.text.chunking.chunk import windows_of
 
     found = item.best.candidate
     spans = windows_of(item.memory.content, found.start, found.end)

@@ -37,14 +37,16 @@ class Settings:
         self._values = _values(path, environ, flags)
 
     def __getitem__(self, name: str) -> Any:
-        return self._values[find(name).name].value
+        if name not in self._values:
+            find(name)  # Raises, and names the nearest setting.
+        return self._values[name].value
 
     def origin(self, name: str) -> str:
         return self._values[find(name).name].origin
 
     def refresh(self) -> None:
-        """Takes what the file says by now, where it was changed: one look at its date. A file that
-        cannot be read, or says something wrong, changes nothing; that is told in the log, once."""
+        """Reads the file again if its modification time has changed. A file that cannot be read, or
+        has an invalid value, changes nothing; that is logged once."""
         seen = _mark_of(self.path)
         if seen == self._seen:
             return

@@ -1,5 +1,5 @@
-"""Reads and writes `holdfast.toml`. A write sets or removes one setting and keeps all else in the
-file, comments too."""
+"""Reads and writes `holdfast.toml`, and finds the home folder it is in. A write sets or removes one
+setting and leaves all else in the file as it is, comments too."""
 
 from __future__ import annotations
 
@@ -92,3 +92,9 @@ def _edited(path: str, name: str, value: Any) -> str:
     elif key in place:
         del place[key]
     return tomlkit.dumps(document)
+
+
+def home_folder(home: str | os.PathLike[str] | None = None) -> str:
+    """What was named, $HOLDFAST_HOME, or ~/.holdfast."""
+    chosen = os.fspath(home) if home is not None else os.environ.get("HOLDFAST_HOME")
+    return os.path.abspath(os.path.expanduser(chosen or "~/.holdfast"))

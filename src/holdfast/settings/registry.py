@@ -204,6 +204,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("hooks.server", True, "Whether hooks keep a process that answers them faster."),
     # A pause over coffee; longer, and the memory it takes is of more use to others.
     Setting("hooks.idle_s", 900.0, "Seconds without a hook after which it ends.", least=1),
+    Setting(
+        "commands.server",
+        True,
+        "Whether reading commands keep a process that answers them faster.",
+    ),
+    Setting("commands.idle_s", 900.0, "Seconds without a command after which it ends.", least=1),
     # Claude Code drops the output of a hook above 10,000 characters.
     Setting(
         "hooks.start_chars",
@@ -247,7 +253,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("server.requests_per_key", 64, "Requests at once of one key.", least=1),
     Setting("server.streams_per_key", 100, "Streams of agents at once of one key.", least=1),
     Setting("server.sessions_per_key", 100, "Sessions of agents at once of one key.", least=1),
-    # A client starts another session when it is told that its own is gone.
+    # A client starts another session when its own has expired.
     Setting(
         "server.session_seconds", 300.0, "Seconds that a session without requests lives.", least=1
     ),
@@ -317,7 +323,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def parsed(setting: Setting, text: str, where: str) -> Any:
-    """The value that a text means; `where` says in an error where it stood."""
+    """The value that a text means; `where` names its place in an error."""
     wanted = type(setting.default)
     if wanted is str:
         return checked(setting, text, where)
@@ -350,7 +356,7 @@ def _wrong(setting: Setting, value: Any, where: str) -> InvalidSetting:
 
 
 def _refused(setting: Setting, value: Any, where: str, wanted: str) -> InvalidSetting:
-    """What is wrong with a value, and what to write in the place where it stands."""
+    """What is wrong with a value, and what to write instead."""
     import json
 
     example = json.dumps(setting.default, ensure_ascii=False)

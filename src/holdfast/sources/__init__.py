@@ -1,7 +1,7 @@
 """Memories beside a hub's own: read-only sources that are asked side by side with it.
 
 A source may be a folder that another agent keeps, another Holdfast, or what a plugin reads. Its
-text is never stored and never injected unasked: it is shown to who asks, fenced, as data. Which
+text is never stored and never injected unasked: it is shown on request, fenced, as data. Which
 sources there are is the person's business (the setting `sources.read`), not the agent's.
 
 `begin` sends a question out and returns at once, so that the hub itself can be asked meanwhile;

@@ -1,6 +1,6 @@
-"""A folder of notes that someone else keeps, as a source: another agent's memory, say. It is only
-read, and never outside of the folder; what was read is kept as an index in memory, and read again
-where a file has changed. Words are analysed and weighed as those of memories are.
+"""A folder of notes that another program writes, such as another agent's memory, as a source. It is
+only read, and never outside of the folder; the index is held in memory, and a file is read again
+when it has changed. Words are analysed and weighed as those of memories are.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from holdfast.recall.lexical import bm25, rarity
 from holdfast.recall.weights import CUT_COVERAGE, CUT_PASSAGES_LEAST
 from holdfast.sources.registry import Excerpt, Excerpts
 from holdfast.store.values import Candidate, Lexicon
+from holdfast.text.analysis.terms import is_unspaced, query_terms, symbols, terms, trigram_text
 from holdfast.text.chunking.chunk import chunk
-from holdfast.text.terms import is_unspaced, query_terms, symbols, terms, trigram_text
 
 # What people and agents write down; code and data are no memory.
 KINDS = ("md", "mdx", "txt")

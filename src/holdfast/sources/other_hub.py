@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from holdfast.domain.hub import DEFAULT_HUB
 from holdfast.domain.query import Filter
+from holdfast.engine.core import Scope
 from holdfast.engine.hubs import find_hub
 from holdfast.engine.reading.recall import recall_memories
-from holdfast.engine.scope import Scope
 from holdfast.errors import EmbedderError, NotFound
 from holdfast.sources.registry import Excerpt, Excerpts
 from holdfast.wiring import build_for_reading
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class HoldfastSource:
-    """One hub below one home folder. Who asks brings the clock and the embedding model."""
+    """One hub below one home folder. The caller provides the clock and the embedding model."""
 
     primary = False
 
@@ -53,7 +53,7 @@ class HoldfastSource:
         return f"{self.home}#{self.hub}"
 
     def prepare(self) -> None:
-        """Opens the store and loads the embedding model, which is that of who asks."""
+        """Opens the store and loads the caller's embedding model."""
         embedder = self._opened().embedder
         if embedder is not None and not self._is_loaded:
             self._is_loaded = True
@@ -110,7 +110,7 @@ class HoldfastSource:
             return self._core
 
     def _is_own(self, core: Core) -> bool:
-        """Whether it is the store of who asks; a copy of it is another one."""
+        """Whether it is the caller's own store; a copy of it is another one."""
         own, this = (getattr(one.store, "path", "") for one in (self._asking, core))
         if own and this:
             return os.path.exists(own) and os.path.samefile(own, this)

@@ -17,8 +17,8 @@ EXCERPT_CHARS_MAX = 2_000
 
 
 class Excerpt(NamedTuple):
-    """A passage of a source: its text, where in the source it stands, and of when it is. The name
-    of the source is filled in by whoever asked it."""
+    """A passage of a source: its text, its place in the source, and its time. The name of the
+    source is filled in by the caller."""
 
     text: str
     where: str
@@ -196,8 +196,7 @@ class _Question(threading.Thread):
             found = self.source.search(self._query, self._limit)
             self.found = [_bounded(excerpt, name) for excerpt in found[: self._limit]]
             self.notes = [f"The source `{name}`: {n}" for n in getattr(found, "notes", ())]
-        # A plugin may raise anything; it is told in a note, and ends neither thread nor answer.
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:  # noqa: BLE001  a plugin may raise anything; it becomes a note
             self.error = error
 
     def _prepare(self) -> None:
@@ -287,6 +286,7 @@ def _log(note: str) -> None:
 
     logger = logging.getLogger("holdfast")
     if not logger.handlers:
-        # Without a handler Python would print it; whoever wants to see it configures one.
+        # Without a handler Python would print it; an application that wants to see it configures
+        # one.
         logger.addHandler(logging.NullHandler())
     logger.getChild("sources").warning("%s", note)

@@ -1,1 +1,1 @@
-"""Where memories are kept: one contract (base), and a folder or file for each way to keep it."""
+"""The stores: one contract (`base`), and a folder for each implementation."""

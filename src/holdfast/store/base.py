@@ -1,12 +1,11 @@
 """The contract of a store: rows in, rows out, all or nothing.
 
-A store keeps canonical state (hubs, memories, changes, revisions, receipts, turns of the
+A store holds canonical state (hubs, memories, changes, revisions, receipts, turns of the
 conversation log, what mirrored files last agreed on and where they clash, records such as keys and
-jobs) and derived state
-(passages with their index terms, substring index, vectors). It knows nothing of ranking, dedup,
-lifecycle or undo: the engine decides, inside one `write()`, what the rows should be. Every method
-but those on hubs themselves, and that for work that is due, takes the hub first, and no method can
-reach across hubs.
+jobs) and derived state (passages with their index terms, substring index, vectors). It knows
+nothing of ranking, dedup, lifecycle or undo: the engine decides, inside one `write()`, what the
+rows should be. Every method but those on hubs themselves, and that for work that is due, takes the
+hub first, and no method can reach across hubs.
 
 Derived state can be dropped and rebuilt at any time; canonical state cannot.
 """
@@ -91,8 +90,8 @@ class Reader(Protocol):
         ...
 
     def adjacent(self, hub_id: str, pairs: Sequence[tuple[str, int, int]]) -> list[bool]:
-        """For each (session, number, higher number): whether no visible memory of the session
-        stands between the two."""
+        """For each (session, number, higher number): whether no visible memory of the session is
+        between the two."""
         ...
 
     def speakers(self, hub_id: str, *, limit: int) -> list[str]:
@@ -169,7 +168,7 @@ class Reader(Protocol):
 
     def adjacent_turns(self, hub_id: str, pairs: Sequence[tuple[str, str]]) -> list[bool]:
         """For each pair of turns that are there: whether they are of one session, and no other turn
-        of it stands between them."""
+        of it is between them."""
         ...
 
     def turn_ids(
@@ -246,7 +245,8 @@ class Reader(Protocol):
     def search_substring(
         self, hub_id: str, needle: str, wanted: Filter, *, limit: int
     ) -> list[str]:
-        """Memories whose folded text holds the folded needle, newest first."""
+        """Memories whose folded text holds the folded needle, newest first; then turns, where the
+        filter admits them and a word of the needle has at least three characters."""
         ...
 
     def matching(
@@ -255,7 +255,11 @@ class Reader(Protocol):
         """Every memory whose content matches, in an order, read as far as it is asked for."""
         ...
 
-    def passages(self, hub_id: str, memory_ids: Sequence[str]) -> list[Candidate]: ...
+    def passages(self, hub_id: str, memory_ids: Sequence[str]) -> list[Candidate]:
+        """The passages of memories in the order of their numbers, then those of turns in the order
+        in which they were logged, by the ids of either."""
+        ...
+
     def candidates(
         self, hub_id: str, passage_ids: Sequence[int], wanted: Filter
     ) -> list[Candidate]:
@@ -328,7 +332,7 @@ class Writer(Reader, Protocol):
         fields: Mapping[str, tuple[Any, Any]],
     ) -> None: ...
     def add_turn(self, turn: Turn) -> None:
-        """Adds a turn and its index entries (`store/turn_entries.py`): search finds it at once."""
+        """Adds a turn and its index entries (`store/rows.py`): search finds it at once."""
         ...
 
     def drop_turns(self, hub_id: str, turn_ids: Sequence[str]) -> int:
@@ -395,7 +399,7 @@ class Writer(Reader, Protocol):
 
 
 class Store(Protocol):
-    """Keeps memories. Thread-safe; readers do not wait for the writer."""
+    """Stores memories. Thread-safe; readers do not wait for the writer."""
 
     @property
     def capabilities(self) -> frozenset[Capability]: ...

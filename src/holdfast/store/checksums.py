@@ -2,8 +2,8 @@
 
 A checksum is written in the same statement as its row, and compared whenever the row is read. It
 finds a row that was changed outside Holdfast, by a failing disk or by hand; a row that was moved to
-another table, hub or key; and a value that cannot be decoded. It is no signature: whoever can write
-to the store can write a matching checksum too.
+another table, hub or key; and a value that cannot be decoded. It is no signature: a program that
+can write to the store can write a matching checksum too.
 
 The checksum is the first 8 bytes of the BLAKE2b hash of the values as `marshal` writes them in its
 version 2, as a signed integer. Recall reads 200 rows for an answer, and JSON takes five times as

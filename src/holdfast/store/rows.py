@@ -4,8 +4,10 @@ store lists its columns, in the order of the fields and without the hub.
 Times are microseconds since 1970, so that a cursor of one store is valid on another. Classes that a
 recall does not need are imported where they are used, because imports cost start-up time.
 
-Also checks the candidates of a substring index: the index says which texts may contain the needle,
-and each text is looked at here.
+Also checks the candidates of a substring index (the index says which texts may contain the needle,
+and each text is searched here), and makes the index entries of a turn of the conversation log. A
+turn is indexed in the transaction that writes it, so that it is found by its words at once; its
+vectors are made later, off the path of the reply (engine/writing/indexing.py).
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ from holdfast.domain.clock import from_micros, to_micros
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory
 from holdfast.domain.records import fields_from_plain, fields_to_plain
-from holdfast.store.values import TextQuery
-from holdfast.text.terms import searchable, trigram_text
+from holdfast.store.values import IndexEntry, TextQuery
+from holdfast.text.analysis.terms import searchable, symbols, terms, trigram_text
 
 if TYPE_CHECKING:
     from holdfast.domain.change import Change, Receipt, Revision
@@ -105,6 +107,11 @@ def ids_holding(memories: Iterable[Memory], needle: str, limit: int) -> list[str
     return list(islice((one.id for one in memories if needle in searchable(one)), limit))
 
 
+def turn_ids_holding(turns: Iterable[tuple[str, str]], needle: str, limit: int) -> list[str]:
+    """The same for turns: their ids and contents."""
+    return list(islice((one for one, said in turns if needle in trigram_text(said)), limit))
+
+
 def matching(
     keys: Sequence[tuple[int, object]],
     read: Callable[[list[int]], Mapping[int, Memory]],
@@ -119,3 +126,29 @@ def matching(
             memory = there[key]
             if by_words or query.needle in trigram_text(memory.content):
                 yield memory
+
+
+def turn_entries(content: str) -> list[IndexEntry]:
+    """The index entries of a turn: one a passage, and always at least one."""
+    # A command that only reads opens the same store and must not pay for these.
+    from holdfast.text.chunking.chunk import Chunk, chunk, windows_of
+
+    pieces = chunk(content) or [Chunk(0, len(content))]
+    windows = sum(len(windows_of(content, piece.start, piece.end)) for piece in pieces)
+    out = []
+    for ordinal, piece in enumerate(pieces):
+        said = content[piece.start : piece.end]
+        body = terms(said)
+        head = terms(" ".join((*piece.headings, piece.speaker))) + symbols(said, body)
+        out.append(
+            IndexEntry(
+                ordinal,
+                piece.start,
+                piece.end,
+                piece.headings,
+                tuple(body),
+                tuple(head),
+                max(1, windows),
+            )
+        )
+    return out

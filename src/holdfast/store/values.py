@@ -20,7 +20,7 @@ class Capability(StrEnum):
     DEADLINES = "deadlines"  # a read can be stopped in the middle
     SNAPSHOT = "snapshot"  # one read sees one moment of all hubs; without it, of each hub
     BACKUP = "backup"  # an online, consistent copy
-    VECTORS = "vectors"  # keeps vectors beside the passages
+    VECTORS = "vectors"  # stores vectors beside the passages
     NEAREST = "nearest"  # can search the vectors of a large hub by itself
     ALONE = "alone"  # knows who is at something, and that a process which was killed is not
 

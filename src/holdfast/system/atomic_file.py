@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 FILE_MODE = 0o600
 PARTIAL = ".partial-"
+# A writer holds the lock of its file from the first moment on, but for that moment.
+_ABANDONED_S = 60
 
 
 @contextmanager
@@ -65,14 +68,52 @@ def partial_path(path: str) -> str:
     return os.path.join(folder, f".{name}{PARTIAL}{os.getpid()}-{os.urandom(4).hex()}")
 
 
+def remove_abandoned(path: str) -> None:
+    """Removes what killed writers of a file left beside it. It holds what the file would have had,
+    and nobody would look for it there."""
+    folder, name = os.path.split(path)
+    front = f".{name}{PARTIAL}"
+    with suppress(OSError):
+        for found in os.listdir(folder or "."):
+            partial = os.path.join(folder, found)
+            if found.startswith(front) and _is_abandoned(partial):
+                os.unlink(partial)
+
+
+def _is_abandoned(partial: str) -> bool:
+    if sys.platform == "win32" or time.time() - os.lstat(partial).st_mtime < _ABANDONED_S:
+        return False
+    import fcntl
+
+    handle = os.open(partial, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False  # somebody writes it
+    finally:
+        os.close(handle)
+    return True
+
+
 @contextmanager
 def new_file(path: str, *, durable: bool = True) -> Iterator[BinaryIO]:
     """A new file for its owner alone, on the disk when the block ends."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(path, flags, FILE_MODE), "wb") as file:
+        _hold(file)
         yield file
         if durable:
             flush(file)
+
+
+def _hold(file: BinaryIO) -> None:
+    """Locks the file for as long as it is written; some file systems have no locks."""
+    if sys.platform == "win32":
+        return
+    import fcntl
+
+    with suppress(OSError):
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def flush(file: BinaryIO) -> None:

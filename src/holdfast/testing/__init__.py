@@ -9,9 +9,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.testing.embedder import HashEmbedder
-from holdfast.testing.fixtures import START, CountedIds, FixedClock, open_for_tests
-from holdfast.testing.model import Asked, ScriptedModel, call, calls
+from holdfast.testing.fixtures import (
+    START,
+    Asked,
+    CountedIds,
+    FixedClock,
+    HashEmbedder,
+    ScriptedModel,
+    call,
+    calls,
+    open_for_tests,
+)
 
 if TYPE_CHECKING:
     from holdfast.testing.conformance import StoreConformance

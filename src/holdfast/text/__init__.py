@@ -1,0 +1,1 @@
+"""Pure functions of text: analysis, dates, chunking, classification, capture, guard, secrets."""

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from holdfast.errors import InvalidInput
-from holdfast.text.normalise import HUB_NAME_CHARS_MAX
+from holdfast.text.clean import HUB_NAME_CHARS_MAX
 
 # The application that adapters and importers use where none is named.
 DEFAULT_APP = "agents"
@@ -23,7 +23,7 @@ _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789-")
 _ESCAPE = re.compile(r"__|_[0-9a-f]{2}")
 # An underscore before a dot is no escape, so no label is written like it.
 DIGEST_MARK = "_."
-# 128 bits tell hubs apart. Before them stand 16 bits of each of the first labels, where there is
+# 128 bits tell hubs apart. Before them come 16 bits of each of the first labels, where there is
 # room, so that a search by the first labels need not look into every such hub.
 _DIGEST_CHARS = 32
 _HINT_CHARS = 4
@@ -81,7 +81,7 @@ def _digest(text: str) -> str:
 
 
 def written(label: str) -> str:
-    """A label as it stands in the name of a hub."""
+    """A label as it is written in the name of a hub."""
     if not isinstance(label, str) or not label:
         raise InvalidInput(f"{label!r} cannot name a hub.", hint="Use a text that is not empty.")
     try:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from holdfast.domain.names import Label, PersonName, PlaceRef, RecordId
+from holdfast.domain.hub import Label, PersonName, PlaceRef, RecordId
 from holdfast.errors import InvalidInput, NotFound
 
 NAME_CHARS_MAX = 100
@@ -152,7 +152,7 @@ def _is_variant(character: str) -> bool:
 
 
 def _refuse_loose_marks(name: str, what: str) -> None:
-    """Refuses marks that have no letter to stand on, or pile up."""
+    """Refuses marks without a base letter, and too many in a row."""
     marks = _MARKS_MAX
     for character in name:
         if unicodedata.category(character) not in ("Mn", "Me"):
@@ -188,8 +188,9 @@ def _script(character: str) -> str:
     return "" if word in _NO_SCRIPT else word
 
 
-# Characters of one look, each with the one that stands for all of them: those of confusables.txt
-# (UTS 39) that a name can hold and that a reader takes for a Latin letter or an ASCII sign.
+# Characters that look alike, each with the one that represents all of them: those of
+# confusables.txt (UTS 39) that a name can hold and that a reader takes for a Latin letter or an
+# ASCII sign.
 _LOOKS = {
     **{ord(a): b for a, b in zip("I1|0", "lllO", strict=True)},
     ord("m"): "rn",

@@ -1,4 +1,4 @@
-"""Reads conditions as people write them, in two forms, into the tree of `domain/where.py`.
+"""Reads conditions as people write them, in two forms, into the tree of `domain/query.py`.
 
 As JSON, in the spellings of Mongo, LangGraph and mem0:
 
@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NoReturn, cast
 
-from holdfast.domain.where import (
+from holdfast.domain.query import (
     FIELDS,
     FLAG_FIELDS,
     LIST_FIELDS,
@@ -35,7 +35,7 @@ from holdfast.domain.where import (
     kind_of,
 )
 from holdfast.errors import InvalidInput
-from holdfast.text.normalise import clean_time
+from holdfast.text.clean import clean_time
 
 # Each level and each test is more SQL; people write a handful.
 DEPTH_MAX = 8

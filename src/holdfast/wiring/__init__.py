@@ -7,18 +7,17 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from holdfast.domain.clock import Clock, SystemClock
-from holdfast.domain.ids import Ids, TimeIds
+from holdfast.domain.clock import Clock, Ids, SystemClock, TimeIds
 from holdfast.engine.core import Core
 from holdfast.errors import InvalidSetting, StoreReadOnly, install_hint
 from holdfast.settings import Settings, load
-from holdfast.settings.home import home_folder as home_folder
+from holdfast.settings.file import home_folder as home_folder
 from holdfast.text.names import parse_person
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-    from holdfast.domain.names import PersonName
+    from holdfast.domain.hub import PersonName
     from holdfast.embed.base import Embedder
     from holdfast.llm.base import Model
     from holdfast.store.base import Store
@@ -41,7 +40,7 @@ def make_home(home: str) -> None:
 
 
 def store_url(home: str, settings: Settings) -> str:
-    """Where memories are kept, as a URL."""
+    """The URL of the store."""
     return settings["store.url"] or f"sqlite:{os.path.join(home, DATABASE)}"
 
 
@@ -73,7 +72,7 @@ def build(
         )
 
     def find() -> Embedder | None:
-        return embedder or _find_embedder(settings)
+        return embedder or embedder_of(settings)
 
     def find_model(name: str, settings: Settings) -> Model | None:
         if model is not None:
@@ -92,8 +91,9 @@ def build(
     )
 
 
-def _find_embedder(settings: Settings) -> Embedder | None:
-    from holdfast.embed.find import find_embedder
+def embedder_of(settings: Settings) -> Embedder | None:
+    """The embedder that the settings name."""
+    from holdfast.embed.providers import find_embedder
 
     return find_embedder(
         settings["embed.model"],
@@ -104,7 +104,7 @@ def _find_embedder(settings: Settings) -> Embedder | None:
 
 
 def _find_model(name: str, settings: Settings) -> Model | None:
-    from holdfast.llm.find import find_model
+    from holdfast.llm.providers import find_model
 
     return find_model(
         name, inherit=settings["llm.model"], key_variable_named=settings["llm.key_variable"]
@@ -121,7 +121,7 @@ def _login() -> str:
 def build_for_reading(
     home: str, *, actor: PersonName, clock: Clock, find_embedder: Callable[[], Embedder | None]
 ) -> Core:
-    """An engine that only reads another home, with the eyes of who asks: nothing there is made,
+    """An engine that only reads another home, with the caller's view: nothing there is created,
     migrated, counted or embedded. The environment is ours, and says nothing about that home."""
     quiet = {"recall.count_shown": False, "embed.background": False}
     settings = load(home, environ={}, flags=quiet)
@@ -146,7 +146,7 @@ def _open_read_only(home: str, url: str) -> Store:
         from holdfast.store.postgres.store import open_read_only
 
         return open_read_only(url)
-    from holdfast.wiring.urls import without_password
+    from holdfast.wiring.databases import without_password
 
     raise InvalidSetting(
         f"The memories of {home} are in a store of another kind (store.url is"

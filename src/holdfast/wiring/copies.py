@@ -1,30 +1,48 @@
 """Moves, backs up and restores whole stores. `engine/transfer/copy.py` copies the contents; this
-module chooses the file or server, and leaves nothing behind after a failure."""
+module chooses the file or server, and leaves nothing behind after a failure.
+
+Copies that a process left behind because it died are found and removed. Those of a restore are made
+under a lock, so that one in progress differs from an interrupted one; others are known by their
+age.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
+import time
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.domain.clock import SystemClock
-from holdfast.domain.ids import TimeIds
-from holdfast.errors import InvalidSetting, NotFound, StoreDamaged, StoreError
+from holdfast.domain.clock import SystemClock, TimeIds
+from holdfast.errors import (
+    HoldfastError,
+    InvalidSetting,
+    NotFound,
+    StoreBusy,
+    StoreDamaged,
+    StoreError,
+)
+from holdfast.files.atomic import locked
 from holdfast.wiring import DATABASE, build, open_store
-from holdfast.wiring.leftovers import ABANDONED_S, BESIDE, restore_lock
-from holdfast.wiring.urls import from_anywhere
+from holdfast.wiring.databases import from_anywhere
 
 if TYPE_CHECKING:
-    from holdfast.engine.transfer.copy import Moved, Told
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+    from holdfast.engine.transfer.copy import Moved, Report
     from holdfast.settings import Settings
     from holdfast.store.base import Store
     from holdfast.store.values import Progress
+
 
 # What comes after a store's name, and before a process, while a backup is brought back.
 _RESTORING = ".restoring-"
 
 
-def move_store(source: str, target: str, *, hub: str = "", told: Told | None = None) -> Moved:
+def move_store(source: str, target: str, *, hub: str = "", report: Report | None = None) -> Moved:
     """Everything from one store into another, or one hub, both named by their URLs; the first is
     only read."""
     from holdfast.engine.transfer.copy import move
@@ -37,7 +55,7 @@ def move_store(source: str, target: str, *, hub: str = "", told: Told | None = N
         new = open_store(target)
         try:
             run = TimeIds(clock).next("run")
-            return move(old, new, clock=clock, run=run, told=told, only=hub)
+            return move(old, new, clock=clock, run=run, report=report, only=hub)
         finally:
             new.close()
     finally:
@@ -49,8 +67,8 @@ def bring_attachments(source: str, home: str, settings: Settings) -> tuple[int, 
     in; how many there are here now, and how many are not. Before a move, so that one that is broken
     off is begun again with them."""
     from holdfast.files.atomic import hub_folder
-    from holdfast.files.attachments.archive import bring
     from holdfast.files.attachments.storage import Attachments
+    from holdfast.files.attachments.tar_archive import bring
 
     path = source.removeprefix("sqlite:")
     other = home if path == source else os.path.dirname(os.path.abspath(path))
@@ -93,7 +111,7 @@ def restore_backup(
     """Makes the embedded store at `path` what the backup holds, and returns where the copy of
     what was there before is ('' where nothing was). `home` is where its hubs have their files."""
     with restore_lock(path):
-        # Whoever left one died in the middle: nobody else is at it now.
+        # Its process died in the middle: nobody else works on it now.
         _clear_left(f"{path}{_RESTORING}")
         return _restore_backup(path, backup, progress, home)
 
@@ -103,7 +121,7 @@ def _restore_backup(path: str, backup: str, progress: Progress | None, home: str
 
     staged = f"{path}{_RESTORING}{os.getpid()}"
     try:
-        # A copy, which is told of the files in the home: the backup is not ours to change.
+        # A copy that records the files in the home: the backup itself is not changed.
         copy_in(staged, backup)
         with closing(Aside(path)) as aside:
             # A store that is too damaged to be read was moved away, and knows of no files any more;
@@ -119,7 +137,7 @@ def _restore_backup(path: str, backup: str, progress: Progress | None, home: str
 
 def _carry(before: str, staged: str, home: str) -> None:
     """Tells one store of the embedded kind what another knows of the files in the home."""
-    from holdfast.files.restored import carry
+    from holdfast.files.restore import carry
     from holdfast.store.sqlite import open_store as open_sqlite
 
     with (
@@ -145,7 +163,7 @@ def copy_to_file(store: Store, path: str, progress: Progress | None = None) -> N
     try:
         target = open_sqlite(f"sqlite:{partial}")
         try:
-            move(store, target, clock=clock, run=TimeIds(clock).next("run"), told=_rows(progress))
+            move(store, target, clock=clock, run=TimeIds(clock).next("run"), report=_rows(progress))
             target.backup(path)
         finally:
             target.close()
@@ -158,14 +176,14 @@ def restore_into(store: Store, home: str, backup: str, progress: Progress | None
     there before is ('' where nothing was). Others see hubs come back one after the other; broken
     off, it is begun again with the same backup."""
     with restore_lock(os.path.join(home, DATABASE)):
-        # Whoever left one died in the middle: nobody else is at it now.
+        # Its process died in the middle: nobody else works on it now.
         _clear_left(os.path.join(home, f"{DATABASE}.before-restore"), ".filling-")
         return _restore_into(store, home, backup, progress)
 
 
 def _restore_into(store: Store, home: str, backup: str, progress: Progress | None) -> str:
     from holdfast.engine.transfer.copy import empty, move
-    from holdfast.files.restored import carry
+    from holdfast.files.restore import carry
     from holdfast.store.sqlite import open_store as open_sqlite
     from holdfast.store.sqlite.files import copy_in, free_name, remove
 
@@ -183,7 +201,7 @@ def _restore_into(store: Store, home: str, backup: str, progress: Progress | Non
         # A copy, which may be brought up to date: the backup is not ours to change.
         copy_in(staged, backup)
         for one in begun:
-            # What it was told of hubs that are not here any more, as it was broken off.
+            # Records of hubs that no longer exist, as the restore was interrupted.
             with suppress(StoreError):
                 _carry(one, staged, home)
         with closing(open_sqlite(f"sqlite:{staged}")) as source:
@@ -192,7 +210,7 @@ def _restore_into(store: Store, home: str, backup: str, progress: Progress | Non
                 remove(one)
             replacing = True
             empty(store)
-            move(source, store, clock=clock, run=TimeIds(clock).next("run"), told=_rows(progress))
+            move(source, store, clock=clock, run=TimeIds(clock).next("run"), report=_rows(progress))
     except BaseException:
         # From here on only this copy knows of the files what the store knew; the next run asks it.
         if not replacing:
@@ -222,7 +240,130 @@ def _clear_left(start: str, then: str = "", *, older_than_s: float = 0.0) -> Non
                         os.unlink(entry.path)
 
 
-def _rows(progress: Progress | None) -> Told | None:
+def _rows(progress: Progress | None) -> Report | None:
     if progress is None:
         return None
     return lambda what, done, total: progress(done, total) if total else None
+
+
+# The lock that every restore into a store of this folder holds.
+RESTORE_LOCK = "restore"
+# A copy that is being made is written all the time; one this old was left by a process that died.
+ABANDONED_S = 3600.0
+# Files of memories that are unpacked into the home. Nothing is written there any more while a large
+# store is copied afterwards, so they are given more time.
+_UNPACKED_S = 24 * 3600.0
+# SQLite's own files beside a database.
+BESIDE = ("-wal", "-shm", "-journal")
+
+_BESIDE = "|".join(BESIDE)
+_OF_A_RESTORE = re.compile(
+    rf"\.(?:restoring-|before-restore(?:-\d+)?\.(?:partial|filling)-)[\d-]+(?:{_BESIDE})?"
+)
+_OTHER = re.compile(rf"(?:\.[\w-]+)?\.(?:partial|filling|rescue)-[\d-]+(?:{_BESIDE})?")
+_UNPACKED = re.compile(r"\.bringing-back-\d+-[0-9a-f]+")
+
+
+class Leftovers(NamedTuple):
+    """Files and folders that can go, and copies that a restore into a database still needs: it
+    emptied the database and has not brought everything back."""
+
+    abandoned: list[str]
+    needed: list[str]
+
+
+def restore_lock(place: str) -> AbstractContextManager[None]:
+    """Held during a restore into the store at `place`, or beside it."""
+    return locked(os.path.join(os.path.dirname(os.path.abspath(place)), RESTORE_LOCK))
+
+
+def find_leftovers(store: Store, place: str, home: str) -> Leftovers:
+    """What was left beside the store's file `place` and in the home; nothing of a restore that is
+    under way."""
+    with suppress(StoreBusy), _alone(place):
+        found = _found(store, place)
+        return found._replace(abandoned=[*found.abandoned, *_unpacked(home)])
+    return Leftovers([], [])
+
+
+def remove_leftovers(store: Store, place: str, home: str) -> list[str]:
+    """Removes what can go, and returns it."""
+    with suppress(StoreBusy), _alone(place):
+        files, folders = _found(store, place).abandoned, _unpacked(home)
+        for path in files:
+            with suppress(FileNotFoundError):
+                os.unlink(path)
+        for path in folders:
+            shutil.rmtree(path, ignore_errors=True)
+        return [*files, *folders]
+    return []
+
+
+def _unpacked(home: str) -> list[str]:
+    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(home) as entries:
+        return [
+            entry.path
+            for entry in entries
+            if _UNPACKED.fullmatch(entry.name)
+            and entry.is_dir(follow_symlinks=False)
+            and time.time() - entry.stat(follow_symlinks=False).st_mtime >= _UNPACKED_S
+        ]
+    return []
+
+
+def _alone(place: str) -> AbstractContextManager[None]:
+    from contextlib import nullcontext
+
+    if not any(_candidates(place)):
+        return nullcontext()
+    folder = os.path.dirname(os.path.abspath(place))
+    if not os.access(folder, os.W_OK):
+        # Nobody restores into a folder that cannot be written.
+        return nullcontext()
+    return locked(os.path.join(folder, RESTORE_LOCK), wait_s=0)
+
+
+def _candidates(place: str) -> Iterator[os.DirEntry[str]]:
+    folder, name = os.path.split(os.path.abspath(place))
+    with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+        for entry in entries:
+            rest = entry.name.removeprefix(name)
+            if rest != entry.name and (_OF_A_RESTORE.fullmatch(rest) or _OTHER.fullmatch(rest)):
+                yield entry
+
+
+def _found(store: Store, place: str) -> Leftovers:
+    name = os.path.basename(place)
+    abandoned: list[str] = []
+    needed: list[str] = []
+    for entry in sorted(_candidates(place), key=lambda entry: entry.name):
+        rest = entry.name.removeprefix(name)
+        with suppress(FileNotFoundError):
+            status = entry.stat(follow_symlinks=False)
+            if not entry.is_file(follow_symlinks=False):
+                continue
+            if _OF_A_RESTORE.fullmatch(rest):
+                of = entry.path
+                for suffix in BESIDE:
+                    of = of.removesuffix(suffix)
+                (needed if _is_needed(store, of) else abandoned).append(entry.path)
+            elif time.time() - status.st_mtime >= ABANDONED_S:
+                abandoned.append(entry.path)
+    return Leftovers(abandoned, [path for path in needed if not path.endswith(BESIDE)])
+
+
+def _is_needed(store: Store, staged: str) -> bool:
+    """Whether a restore into this store emptied it and has not brought back all hubs of its copy.
+    A store that is a file is replaced in one transaction."""
+    if hasattr(store, "path") or ".restoring-" not in staged:
+        return False
+    from holdfast.store.sqlite import open_store
+
+    try:
+        with closing(open_store(f"sqlite:{staged}", read_only=True)) as copy, copy.read() as reader:
+            hubs = {hub.id for hub in reader.hubs()}
+    except HoldfastError:
+        # Broken off before the copy was whole, and so before anything was emptied.
+        return False
+    with store.read() as reader:
+        return not hubs <= {hub.id for hub in reader.hubs() if hub.state == "active"}

@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.engine.upkeep.doctor import Diagnosis
 from holdfast.store.values import Problem
-from holdfast.testing.embedder import HashEmbedder
+from holdfast.testing.fixtures import HashEmbedder
 from tests.edges.cli.cli_calls import Run
 
 
@@ -53,8 +53,8 @@ def test_a_healthy_store_is_said_to_be_so(stocked: Run, home: Path) -> None:
 
 def test_the_doctor_says_how_to_get_a_model(stocked: Run, monkeypatch) -> None:
     monkeypatch.setenv("HOLDFAST_EMBED_MODEL", "auto")
-    monkeypatch.setattr("holdfast.embed.find._entry_points", dict)
-    monkeypatch.setattr("holdfast.embed.find._has_own", bool)
+    monkeypatch.setattr("holdfast.embed.providers._entry_points", dict)
+    monkeypatch.setattr("holdfast.embed.providers._has_own", bool)
     assert "pip install" in dict(stocked("doctor").rows)["model"]
 
 
@@ -133,7 +133,7 @@ def test_files_that_others_can_open_are_found_and_closed(stocked: Run, home: Pat
 
 def test_missing_vectors_are_counted_and_made(stocked: Run, monkeypatch) -> None:
     assert stocked("embed").code == 8
-    monkeypatch.setattr("holdfast.wiring._find_embedder", lambda settings: HashEmbedder())
+    monkeypatch.setattr("holdfast.wiring.embedder_of", lambda settings: HashEmbedder())
     assert stocked("doctor", "--json").data["passages_without_vectors"] == 3
     assert stocked("embed").rows == [["embedded", "3", "hash-words-64"]]
     assert stocked("embed", "--json").data["passages"] == 0
@@ -169,6 +169,14 @@ def test_a_backup_goes_into_a_folder_and_into_a_home_that_is_empty(
     assert Path(path).parent == folder
     fresh = str(tmp_path / "fresh")
     assert stocked("restore-backup", path, "--yes", "--home", fresh).rows[0][2] == ""
+    assert len(stocked("list", "--home", fresh).rows) == 3
+
+
+@pytest.mark.sqlite_only("looks for the file of the embedded store")
+def test_a_restore_that_replaces_nothing_does_not_ask(stocked: Run, tmp_path: Path) -> None:
+    path = stocked("backup", str(tmp_path / "monday.db"), "--json").data["path"]
+    fresh = str(tmp_path / "fresh")
+    assert stocked("restore-backup", path, "--home", fresh).code == 0
     assert len(stocked("list", "--home", fresh).rows) == 3
 
 

@@ -11,6 +11,7 @@ def test_the_context_block_is_printed(stocked: Run) -> None:
     ran = stocked("context", "--query", "tabs")
     assert ran.out.startswith('<memory hub="default">')
     assert "Prefers tabs over spaces" in ran.out
+    assert stocked("context", "tabs").out == ran.out
     assert stocked("context", "--json").data["hub"] == "default"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.testing.embedder import HashEmbedder
+from holdfast.testing.fixtures import HashEmbedder
 from tests.edges.cli.cli_calls import Ran, Run
 
 
@@ -41,7 +41,7 @@ def test_what_the_tour_says_is_true_without_a_model(run: Run) -> None:
 
 
 def test_what_the_tour_says_is_true_with_a_model(run: Run, monkeypatch) -> None:
-    monkeypatch.setattr("holdfast.wiring._find_embedder", lambda settings: HashEmbedder())
+    monkeypatch.setattr("holdfast.wiring.embedder_of", lambda settings: HashEmbedder())
     ran = run("demo", "--json")
     assert ran.err == ""
     _check(_answers(ran))

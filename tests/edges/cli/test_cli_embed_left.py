@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import EmbedderError
-from holdfast.testing.embedder import HashEmbedder
+from holdfast.testing.fixtures import HashEmbedder
 from tests.edges.cli.cli_calls import Run
 
 LONG = "\n\n".join(f"Paragraph {n} tells of the harbour and its {n} boats." * 6 for n in range(120))
@@ -31,7 +31,7 @@ class _Failing(HashEmbedder):
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch):
     def use(embedder: HashEmbedder) -> None:
-        monkeypatch.setattr("holdfast.wiring._find_embedder", lambda settings: embedder)
+        monkeypatch.setattr("holdfast.wiring.embedder_of", lambda settings: embedder)
 
     use(HashEmbedder())
     return use
@@ -59,7 +59,7 @@ def test_what_comes_with_an_import_or_a_backup_gets_its_vectors(
     run: Run, model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("holdfast.wiring._find_embedder", lambda settings: None)
+        patched.setattr("holdfast.wiring.embedder_of", lambda settings: None)
         run("remember", "-", stdin=LONG)
         run("export", str(tmp_path / "hub.jsonl"))
         run("backup", str(tmp_path / "backup.db"))
@@ -109,7 +109,7 @@ def test_no_thread_is_begun_by_a_single_call(
 ) -> None:
     begun: list[str] = []
     monkeypatch.setattr(
-        "holdfast.engine.writing.embedding.CatchUp.start", lambda self: begun.append("thread")
+        "holdfast.engine.writing.indexing.CatchUp.start", lambda self: begun.append("thread")
     )
     model(_Failing(EmbedderError("The model is away.")))
     run("remember", "-", stdin=LONG)

@@ -16,11 +16,12 @@ def test_the_first_screen_fits_a_small_terminal(stocked: Run) -> None:
     assert max(map(len, lines)) <= 80
 
 
+@pytest.mark.sqlite_only("without a store in the settings, a home is new where it has no file")
 def test_the_first_screen_names_what_a_newcomer_needs_and_every_group(stocked: Run) -> None:
     out = stocked().out
     for word in (
         *("remember", "recall", "context", "list", "update", "forget", "undo"),
-        *("setup", "serve", "doctor", "help"),
+        *("status", "setup", "ui", "doctor", "help"),
     ):
         assert f"  {word} " in out
     for group in GROUPS:

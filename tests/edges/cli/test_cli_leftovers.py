@@ -13,7 +13,7 @@ import pytest
 
 import holdfast
 from holdfast.errors import StoreDamaged
-from holdfast.wiring.leftovers import ABANDONED_S, restore_lock
+from holdfast.wiring.copies import ABANDONED_S, restore_lock
 from tests.edges.cli.cli_calls import Run
 
 pytestmark = pytest.mark.sqlite_only("copies of the embedded store's file")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.edges.cli import table
 from holdfast.edges.cli.command import Command, Parser, parser_of, whole
 from holdfast.edges.cli.help import tree
-from holdfast.edges.cli.table import GROUPS, all_commands, commands_in
+from holdfast.edges.cli.table import GROUPS, Group, Module, all_commands, first_words
 from holdfast.errors import InvalidInput
 from tests.edges.cli.cli_calls import Run
 
@@ -134,10 +135,19 @@ def test_every_option_says_what_it_is_for(command: Command) -> None:
         assert option.help, option.names
 
 
-def test_the_table_and_the_modules_agree() -> None:
+def test_the_table_names_commands_that_exist_in_their_order() -> None:
     for module in [module for group in GROUPS for module in group.modules]:
-        words = [command.name.partition(" ")[0] for command in commands_in(module)]
-        assert list(dict.fromkeys(words)) == list(module.words)
+        assert [word for word in first_words(module) if word in module.words] == list(module.words)
+
+
+def test_a_command_that_the_table_does_not_name_is_found(monkeypatch) -> None:
+    bare = Group("memory", "", (Module("write", ()), Module("read", ())))
+    monkeypatch.setattr(table, "GROUPS", (bare,))
+    assert table.find(["timeline", "today"])[0].name == "timeline"
+    assert table.find(["memory", "timeline"])[1] == 2
+    with pytest.raises(InvalidInput, match="no command `tmeline`") as caught:
+        table.find(["tmeline"])
+    assert "`holdfast timeline`" in caught.value.hint
 
 
 def test_the_tree_knows_every_command() -> None:

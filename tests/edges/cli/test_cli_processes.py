@@ -139,7 +139,7 @@ _HEAVY = {
         "holdfast.engine.transfer.export",
     ),
     *("holdfast.domain.results", "holdfast.text.dates.expressions"),
-    *("holdfast.edges.cli.write", "holdfast.edges.cli.lifecycle", "holdfast.edges.cli.help"),
+    *("holdfast.edges.cli.write", "holdfast.edges.cli.upkeep", "holdfast.edges.cli.help"),
 }
 
 

@@ -52,8 +52,9 @@ def test_the_parts_that_are_printed_add_up_to_the_score_that_is_printed(
     query = ("recall", "tabs or spaces?", "--explain")
     hits = stocked(*query, "--json").data
     lines = screen(*query).out.splitlines()
-    scores = [float(line.rpartition(" · ")[2]) for line in lines if line.startswith("#")]
-    printed = [dict(_PART.findall(line)) for line in lines if line.startswith("    score: ")]
+    explained = [line.split(":") for line in lines if line.startswith("    score ")]
+    scores = [float(head.split()[1]) for head, _ in explained]
+    printed = [dict(_PART.findall(parts)) for _, parts in explained]
     assert [set(parts) for parts in printed] == [set(hit["parts"]) for hit in hits]
     assert "voice" in printed[0]
     for score, parts in zip(scores, printed, strict=True):
@@ -88,6 +89,14 @@ def test_nothing_found_is_said_and_is_no_error(stocked: Run) -> None:
     ran = stocked("recall", "zebra", "--words")
     assert (ran.code, ran.out) == (0, "")
     assert ran.err == "Nothing found for “zebra”.\n"
+
+
+def test_a_person_is_shown_the_closest_memory_where_none_answers(stocked: Run, screen: Run) -> None:
+    stocked("archive", "1")
+    shown = screen("recall", "tabs", "--words").err
+    assert "Nothing found for “tabs”." in shown
+    assert "The closest is #1 Prefers tabs over spaces: its state is archived." in shown
+    assert "The closest" not in stocked("recall", "tabs", "--words").err  # Nor in a pipe.
 
 
 def test_a_degraded_answer_says_so(stocked: Run) -> None:
@@ -333,3 +342,18 @@ def test_an_empty_list_says_so_beside_the_pipe(run: Run, limit) -> None:
     assert (ran.code, ran.out, ran.err) == (0, "", "Nothing here.\n")
     run("remember", "Something")
     assert run("list", *limit).err == ""
+
+
+def test_a_person_sees_how_likely_a_hit_is_and_a_pipe_its_score(stocked: Run, screen: Run) -> None:
+    shown = screen("recall", "--words", "what is the staging server called").out
+    assert re.search(r" · \d+% likely$", shown.splitlines()[0])
+    assert "score" not in shown
+    explained = screen("recall", "--words", "staging server", "--explain").out
+    assert re.search(r"score \d\.\d\d: ", explained)
+
+
+def test_a_degraded_answer_names_the_command_that_mends_it(stocked: Run) -> None:
+    ran = stocked("recall", "staging server")
+    assert "only words were matched; `holdfast doctor` says why and how to get one." in ran.err
+    degraded = stocked("recall", "staging server", "--json").json["degraded"]
+    assert degraded == ["there is no embedding model, so only words were matched"]

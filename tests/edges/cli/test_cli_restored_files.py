@@ -13,7 +13,7 @@ import pytest
 
 import holdfast
 from holdfast.engine.transfer.copy import _Mover
-from holdfast.files.restored import _CHANGES_MAX
+from holdfast.files.restore import _CHANGES_MAX
 from holdfast.store.sqlite import SqliteStore
 from tests.edges.cli.cli_calls import Run
 from tests.postgres_server import ROLE, database
@@ -94,7 +94,7 @@ def test_a_restore_that_ends_before_the_files_follow_folds_nothing_in(
     monday: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr("holdfast.files.restored.follow", _killed)
+        broken.setattr("holdfast.files.restore.follow", _killed)
         with pytest.raises(_Killed):
             monday("restore-backup", str(tmp_path / "monday.db"), "--yes")
     assert "Ulm" in _files(home)
@@ -103,7 +103,7 @@ def test_a_restore_that_ends_before_the_files_follow_folds_nothing_in(
     assert "left alone" not in listed.err
     # Restored twice, the files of the other hub are known all the same.
     with monkeypatch.context() as broken:
-        broken.setattr("holdfast.files.restored.follow", _killed)
+        broken.setattr("holdfast.files.restore.follow", _killed)
         with pytest.raises(_Killed):
             monday("restore-backup", str(tmp_path / "monday.db"), "--yes")
     assert "Ulm" not in monday("list", "--hub", "work").out + _files(home, "work")

@@ -134,13 +134,13 @@ def test_an_index_of_the_server_is_taken_away_and_missed_where_many_vectors_are_
     assert "no index to take away" in run("store", "index", "--url", owner, "--drop").err
     run("config", "set", "store.url", owner)
     model = HashEmbedder()
-    monkeypatch.setattr("holdfast.wiring._find_embedder", lambda settings: model)
+    monkeypatch.setattr("holdfast.wiring.embedder_of", lambda settings: model)
     run("remember", "The office is in Bonn")
     store = PostgresStore(owner)
     ((hub, name, vectors),) = vector_index.build(store, index_from=1)
     store.close()
     with monkeypatch.context() as patched:
-        patched.setattr("holdfast.wiring._find_embedder", lambda settings: None)
+        patched.setattr("holdfast.wiring.embedder_of", lambda settings: None)
         run("remember", "The harbour is in Kiel")
         run("remember", "The garden is in Ulm")
     monkeypatch.setattr("holdfast.edges.cli.call._BACKLOG", 1)

@@ -13,7 +13,7 @@ import pytest
 
 from holdfast.edges.cli.output import short
 from holdfast.engine.writing import drafts, redact
-from holdfast.text.characters import printable, printable_line
+from holdfast.text.clean import printable, printable_line
 from tests.edges.cli.cli_calls import Run
 
 # What could steer a terminal, hidden in what somebody wanted remembered.
@@ -244,3 +244,37 @@ def test_a_line_of_a_pipe_can_be_read_back() -> None:
 def test_long_text_is_cut_for_the_eye() -> None:
     assert short("a  b\n c") == "a b c"
     assert short("x" * 300, 10) == "x" * 9 + "…"
+
+
+def test_forgetting_what_was_said_shows_it_and_asks(stocked: Run, at_terminal) -> None:
+    stocked("log", "add", "user", "The door code is at the desk", "--session", "s1")
+    code, seen = at_terminal("log", "forget", "--session", "s1", typed="n\n")
+    assert (code, "door code" in seen, "[y/N]" in seen) == (0, True, True)
+    assert len(stocked("log").rows) == 1
+    code, seen = at_terminal("log", "forget", "--session", "s1", typed="y\n")
+    assert (code, "Forgot 1 turn for good" in seen) == (0, True)
+    assert stocked("log").rows == []
+    assert (
+        "Nothing of that was said in hub default" in stocked("log", "forget", "--since", "1h").err
+    )
+
+
+def test_the_history_of_a_memory_fits_a_small_terminal(stocked: Run, screen: Run) -> None:
+    stocked("update", "indent", "Prefers spaces")
+    stocked("undo")
+    lines = screen("history", "indent", width=80).out.splitlines()
+    assert max(map(len, lines)) <= 80 and "reason" not in lines[0]
+    stocked("forget", "indent", "--reason", "wrong")
+    assert "reason" in screen("history", "1", width=120).out
+
+
+def test_help_fits_a_small_terminal(screen: Run) -> None:
+    assert max(map(len, screen("help", width=80).out.splitlines())) <= 80
+
+
+def test_a_list_shows_a_fact_once_that_is_in_the_journal_too(run: Run, screen: Run) -> None:
+    run("config", "set", "shadowJournal.enabled", "true")
+    run("observe", "--user", "I live in Lisbon.", "--session", "s1")
+    run("work")
+    assert len(run("list").rows) == 2
+    assert screen("list").out.count("Lisbon") == 1

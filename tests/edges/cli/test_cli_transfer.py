@@ -5,7 +5,12 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import NoReturn
 
+import pytest
+
+from holdfast import Holdfast
+from holdfast.errors import StoreFull
 from tests.edges.cli.cli_calls import Run
 
 
@@ -18,6 +23,20 @@ def test_what_goes_out_comes_in_again(stocked: Run, tmp_path: Path) -> None:
     second = [json.loads(line) for line in stocked("export", "-", "--hub", "copy").out.splitlines()]
     assert second[1:] == first[1:]
     assert len(stocked("history", "1", "--hub", "copy").rows) == 2
+
+
+def test_an_export_of_a_hub_that_is_here_is_recognised(stocked: Run, tmp_path: Path) -> None:
+    file = tmp_path / "hub.jsonl"
+    stocked("export", str(file))
+    ran = stocked("import", str(file))
+    assert ran.code == 4
+    assert "This is an export of the hub `default`, which is here already" in ran.err
+    assert "--as default-2" in ran.err
+    stocked("import", str(file), "--as", "default-2")
+    assert "--as default-3" in stocked("import", str(file)).err
+    stocked("hub", "create", "other")
+    lines = file.read_text().replace('"name":"default"', '"name":"other"', 1)
+    assert "another one" in stocked("import", "-", stdin=lines).err
 
 
 def test_standard_output_and_input_work_too(stocked: Run) -> None:
@@ -45,8 +64,8 @@ def test_an_export_that_fails_leaves_no_file(stocked: Run, tmp_path: Path, monke
 
     monkeypatch.setattr("holdfast.edges.cli.transfer.os.replace", broken)
     ran = stocked("export", str(tmp_path / "hub.jsonl"))
-    assert ran.code == 1
-    assert "No space left" in ran.err
+    assert ran.code == StoreFull.exit_code
+    assert "There is no room left for" in ran.err
     assert [path.name for path in tmp_path.iterdir()] == ["home"]
 
 
@@ -152,3 +171,18 @@ def test_a_restore_that_was_a_mistake_can_be_taken_back_with_its_files(
     again = run("restore-backup", told["safety_copy"], "--yes", "--json").data
     assert (again["files"], again["files_missing"]) == (1, 0)
     assert files_of(home, "default") == [data]
+
+
+def test_an_import_that_finds_no_more_room_does_not_say_that_nothing_was_written(
+    stocked: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> NoReturn:
+        raise StoreFull("There is no room left.", hint="Nothing was written.")
+
+    file = tmp_path / "facts.json"
+    file.write_text('[{"text": "Likes tea"}]')
+    monkeypatch.setattr(Holdfast, "import_from", full)
+    ran = stocked("import", "json", str(file))
+    assert ran.code == StoreFull.exit_code
+    assert "run it again" in ran.err
+    assert "Nothing was written" not in ran.err

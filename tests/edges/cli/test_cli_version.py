@@ -29,6 +29,13 @@ def test_the_version_names_the_model_and_the_store(
     assert run("--version", "--json").data["store"] == f"{path} (schema 1)"
 
 
+@pytest.mark.sqlite_only("the header of a file is read")
+def test_a_schema_that_is_not_in_the_file_yet_is_not_called_0(run: Run, home: Path) -> None:
+    home.mkdir()
+    (home / "memory.db").write_bytes(b"SQLite format 3\x00".ljust(4_096, b"\0"))
+    assert run("--version").out.splitlines()[-1] == f"store    {home / 'memory.db'}"
+
+
 def test_no_password_is_in_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOLDFAST_STORE_URL", "postgresql://ada:s3cret@db/memory")
     monkeypatch.setenv("HOLDFAST_EMBED_MODEL", "openai:m@https://ada:s3cret@host/v1")

@@ -61,6 +61,7 @@ def test_it_fits_a_small_terminal_however_much_there_is(place: Place) -> None:
     assert "more)" in text
 
 
+@pytest.mark.sqlite_only("without a store in the settings, a home is new where it has no file")
 def test_only_a_new_home_is_greeted_and_nothing_is_written(
     run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.edges.clients import hooks, json_text
+from holdfast.edges.clients import install_hooks, json_text
 from holdfast.edges.clients.clients import find
 from holdfast.edges.clients.program import Place
 from holdfast.errors import InvalidInput
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
-COMMAND = hooks.command_of("/opt/python", None)
+COMMAND = install_hooks.command_of("/opt/python", None)
 THEIRS = '{"hooks": [{"type": "command", "command": "notify-send done"}]}'
 SHAPES = {
     "empty object": "{}",
@@ -58,8 +58,8 @@ def place(tmp_path: Path) -> Place:
     return Place("linux", {}, str(tmp_path), str(tmp_path))
 
 
-def settings_of(tmp_path: Path, client: str = "claude-code") -> hooks.HookFile:
-    return hooks.files_of(find(client), place(tmp_path), COMMAND)[0]
+def settings_of(tmp_path: Path, client: str = "claude-code") -> install_hooks.HookFile:
+    return install_hooks.files_of(find(client), place(tmp_path), COMMAND)[0]
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
@@ -68,7 +68,7 @@ def test_setup_and_teardown_leave_everything_else_to_the_letter(tmp_path: Path, 
     path = Path(file.path)
     path.parent.mkdir(parents=True)
     path.write_bytes(shape.encode())
-    assert hooks.put_in(client, file, now=NOW).result == "added"
+    assert install_hooks.put_in(client, file, now=NOW).result == "added"
     value = json_text.parse(path.read_bytes().decode())
     for addition in file.additions:
         assert addition.item in value[addition.path[0]][addition.path[1]]
@@ -77,11 +77,11 @@ def test_setup_and_teardown_leave_everything_else_to_the_letter(tmp_path: Path, 
         if key not in ("hooks", "permissions"):
             assert value[key] == before[key]
     with_hooks = path.read_bytes()
-    assert hooks.put_in(client, file, now=NOW).result == "unchanged"
+    assert install_hooks.put_in(client, file, now=NOW).result == "unchanged"
     assert path.read_bytes() == with_hooks
-    assert hooks.take_out(client, file, now=NOW).result == "removed"
+    assert install_hooks.take_out(client, file, now=NOW).result == "removed"
     assert path.read_bytes() == shape.encode()
-    assert hooks.take_out(client, file, now=NOW).result == "absent"
+    assert install_hooks.take_out(client, file, now=NOW).result == "absent"
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
@@ -90,10 +90,10 @@ def test_without_a_backup_what_it_says_stays_the_same(tmp_path: Path, shape: str
     path = Path(file.path)
     path.parent.mkdir(parents=True)
     path.write_bytes(shape.encode())
-    hooks.put_in(client, file, now=NOW)
+    install_hooks.put_in(client, file, now=NOW)
     for backup in path.parent.glob("*.bak"):
         backup.unlink()
-    hooks.take_out(client, file, now=NOW)
+    install_hooks.take_out(client, file, now=NOW)
     old, new = json_text.parse(shape), {}
     if path.exists():
         new = json_text.parse(path.read_bytes().decode())
@@ -115,31 +115,31 @@ def test_what_a_person_changed_since_stays(tmp_path: Path) -> None:
     path = Path(file.path)
     path.parent.mkdir(parents=True)
     path.write_text('{\n  "model": "opus"\n}\n')
-    hooks.put_in(client, file, now=NOW)
+    install_hooks.put_in(client, file, now=NOW)
     path.write_text(path.read_text().replace('"opus"', '"sonnet"'))
-    hooks.take_out(client, file, now=NOW)
+    install_hooks.take_out(client, file, now=NOW)
     assert path.read_text() == '{\n  "model": "sonnet"\n}\n'
 
 
 def test_hooks_of_another_installation_are_replaced(tmp_path: Path) -> None:
     client, file = find("claude-code"), settings_of(tmp_path)
-    hooks.put_in(client, file, now=NOW)
-    moved = hooks.files_of(client, place(tmp_path), ["/new/python", *COMMAND[1:]])[0]
-    assert hooks.put_in(client, moved, now=NOW).result == "updated"
+    install_hooks.put_in(client, file, now=NOW)
+    moved = install_hooks.files_of(client, place(tmp_path), ["/new/python", *COMMAND[1:]])[0]
+    assert install_hooks.put_in(client, moved, now=NOW).result == "updated"
     text = Path(file.path).read_text()
     assert "/opt/python" not in text
     assert text.count("front.py") == len([one for one in moved.additions if one.path[0] == "hooks"])
 
 
 def test_a_file_that_was_made_is_gone_afterwards(tmp_path: Path) -> None:
-    for name in hooks.HOOKS:
+    for name in install_hooks.HOOKS:
         client = find(name)
-        for file in hooks.files_of(client, place(tmp_path / name), COMMAND):
-            assert hooks.put_in(client, file, now=NOW).result == "added"
-            assert hooks.has_hooks(file)
+        for file in install_hooks.files_of(client, place(tmp_path / name), COMMAND):
+            assert install_hooks.put_in(client, file, now=NOW).result == "added"
+            assert install_hooks.has_hooks(file)
             if file.path.endswith(".json"):
                 json.loads(Path(file.path).read_text())
-            assert hooks.take_out(client, file, now=NOW).result == "removed"
+            assert install_hooks.take_out(client, file, now=NOW).result == "removed"
             assert not Path(file.path).exists()
 
 
@@ -152,14 +152,16 @@ def test_a_file_that_is_not_understood_is_left_alone(tmp_path: Path, shape: str)
     path.parent.mkdir(parents=True)
     path.write_text(shape)
     with pytest.raises(InvalidInput):
-        hooks.put_in(client, file, now=NOW)
+        install_hooks.put_in(client, file, now=NOW)
     assert path.read_text() == shape
 
 
 def test_a_command_does_not_fail_where_its_program_is_gone(tmp_path: Path) -> None:
     import subprocess
 
-    file = hooks.files_of(find("claude-code"), place(tmp_path), hooks.command_of("/gone", None))[0]
+    file = install_hooks.files_of(
+        find("claude-code"), place(tmp_path), install_hooks.command_of("/gone", None)
+    )[0]
     command = file.additions[0].item["hooks"][0]["command"]
     ran = subprocess.run(["/bin/sh", "-c", command], capture_output=True)
     assert (ran.returncode, ran.stdout) == (0, b"")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from holdfast.edges.clients import settings_file
 from holdfast.edges.clients.clients import CLIENTS, Client, find
-from holdfast.edges.clients.install import Outcome, look, set_up, tear_down
+from holdfast.edges.clients.install_server import Outcome, look, set_up, tear_down
 from holdfast.edges.clients.json_text import parse as parse_json
 from holdfast.errors import (
     AlreadyExists,

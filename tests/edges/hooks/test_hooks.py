@@ -149,6 +149,19 @@ def test_what_a_session_was_given_and_gave_can_be_seen(hooks: Hooks) -> None:
         assert "heron" not in file.read_text() and "desk" not in file.read_text()
 
 
+def test_a_session_shows_the_turns_that_it_was_given_and_counts_its_own(hooks: Hooks) -> None:
+    hooks.turn("The parser is slow on long lines.", "I made it faster.", turn="t1", session="s0")
+    hooks.call("SessionEnd", reason="exit", session="s0")
+    hooks.call("SessionStart", source="startup")
+    given = transcript(hooks.root / "session.jsonl", "Is the parser fast now?")
+    # Clients that do not hand the answer to the hook: it is read from the transcript.
+    hooks.call("UserPromptSubmit", prompt="Is the parser fast now?")
+    hooks.call("SessionEnd", reason="exit", **given)
+    text = hooks.holdfast("session", "s1")
+    assert "I made it faster." in text and "no longer there" not in text
+    assert "1 turn logged" in text
+
+
 def test_the_transcript_catches_up_what_no_hook_has_seen(hooks: Hooks, tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     rows = []
@@ -220,7 +233,7 @@ def test_sessions_side_by_side_in_one_project_do_not_disturb_each_other(
     tmp_path: Path, server: bool
 ) -> None:
     hooks = Hooks(tmp_path, server=server)
-    hooks.in_process = False
+    hooks.in_process, hooks.patient = False, True
     hooks.holdfast("remember", "The staging database runs on port 5544")
     if server:
         hooks.call("SessionStart", session="s0", source="startup")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.testing.fixtures import HashEmbedder
 from tests.edges.hooks.hook_calls import Hooks
 
 SAID = "I live in Lisbon. Remember that the staging server is called heron."
@@ -81,6 +82,16 @@ def test_a_past_is_taken_in_once_and_can_be_taken_back(hooks: Hooks, client: str
     assert json.loads(hooks.holdfast("log", "--json"))["data"] == []
 
 
+def test_what_was_taken_in_is_found_by_meaning_at_once(
+    hooks: Hooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.wiring.embedder_of", lambda settings: HashEmbedder())
+    projects = hooks.root / "person" / ".claude" / "projects"
+    write(projects / "-web" / "s1.jsonl", claude(hooks.root / "web"))
+    hooks.holdfast("import", "claude-code")
+    assert json.loads(hooks.holdfast("doctor", "--json"))["data"]["passages_without_vectors"] == 0
+
+
 @pytest.fixture
 def past(hooks: Hooks) -> Hooks:
     """Two conversations of Claude Code in two repositories."""
@@ -126,13 +137,13 @@ def test_undoing_an_import_leaves_what_hooks_have_logged(past: Hooks) -> None:
 def test_an_import_that_was_interrupted_goes_on_in_the_same_change_set(
     past: Hooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from holdfast.edges.hooks import history
+    from holdfast.edges.hooks import past_sessions
 
-    def killed(self: history.Import) -> None:
+    def killed(self: past_sessions.Import) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as broken, suppress(KeyboardInterrupt, AssertionError):
-        broken.setattr(history.Import, "finish", killed)
+        broken.setattr(past_sessions.Import, "finish", killed)
         past.holdfast("import", "claude-code")
     more = claude(past.root / "web")
     more[0]["promptId"], more[0]["message"] = (

@@ -15,6 +15,7 @@ from holdfast.domain.access import ScopeKind
 from holdfast.domain.memory import Memory
 from holdfast.engine.people import keys, members, teams
 from tests.edges.http.conftest import House
+from tests.homes.databases import kept_for_module
 
 # How somebody stands to the hub. Its team belongs to an organisation; those two are no members.
 ROLES = ("outsider", "org", "team", "viewer", "contributor", "admin", "owner")
@@ -245,8 +246,9 @@ class Scenes:
     def current(self) -> Scene:
         if self._scene is None or self._scene.made > self._MADE_MAX:
             self.close()
-            self._scene = Scene(self._new_folder())
-            self._open.enter_context(self._scene.house)
+            with kept_for_module():
+                self._scene = Scene(self._new_folder())
+                self._open.enter_context(self._scene.house)
             # A stream of events ends at once, so that its status can be looked at.
             self._scene.house.app.state.stopping.set()
         return self._scene

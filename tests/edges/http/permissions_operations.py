@@ -86,6 +86,7 @@ OPERATIONS: dict[str, Row] = {
     "resume_log": Row("write"),
     "set_log_aside": Row("write", {"sessions": ["{new}"]}),
     "forget_turns": Row("manage", {"session": "{new}"}),
+    "forget_last": Row("read", {"session": "{new}"}),
     "archive_conversation": Row(
         "write", {"session": "{new}", "messages": [{"role": "user", "content": "Hello"}]}
     ),

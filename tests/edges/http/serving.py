@@ -8,8 +8,8 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from holdfast.edges.connections import ConnectionLimits
-from holdfast.edges.listening import make_server
+from holdfast.edges.server.connections import ConnectionLimits
+from holdfast.edges.server.listening import make_server
 
 # Who waits for more than came waits until the line is cut.
 QUICK = ConnectionLimits(idle_s=1.0)

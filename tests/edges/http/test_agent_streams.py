@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from holdfast.edges.http import agents
+from holdfast.edges.http import mcp_routes
 from holdfast.edges.http.client_identity import Client, Session, Sessions
 from holdfast.edges.http.limits import starts_session
 from holdfast.engine.people import keys, members
@@ -67,7 +67,7 @@ def serve(folder: Path, **limits: Any) -> Iterator[Server]:
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setattr(agents, "_LOOK_S", 0.02)
+    monkeypatch.setattr(mcp_routes, "_LOOK_S", 0.02)
     with serve(tmp_path) as one:
         yield one
 
@@ -116,7 +116,7 @@ def test_a_store_that_is_away_for_a_moment_ends_no_stream(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     handed = keys.create_key(server.house.memory.core, "laptop")
-    stands = agents._standing
+    stands = mcp_routes._standing
     asked: list[str] = []
 
     def standing(*given: Any) -> Any:
@@ -126,7 +126,7 @@ def test_a_store_that_is_away_for_a_moment_ends_no_stream(
         return stands(*given)
 
     with server.listening(handed.secret) as stream:
-        monkeypatch.setattr(agents, "_standing", standing)
+        monkeypatch.setattr(mcp_routes, "_standing", standing)
         until(lambda: len(asked) > 5)
         assert server.house.app.state.agents._streams.count == 1
         keys.revoke_key(server.house.memory.core, handed.what.id)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.edges.http import agents
+from holdfast.edges.http import mcp_routes
 from tests.edges.http.conftest import House
 
 HELLO = {
@@ -41,8 +41,8 @@ def is_there(session: tuple[Any, str]) -> bool:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(agents, "_SERVERS_EACH", 3)
-    monkeypatch.setattr(agents, "_SERVERS_MAX", 6)
+    monkeypatch.setattr(mcp_routes, "_SERVERS_EACH", 3)
+    monkeypatch.setattr(mcp_routes, "_SERVERS_MAX", 6)
 
 
 def hub_of(house: House, actor: str, number: int) -> str:

@@ -58,6 +58,16 @@ def test_a_body_that_is_no_json_is_told_so_in_a_sentence(ask: Asking, body: byte
     assert error["message"].startswith("The body is no JSON")
 
 
+def test_a_misspelt_field_and_the_one_that_is_missing_are_named(ask: Asking) -> None:
+    error = ask("POST", "/v1/recall", content=b'{"querry": "tabs"}', headers=JSON).json()["error"]
+    assert error["message"].startswith("query: Field required; querry: ")
+
+
+def test_a_path_that_is_not_there_says_where_the_paths_are_listed(ask: Asking) -> None:
+    error = ask.get("/v1/nothing").json()["error"]
+    assert (error["code"], "/openapi.json" in error["hint"]) == ("not_found", True)
+
+
 @pytest.mark.parametrize(
     "path",
     [

@@ -13,8 +13,8 @@ import pytest
 from starlette.testclient import TestClient
 
 import holdfast
-from holdfast.edges.cross_origin import CrossOriginRules
 from holdfast.edges.http.limits import Limits
+from holdfast.edges.server.cross_origin import CrossOriginRules
 from holdfast.errors import InvalidInput
 from tests.edges.http.apps import make_app
 from tests.edges.http.conftest import PATIENT, Asking, House

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.edges.connections import ConnectionLimits, Connections
-from holdfast.edges.http_protocol import handle_loop_errors
+from holdfast.edges.server.connections import ConnectionLimits, Connections
+from holdfast.edges.server.http_protocol import handle_loop_errors
 from tests.edges.http.conftest import House
 from tests.edges.http.raw import Raw
 from tests.edges.http.serving import served

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.edges.connections import ConnectionLimits
 from holdfast.edges.http.limits import Limits
-from holdfast.edges.http_protocol import BodyBudget, BodyBudgetSpent
+from holdfast.edges.server.connections import ConnectionLimits
+from holdfast.edges.server.http_protocol import BodyBudget, BodyBudgetSpent
 from tests.edges.http.apps import make_app
 from tests.edges.http.conftest import PATIENT, House
 from tests.edges.http.raw import Raw

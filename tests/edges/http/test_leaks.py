@@ -3,6 +3,7 @@ nothing of the other's; and what exists elsewhere reads like what does not exist
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from holdfast.agents.toolset import Toolset
 from holdfast.api.caller import Caller, without_places
 from holdfast.api.hub import HubMemory
 from holdfast.engine.people import keys, members, teams
-from tests.edges.http.conftest import Asking, House
+from tests.edges.http.conftest import Asking, House, LoopClient
 from tests.edges.http.permissions import ORG_ROUTES, OWN_ROUTES, ROUTES, TEAM_ROUTES
 from tests.edges.http.permissions_operations import OPERATION_ROUTES, OPERATIONS, PATH
 
@@ -92,6 +93,7 @@ class Town:
             memory=memory_id, change=self.shared_of_ada.changes()[0].id
         )
         self.shared = shared
+        self._asked = LoopClient(self.house.client)
         self.files: dict[str, str] = {}
 
     def of(self, key: str, hub: str) -> HubMemory:
@@ -100,7 +102,10 @@ class Town:
         return Caller(self.house.memory, keys.find_key(core, key)).hub(hub)
 
     def ben(self, hub: str) -> Asking:
-        return self.house.ask(self.key, hub)
+        return Asking(self._asked, self.key, hub)
+
+    def close(self) -> None:
+        self._asked.close()
 
 
 def everything(hub: HubMemory, boundary: str | None) -> str:
@@ -150,7 +155,7 @@ def upload(town: Town, hub: str, boundary: str) -> str:
 @pytest.fixture(scope="module")
 def town(homes: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
     made = Town(tmp_path_factory.mktemp("town"))
-    with made.house:
+    with made.house, contextlib.closing(made):
         hers = made.ids["her hub"].hub
         made.files = {
             "her hub": upload(made, hers, "hub"),

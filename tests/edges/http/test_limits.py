@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from holdfast.edges.http import limits
-from holdfast.edges.http.buckets import BUCKETS_MAX, TokenBuckets
-from holdfast.edges.http.limits import Limits
+from holdfast.edges.http.limits import BUCKETS_MAX, Limits, TokenBuckets
 from holdfast.engine.people import keys
 from tests.edges.http.apps import make_app
 from tests.edges.http.conftest import PATIENT, Asking, House

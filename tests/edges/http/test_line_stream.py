@@ -12,8 +12,8 @@ from starlette.requests import Request
 
 from holdfast.edges.http import line_stream
 from holdfast.edges.http.client_identity import CLIENT, Client
+from holdfast.edges.http.concurrency import Places
 from holdfast.edges.http.line_stream import in_pieces, stream_lines
-from holdfast.edges.http.places import Places
 
 EVE = Client("key:eve", "person:eve", known=True)
 ADA = Client("key:ada", "person:ada", known=True)

@@ -17,8 +17,8 @@ from holdfast.api.caller import Caller
 from holdfast.api.hub import HubMemory
 from holdfast.domain.change import retires
 from holdfast.domain.memory import Memory
+from holdfast.engine.core import Scope
 from holdfast.engine.people import keys
-from holdfast.engine.scope import Scope
 from tests.edges.http.conftest import Asking, House
 
 PAST = "2020-01-01T00:00:00Z"

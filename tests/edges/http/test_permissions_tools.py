@@ -101,7 +101,7 @@ def _came_to(scene: Scene, caller: Caller, name: str, role: str, boundary: str) 
     dialect, tool = name.split()[:2]
     # As the MCP server of `holdfast serve` makes them.
     try:
-        hub, standing = caller.stands(scene.hub.id)
+        hub, standing = caller.hub_standing(scene.hub.id)
     except NotFound:
         return NO_HUB
     desk = Desk(caller.hub(hub.id), every_hub=True, caller=caller)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.edges.http import places as module
+from holdfast.edges.http import concurrency as module
 from holdfast.edges.http.client_identity import Client, Streams
-from holdfast.edges.http.places import RUNNING_FAIR, RUNNING_MAX, Full, Places
+from holdfast.edges.http.concurrency import RUNNING_FAIR, RUNNING_MAX, Full, Places
 from holdfast.errors import HoldfastError
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from tools.reference import rest
 
-from holdfast.edges import cross_origin
-from holdfast.edges.http import answers, once
+from holdfast import errors
+from holdfast.edges.http import answers, idempotency
+from holdfast.edges.server import cross_origin
 from tests.edges.http.permissions import OPEN_ROUTES, OWN_ROUTES, ROUTES
 
 _ROOT = Path(__file__).parents[3]
@@ -25,11 +26,16 @@ def test_every_route_is_in_the_reference() -> None:
     assert [name for name in names if f"`{name}`" not in text] == []
 
 
+def classes_of_errors() -> set[type[errors.HoldfastError]]:
+    kinds = vars(errors).values()
+    return {one for one in kinds if isinstance(one, type) and issubclass(one, errors.HoldfastError)}
+
+
 def codes_in_the_source() -> set[tuple[str, int]]:
     """The codes and statuses that are written out where requests are refused."""
-    found = {(code, status) for _, status, code in answers._STATUSES}
+    found = {(kind.code, answers.status_of(kind)) for kind in classes_of_errors()}
     found |= {(code, status) for status, code in answers._CODES.items()}
-    found |= set(once._STATUSES.items())
+    found |= set(idempotency._STATUSES.items())
     for file in (*Path(answers.__file__).parent.glob("*.py"), Path(cross_origin.__file__)):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in (
@@ -51,5 +57,4 @@ def test_every_code_of_an_error_is_in_the_reference_with_its_status() -> None:
         ("no_write_access", 403),
         ("http_error", 400),
         ("in_doubt", 500),
-        ("store_unreachable", 503),
     }

@@ -11,10 +11,10 @@ import pytest
 import holdfast
 from holdfast import HubMemory
 from holdfast.agents.toolset import tools
-from holdfast.edges import key_file
 from holdfast.edges.mcp import http, resources, server, stdio
 from holdfast.edges.mcp.prompts import Prompts
 from holdfast.edges.mcp.resources import Resources
+from holdfast.edges.server import key_file
 from tests.edges.mcp.sessions import call, text_of
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "mcp.md"

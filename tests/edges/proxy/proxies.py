@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast import Holdfast
-from holdfast.edges.connections import ConnectionLimits
 from holdfast.edges.hooks.memory import open_memory
-from holdfast.edges.listening import LOOPBACK
 from holdfast.edges.proxy.app import Options, Proxy, create_app
 from holdfast.edges.proxy.memory import ProxyMemory
 from holdfast.edges.proxy.requests import Upstream
+from holdfast.edges.server.connections import ConnectionLimits
+from holdfast.edges.server.listening import LOOPBACK
 from holdfast.passes.work import work_until_done
 from tests.edges.http.serving import served
 
@@ -35,7 +35,7 @@ class Running(NamedTuple):
 
     def settle(self) -> None:
         """Waits until what was said is logged: that is done behind the answer."""
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while self.proxy.requests_open:
             assert time.monotonic() < until, "a request does not end"
             time.sleep(0.005)
@@ -55,11 +55,12 @@ class Running(NamedTuple):
 
 @contextmanager
 def proxy(home: Path, upstream: str, **options: Any) -> Iterator[Running]:
+    """On a busy machine memory is not late, unless a test says so."""
     with open_memory(str(home), words_only=True) as memory:
         memory.core.set_worked(True)
         app = create_app(
             ProxyMemory(memory, folder=str(home.parent)),
-            Options(Upstream.parse(upstream), hosts=LOOPBACK, **options),
+            Options(Upstream.parse(upstream), hosts=LOOPBACK, **{"memory_s": 30.0, **options}),
         )
         with served(app, PATIENT) as url:
             yield Running(url, memory, app.state.proxy)

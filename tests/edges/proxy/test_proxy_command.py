@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from openai import AuthenticationError, OpenAI
 
 import holdfast
 from holdfast.edges.cli import main
@@ -47,6 +46,8 @@ def started(home: Path, *words: str, **environ: str) -> Iterator[tuple[str, str]
 
 
 def test_it_holds_the_key_of_the_endpoint_and_gives_clients_its_own(tmp_path: Path) -> None:
+    from openai import AuthenticationError, OpenAI
+
     home = tmp_path / "home"
     with ModelServer("Noted.") as model:
         words = ("--upstream", model.url, "--key-from", "MY_MODEL_KEY")

@@ -15,7 +15,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from holdfast.edges.hooks import faults
+from holdfast.edges.hooks import error_log
 from holdfast.edges.proxy.memory import ProxyMemory
 from holdfast.errors import StoreBusy
 from tests.edges.proxy.proxies import Running, answer, endpoint, proxy, raw
@@ -67,7 +67,7 @@ def post(running: Running, body: Any = ASKED, path: str = CHAT, **more: Any) -> 
 
 
 def noted(running: Running) -> list[str]:
-    return [one.reason for one in faults.recent(running.memory.home) if one.event == "proxy"]
+    return [one.reason for one in error_log.recent(running.memory.home) if one.event == "proxy"]
 
 
 # The answer
@@ -209,6 +209,25 @@ def test_a_slow_memory_keeps_no_request_waiting(
         assert post(running).json() == SAID
         over.set()
         assert "in time" in noted(running)[0]
+
+
+def test_what_is_said_while_memory_is_slow_is_logged_all_the_same(
+    tmp_path: Path, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = threading.Event()
+    prepare = ProxyMemory.prepare
+
+    def slow(self: ProxyMemory, *given: Any, **named: Any) -> Any:
+        over.wait(20)
+        return prepare(self, *given, **named)
+
+    monkeypatch.setattr(ProxyMemory, "prepare", slow)
+    with endpoint(upstream) as url, proxy(tmp_path / "home", url, memory_s=0.1) as running:
+        assert post(running).json() == SAID
+        over.set()
+        said = [(role, text) for role, _, text in running.logged]
+        assert said == [("user", "Hello there"), ("assistant", "Hi.")]
+        assert json.loads(upstream.bodies[0]) == ASKED
 
 
 def test_a_hub_that_cannot_be(running: Running, upstream: Upstream) -> None:

@@ -6,16 +6,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from anthropic import Anthropic
-from openai import OpenAI
 
 from holdfast.edges.hooks.session_state import all_states
 from holdfast.edges.proxy.memory import ProxyMemory
 from tests.clients.model_server import ModelServer, Request, ToolCall
 from tests.edges.proxy.proxies import Running, proxy
+
+if TYPE_CHECKING:
+    from anthropic import Anthropic
+    from openai import OpenAI
 
 KEY = "sk-client-key-that-nobody-may-keep"
 FACT = "The staging database runs on port 5544"
@@ -35,15 +37,28 @@ def running(tmp_path: Path, model: ModelServer) -> Iterator[Running]:
         yield one
 
 
+# The SDKs take a second to import: only in the process that runs these tests, not in each that
+# collects them.
+def openai_client(running: Running) -> OpenAI:
+    from openai import OpenAI
+
+    return OpenAI(base_url=f"{running.url}/v1", api_key=KEY, max_retries=0)
+
+
+def anthropic_client(running: Running) -> Anthropic:
+    from anthropic import Anthropic
+
+    return Anthropic(base_url=running.url, api_key=KEY, max_retries=0)
+
+
 class Sdk:
     """One API through its SDK: ask with messages, and get the text of the answer."""
 
     def __init__(self, name: str, running: Running) -> None:
         self.name = name
         self.running = running
-        url = running.url
-        self.openai = OpenAI(base_url=f"{url}/v1", api_key=KEY, max_retries=0)
-        self.anthropic = Anthropic(base_url=url, api_key=KEY, max_retries=0)
+        self.openai = openai_client(running)
+        self.anthropic = anthropic_client(running)
 
     def close(self) -> None:
         self.openai.close()
@@ -163,7 +178,7 @@ def test_what_was_forgotten_is_no_longer_sent(
 def test_tools_pass_through_and_their_results_are_logged_as_a_tools_words(
     running: Running, model: ModelServer
 ) -> None:
-    with OpenAI(base_url=f"{running.url}/v1", api_key=KEY, max_retries=0) as client:
+    with openai_client(running) as client:
         model.tool_calls.append(ToolCall("get_weather", {"city": "Lyon"}))
         tool: Any = {
             "type": "function",
@@ -192,7 +207,7 @@ def test_tools_pass_through_and_their_results_are_logged_as_a_tools_words(
 
 
 def test_tools_of_anthropic_pass_through_in_streams(running: Running, model: ModelServer) -> None:
-    with Anthropic(base_url=running.url, api_key=KEY, max_retries=0) as client:
+    with anthropic_client(running) as client:
         model.tool_calls.append(ToolCall("get_weather", {"city": "Lyon"}))
         tool: Any = {"name": "get_weather", "input_schema": WEATHER}
         messages: list[Any] = [{"role": "user", "content": "How is the weather in Lyon?"}]
@@ -223,7 +238,7 @@ def test_tools_of_responses_pass_through(
     tool: Any = {"type": "function", "name": "get_weather", "parameters": WEATHER, "strict": False}
     asked = {"role": "user", "content": "How is the weather in Lyon?"}
     model.tool_calls.append(ToolCall("get_weather", {"city": "Lyon"}))
-    with OpenAI(base_url=f"{running.url}/v1", api_key=KEY, max_retries=0) as client:
+    with openai_client(running) as client:
 
         def respond(items: list[Any], **more: Any) -> Any:
             made: Any = client.responses.create(
@@ -269,7 +284,7 @@ def test_a_response_that_continues_another_belongs_to_its_conversation(
     running: Running, model: ModelServer
 ) -> None:
     running.memory.hub("default", create=True).remember(FACT)
-    with OpenAI(base_url=f"{running.url}/v1", api_key=KEY, max_retries=0) as client:
+    with openai_client(running) as client:
         first = client.responses.create(model="test-model", input=QUESTION)
         client.responses.create(
             model="test-model",
@@ -298,7 +313,7 @@ def test_a_response_can_be_continued_before_it_is_logged(
     monkeypatch.setattr(ProxyMemory, "log", log_later)
     continues = None
     for said in ("Shall we begin?", "Go on."):
-        with OpenAI(base_url=f"{running.url}/v1", api_key=KEY, max_retries=0) as client:
+        with openai_client(running) as client:
             made: Any = client.responses.create(
                 model="test-model", input=said, previous_response_id=continues, stream=stream
             )
@@ -315,7 +330,7 @@ def test_a_response_can_be_continued_before_it_is_logged(
 def test_the_same_words_in_two_continued_responses_are_two_turns(
     running: Running, model: ModelServer
 ) -> None:
-    with OpenAI(base_url=f"{running.url}/v1", api_key=KEY, max_retries=0) as client:
+    with openai_client(running) as client:
         made = client.responses.create(model="test-model", input="Shall we begin?")
         for _ in range(2):
             made = client.responses.create(

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import holdfast
 from holdfast import Holdfast, InvalidInput
 from holdfast.adapters.hubs import Hubs
+from holdfast.text.clean import HUB_NAME_CHARS_MAX, clean_hub_name
 from holdfast.text.hub_labels import labels_of, prefix_of
-from holdfast.text.normalise import HUB_NAME_CHARS_MAX, clean_hub_name
 
 LABELS = st.lists(
     st.one_of(

@@ -12,7 +12,7 @@ import holdfast
 from holdfast import HubMemory
 from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import anthropic as memory_md
-from holdfast.files.line_edits import Edited, replaced
+from holdfast.files.tool_files.operations import Edited, replaced
 
 NOTES = "/memories/notes.md"
 

@@ -12,8 +12,7 @@ import pytest
 import holdfast
 from holdfast import Holdfast, HubMemory
 from holdfast.agents.dialects.maven import long_term
-from holdfast.domain.clock import SystemClock
-from holdfast.domain.ids import TimeIds
+from holdfast.domain.clock import SystemClock, TimeIds
 from holdfast.testing import FixedClock, open_for_tests
 
 NO_FILES = "No memory journal files found."

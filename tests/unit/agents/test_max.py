@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import holdfast
 from holdfast import Holdfast, HubMemory
+from holdfast.engine.echo.shapes import is_fixed_reply
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import FixedClock, open_for_tests
 
@@ -150,7 +151,8 @@ def test_any_part_of_a_content_finds_it(text: str) -> None:
     with open_for_tests("nowhere", store=InMemoryStore()) as memory:
         hub = memory.hub()
         reply = holdfast.tools("max", hub).call("remember", {"category": "fact", "content": text})
-        if reply.failed:  # nothing but white space, say
+        # Nothing but white space, say; or a reply of ours: examples are made of our own texts too.
+        if reply.failed or is_fixed_reply(text):
             return
         content = hub.get(1).content
         if not content.isascii():

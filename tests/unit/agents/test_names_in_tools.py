@@ -18,7 +18,7 @@ from holdfast.agents.dialects import find_dialect
 from holdfast.agents.tool import Tool
 from holdfast.agents.toolset import Toolset
 from holdfast.api.caller import Caller
-from holdfast.domain.names import PersonName
+from holdfast.domain.hub import PersonName
 from holdfast.engine.people import keys, members
 from holdfast.text.names import parse_label
 

@@ -231,7 +231,7 @@ def test_a_store_of_the_model_bundled_before_gets_new_vectors_in_the_background(
         assert meanwhile
         memory.core.wait()
         assert memory.unembedded() == 0
-        found = hub.recall("why was the release broken?")
+        found = hub.recall("why did the rollout fail?")
         assert found.degraded == ()
         assert found[0].memory.content == TEXTS[1]
         assert found[0].parts["vector"] > 0

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from holdfast.embed import find
-from holdfast.embed.find import FORMS, MISSING_MODEL, find_embedder
+from holdfast.embed import providers
+from holdfast.embed.providers import FORMS, MISSING_MODEL, find_embedder
 from holdfast.errors import EmbedderError, InvalidSetting
 
 
@@ -32,13 +32,13 @@ def make_fake(*, threads: int) -> Fake:
 def points(monkeypatch: pytest.MonkeyPatch) -> dict[str, EntryPoint]:
     """What is installed, instead of what is installed here."""
     chosen: dict[str, EntryPoint] = {}
-    monkeypatch.setattr(find, "_entry_points", lambda: chosen)
-    monkeypatch.setattr(find, "_has_own", lambda: False)
+    monkeypatch.setattr(providers, "_entry_points", lambda: chosen)
+    monkeypatch.setattr(providers, "_has_own", lambda: False)
     return chosen
 
 
 def point(name: str, value: str = f"{__name__}:make_fake") -> EntryPoint:
-    return EntryPoint(name, value, find.GROUP)
+    return EntryPoint(name, value, providers.GROUP)
 
 
 @pytest.mark.parametrize("spec", ["", "auto", "  auto "])
@@ -55,7 +55,7 @@ def test_auto_takes_what_is_installed_and_prefers_the_bundled_model(
     points: dict[str, EntryPoint], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     taken: list[str] = []
-    monkeypatch.setattr(find, "_load", lambda name, found, threads: taken.append(name))
+    monkeypatch.setattr(providers, "_load", lambda name, found, threads: taken.append(name))
     points["b"] = point("b")
     find_embedder("auto")
     points["a"] = point("a")
@@ -68,8 +68,8 @@ def test_auto_takes_what_is_installed_and_prefers_the_bundled_model(
 def test_the_bundled_model_is_found_without_a_look_at_every_package(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(find, "_has_own", lambda: True)
-    monkeypatch.setattr(find, "_entry_points", lambda: pytest.fail("looked"))
+    monkeypatch.setattr(providers, "_has_own", lambda: True)
+    monkeypatch.setattr(providers, "_entry_points", lambda: pytest.fail("looked"))
     monkeypatch.setitem(
         sys.modules,
         "holdfast_embed_s",
@@ -187,7 +187,7 @@ def test_making_any_embedder_loads_nothing_heavy() -> None:
     code = f"""
 import sys
 from holdfast.embed.onnx import OnnxEmbedder
-from holdfast.embed.find import find_embedder
+from holdfast.embed.providers import find_embedder
 from holdfast.embed.static import StaticEmbedder
 assert OnnxEmbedder("/no/such/folder").passage_tokens_max == 512
 StaticEmbedder("/no/such/folder")
@@ -203,7 +203,7 @@ print([name for name in {HEAVY!r} + ("dataclasses", "inspect", "logging") if nam
 def test_finding_the_bundled_model_loads_no_numpy() -> None:
     code = f"""
 import sys
-from holdfast.embed.find import find_embedder
+from holdfast.embed.providers import find_embedder
 find_embedder("auto")
 print([name for name in {HEAVY[:4]!r} if name in sys.modules])
 """

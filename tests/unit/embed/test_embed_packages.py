@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from holdfast.embed.base import REPRESENT, known_prefixes
 from holdfast.embed.fastembed import FastEmbedEmbedder
-from holdfast.embed.find import find_embedder
 from holdfast.embed.multilingual import DIMENSIONS, MultilingualEmbedder
-from holdfast.embed.prefixes import REPRESENT, known_prefixes
+from holdfast.embed.providers import find_embedder
 from holdfast.embed.sentence_transformers import SentenceTransformersEmbedder
 from holdfast.embed.static import StaticEmbedder
 from holdfast.errors import EmbedderError

@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.api.hub import HubMemory
 from holdfast.api.memory import open as open_memory
-from holdfast.engine.retry import persist
+from holdfast.api.perform import retried
 from holdfast.errors import ServerUnreachable
 from holdfast.store.base import Store
 from holdfast.store.inmemory import InMemoryStore
@@ -80,7 +80,7 @@ def test_an_operation_that_wrote_a_part_is_not_begun_again(store: Flaky, hub: Hu
                 pass
 
     with pytest.raises(ServerUnreachable, match="part of it was written") as caught:
-        persist(two_steps)
+        retried(two_steps)
     assert not caught.value.again
     assert store.writes == 2
 
@@ -97,7 +97,7 @@ def test_what_can_be_walked_through_once_is_not_walked_through_twice(
 def test_a_store_that_stays_away_is_given_up(
     store: Flaky, hub: HubMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.engine.retry._WRITES_BEGUN_WITHIN_S", 0.1)
+    monkeypatch.setattr("holdfast.api.perform._WRITES_BEGUN_WITHIN_S", 0.1)
     store.lost_at = dict.fromkeys(range(1, 100), False)
     with pytest.raises(ServerUnreachable) as caught:
         hub.remember("Ada lives in Bonn")

@@ -15,7 +15,7 @@ from holdfast.engine.writing.proposals import Proposal, Taken, take_proposals
 from holdfast.errors import Conflict
 from holdfast.store.base import Writer
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
-from holdfast.text.normalise import content_hash
+from holdfast.text.clean import content_hash
 
 if TYPE_CHECKING:
     from holdfast.embed.base import Matrix

@@ -33,7 +33,7 @@ def test_a_key_does_what_its_actors_role_allows(
 ) -> None:
     members.set_member(memory.core, "hub", hub.id, "bob", role)
     bob = caller(memory, "bob")
-    _, standing = bob.stands("work")
+    _, standing = bob.hub_standing("work")
     for act in ACTS:
         if standing.allows(act):
             assert bob.hub(hub.id, act).core.actor == "bob"
@@ -50,9 +50,9 @@ def test_a_hub_out_of_reach_reads_like_none(memory: Holdfast, hub: HubMemory) ->
     members.set_member(memory.core, "hub", memory.hub("other").id, "bob", "owner")
     for who, name in ((eve, "work"), (eve, hub.id), (bob, "other")):
         with pytest.raises(NotFound) as there:
-            who.stands(name)
+            who.hub_standing(name)
         with pytest.raises(NotFound) as nowhere:
-            who.stands("nowhere")
+            who.hub_standing("nowhere")
         assert str(there.value).replace(name, "X") == str(nowhere.value).replace("nowhere", "X")
     assert eve.hubs() == []
     assert [found.name for found, _ in bob.hubs()] == ["work"]
@@ -178,13 +178,36 @@ def test_who_sees_anothers_memory_is_for_who_manages_the_hub(
 def test_without_a_name_it_is_the_only_hub_in_reach(memory: Holdfast, hub: HubMemory) -> None:
     bob = caller(memory, "bob")
     with pytest.raises(NotFound, match="no hub that you can reach"):
-        bob.stands()
+        bob.hub_standing()
     members.set_member(memory.core, "hub", hub.id, "bob", "viewer")
-    assert bob.stands()[0].name == "work"
+    assert bob.hub_standing()[0].name == "work"
     other = memory.create_hub("other")
     members.set_member(memory.core, "hub", other.id, "bob", "viewer")
     with pytest.raises(NotFound, match=r"Say which hub you mean\. Yours are other, work\."):
-        bob.stands()
+        bob.hub_standing()
     default = memory.hub()
     members.set_member(memory.core, "hub", default.id, "bob", "viewer")
-    assert bob.stands()[0].name == "default"
+    assert bob.hub_standing()[0].name == "default"
+
+
+def test_a_key_is_revoked_by_its_name_where_one_valid_key_has_it(memory: Holdfast) -> None:
+    bob = caller(memory, "bob").people()
+    first = keys.create_key(memory.core, "ci", actor="bob").what
+    assert bob.revoke_key("ci").id == first.id
+    again = keys.create_key(memory.core, "ci", actor="bob").what
+    assert bob.revoke_key("ci").id == again.id
+    for _ in range(2):
+        keys.create_key(memory.core, "ci", actor="bob")
+    with pytest.raises(NotFound):
+        bob.revoke_key("ci")
+    keys.create_key(memory.core, "theirs", actor="eve")
+    with pytest.raises(NotFound):
+        bob.revoke_key("theirs")
+
+
+def test_a_limited_key_learns_nothing_about_the_names_of_other_keys(memory: Holdfast) -> None:
+    keys.create_key(memory.core, "ci", actor="bob")
+    limited = caller(memory, "bob", read_only=True).people()
+    with pytest.raises(NotFound):
+        limited.revoke_key("ci")
+    assert limited.revoke_key("laptop").revoked_at is not None

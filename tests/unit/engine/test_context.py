@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast import Holdfast, HubMemory
+from holdfast.engine.context.budget import tokens_at_most
 from holdfast.engine.context.styles import STYLES, escaped, marked
 from holdfast.errors import InvalidInput
 from holdfast.testing import FixedClock, open_for_tests
-from holdfast.text.token_bound import tokens_at_most
 
 MARKDOWN = ("plain", "max", "maven", "minion")
 
@@ -535,7 +535,18 @@ def test_whatever_the_text_an_item_is_one_item(text: str) -> None:
         _, *rest = harmless.split("\n")
         assert all(not line or line.startswith("  ") for line in rest)
         assert harmless.splitlines() == harmless.split("\n") or not harmless
-    assert "<" not in escaped(text)
+        # `a < b` is left alone.
+        assert not re.search(r"<[A-Za-z/!?|<]|-->", harmless)
+
+
+@pytest.mark.parametrize("hidden", ["<\x01b>", "<\x1b/memory>", "--\x01>", "<\x02!--"])
+def test_a_control_character_hides_no_tag(hidden: str) -> None:
+    for harmless in (marked(hidden), escaped(hidden)):
+        assert "<" not in harmless.replace("&lt;", "") and "-->" not in harmless
+
+
+def test_a_control_character_hides_no_reference() -> None:
+    assert escaped("&\x01lt;b&gt;") == "&amp;lt;b&amp;gt;"
 
 
 def test_ordinary_text_is_left_alone() -> None:

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from holdfast.api.memory import Holdfast
-from holdfast.engine.writing import embedding
+from holdfast.engine.writing import indexing
 from holdfast.errors import EmbedderError
 from holdfast.testing import HashEmbedder, open_for_tests
 
@@ -44,7 +44,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
     open_now: list[Holdfast] = []
 
     def open_with(model: Timed) -> Holdfast:
-        monkeypatch.setattr(embedding, "time", SimpleNamespace(monotonic=lambda: model.now))
+        monkeypatch.setattr(indexing, "time", SimpleNamespace(monotonic=lambda: model.now))
         settings = {"embed.background": False}
         open_now.append(open_for_tests(tmp_path, embedder=model, settings=settings))
         return open_now[-1]
@@ -57,13 +57,13 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
 def _kept(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Of how many passages each write was."""
     writes: list[int] = []
-    keep = embedding._keep
+    keep = indexing._keep
 
     def noted(*given: object) -> int:
         writes.append(keep(*given))  # type: ignore[arg-type]
         return writes[-1]
 
-    monkeypatch.setattr(embedding, "_keep", noted)
+    monkeypatch.setattr(indexing, "_keep", noted)
     return writes
 
 
@@ -109,7 +109,7 @@ def test_stopping_keeps_what_was_made(opened: Opened) -> None:
     # The third round has four batches, of which two are made.
     model = Timed(0.001, lambda batch: stop.set() if batch == 5 else None)
     memory = opened(model)
-    assert embedding.embed_missing(memory.core, stop=stop) == 64 * 5
+    assert indexing.embed_missing(memory.core, stop=stop) == 64 * 5
     assert memory.unembedded() == NOTES - 64 * 5
     assert memory.embed_missing() == NOTES - 64 * 5
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import AlreadyExists, Holdfast, HubMemory, InvalidInput, NotFound
-from holdfast.text.normalise import HUB_NAME_CHARS_MAX, clean_hub_name
+from holdfast.text.clean import HUB_NAME_CHARS_MAX, clean_hub_name
 from tests.unit.engine.test_teams import caller
 
 
@@ -37,18 +37,18 @@ def test_a_name_that_is_seen_is_refused(memory: Holdfast, hub: HubMemory) -> Non
         bob.create_hub("work")
     bob.create_hub("garden")
     with pytest.raises(AlreadyExists):
-        bob.rename_hub(bob.stands("garden")[0], "work")
+        bob.rename_hub(bob.hub_standing("garden")[0], "work")
 
 
 def test_a_rename_takes_any_name_that_is_not_seen(memory: Holdfast, hub: HubMemory) -> None:
     bob = caller(memory, "bob")
     made = bob.create_hub("garden")
     made.sync()
-    bob.rename_hub(bob.stands("garden")[0], "work")
+    bob.rename_hub(bob.hub_standing("garden")[0], "work")
     here = bob.hub("work")
     assert (here.id, here.name) == (made.id, "work")
     assert os.path.isfile(here.memory_md)
-    bob.rename_hub(bob.stands("work")[0], "field")
+    bob.rename_hub(bob.hub_standing("work")[0], "field")
     assert memory.hub("field").id == made.id
     with pytest.raises(NotFound):
         bob.hub("work")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from holdfast import Conflict, Holdfast, HubMemory, NotFound
-from holdfast.engine.core import Core
+from holdfast.engine.core import Core, Scope
 from holdfast.engine.jobs import queue
-from holdfast.engine.scope import Scope
 from holdfast.testing import FixedClock
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import AlreadyExists, Holdfast, HubMemory, InvalidInput, NotFound, StoreClosed
-from holdfast.domain.clock import SystemClock
-from holdfast.domain.ids import TimeIds
+from holdfast.domain.clock import SystemClock, TimeIds
 from holdfast.engine.upkeep import doctor
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 

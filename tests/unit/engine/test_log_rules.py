@@ -12,6 +12,7 @@ from holdfast import Conflict, HubMemory, InvalidInput
 from holdfast.domain.memory import Origin
 from holdfast.passes.work import work_until_done
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
+from tests.homes.traces import kept_in
 
 
 def said(hub: HubMemory) -> list[str]:
@@ -188,11 +189,9 @@ def test_nothing_is_left_of_what_was_forgotten(tmp_path: Path) -> None:
         memory.core.wait()
         hub.forget_turns(about="xylophone", purge=True)
         assert memory.core.store.check() == []
-    for file in tmp_path.rglob("*"):
-        if file.is_file():
-            data = file.read_bytes().lower()
-            assert b"xylophon" not in data, file
-    assert any(b"quokka" in file.read_bytes() for file in tmp_path.rglob("memory.db"))
+    kept = {place: data.lower() for place, data in kept_in(tmp_path)}
+    assert [place for place, data in kept.items() if b"xylophon" in data] == []
+    assert any("memory.db" in place and b"quokka" in data for place, data in kept.items())
 
 
 def test_everything_is_kept_and_a_year_is_forecast(hub: HubMemory, clock: FixedClock) -> None:
@@ -237,3 +236,24 @@ def test_the_tools_of_max_keep_200_turns_unless_a_setting_says_otherwise(tmp_pat
                 hub.log_turn("user", f"later turn {number}")
             # Cut at the 250th turn, and ten came since.
             assert len(hub.turns(500)) == (210 if kept == 200 else 260)
+
+
+def test_what_was_taken_in_last_from_a_session_is_forgotten_at_once(
+    hub: HubMemory, clock: FixedClock
+) -> None:
+    hub.remember("Prefers tabs", session="s")
+    clock.tick(minutes=1)
+    last = [
+        hub.remember(text, session="s").memory.id
+        for text in ("The door code is on the fridge", "Has a cat")
+    ]
+    told = hub.forget_last("s", dry_run=True)
+    assert {one.id for one in told} == set(last)
+    assert len(hub.list()) == 3
+    assert {one.id for one in hub.forget_last("s", reason="as asked")} == set(last)
+    assert [one.content for one in hub.list()] == ["Prefers tabs"]
+    hub.undo()
+    assert len(hub.list()) == 3
+    assert hub.forget_last("another") == []
+    with pytest.raises(InvalidInput):
+        hub.forget_last(" ")

@@ -11,7 +11,7 @@ import pytest
 
 import holdfast
 from holdfast.domain.access import Viewer
-from holdfast.testing.embedder import HashEmbedder
+from holdfast.testing.fixtures import HashEmbedder
 
 TOPICS = {
     "sea": ("tide", "wave", "harbour", "buoy", "sailor"),

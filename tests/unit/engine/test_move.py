@@ -186,7 +186,7 @@ def test_only_what_is_missing_is_copied_on_the_second_attempt(source: Store) -> 
     told: list[str] = []
     later = FixedClock()
     later.tick(minutes=10)
-    moved(source, target, "run_2", clock=later, told=lambda what, done, total: told.append(what))
+    moved(source, target, "run_2", clock=later, report=lambda what, done, total: told.append(what))
     assert "default: memories" not in told
     assert "work: memories" in told
 
@@ -223,9 +223,9 @@ def test_a_move_that_was_interrupted_goes_on_at_once(source: Store) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        moved(source, target, told=interrupt)
+        moved(source, target, report=interrupt)
     told: list[str] = []
-    moved(source, target, "run_2", told=lambda what, done, total: told.append(what))
+    moved(source, target, "run_2", report=lambda what, done, total: told.append(what))
     assert "default: memories" not in told
     assert whole(target) == whole(source)
 
@@ -238,7 +238,7 @@ def test_a_hub_that_is_half_there_is_no_damage(source: Store, target: Store) -> 
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        moved(source, target, told=interrupt)
+        moved(source, target, report=interrupt)
     assert [found.what for found in target.check() if not found.derived] == []
     moved(source, target, "run_2")
     assert target.check() == []
@@ -251,7 +251,7 @@ def test_two_moves_into_one_store_do_not_mix(source: Store) -> None:
         with pytest.raises(Conflict, match="Another move"):
             moved(source, target, "run_2")
 
-    moved(source, target, told=begin_another)
+    moved(source, target, report=begin_another)
     assert whole(target) == whole(source)
 
 
@@ -264,7 +264,7 @@ def test_a_move_whose_server_is_gone_keeps_its_turn_until_its_pulse_has_run_out(
         raise ServerUnreachable("The server is gone.")
 
     with pytest.raises(ServerUnreachable):
-        moved(source, target, told=vanish)
+        moved(source, target, report=vanish)
     with pytest.raises(Conflict, match="Another move"):
         moved(source, target, "run_2")
     later = FixedClock()
@@ -314,7 +314,7 @@ def test_one_hub_whose_move_was_broken_off_goes_on(source: Store, tmp_path: Path
                 raise BrokenOff
 
         with pytest.raises(BrokenOff):
-            moved(source, target, only="work", told=stop)
+            moved(source, target, only="work", report=stop)
         (half,) = _hubs(target)
         assert half.state == "importing"
         moved(source, target, "run_2", only="work")

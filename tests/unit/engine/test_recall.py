@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast import EmbedderError, HubMemory, InvalidInput, NotFound
-from holdfast.domain.ids import TimeIds
+from holdfast.domain.clock import TimeIds
 from holdfast.recall import weights
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 

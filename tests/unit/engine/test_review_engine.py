@@ -13,8 +13,7 @@ import apsw
 import pytest
 
 from holdfast import Holdfast, HubMemory
-from holdfast.domain.clock import SystemClock
-from holdfast.domain.ids import TimeIds
+from holdfast.domain.clock import SystemClock, TimeIds
 from holdfast.domain.results import Duplicate, Stored
 from holdfast.engine.transfer import export, export_format
 from holdfast.engine.upkeep import doctor

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import Holdfast, HubMemory
-from holdfast.domain.clock import SystemClock
-from holdfast.domain.ids import TimeIds
+from holdfast.domain.clock import SystemClock, TimeIds
 from holdfast.engine.upkeep.doctor import examine
 from holdfast.errors import Forbidden
 from holdfast.testing import HashEmbedder, open_for_tests

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.domain.access import Act
+from holdfast.domain.hub import PersonName
 from holdfast.domain.memory import Memory
-from holdfast.domain.names import PersonName
 from holdfast.errors import DeadlineExceeded, Forbidden, NotFound
 from holdfast.store.base import Writer
 from holdfast.testing import open_for_tests

@@ -11,15 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast import Holdfast, HubMemory, InvalidInput, NotFound
-from holdfast.domain.clock import SystemClock
-from holdfast.domain.ids import TimeIds
+from holdfast.domain.clock import SystemClock, TimeIds
 from holdfast.domain.records import Turn
-from holdfast.engine.turns import (
-    RECOVERY_CLOSING,
-    RECOVERY_OPENING,
-    cut,
-    render_recovery,
-)
+from holdfast.engine.log.turns import RECOVERY_CLOSING, RECOVERY_OPENING, cut, render_recovery
 from holdfast.testing import FixedClock, open_for_tests
 
 AT = datetime(2026, 1, 14, 12, tzinfo=UTC)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast import Holdfast, HubMemory
-from holdfast.domain.ids import TimeIds
+from holdfast.domain.clock import TimeIds
 from holdfast.engine.upkeep import automatic as upkeep
 from holdfast.engine.upkeep.automatic import upkeep_of
 from holdfast.engine.upkeep.lifecycle import AUTOMATIC_ACTOR

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.evaluation.metrics import METRICS, estimate, macro, percentile, score
+from holdfast.evaluation.run import METRICS, estimate, macro, percentile, score
 
 LOG3 = math.log2(3)
 

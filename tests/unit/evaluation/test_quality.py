@@ -8,10 +8,9 @@ from importlib.metadata import entry_points
 
 import pytest
 
-from holdfast.embed.find import DEFAULT_NAME, GROUP, MISSING_MODEL, find_embedder
+from holdfast.embed.providers import DEFAULT_NAME, GROUP, MISSING_MODEL, find_embedder
 from holdfast.evaluation.cache import CachedEmbedder
-from holdfast.evaluation.metrics import METRICS
-from holdfast.evaluation.run import OURS, PLAIN, Results, run
+from holdfast.evaluation.run import METRICS, OURS, PLAIN, Results, run
 from holdfast.evaluation.stores import read_stores, sample_path
 
 
@@ -25,32 +24,26 @@ def results() -> dict[str, Results]:
     return {one.system: one for one in measured}
 
 
-def mean(results: Results, metric: str, answered: set[str]) -> float:
+def mean(results: Results, metric: str) -> float:
     at = METRICS.index(metric)
-    scores = [a.scores[at] for a in results.counted() if a.scores and a.question.text in answered]
+    scores = [answer.scores[at] for answer in results.counted() if answer.scores]
     return sum(scores) / len(scores)
 
 
-def answered_by(results: Results) -> set[str]:
-    return {answer.question.text for answer in results.counted() if answer.ranking}
+def test_recall_answers_questions_that_have_an_answer(results: dict[str, Results]) -> None:
+    """Measured: 37 of 37."""
+    counted = results[OURS].counted()
+    assert sum(bool(answer.ranking) for answer in counted) >= len(counted) - 1
 
 
-def test_recall_answers_most_questions_that_have_an_answer(results: dict[str, Results]) -> None:
-    """Measured: 33 of 37."""
-    ours = results[OURS]
-    assert len(answered_by(ours)) >= 0.85 * len(ours.counted())
+def test_recall_finds_the_answers(results: dict[str, Results]) -> None:
+    """Measured: 0.96 and 0.66."""
+    assert mean(results[OURS], "R@10") >= 0.93
+    assert mean(results[OURS], "R@1") >= 0.61
 
 
-def test_what_recall_answers_it_finds(results: dict[str, Results]) -> None:
-    """Measured: 0.95 and 0.62."""
-    answered = answered_by(results[OURS])
-    assert mean(results[OURS], "R@10", answered) >= 0.92
-    assert mean(results[OURS], "R@1", answered) >= 0.58
-
-
-def test_recall_ranks_about_as_well_as_the_plain_recipe(results: dict[str, Results]) -> None:
+def test_recall_ranks_at_least_as_well_as_the_plain_recipe(results: dict[str, Results]) -> None:
     """On 37 questions; the larger sets tell which is better."""
-    answered = answered_by(results[OURS])
     for metric in ("R@1", "MRR"):
-        ours, plain = (mean(results[name], metric, answered) for name in (OURS, PLAIN))
-        assert ours >= plain - 0.02, metric
+        ours, plain = (mean(results[name], metric) for name in (OURS, PLAIN))
+        assert ours >= plain, metric

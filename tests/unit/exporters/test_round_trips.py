@@ -15,6 +15,7 @@ from holdfast import Holdfast, HubMemory
 from holdfast.domain.memory import Memory
 from holdfast.errors import InvalidInput
 from holdfast.exporters import FORMATS, exported, exporter_named
+from holdfast.exporters.formats import note
 from holdfast.importers import importer_named
 from holdfast.importers.record import IMPORTED, Record
 from holdfast.testing import open_for_tests
@@ -180,3 +181,30 @@ def test_any_text_is_written_so_that_it_is_read_again(
     found = importer_named(READERS[name]).read(str(path), {})
     read = [one.text.strip() for one in found if isinstance(one, Record)]
     assert read == [text.strip() for text in texts]
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        *(
+            "Note: buy milk",
+            "TODO:",
+            "no",
+            "Null",
+            "2024-01-01",
+            "12:30:00",
+            "1e5",
+            "0x1F",
+            "1_000",
+        ),
+        *("Prefers tabs", "a - b", "~", "- x", "Ünïcödé: ja", '"quoted"', "key: [a, {b: c}]"),
+    ],
+)
+def test_front_matter_is_yaml_in_which_every_title_is_a_text(hub: HubMemory, title: str) -> None:
+    yaml = pytest.importorskip("yaml")
+    memory = hub.remember("Something", title=title, tags=["no", "a:b", "2024"]).memory
+    assert memory is not None
+    head = yaml.safe_load(note(memory).split("---\n")[1])
+    assert head["title"] == memory.title == title
+    assert head["tags"] == list(memory.tags)
+    assert isinstance(head["created"], datetime)

@@ -71,6 +71,15 @@ class Authority:
             .not_valid_after(ends)
             .add_extension(x509.BasicConstraints(ca=signs, path_length=None), critical=True)
         )
+        # From Python 3.13 on, certificates are checked strictly (RFC 5280).
+        if signs:
+            made = made.add_extension(
+                x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False
+            )
+            made = made.add_extension(_SIGNS, critical=True)
+        else:
+            signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
+            made = made.add_extension(signer, critical=False)
         if names:
             made = made.add_extension(x509.SubjectAlternativeName(names), critical=False)
         return made.sign(self._key, hashes.SHA256())
@@ -81,6 +90,17 @@ class Authority:
         return str(path)
 
 
+_SIGNS = x509.KeyUsage(
+    digital_signature=False,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=True,
+    encipher_only=False,
+    decipher_only=False,
+)
 BY_NAME = x509.DNSName(NAME)
 BY_ADDRESS = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
 

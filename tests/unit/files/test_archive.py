@@ -15,12 +15,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast import Holdfast, HubMemory, StoreBusy, engine
-from holdfast.domain.clock import SystemClock
-from holdfast.domain.ids import TimeIds
-from holdfast.files import archive, archive_format
-from holdfast.files.archive_format import Message, add, make, message_of, read, session_of, slug_of
+from holdfast.domain.clock import SystemClock, TimeIds
+from holdfast.files import conversation_archive, conversation_archive_format
+from holdfast.files.conversation_archive_format import (
+    Message,
+    add,
+    make,
+    message_of,
+    read,
+    session_of,
+    slug_of,
+)
 from holdfast.testing import FixedClock, open_for_tests
-from holdfast.text.normalise import clean_key
+from holdfast.text.clean import clean_key
 
 
 @pytest.fixture
@@ -32,7 +39,7 @@ def talked(hub: HubMemory) -> HubMemory:
     return hub
 
 
-def text_of(archived: archive.Archived) -> str:
+def text_of(archived: conversation_archive.Archived) -> str:
     assert archived.path is not None, archived.notes
     return Path(archived.path).read_text(encoding="utf-8")
 
@@ -463,7 +470,7 @@ MESSAGES = st.lists(
 
 
 def messages_of(said: list[tuple[str, str]]) -> list[Message]:
-    ids = archive_format.ids_of(said)
+    ids = conversation_archive_format.ids_of(said)
     return [message_of(id_, *one) for id_, one in zip(ids, said, strict=True)]
 
 
@@ -493,6 +500,6 @@ def test_no_message_reaches_beyond_its_quotation(said: list[tuple[str, str]]) ->
 
 def test_the_summary_fits_and_names_who_spoke() -> None:
     said = [("user", f"Point {n} about the audit log of the shop {n % 5}.") for n in range(300)]
-    summary = archive_format.summary_of(messages_of(said))
+    summary = conversation_archive_format.summary_of(messages_of(said))
     assert 600 < len(summary) <= 1_200
     assert all(line.startswith("user: ") for line in summary.split("\n"))

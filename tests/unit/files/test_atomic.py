@@ -15,6 +15,7 @@ import pytest
 from holdfast.errors import InvalidInput, StoreBusy, StoreError, StoreFull, StoreReadOnly
 from holdfast.files import atomic
 from holdfast.files.atomic import append_line, hub_folder, locked, remove_partials, write_atomic
+from holdfast.system import atomic_file
 
 
 def mode(path: Path) -> int:
@@ -186,3 +187,20 @@ def test_a_file_that_is_not_ours_keeps_its_mode(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     write_atomic(str(path), "x", mode=0o640)
     assert mode(path) == 0o640
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
+def test_what_a_killed_export_left_is_removed_and_what_is_written_stays(tmp_path: Path) -> None:
+    path = str(tmp_path / "all.jsonl")
+    partials = [Path(atomic_file.partial_path(path)) for _ in range(3)]
+    other = Path(atomic_file.partial_path(str(tmp_path / "other.jsonl")))
+    for left in (*partials[:2], other):
+        left.write_text("What was remembered")
+    for old in (partials[0], other):
+        os.utime(old, (1, 1))
+    with atomic_file.new_file(str(partials[2])) as file:
+        file.write(b"x")
+        file.flush()
+        os.utime(partials[2], (1, 1))
+        atomic_file.remove_abandoned(path)
+    assert [left.exists() for left in (*partials, other)] == [False, True, True, True]

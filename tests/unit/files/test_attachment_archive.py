@@ -14,7 +14,7 @@ import pytest
 
 import holdfast
 from holdfast import AlreadyExists, Holdfast, HubMemory, NotFound, StoreDamaged
-from holdfast.files.attachments import archive
+from holdfast.files.attachments import tar_archive
 from holdfast.testing import open_for_tests
 from holdfast.wiring.copies import restore_backup
 
@@ -37,10 +37,10 @@ def bytes_of(hub: HubMemory, memory: holdfast.Memory) -> bytes:
 def brought_back(backup: Path, home: Path) -> Holdfast:
     """A new machine with what the backup holds."""
     home.mkdir()
-    with archive.unpacked_beside(str(backup), str(home)) as staged:
+    with tar_archive.unpacked_beside(str(backup), str(home)) as staged:
         restore_backup(str(home / "memory.db"), str(backup))
         memory = open_for_tests(home)
-        archive.put_back(memory._attachments(), staged)
+        tar_archive.put_back(memory._attachments(), staged)
     return memory
 
 
@@ -104,8 +104,8 @@ def test_what_is_damaged_on_this_machine_is_mended_by_a_backup(
     memory.backup(tmp_path / "all.db")
     Path(hub.attachments.kept(one).path).write_text("Something else")
     os.unlink(hub.attachments.kept(two).path)
-    with archive.unpacked_beside(str(tmp_path / "all.db"), memory.home) as staged:
-        assert archive.put_back(memory._attachments(), staged) == (2, 0)
+    with tar_archive.unpacked_beside(str(tmp_path / "all.db"), memory.home) as staged:
+        assert tar_archive.put_back(memory._attachments(), staged) == (2, 0)
     assert (bytes_of(hub, one), bytes_of(hub, two)) == (b"One", b"Two")
 
 
@@ -152,7 +152,7 @@ def test_an_archive_that_is_not_ours_changes_nothing(
     before = sorted(str(path) for path in tmp_path.rglob("*"))
     with (
         pytest.raises(StoreDamaged, match="Nothing was changed"),
-        archive.unpacked(str(tmp_path / "bad.tar"), memory.home),
+        tar_archive.unpacked(str(tmp_path / "bad.tar"), memory.home),
     ):
         raise AssertionError("it was taken")
     assert sorted(str(path) for path in tmp_path.rglob("*")) == before
@@ -167,7 +167,7 @@ def test_an_archive_that_was_cut_off_is_refused_or_whole(
     path = Path(packed.path)
     path.write_bytes(path.read_bytes()[:cut])
     try:
-        with archive.unpacked(packed.path, memory.home) as staged:
+        with tar_archive.unpacked(packed.path, memory.home) as staged:
             assert len(staged.files) == 1
     except StoreDamaged:
         assert cut < 1024
@@ -204,7 +204,7 @@ def test_an_export_takes_no_file_along_that_its_lines_do_not_tell_of(
     shared = push(bob, "Shared")
     packed = hub.export_files(tmp_path / "work.tar")
     assert packed.files == 1
-    with archive.unpacked(packed.path, memory.home) as staged:
+    with tar_archive.unpacked(packed.path, memory.home) as staged:
         assert [one.memory for one in staged.held] == [shared.id]
         assert list(staged.files) == [shared.metadata["attachment"]["hash"]]
 

@@ -27,8 +27,7 @@ from holdfast import (
     StoreReadOnly,
     engine,
 )
-from holdfast.domain.clock import SystemClock
-from holdfast.domain.ids import TimeIds
+from holdfast.domain.clock import SystemClock, TimeIds
 from holdfast.files.atomic import locked
 from holdfast.files.journal import entries, journal, sync
 from holdfast.testing import FixedClock, open_for_tests

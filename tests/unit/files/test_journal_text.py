@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.files.journal.entries import Block, keys_of, parse, plain, render
-from holdfast.text.characters import clean_text
+from holdfast.text.clean import clean_text
 
 # What journals are made of, so that random texts hit the rules.
 PIECES = st.sampled_from(

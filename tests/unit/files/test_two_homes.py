@@ -11,8 +11,8 @@ import pytest
 
 from holdfast import Conflict, Holdfast
 from holdfast.api.hub import HubMemory
-from holdfast.domain.ids import TimeIds
-from holdfast.files import ownership
+from holdfast.domain.clock import TimeIds
+from holdfast.files import hub_folder
 from holdfast.files.memory_md.cache import PLACE
 from holdfast.testing import FixedClock, open_for_tests
 from holdfast.wiring.copies import move_store
@@ -112,7 +112,7 @@ def test_a_home_that_takes_over_loses_nothing(url: str, tmp_path: Path) -> None:
         assert _listed(two) == texts | {"Slept well", "Written by hand"}
         assert all(text in Path(second.memory_md).read_text() for text in texts)
         # From then on the first one leaves them alone.
-        ownership._FOUND.clear()
+        hub_folder._FOUND.clear()
         first.remember("Lunch is at one")
         assert any("kept in another folder" in note for note in first.notes)
         assert "Lunch is at one" not in Path(first.memory_md).read_text()
@@ -123,7 +123,7 @@ def test_a_folder_that_lost_its_mark_is_known_by_where_it_is(url: str, tmp_path:
         hub = one.hub("h", create=True)
         hub.sync()
         (tmp_path / "one" / "hubs" / "h" / PLACE).unlink()
-        ownership._FOUND.clear()
+        hub_folder._FOUND.clear()
         hub.remember("Tea is at four")
         assert hub.notes == []
         assert (tmp_path / "one" / "hubs" / "h" / PLACE).exists()

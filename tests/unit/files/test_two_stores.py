@@ -12,7 +12,7 @@ import pytest
 
 from holdfast import Conflict, Holdfast
 from holdfast.api.hub import HubMemory
-from holdfast.domain.ids import TimeIds
+from holdfast.domain.clock import TimeIds
 from holdfast.testing import FixedClock, open_for_tests
 from holdfast.wiring.copies import move_store
 from tests.postgres_server import ROLE, database
@@ -162,7 +162,7 @@ def test_who_wrote_files_last_looks_nothing_up_to_know_them(
     with _opened(urls[0], tmp_path / "home", FixedClock()) as memory:
         hub = memory.hub("h", create=True)
         hub.sync()
-        monkeypatch.delattr("holdfast.files.ownership.has_had")
+        monkeypatch.delattr("holdfast.files.hub_folder.has_had")
         hub.remember("Tea is at four")
         hub.remember("Lunch is at one")
         assert hub.notes == []

@@ -6,7 +6,7 @@ import json
 from typing import Any, NamedTuple
 
 from holdfast.llm.base import Model
-from holdfast.llm.find import find_model
+from holdfast.llm.providers import find_model
 from tests.unit.llm.servers import Server
 
 

@@ -63,8 +63,11 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(endpoint, "BACKOFF", endpoint.BACKOFF._replace(first_s=0.001))
 
 
-def opened_hub(opened: Opener, server: Server) -> tuple[Holdfast, HubMemory]:
-    memory = opened(shadowJournal__model=f"openai:tiny@{server.url}", llm__seconds_max=0.3)
+def opened_hub(
+    opened: Opener, server: Server, *, seconds_max: float = 30.0
+) -> tuple[Holdfast, HubMemory]:
+    model = f"openai:tiny@{server.url}"
+    memory = opened(shadowJournal__model=model, llm__seconds_max=seconds_max)
     memory.core.set_worked(True)
     return memory, memory.hub("work", create=True)
 
@@ -82,12 +85,11 @@ def test_an_endpoint_that_fails_costs_three_attempts_at_most_and_no_turn(
 ) -> None:
     behaviour = {**TRANSIENT, **BROKEN}[name]
     with serving(behaviour) as server, caplog.at_level(logging.WARNING):
-        memory, hub = opened_hub(opened, server)
+        # An endpoint that answers is not late on a busy machine.
+        seconds_max = 0.3 if name in ("hangs", "trickles") else 30.0
+        memory, hub = opened_hub(opened, server, seconds_max=seconds_max)
         assert hub.observe_turn("I use vim for everything.", "A fine choice.").queued
-        began = time.monotonic()
         attempts(memory, clock)
-        took_s = time.monotonic() - began
-    assert took_s < 10
     assert len(hub.turns()) == 2
     assert [one.content for one in hub.list(layer="journal")] in ([], ["Uses vim for everything"])
     if name in ("1 MB",):
@@ -98,6 +100,8 @@ def test_an_endpoint_that_fails_costs_three_attempts_at_most_and_no_turn(
     assert job.attempts == (3 if name in TRANSIENT else job.attempts) <= 3
     told = [one for one in caplog.records if one.name == "holdfast.journaler"]
     assert len(told) == job.attempts
+    if name in ("hangs", "trickles"):
+        assert all("within 0.3 s" in one.getMessage() for one in told)
     # The rules have done what they can.
     assert [one.content for one in hub.list(layer="journal")] == ["Uses vim for everything"]
 

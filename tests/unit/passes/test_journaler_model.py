@@ -12,7 +12,7 @@ from holdfast.engine.jobs import queue
 from holdfast.llm.base import Answer, ModelCall
 from holdfast.passes.work import work_until_done
 from holdfast.testing import FixedClock, ScriptedModel
-from holdfast.testing.model import call, calls
+from holdfast.testing.fixtures import call, calls
 from tests.unit.passes.conftest import Opener
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -326,7 +327,8 @@ def test_a_longer_time_is_no_repetition_of_a_shorter_one(
         hub.observe_turn(f"I've been learning Spanish for {months} months.", "Great.")
         noted(memory)
         clock.tick(days=90)
-    (holds,) = [one for one in hub.list() if one.current(clock.now())]
+    found = hub.list(layer="long_term")
+    (holds,) = [one for one in found if one.current(clock.now())]
     assert holds.content.startswith("Has been learning Spanish for 9 months (said on ")
 
 
@@ -349,3 +351,63 @@ def test_what_a_tool_or_a_page_says_is_logged_and_never_noted(
     hub.flush()
     assert hub.list() == []
     assert len(hub.turns()) == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("Ich wohne in Wien.", "Ich bin nach Graz gezogen."),
+        ("我住在上海。", "我上个月搬到了杭州。"),
+        ("大阪に住んでいます。", "先月、福岡に引っ越しました。"),
+    ],
+)
+def test_a_home_in_another_language_is_kept_as_said_and_the_newer_one_holds(
+    memory: Holdfast, hub: HubMemory, first: str, then: str
+) -> None:
+    for said in (first, then):
+        hub.observe_turn(said, "OK.", session="s")
+        noted(memory)
+    old, new = sorted(hub.list(layer="long_term"), key=lambda one: one.number)
+    assert old.content == first.rstrip(".。")
+    assert new.content.startswith(then.rstrip(".。"))
+    assert old.superseded_by == new.id
+
+
+def test_each_fact_of_an_introduction_is_kept(memory: Holdfast, hub: HubMemory) -> None:
+    hub.observe_turn("I am Karl, CTO of Acme", "Hello Karl.", session="s")
+    noted(memory)
+    kept = {one.content for one in hub.list(layer="long_term")}
+    assert kept == {"Name is Karl", "Is CTO of Acme"}
+
+
+def test_purging_what_was_said_about_a_word_leaves_nothing_of_it_in_files(
+    memory: Holdfast, hub: HubMemory
+) -> None:
+    # On a store of several machines a hub has files only where somebody made its folder.
+    os.makedirs(hub.folder)
+    hub.observe_turn("I love xylophonewort tea", "Xylophonewort it is.", session="s")
+    hub.observe_turn("I love Ethiopian coffee", "Noted.", session="s")
+    noted(memory)
+    every = [path for path in Path(memory.home).rglob("*") if path.is_file()]
+    assert any(b"xylophonewort" in path.read_bytes() for path in every if path.suffix == ".md")
+    told = hub.forget_turns(about="xylophonewort", purge=True)
+    assert (told.total, len(told.memories)) == (2, 1)
+    left = [path for path in Path(memory.home).rglob("*") if path.is_file()]
+    assert [path.name for path in left if b"xylophon" in path.read_bytes().lower()] == []
+    assert any(b"Ethiopian" in path.read_bytes() for path in left if path.suffix == ".md")
+
+
+def test_a_switch_ends_the_decision_for_what_was_left(memory: Holdfast, hub: HubMemory) -> None:
+    hub.observe_turn("We've decided to use Postgres for the shop", "ok")
+    hub.observe_turn("We switched from Postgres to SQLite", "ok")
+    noted(memory)
+    found = [one for one in hub.list(layer="long_term") if one.current(hub.core.now())]
+    assert [one.content for one in found] == ["Switched from Postgres to SQLite"]
+
+
+def test_a_new_job_is_kept_when_said_once(memory: Holdfast, hub: HubMemory) -> None:
+    hub.observe_turn("I started a new job at Helix as a team lead", "ok")
+    noted(memory)
+    assert [one.content for one in hub.list(layer="long_term")] == [
+        "Started a new job at Helix as a team lead"
+    ]

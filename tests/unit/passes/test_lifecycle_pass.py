@@ -11,8 +11,8 @@ import pytest
 from holdfast import Holdfast, HubMemory
 from holdfast.domain.records import NO_HUB
 from holdfast.engine import idempotency
+from holdfast.engine.upkeep.automatic import claim, last_run
 from holdfast.engine.upkeep.lifecycle import AUTOMATIC_ACTOR
-from holdfast.engine.upkeep.lifecycle_due import claim, last_run
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import StoreError
 from holdfast.passes import schedule

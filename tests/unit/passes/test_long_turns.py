@@ -7,7 +7,7 @@ import time
 import pytest
 
 from holdfast import Holdfast, HubMemory
-from holdfast.engine.observe import USER_CHARS_MAX
+from holdfast.engine.log.observe import USER_CHARS_MAX
 from holdfast.passes.work import work_until_done
 
 END = "\nI use vim for everything."

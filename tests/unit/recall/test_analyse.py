@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import InvalidInput
-from holdfast.recall.analyse import CHARS_MAX, TERMS_MAX, Analysis, Filter, Window, analyse
+from holdfast.recall.analyse import CHARS_MAX, TERMS_MAX, Analysis, FieldCondition, Window, analyse
 
 NOW = datetime(2026, 5, 20, 14, 30, tzinfo=UTC)  # a Wednesday
 
@@ -143,29 +143,29 @@ def test_only_exclusions_are_searched_for_as_plain_words() -> None:
 @pytest.mark.parametrize(
     ("text", "filters"),
     [
-        ("boat tag:sea", (Filter("tag", "sea"),)),
-        ("tag:sea boat", (Filter("tag", "sea"),)),
-        ("boat TAG:Sea", (Filter("tag", "Sea"),)),
-        ("boat -tag:sea", (Filter("tag", "sea", True),)),
-        ('boat category:"to do"', (Filter("category", "to do"),)),
-        ('boat category:"to do"?', (Filter("category", "to do"),)),
-        ("boat category:“to do”", (Filter("category", "to do"),)),
-        ("is it kind:procedural?", (Filter("kind", "procedural"),)),
-        ("boat kind:Episodic", (Filter("kind", "episodic"),)),
-        ("boat key:user.name", (Filter("key", "user.name"),)),
-        ("boat source:MCP", (Filter("source", "mcp"),)),
-        ("boat source:Notes/boats.md", (Filter("source", "Notes/boats.md"),)),
-        ("boat tag:a,tag:b", (Filter("tag", "a,tag:b"),)),
-        ("boat tag:a tag:b", (Filter("tag", "a"), Filter("tag", "b"))),
-        ("boat tag:a tag:a", (Filter("tag", "a"),)),
-        ("boat tag:c++", (Filter("tag", "c++"),)),
-        ("boat tag:东京", (Filter("tag", "东京"),)),
-        ('boat tag:"sea', (Filter("tag", "sea"),)),
-        ("boat after:2026-05-01", (Filter("after", day("2026-05-01")),)),
-        ("boat before:2026-05", (Filter("before", day("2026-05-01")),)),
-        ('boat after:"last week"', (Filter("after", day("2026-05-11")),)),
-        ("boat after:yesterday", (Filter("after", day("2026-05-19")),)),
-        ("boat -after:2026-05-01", (Filter("before", day("2026-05-01")),)),
+        ("boat tag:sea", (FieldCondition("tag", "sea"),)),
+        ("tag:sea boat", (FieldCondition("tag", "sea"),)),
+        ("boat TAG:Sea", (FieldCondition("tag", "Sea"),)),
+        ("boat -tag:sea", (FieldCondition("tag", "sea", True),)),
+        ('boat category:"to do"', (FieldCondition("category", "to do"),)),
+        ('boat category:"to do"?', (FieldCondition("category", "to do"),)),
+        ("boat category:“to do”", (FieldCondition("category", "to do"),)),
+        ("is it kind:procedural?", (FieldCondition("kind", "procedural"),)),
+        ("boat kind:Episodic", (FieldCondition("kind", "episodic"),)),
+        ("boat key:user.name", (FieldCondition("key", "user.name"),)),
+        ("boat source:MCP", (FieldCondition("source", "mcp"),)),
+        ("boat source:Notes/boats.md", (FieldCondition("source", "Notes/boats.md"),)),
+        ("boat tag:a,tag:b", (FieldCondition("tag", "a,tag:b"),)),
+        ("boat tag:a tag:b", (FieldCondition("tag", "a"), FieldCondition("tag", "b"))),
+        ("boat tag:a tag:a", (FieldCondition("tag", "a"),)),
+        ("boat tag:c++", (FieldCondition("tag", "c++"),)),
+        ("boat tag:东京", (FieldCondition("tag", "东京"),)),
+        ('boat tag:"sea', (FieldCondition("tag", "sea"),)),
+        ("boat after:2026-05-01", (FieldCondition("after", day("2026-05-01")),)),
+        ("boat before:2026-05", (FieldCondition("before", day("2026-05-01")),)),
+        ('boat after:"last week"', (FieldCondition("after", day("2026-05-11")),)),
+        ("boat after:yesterday", (FieldCondition("after", day("2026-05-19")),)),
+        ("boat -after:2026-05-01", (FieldCondition("before", day("2026-05-01")),)),
         ("boat http://pier", ()),
         ("note: boat", ()),
         ("note:boat", ()),
@@ -175,7 +175,7 @@ def test_only_exclusions_are_searched_for_as_plain_words() -> None:
         ("hashtag:boat", ()),
     ],
 )
-def test_filters(text: str, filters: tuple[Filter, ...]) -> None:
+def test_filters(text: str, filters: tuple[FieldCondition, ...]) -> None:
     assert ask(text).filters == filters
 
 
@@ -214,7 +214,7 @@ def test_a_broken_filter_says_what_is_wrong(text: str, says: str) -> None:
 
 def test_dates_of_filters_are_those_of_the_zone() -> None:
     found = analyse("boat after:2026-05-01", now=NOW, zone=timezone(timedelta(hours=2)))
-    assert found.filters == (Filter("after", day("2026-04-30T22:00")),)
+    assert found.filters == (FieldCondition("after", day("2026-04-30T22:00")),)
 
 
 # ── time, intent, names ──────────────────────────────────────────────────────────────────────
@@ -394,3 +394,31 @@ def test_in_a_question_in_prose_quotes_and_dashes_are_text_and_filters_are_read(
 @pytest.mark.parametrize("text", ["Yes. No.", "e.g. this one", "boats. Red", 'the "red boat"'])
 def test_remarks_and_abbreviations_make_no_prompt(text: str) -> None:
     assert not analyse(text, now=NOW).is_prompt
+
+
+CODE = """```python
+def fetch_all(pool, statement):
+    with pool.acquire(timeout=5) as connection:
+        return connection.fetch(statement)
+```"""
+
+
+def test_a_prompt_is_asked_without_the_code_that_was_pasted_into_it() -> None:
+    asked = "Which pool size did we agree on? I want to raise it for the exports."
+    analysis = analyse(f"{CODE}\n\n{asked}", now=NOW)
+    assert analysis.words == asked
+    assert "fetch" not in analysis.terms
+
+
+def test_a_question_behind_a_page_of_code_is_read() -> None:
+    asked = "Which pool size did we agree on? I want to raise it for the exports."
+    page = CODE.replace("```python", "```python" + "\nx = compute(1)" * 600)
+    analysis = analyse(f"{page}\n\n{asked}", now=NOW)
+    assert analysis.words == asked
+    assert not analysis.cut
+
+
+def test_code_is_asked_about_where_little_else_is_written() -> None:
+    analysis = analyse(f"please fix this\n\n{CODE}", now=NOW)
+    assert analysis.terms[0] == "fix"
+    assert "acquir" in analysis.terms

@@ -9,12 +9,13 @@ import pytest
 
 from holdfast.api.hub import HubMemory
 from holdfast.testing import open_for_tests
-from holdfast.text.variants import (
+from holdfast.text.analysis.variants import (
     definitions,
     find_variants,
     number_variants,
     rows,
     spelled_out,
+    spellings,
 )
 
 Stocked = Callable[..., HubMemory]
@@ -132,9 +133,12 @@ def test_short_words_are_never_taken_for_mistypes(stocked: Stocked) -> None:
         ("Wer sind unsere Nachbarn?", "Der Nachbar heißt Yilmaz"),
         ("Was kostet die Heizung?", "Heizungswartung kostet 120 Euro"),
         ("Wann ist die Steuerberatertermin?", "Der Steuerberater kommt am Montag"),
+        ("Welche Versicherung habe ich?", "Die Krankenversicherung ist bei der TK"),
+        ("Wo sind die Verträge?", "Der Mietvertrag liegt im Ordner"),
         # Dutch
         ("Waar zijn de sleutels van de fiets?", "De fietssleutel hangt bij de deur"),
         ("Wanneer komen de schilders?", "De schilder komt vrijdag"),
+        ("Welke school is het?", "De basisschool begint om negen uur"),
         # French
         ("Où sont rangées les factures ?", "La facture est rangée dans le placard"),
         ("Quels médicaments dois-je prendre ?", "Je prends le médicament le matin"),
@@ -177,6 +181,57 @@ def test_numbers_and_identifiers_in_all_spellings(
 ) -> None:
     others = ("Ada prefers tabs", "The offsite is in Porto", "Bar hours are long")
     assert _first(stocked(*others, memory), question) == memory
+
+
+@pytest.mark.parametrize(
+    ("question", "memory"),
+    [
+        ("which timezone", "Our time zone is that of Lisbon"),
+        ("which time zone", "The timezone is that of Lisbon"),
+        ("how do I set up the printer", "Setup of the printer: press both keys"),
+        ("greenhouse", "The green house belongs to Mira"),
+        ("life guard", "The lifeguard is called Mo"),
+    ],
+)
+def test_two_words_find_one_and_one_finds_two(stocked: Stocked, question: str, memory: str) -> None:
+    others = ("Ada prefers tabs", "The printer is grey", "There is no time to lose")
+    assert _first(stocked(*others, memory), question) == memory
+
+
+def test_only_words_beside_each_other_stand_for_a_compound(stocked: Stocked) -> None:
+    hub = stocked("The car needs a pet seat", "The pet sits in the car")
+    assert not hub.recall("carpet", meaning=False)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("organizer", "organiser"),
+        ("organization", "organisation"),
+        ("analyzed", "analysed"),
+        ("color", "colour"),
+        ("neighbors", "neighbours"),
+        ("theater", "theatre"),
+        ("traveling", "travelling"),
+        ("catalog", "catalogue"),
+        ("defense", "defence"),
+    ],
+)
+def test_both_spellings_are_found_where_the_hub_has_both(
+    stocked: Stocked, one: str, two: str
+) -> None:
+    hub = stocked(f"Mateo knows the {one} here", f"Mira asked about the {two} there", "Ada runs")
+    for asked in (one, two):
+        assert {hit.memory.number for hit in hub.recall(asked, meaning=False)} == {1, 2}
+
+
+def test_spellings_are_those_of_british_and_american_english() -> None:
+    assert set(spellings("organise")) == {"organize"}
+    assert set(spellings("flavored")) == {"flavoured"}
+    assert set(spellings("centres")) == {"centers"}
+    assert not spellings("rise")
+    assert not spellings("hour")
+    assert not spellings("doctor")
 
 
 def test_the_table_knows_runs_of_words() -> None:

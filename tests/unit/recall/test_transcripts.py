@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.recall.transcripts import speaker_in_text
+from holdfast.recall.voice import speaker_in_text
 from holdfast.testing import HashEmbedder, open_for_tests
 
 LINES = [

@@ -166,3 +166,22 @@ def test_what_recall_showed_of_a_turn_adds_nothing_when_it_comes_back(talked: Hu
     assert "Miso" not in back.content
     other = "- [turn 2026-01-14 user] My cat Miso is allergic to milk"
     assert talked.heard(other).text == other
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("ibanez-rg5", "The IBANEZ-RG550 needs new strings"),
+        ("onnection_poo", "Set connection_pool_size to 20 in the gateway"),
+        ("京に住", "私は東京に住んでいる"),
+        ("https://example.org/a/b?c=", "See https://example.org/a/b?c=77&d=1 for it"),
+    ],
+)
+def test_a_turn_is_found_by_a_part_of_a_word(hub: HubMemory, query: str, said: str) -> None:
+    hub.observe_turn("Lunch was fine", "Good.", session="s")
+    hub.observe_turn(said, "Noted.", session="s")
+    hit = hub.recall(query)[0]
+    assert hit.turn is not None
+    assert hit.turn.content == said
+    assert [turn.content for turn in hub.search_turns(query)] == [said]
+    assert [turn.content for turn in hub.forget_turns(about=query, dry_run=True).turns] == [said]

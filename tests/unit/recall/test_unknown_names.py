@@ -32,14 +32,18 @@ def test_a_speaker_of_the_log_is_known(hub: HubMemory) -> None:
     assert hub.recall("Which board games night did Nate visit?").unknown_names == ()
 
 
-def test_an_unknown_name_raises_the_bound_for_what_is_relevant(hub: HubMemory) -> None:
+def test_an_unknown_name_makes_an_answer_less_likely(hub: HubMemory) -> None:
+    hub.remember("Anna plays chess with her neighbour on Sundays")
+    about_anna = hub.recall("Which game does the neighbour play with Anna?")
+    about_nate = hub.recall("Which game does the neighbour play with Nate?")
+    assert about_nate.confidence < about_anna.confidence
+
+
+def test_what_is_unlikely_is_not_put_before_an_agent(hub: HubMemory) -> None:
     memory = hub.remember("Anna plays chess").memory
     passage = Passage(memory.content, 0, len(memory.content))
     hit = Hit(memory, passage, 1.0, (), {"vector": 0.6}, 0.9)
-    found = Recalled([hit], confidence=ANSWERED_LEAST + 0.1)
-    assert for_question(found) == [hit]
-    found.unknown_names = ("Nate",)
-    assert for_question(found) == []
     sure = Recalled([hit], confidence=0.9)
-    sure.unknown_names = ("Nate",)
     assert for_question(sure) == for_prompt(sure) == [hit]
+    unlikely = Recalled([hit], confidence=ANSWERED_LEAST - 0.01)
+    assert for_question(unlikely) == for_prompt(unlikely) == []

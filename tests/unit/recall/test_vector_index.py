@@ -54,7 +54,7 @@ def nearest(memory: Holdfast, text: str, limit: int) -> list[tuple[int, float]]:
             limit=limit,
             also=[1, 2],
         )
-    return [(hit.passage_id, round(hit.cosine, 4)) for hit in hits]
+    return [(passage, round(cosine, 4)) for passage, cosine in hits.items()]
 
 
 def test_the_index_finds_what_an_exact_scan_finds(

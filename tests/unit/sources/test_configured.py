@@ -11,9 +11,8 @@ import pytest
 
 import holdfast
 from holdfast import HubMemory, sources
-from holdfast.domain.clock import SystemClock
+from holdfast.domain.clock import SystemClock, TimeIds
 from holdfast.domain.hub import Hub
-from holdfast.domain.ids import TimeIds
 from holdfast.errors import StoreReadOnly
 from holdfast.sources.configured import entries, made
 from holdfast.testing import HashEmbedder, open_for_tests

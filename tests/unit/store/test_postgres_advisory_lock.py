@@ -16,7 +16,7 @@ import pytest
 
 import holdfast
 from holdfast import Conflict, Holdfast
-from holdfast.domain.ids import TimeIds
+from holdfast.domain.clock import TimeIds
 from holdfast.engine.jobs import singleton
 from holdfast.errors import HoldfastError
 from holdfast.passes.consolidation.run import RUNNING

@@ -78,7 +78,7 @@ def store(urls: tuple[str, str]) -> Iterator[PostgresStore]:
 def _asked(store: PostgresStore, hub_id: str, question: Matrix, limit: int = 10) -> list[int]:
     with store.read() as reader:
         hits = VectorCache().search(reader, hub_id, MODEL, question, limit=limit)
-    return [hit.passage_id for hit in hits]
+    return list(hits)
 
 
 def _exact(store: PostgresStore, hub_id: str, question: Matrix, limit: int = 10) -> list[int]:
@@ -132,7 +132,25 @@ def test_a_hub_in_the_index_is_not_read_into_memory(
         far = _exact_last(store, question)
         hits = cache.search(reader, "hub_large", MODEL, question, limit=3, also=[far])
     assert len(hits) == 4
-    assert hits[-1].passage_id == far
+    assert list(hits)[-1] == far
+
+
+def test_the_centre_of_a_hub_in_the_index_is_read_once(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from holdfast.embed.base import dequantise
+    from holdfast.recall import vector
+
+    monkeypatch.setattr(vector, "_SAMPLE_ROWS", 100)
+    cache = VectorCache()
+    with store.read() as reader:
+        centre = cache.centre(reader, "hub_large", MODEL)
+        # The rest of the rows was left unread, and the reader goes on.
+        rows = list(reader.vectors("hub_large", MODEL, after=0))[:100]
+        assert centre is not None
+        mean = np.mean([dequantise(row.vector) for row in rows], axis=0)
+        assert centre.tolist() == pytest.approx(mean.tolist(), abs=1e-6)
+        assert cache.centre(reader, "hub_large", MODEL) is centre
 
 
 def _exact_last(store: PostgresStore, question: Matrix) -> int:
@@ -187,7 +205,7 @@ def test_what_comes_and_goes_is_in_the_index_at_once(store: PostgresStore) -> No
 
 def _names(reader: object, question: Matrix) -> list[int]:
     hits = VectorCache().search(reader, "hub_middle", MODEL, question, limit=5)  # type: ignore[arg-type]
-    return [hit.passage_id for hit in hits]
+    return list(hits)
 
 
 def test_who_owns_nothing_is_told_who_makes_the_index(store: PostgresStore) -> None:

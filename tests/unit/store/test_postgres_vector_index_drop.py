@@ -93,7 +93,7 @@ def _finds_all(reader: Reader, question: Matrix) -> bool:
     cosines = {row.passage_id: float(dequantise(row.vector) @ question) for row in rows}
     nearest_ten = sorted(cosines, key=lambda passage: (-cosines[passage], passage))[:10]
     hits = VectorCache().search(reader, "hub_one", MODEL, question, limit=10)
-    return [hit.passage_id for hit in hits] == nearest_ten
+    return list(hits) == nearest_ten
 
 
 def test_one_hub_loses_its_index_and_is_searched_exactly(store: PostgresStore) -> None:
@@ -128,7 +128,7 @@ def test_what_is_written_meanwhile_is_in_the_index_that_is_built_again(
     list(vector_index.build(store, index_from=1, hub="one"))
     with store.read() as reader:
         hits = VectorCache().search(reader, "hub_one", MODEL, question, limit=1)
-        assert [hit.passage_id for hit in hits] == [added.passage_id]
+        assert list(hits) == [added.passage_id]
     with store.write(hub="hub_one") as writer:
         writer.purge("hub_one", "mem_700")
     assert _left(store)[0] == _SIZE

@@ -13,8 +13,7 @@ import apsw
 import pytest
 
 from holdfast import Holdfast
-from holdfast.domain.clock import SystemClock
-from holdfast.domain.ids import TimeIds
+from holdfast.domain.clock import SystemClock, TimeIds
 from holdfast.domain.query import ORDERS
 from holdfast.engine.writing.redacting_store import unguarded
 from holdfast.store.sqlite import SqliteStore

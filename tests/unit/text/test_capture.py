@@ -138,3 +138,24 @@ def test_in_a_long_turn_only_what_stands_around_a_pasted_text_is_the_persons_own
 def test_a_turn_of_a_form_does_not_become_hundreds_of_facts() -> None:
     form = "\n".join(f"I never use tool number {n}." for n in range(500))
     assert len(capture(form, at=AT)) == CAPTURED_MAX
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Remember, the experience matters just as much as the end result.", []),
+        ("Keep in mind, Ana is vegan", [("Ana is vegan", "fact", True)]),
+        ("Remember, I'm allergic to nuts", [("I'm allergic to nuts", "fact", True)]),
+        (
+            "Actually, I need 120 stars to reach the gold level, not 300.",
+            [("I need 120 stars to reach the gold level, not 300", "fact", False)],
+        ),
+        ("No, use uv, not pip", [("Use uv, not pip", "preference", True)]),
+        ("I've settled on a 3:1 ratio with a dash of citrus bitters", []),
+    ],
+)
+def test_a_piece_of_wisdom_or_a_corrected_figure_is_no_standing_fact(
+    said: str, kept: list[tuple[str, str, bool]]
+) -> None:
+    facts = capture(said, at=datetime(2026, 11, 16, tzinfo=UTC))
+    assert [(fact.text, fact.category, fact.standing) for fact in facts] == kept

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.text.characters import (
+from holdfast.text.clean import (
     clean_text,
     printable,
     printable_line,

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.domain.memory import CONTENT_TYPES, KINDS, LAYERS, STABILITIES
-from holdfast.text.classify import classify
+from holdfast.text.classify import classify, read_hint
 from holdfast.text.classify import rules as classify_rules
-from holdfast.text.content_types import content_type_of, language_of
-from holdfast.text.normalise import clean_category, clean_tags
+from holdfast.text.classify.content_types import content_type_of, language_of
+from holdfast.text.clean import clean_category, clean_tags
 
 # text → kind, stability, category, tags
 NOTES = """
@@ -468,3 +468,21 @@ def test_a_hostile_megabyte_is_filed_in_bounded_time(unit: str) -> None:
     # No clock: a pattern that backtracks without bound would hang the run here.
     classify(unit * (1_000_000 // len(unit)))
     classify(unit * (600 // len(unit)))
+
+
+@pytest.mark.parametrize(
+    ("hint", "expected"),
+    [
+        ("Preference", ("preference", None)),
+        ("procedural", (None, "procedural")),
+        ("  ", None),
+        (None, None),
+    ],
+)
+def test_a_hint_names_a_category_or_a_kind(hint, expected) -> None:
+    found = read_hint(hint, "Tabs in every editor")
+    if expected is None:
+        assert found is None
+        return
+    plain = classify("Tabs in every editor", title=hint)
+    assert found == (expected[0] or plain.category, expected[1] or plain.kind)

@@ -128,6 +128,32 @@ MEANINGS = """
     May 3 to May 7, 2024        | 2024-05-03 | 2024-05-08
     2024-05-06 to 2024-05-10    | 2024-05-06 | 2024-05-11
     from 2021 until 2023        | 2021-01-01 | 2024-01-01
+    in the last two weeks of August 2023 | 2023-08-18 | 2023-09-01
+    the last week of October 2023        | 2023-10-25 | 2023-11-01
+    in the first week of May             | 2026-05-01 | 2026-05-08
+    in the second week of April          | 2026-04-08 | 2026-04-15
+    the first three days of June 2024    | 2024-06-01 | 2024-06-04
+    on the last day of February 2024     | 2024-02-29 | 2024-03-01
+    the first weekend of August 2022     | 2022-08-06 | 2022-08-08
+    the last weekend in August 2022      | 2022-08-27 | 2022-08-29
+    the second half of March 2024        | 2024-03-16 | 2024-04-01
+    the first half of 2024               | 2024-01-01 | 2024-07-02
+    the Sunday before October 25, 2022   | 2022-10-23 | 2022-10-24
+    on the Friday after 5 May 2023       | 2023-05-12 | 2023-05-13
+    the day before June 3, 2023          | 2023-06-02 | 2023-06-03
+    the day after June 3, 2023           | 2023-06-04 | 2023-06-05
+    two days before March 3, 2024        | 2024-03-01 | 2024-03-02
+    three days after 2024-05-06          | 2024-05-09 | 2024-05-10
+    the week before 23 January, 2023     | 2023-01-16 | 2023-01-23
+    the week after May 3, 2024           | 2024-05-04 | 2024-05-11
+    two weeks after May 3, 2024          | 2024-05-14 | 2024-05-21
+    the weekend before October 25, 2022  | 2022-10-22 | 2022-10-24
+    the weekend before October 23, 2022  | 2022-10-15 | 2022-10-17
+    the weekend after 5 May 2023         | 2023-05-06 | 2023-05-08
+    the week of June 12, 2024            | 2024-06-10 | 2024-06-17
+    the weekend of June 12, 2024         | 2024-06-15 | 2024-06-17
+    the month before May 2024            | 2024-04-01 | 2024-05-01
+    since the week before May 3, 2024    | 2024-04-26 | 2026-05-21
 """
 TABLE = [tuple(cell.strip() for cell in row.split("|")) for row in MEANINGS.strip().splitlines()]
 

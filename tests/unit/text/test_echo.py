@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.engine import turns
 from holdfast.engine.context.styles import STYLES
-from holdfast.text.echo import Claim, Frame, begun, is_fixed_reply, marks
-from holdfast.text.echo_signs import may_be_ours
-from holdfast.text.sameness import bare, common
-from holdfast.text.spans import blank, line_start, marked_out, merged, without
+from holdfast.engine.echo.shapes import Claim, Frame, begun, is_fixed_reply, marks
+from holdfast.engine.echo.signs import may_be_ours
+from holdfast.engine.log import turns
+from holdfast.text.analysis.spans import blank, line_start, marked_out, merged, without
+from holdfast.text.facts.sameness import bare, common
 from tests.growth import assert_time_grows
 
 # Bare words

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.text.edit_distance import edits
+from holdfast.text.analysis.variants import edits
 
 words = st.text("abcd", max_size=7)
 

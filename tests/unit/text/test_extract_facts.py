@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.text.extract_facts import FACTS_MAX, extract_facts
+from holdfast.text.capture.transcript import FACTS_MAX, extract_facts
 
 
 def facts(said: str, speaker: str = "User") -> list[tuple[str, str | None]]:

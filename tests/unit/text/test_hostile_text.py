@@ -40,7 +40,7 @@ def test_a_line_that_is_nearly_the_rule_of_a_table_is_read_once() -> None:
 def test_words_that_can_be_read_in_two_ways_are_read_once() -> None:
     printed = run(
         "from holdfast.text.classify import classify\n"
-        "from holdfast.text.echo import is_fixed_reply\n"
+        "from holdfast.engine.echo.shapes import is_fixed_reply\n"
         "from holdfast.text.slots.rules import without_when\n"
         "print(classify('I ' + 'really ' * 60 + 'x like').category)\n"
         "print(is_fixed_reply('No results found.' + ' Note: ' * 60 + '\\nx'))\n"
@@ -57,18 +57,20 @@ def test_time_grows_with_the_length_of_a_text_and_not_with_its_square() -> None:
         "from holdfast.files.memory_md.parse import parse\n"
         "from holdfast.passes.consolidation.model import written_down\n"
         "from holdfast.text.chunking.chunk import chunk\n"
-        "from holdfast.text.quantities import numbers_in\n"
-        "from holdfast.text.summarise import sentences\n"
+        "from holdfast.text.analysis.word_forms import numbers_in\n"
+        "from holdfast.text.classify.summarise import sentences\n"
+        "from holdfast.text.classify.titles import topic_of\n"
         "print(len(chunk('def o' + 'en' * 200_000 + '\\n', content_type='code')) > 0)\n"
         "print(len(numbers_in('0' + ':0' * 200_000 + 'b')))\n"
         "print(len(sentences('Stop' + '!' * 400_000 + 'x')))\n"
+        "print(len(topic_of(['Please stop the pump' + '!' * 400_000 + 'x'])))\n"
         "print(len(parse('# a\\n' + '```a\\n<!-- a\\n' * 10_000).blocks))\n"
         "print(len(parse('- a mem_' + '\\t' * 400_000 + 'x', whole=True).blocks))\n"
         "print(without_any_id('- a' + '<!-- mem_a -->' * 20_000))\n"
         "print(list(written_down('```' + '\\t' * 100_000)))\n"
         "print(len(page_text('<pre>a' + ' ' * 400_000 + 'b</pre>').text))\n"
     )
-    assert printed == "True\n1\n1\n1\n1\n- a\n[]\n400002\n"
+    assert printed == "True\n1\n1\n400021\n1\n1\n- a\n[]\n400002\n"
 
 
 # Lines of 25 KB, each hard to read for something.
@@ -100,7 +102,7 @@ def test_a_hub_takes_a_hostile_text_in_at_every_door(tmp_path: Path) -> None:
 
 def test_long_texts_are_compared_by_their_words() -> None:
     printed = run(
-        "from holdfast.text.sameness import similarity, words_key\n"
+        "from holdfast.text.facts.sameness import similarity, words_key\n"
         "words_key('**a ' * 50_000)\n"
         "print(similarity('tea ' * 30_000, 'tea ' * 30_000 + 'ale', least=0.6))\n"
     )

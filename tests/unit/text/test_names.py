@@ -137,7 +137,7 @@ def test_clean_values_are_made_where_they_are_parsed() -> None:
     """A cast elsewhere would be a way around the parser."""
     allowed = {
         "text/names.py": "parses",
-        "domain/names.py": "has the name that is nobody's",
+        "domain/hub.py": "has the name that is nobody's",
         "engine/people/members.py": "finds members from before names were checked",
         "engine/people/records.py": "reads records back",
         "engine/upkeep/lifecycle.py": "names who acts by itself",

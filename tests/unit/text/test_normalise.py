@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import InvalidInput
-from holdfast.text.normalise import (
+from holdfast.text.clean import (
     clean_category,
     clean_content,
     clean_hub_name,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from itertools import pairwise
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -187,3 +189,49 @@ def test_a_key_of_a_known_service_is_found_when_it_is_shorter_than_usual(key: st
 
 def test_a_placeholder_with_the_prefix_of_a_service_is_no_key() -> None:
     assert find("set OPENAI_API_KEY to sk-proj-your-key-goes-here-please") == []
+
+
+@pytest.mark.parametrize("front", ["api_key=", "Authorization: Bearer ", "password: ", "token = "])
+@pytest.mark.parametrize("size_bytes", [30, 600, 3_000])
+def test_base_64_of_random_bytes_is_found_whole(front: str, size_bytes: int) -> None:
+    """Slashes do not make it a path, nor `todo` in the middle an example, however long it is."""
+    random = Random(size_bytes)
+    for _ in range(60):
+        secret = b64encode(random.randbytes(size_bytes)).decode()
+        assert covered(f"{front}{secret}\n", secret)
+
+
+def test_a_long_key_is_no_example_for_four_letters_in_it() -> None:
+    lines = [b64encode(Random(at).randbytes(48)).decode() for at in range(50)]
+    for word in ("xxxx", "Todo", "FAKE"):
+        lines[7] = f"{lines[7][:20]}{word}{lines[7][24:]}"
+        text = "\n".join(["-----BEGIN PRIVATE KEY-----", *lines, "-----END PRIVATE KEY-----"])
+        assert covered(text, text)
+
+
+def test_a_private_key_in_base_64_is_found_and_a_certificate_is_left_alone() -> None:
+    body = b64encode(Random(4).randbytes(900)).decode()
+    for kind, is_secret in (("EC PRIVATE KEY", True), ("CERTIFICATE", False)):
+        pem = f"-----BEGIN {kind}-----\n{body}\n-----END {kind}-----\n"
+        assert bool(find(f"  entry: {b64encode(pem.encode()).decode()}\n")) is is_secret
+    assert covered(f"client-key-data: {body}", body)
+
+
+def test_a_token_that_goes_on_in_the_next_line_is_found_whole() -> None:
+    token = "sk-proj-" + Draw(5).alnum(88)
+    wide = f"The key that we use for the billing service is {token[:40]}"
+    for text in (
+        f"export KEY={token[:40]}\\\n  {token[40:]}\nexport HOST=example.org\n",
+        f"{wide}\n{token[40:]}\nKeep it.",
+    ):
+        (one,) = find(text)
+        assert text[: one.end].endswith(token[40:])
+        assert text[one.end] == "\n"
+
+
+def test_the_line_after_a_token_is_left_alone() -> None:
+    token = "sk-proj-" + Draw(6).alnum(48)
+    first = f"export BILLING_SERVICE_API_KEY={token}"
+    for line in ("DB_HOST2=example.org", "Version2OfThePlan is better", "9f3c2a1be07d44c1"):
+        (one,) = find(f"{first}\n{line}\n")
+        assert one.end == len(first)

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.text.analysis.terms import terms
+from holdfast.text.facts.statements import adds_nothing, read
 from holdfast.text.slots.compare import (
     RELATIONS,
     Slot,
@@ -16,9 +18,6 @@ from holdfast.text.slots.compare import (
     terms_of_replaced,
 )
 from holdfast.text.slots.frames import frame_terms
-from holdfast.text.statements import read
-from holdfast.text.terms import terms
-from holdfast.text.wordings import adds_nothing
 from tests.unit.text.slots_table import CONTRADICTS, REPLACES, SAME, UNRELATED
 
 ALL = (*REPLACES, *CONTRADICTS, *SAME, *UNRELATED)

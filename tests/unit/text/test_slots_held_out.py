@@ -4,9 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.text.slots.compare import compare
+from holdfast.text.facts.statements import read
+from holdfast.text.slots.compare import (
+    begin_alike,
+    compare,
+    may_be_about_any,
+    may_be_about_the_same,
+)
 from holdfast.text.slots.rules import RULES, filled
-from holdfast.text.statements import read
 
 DATA = Path(__file__).parents[2] / "data" / "slots_held_out.txt"
 PAIRS = [
@@ -38,3 +43,18 @@ def test_no_update_is_taken_for_a_repetition_and_lost() -> None:
 def test_every_rule_reads_a_statement_it_was_not_made_for(kind: str) -> None:
     read_of = [fill.kind for _, _, _, new in PAIRS for fill in filled(read(new))]
     assert kind in read_of
+
+
+def test_what_is_close_to_nothing_is_known_before_anything_is_searched() -> None:
+    said = [text for *_, old, new in PAIRS for text in (old, new)]
+    alone = {
+        "She bought a bike in May",
+        "Maria also speaks Dutch",
+        "Perhaps I live in Oslo",
+        "Is it?",
+    }
+    said += alone
+    passed_over = [new for new in said if not may_be_about_any(new)]
+    assert alone <= set(passed_over)
+    for new in passed_over:
+        assert not any(may_be_about_the_same(new, old) or begin_alike(new, old) for old in said)

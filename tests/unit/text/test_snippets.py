@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.text.spans import snippet, span_of
-from holdfast.text.terms import trigram_text
+from holdfast.text.analysis.spans import snippet, span_of
+from holdfast.text.analysis.terms import trigram_text
 
 FILLER = "word " * 300
 

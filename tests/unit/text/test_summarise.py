@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.text.summarise import SUMMARY_CHARS_MAX, choose, sentences, summarise
+from holdfast.text.classify.summarise import SUMMARY_CHARS_MAX, choose, sentences, summarise
 
 INCIDENT = """\
 The payment service went down at nine because its database was full.
@@ -92,7 +92,7 @@ def test_the_default_fits_a_glance() -> None:
 
 
 def test_the_summary_is_the_same_in_every_process() -> None:
-    code = f"from holdfast.text.summarise import summarise; print(summarise({INCIDENT!r}))"
+    code = f"from holdfast.text.classify.summarise import summarise; print(summarise({INCIDENT!r}))"
     answers = {
         subprocess.run(
             [sys.executable, "-c", code],

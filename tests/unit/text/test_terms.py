@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from holdfast.text import terms as analysis
-from holdfast.text.terms import (
+from holdfast.text.analysis import terms as analysis
+from holdfast.text.analysis.terms import (
     STOP_WORDS,
     fold,
     is_stop,

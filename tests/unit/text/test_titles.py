@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.domain.memory import CONTENT_TYPES
-from holdfast.text.titles import heading_of, summary_of, title_of
+from holdfast.text.classify import titles
+from holdfast.text.classify.titles import heading_of, summary_of, title_of
 
 DATA = Path(__file__).parents[2] / "data"
 LONG = (
@@ -237,3 +238,33 @@ def test_a_hostile_text_is_titled_in_bounded_time(unit: str) -> None:
 )
 def test_only_tags_of_html_are_removed_from_a_title(content: str, title: str) -> None:
     assert title_of(content) == title
+
+
+# What sentences, lines, abbreviations and marks are made of, put together at random.
+_PIECES = st.lists(
+    st.sampled_from(
+        [
+            *"ax.!?… \n。！*_`=<>+#[]-\"')",
+            "Dr",
+            "etc",
+            "No",
+            "1. ",
+            "**",
+            "```",
+            "\x85",
+            "é",
+            "word ",
+        ]
+    ),
+    max_size=24,
+).map("".join)
+
+
+@given(_PIECES)
+def test_short_cuts_of_titles_change_nothing(text: str) -> None:
+    everywhere = [match.end() for match in titles._SENTENCE_END.finditer(text)]
+    assert titles._sentence_ends(text) == everywhere
+    if titles._MARK_SIGN.search(text):
+        assert titles._MARK_CHARS.search(text)
+    sentences = [one for line in titles._prose_lines(text) for one in titles._sentences(line)]
+    assert len(sentences) <= titles._may_be_sentences(text)

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from holdfast.engine.context.budget import _PAIRS, _word_at_most, tokens_at_most
 from holdfast.text.chunking.chunk import count_tokens
-from holdfast.text.token_bound import _PAIRS, _word_at_most, tokens_at_most
 
 
 def poorest_bpe(text: str) -> int:

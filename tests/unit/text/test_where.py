@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.domain.where import Comparison, Group, holds
+from holdfast.domain.query import Comparison, Group, holds
 from holdfast.errors import InvalidInput
 from holdfast.testing.conformance.base import make_memory
 from holdfast.text.where import DEPTH_MAX, TESTS_MAX, VALUES_MAX, from_text, read_where

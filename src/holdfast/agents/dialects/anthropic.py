@@ -17,8 +17,7 @@ from typing import Any
 from holdfast.agents.desk import Desk
 from holdfast.agents.tool import Dialect, Parameter, Tool
 from holdfast.errors import AlreadyExists, InvalidInput
-from holdfast.files.line_edits import Edited, inserted, replaced
-from holdfast.files.tool_files.operations import Files, Page
+from holdfast.files.tool_files.operations import Edited, Files, Page, inserted, replaced
 from holdfast.files.tool_files.paths import ROOT, folded
 from holdfast.files.tool_files.tree import Listing, Shown
 

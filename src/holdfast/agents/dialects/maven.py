@@ -17,7 +17,7 @@ from holdfast.agents.tool import Dialect, Parameter, Tool, held_sentence
 from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import Memory
 from holdfast.errors import InvalidInput
-from holdfast.text.spans import snippet
+from holdfast.text.analysis.spans import snippet
 
 SNIPPET_CHARS = 500
 
@@ -84,7 +84,7 @@ def _day(text: str, today: date) -> date:
 
 
 def long_term(hub: HubMemory) -> str:
-    """What `/memory` prints: MEMORY.md, as it stands in the prompt."""
+    """What `/memory` prints: MEMORY.md, as the prompt has it."""
     return hub.context(style="maven") or "No long-term memory yet."
 
 

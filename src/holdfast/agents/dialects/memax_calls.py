@@ -15,7 +15,7 @@ from holdfast.agents.desk import Desk
 from holdfast.agents.tool import Answer
 from holdfast.agents.wording import day, in_brief, notes_of, origin, quoted
 from holdfast.api.hub import HubMemory
-from holdfast.domain.memory import CATEGORIES, KINDS, Memory
+from holdfast.domain.memory import Memory
 from holdfast.domain.query import Hit
 from holdfast.domain.results import Duplicate, Remembered, Stored, Superseded
 from holdfast.domain.review import Decision, decision_of
@@ -29,7 +29,7 @@ from holdfast.errors import (
     NotFound,
     StoreError,
 )
-from holdfast.text.classify import classify
+from holdfast.text.classify import read_hint
 
 # A title on one line; longer ones are those of people who put the text into them.
 _TITLE_CHARS = 200
@@ -111,7 +111,7 @@ def memory_text(hub: str, memory: Memory) -> str:
 
 
 def decision_lines(decision: Decision) -> list[str]:
-    """How a decision stands."""
+    """The status of a decision."""
     if decision.status == "decided":
         lines = [f"decided: {decision.option}", f"answer: {decision.answer}"]
     else:
@@ -167,10 +167,9 @@ def push(desk: Desk, given: dict[str, Any]) -> str:
     if heard.nothing_new:
         return came_back(heard)
     content = heard.text
-    if hint := " ".join((given["hint"] or "").split()).lower():
-        picked = classify(content, title=hint, source_path=given["source_path"])
-        category = hint if hint in CATEGORIES else picked.category
-        kind = kind or (hint if hint in KINDS else picked.kind)
+    if hinted := read_hint(given["hint"], content, given["source_path"]):
+        category = hinted.category
+        kind = kind or hinted.kind
     result = hub.remember(
         content,
         title=given["title"],
@@ -216,8 +215,8 @@ def list_hubs(desk: Desk, given: dict[str, Any]) -> str:
     for info in desk.hubs():
         visible = desk.hub_named(info.id).statistics().visible
         count = "1 memory" if visible == 1 else f"{visible} memories"
-        stands = members.standing(desk.hub.core, info, desk.hub.core.actor)
-        role = f", role {stands.role}" if stands is not None and stands.role is not None else ""
+        standing = members.standing(desk.hub.core, info, desk.hub.core.actor)
+        role = f", role {standing.role}" if standing is not None and standing.role else ""
         used = ", in use" if info.id == desk.hub.id else ""
         lines.append(f"- {info.called} (id: {info.id}): {count}{role}{used}")
     return "\n".join(lines)
@@ -225,8 +224,8 @@ def list_hubs(desk: Desk, given: dict[str, Any]) -> str:
 
 def list_members(desk: Desk, given: dict[str, Any]) -> str:
     hub = _hub(desk, given)
-    # Whoever only reads what is shared beyond the hub is no member, and learns of none.
-    if desk.caller is not None and desk.caller.stands(hub.id)[1].role is None:
+    # A caller who only reads what is shared beyond the hub is no member, and sees no members.
+    if desk.caller is not None and desk.caller.hub_standing(hub.id)[1].role is None:
         raise Forbidden(f"You are not a member of the hub `{hub.name}`.")
     found = members.members(hub.core, "hub", hub.id)
     return "\n".join(f"- {member.actor} ({member.role})" for member in found)
@@ -239,10 +238,10 @@ def forget(desk: Desk, given: dict[str, Any]) -> str:
 
 def capture(desk: Desk, given: dict[str, Any]) -> str:
     hub = _hub(desk, given)
-    told = hub.heard(given["summary"])
-    if told.nothing_new:
-        raise InvalidInput(told.sentence, hint="Sum up what happened in words of your own.")
-    drafts = [{"content": told.text, **_SUMMARY, **_caller(desk)}]
+    summary = hub.heard(given["summary"])
+    if summary.nothing_new:
+        raise InvalidInput(summary.sentence, hint="Sum up what happened in words of your own.")
+    drafts = [{"content": summary.text, **_SUMMARY, **_caller(desk)}]
     known = []
     for texts, fields in ((given["decisions"], _DECISION), (given["learnings"], _LEARNING)):
         for text in texts:

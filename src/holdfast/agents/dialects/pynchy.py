@@ -20,7 +20,7 @@ from holdfast.errors import CallCancelled, Conflict, HoldfastError, NotFound
 
 CATEGORIES = ("core", "daily", "conversation")
 _RECALL_MAX = 1_000
-# A list of keys is read by a model; whoever has more asks by category or recalls.
+# A model reads the list of keys; with more keys, it asks by category or recalls.
 _LIST_MAX = 1_000
 # A note is given whole. Of a longer text, such as a file, the part that matched is the answer.
 _CONTENT_CHARS_MAX = 8_000
@@ -45,7 +45,7 @@ def _save(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
             f" it: it {reason}."
         )
     key = result.memory.key
-    # A memory that said the same without a key has it now: for whoever uses keys, it is new.
+    # A memory that said the same without a key has it now: to a caller who uses keys, it is new.
     adopted = isinstance(result, Updated) and result.previous.key != key
     created = isinstance(result, Stored) or adopted
     return {"key": key, "status": "created" if created else "updated"}
@@ -61,7 +61,7 @@ def _recall(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
         category=given["category"],
         zone=desk.zone,
         plain=True,
-        # To the letter: words, and where they find nothing the text as it stands. By meaning there
+        # To the letter: words, and where they find nothing, the exact text. By meaning there
         # would always be something, and an agent could not tell what is not known.
         meaning=False,
         turns=False,

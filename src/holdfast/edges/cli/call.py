@@ -25,10 +25,13 @@ if TYPE_CHECKING:
 class Cancelled(HoldfastError):
     """A person was asked and did not say yes."""
 
+    code = "cancelled"
+
 
 class Interrupted(HoldfastError):
     """Ctrl-C, after what was asked for was done."""
 
+    code = "interrupted"
     exit_code = 130  # What a shell reports for a program that SIGINT ended.
 
 
@@ -48,8 +51,8 @@ class Call:
         self._memory = memory
         self._lent = memory is not None
         self.server = "" if self._lent else _server(args)
-        # Whether a person is told, after the answer, how many items wait for review.
-        self.tells_waiting = True
+        # Whether a note after the answer says how many items wait for review.
+        self.notes_waiting = True
         # Whether the hub of a repository is made where it is missing.
         self.makes_hub = False
         # Whether the automatic lifecycle may run afterwards.
@@ -80,7 +83,7 @@ class Call:
             for note in hub.notes:
                 self.out.note(note)
         if kind is None:
-            self._tell_waiting()
+            self._note_waiting()
         if self._memory is not None and not self._lent:
             if kind is None:
                 # The answer first: closing writes counters.
@@ -109,11 +112,11 @@ class Call:
         upkeep.forget()
         return []
 
-    def _tell_waiting(self) -> None:
+    def _note_waiting(self) -> None:
         """Says how many items wait for review, to a person who sees it. A server is not asked for
         it: that would be one more request for every command."""
         hub: HubMemory | None = self.__dict__.get("hub")
-        if hub is None or self.server or not (self.tells_waiting and self.out.person_reads_errors):
+        if hub is None or self.server or not (self.notes_waiting and self.out.person_reads_errors):
             return
         from contextlib import suppress
 
@@ -218,6 +221,15 @@ class Call:
         hub = self.hub
         return hub.hub_of(memory).name if isinstance(hub, ProjectHub) else hub.name
 
+    def note_own_hub(self) -> None:
+        """Says where else to look, after a list of a project's hub that has nothing in it: what is
+        about the person is in their own."""
+        from holdfast.api.project_hub import ProjectHub
+
+        own = self.hub.own if isinstance(self.hub, ProjectHub) else None
+        if own is not None:
+            self.out.note(f"What is about you is in your own hub: add `--hub {own.name}`.")
+
     def named(self, memory: Memory) -> str:
         """What a person calls a memory here: `#12`, or `default#12` for one of their own hub."""
         from holdfast.api.project_hub import named
@@ -252,7 +264,7 @@ class Call:
 
     def embed_left(self, *, backlog: bool = False) -> None:
         """Makes the vectors that storing has left out, after the answer was printed: a long text
-        is kept at once, and found by its words until then. `backlog` makes any number of them."""
+        is stored at once, and found by its words until then. `backlog` makes any number of them."""
         from holdfast.errors import EmbedderError, InvalidSetting
 
         if self.server:
@@ -273,7 +285,7 @@ class Call:
             raise Interrupted(f"Interrupted; {later}") from None
 
     def _note_indexes(self) -> None:
-        from holdfast.engine.writing.embedding import slowed_by_index
+        from holdfast.engine.writing.indexing import slowed_by_index
 
         for name in slowed_by_index(self.local.core, _BACKLOG):
             self.out.note(

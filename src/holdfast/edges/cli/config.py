@@ -33,7 +33,7 @@ def _set_options(parser: Parser) -> None:
 def _safe(value: Any) -> Any:
     """A value without the password that may be in it."""
     if isinstance(value, str):
-        from holdfast.wiring.urls import without_password
+        from holdfast.wiring.databases import without_password
 
         return without_password(value)
     return value
@@ -60,7 +60,7 @@ def _set(call: Call, args: Namespace) -> None:
     from holdfast.settings import find
     from holdfast.settings.file import save
     from holdfast.wiring import check_store_url, make_home
-    from holdfast.wiring.urls import from_anywhere, refuse_password
+    from holdfast.wiring.databases import from_anywhere, refuse_password
 
     setting = find(args.name)
     if setting.name in ("store.url", "store.read_url"):
@@ -70,7 +70,7 @@ def _set(call: Call, args: Namespace) -> None:
 
         zone_of(args.value)
     if setting.name.endswith(".model") and setting.name != "embed.model":
-        from holdfast.llm.find import parse
+        from holdfast.llm.providers import parse
 
         # A pass may name a model of the service that `llm.model` names.
         service = "" if setting.name == "llm.model" else call.settings["llm.model"]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.edges.cli.command import Command, Namespace, Parser, whole
+from holdfast.api.hub import HubMemory
+from holdfast.edges.cli.bind import Flags, flag
+from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import short
 
 if TYPE_CHECKING:
@@ -12,37 +14,41 @@ if TYPE_CHECKING:
     from holdfast.engine.context.build import Context
 
 
-def _options(parser: Parser) -> None:
-    # A copy of engine.styles.STYLES' names: they are only offered here, and this module should
-    # not load the engine to print its help.
-    styles = ("plain", "xml", "max", "maven", "minion")
-    parser.add_argument("--query", metavar="TEXT", help="what the agent is about to answer")
-    parser.add_argument(
-        "--budget", type=whole, metavar="N", help="at most this many characters, or tokens"
-    )
-    parser.add_argument("--tokens", action="store_true", help="the budget is in tokens")
-    parser.add_argument(
+# A copy of the names in engine.styles.STYLES: help need not load the engine.
+_STYLES = ("plain", "xml", "max", "maven", "minion")
+
+_CONTEXT = Flags(
+    HubMemory.context,
+    omit=("unit", "explain"),
+    query=flag(metavar="TEXT", about="the same, as an option"),
+    budget=flag(about="at most this many characters, or tokens"),
+    style=flag(offers=_STYLES, about=", ".join(_STYLES)),
+    count_tokens=flag(
         "--tokenizer",
         metavar="NAME",
-        help="count tokens with this one, for example tiktoken:o200k_base",
+        about="count tokens with this one, for example tiktoken:o200k_base",
+    ),
+)
+
+
+def _options(parser: Parser) -> None:
+    parser.add_argument(
+        "words", nargs="*", metavar="WORD", help="what the agent is about to answer"
     )
-    parser.offer("--style", styles, default="plain", metavar="STYLE", help=", ".join(styles))
+    _CONTEXT.add_to(parser)
+    parser.add_argument("--tokens", action="store_true", help="the budget is in tokens")
     parser.add_argument(
         "--explain", action="store_true", help="say what is left out of the block, and why"
     )
 
 
 def _context(call: Call, args: Namespace) -> None:
-    built = call.hub.context(
-        args.query,
-        budget=args.budget,
-        unit="tokens" if args.tokens else "chars",
-        style=args.style,
-        count_tokens=args.tokenizer,
-        explain=True,  # Also says where the answer is degraded.
-    )
-    for reason in built.degraded:
-        call.out.note(f"Degraded: {reason}.")
+    given: dict[str, Any] = {"unit": "tokens" if args.tokens else "chars"}
+    if args.words and not args.query:
+        given["query"] = " ".join(args.words)
+    # An explained answer also says where it is degraded.
+    built: Context = _CONTEXT.run(call, args, explain=True, **given)
+    call.out.degraded(built.degraded)
     if call.out.json:
         call.out.value(_plain(call.hub.name, built, explain=args.explain))
         return

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 # What is said before a step, and the command that is the step. {moment} is when the tour had just
-# told the first version of the facts.
+# stored the first version of the facts.
 _STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "Tell it something. What it is, it works out by itself.",
@@ -54,7 +54,7 @@ _STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     ("Every version is kept, with what changed.", ("diff", "staging")),
     ("Forget something …", ("forget", "staging", "--reason", "demo")),
-    ("… and take that back. Any change set can be undone.", ("undo",)),
+    ("… and take that back. Any change can be undone.", ("undo",)),
     ("It is there again.", ("get", "staging", "--content")),
     ("This is what an agent gets to see at the start of its turn.", ("context",)),
 )
@@ -203,7 +203,7 @@ def _configure_recall(parser: Parser) -> None:
 
 
 def _bench_recall(call: Call, args: Namespace) -> None:
-    from holdfast.embed.find import find_embedder
+    from holdfast.embed.providers import find_embedder
     from holdfast.evaluation.report import as_text, bench_recall
 
     if args.limit_stores is not None and args.limit_stores < 1:

@@ -34,7 +34,7 @@ def installation_facts(call: Call) -> dict[str, Any]:
     import apsw
 
     from holdfast import __version__
-    from holdfast.wiring.urls import without_password
+    from holdfast.wiring.databases import without_password
 
     path = _store_path(call)
     sizes = {name: _size(path + suffix) for name, suffix in _PARTS} if path else {}
@@ -67,7 +67,7 @@ def _hub_count(call: Call) -> int | None:
 def _lifecycle_facts(call: Call) -> dict[str, Any]:
     """Whether the lifecycle runs automatically, and when it last ran in the first hubs."""
     from holdfast.domain.clock import to_text
-    from holdfast.engine.upkeep.lifecycle_due import last_run
+    from holdfast.engine.upkeep.automatic import last_run
 
     core = call.local.core
     runs: dict[str, str | None] = {}
@@ -124,7 +124,7 @@ def attachment_problems(call: Call) -> list[str]:
 
 def leftover_problems(call: Call) -> list[str]:
     """Copies of the store that killed processes left half made."""
-    from holdfast.wiring.leftovers import find_leftovers
+    from holdfast.wiring.copies import find_leftovers
 
     found = find_leftovers(call.local.core.store, _beside_store(call), call.local.home)
     problems = [f"a copy that was broken off left {path}" for path in found.abandoned]
@@ -137,7 +137,7 @@ def leftover_problems(call: Call) -> list[str]:
 
 def remove_leftovers(call: Call) -> list[str]:
     """Removes those that are not needed; returns what was done."""
-    from holdfast.wiring.leftovers import remove_leftovers as remove
+    from holdfast.wiring.copies import remove_leftovers as remove
 
     removed = remove(call.local.core.store, _beside_store(call), call.local.home)
     return [f"removed {path}, which a copy that was broken off had left" for path in removed]
@@ -152,9 +152,9 @@ def _beside_store(call: Call) -> str:
 
 def files_left_alone(call: Call) -> list[str]:
     """The hubs whose files in this home are ignored, and why."""
-    from holdfast.engine.scope import Scope
+    from holdfast.engine.core import Scope
     from holdfast.files.atomic import hub_folder
-    from holdfast.files.ownership import elsewhere, of_another_hub
+    from holdfast.files.hub_folder import elsewhere, of_another_hub
 
     folders = [(hub, hub_folder(call.local.home, hub.name)) for hub in call.memory.hubs()]
     reasons = [
@@ -177,7 +177,7 @@ def sweep_attachments(call: Call) -> list[str]:
 
 def embedding_model(call: Call) -> dict[str, str]:
     """The name of the model; or why there is none, as a note, or as a problem."""
-    from holdfast.embed.find import MISSING_MODEL
+    from holdfast.embed.providers import MISSING_MODEL
 
     try:
         embedder = call.local.core.embedder
@@ -193,7 +193,7 @@ def embedding_model(call: Call) -> dict[str, str]:
 def language_models(call: Call) -> tuple[dict[str, str], list[str]]:
     """The language model of each setting that names one, and whether its key is there; and what
     is wrong with those that cannot be."""
-    from holdfast.llm.find import describe
+    from holdfast.llm.providers import describe
     from holdfast.settings import SETTINGS
 
     settings = call.local.core.settings
@@ -218,7 +218,7 @@ def language_models(call: Call) -> tuple[dict[str, str], list[str]]:
 def model_servers(call: Call) -> dict[str, str]:
     """The model servers whose addresses are in the settings: '' for each that answers, otherwise
     why it does not. Providers at their default addresses are not contacted without need."""
-    from holdfast.llm.find import parse
+    from holdfast.llm.providers import parse
     from holdfast.settings import SETTINGS
 
     settings = call.local.core.settings
@@ -341,7 +341,7 @@ _FAULTS_SHOWN = 5
 def hook_faults(call: Call) -> list[str]:
     """What went wrong in hooks of agents and in the proxy lately, newest last; the sessions went on
     without memory."""
-    from holdfast.edges.hooks.faults import SHOWN_DAYS, recent
+    from holdfast.edges.hooks.error_log import SHOWN_DAYS, recent
 
     found = recent(call.home)
     if not found:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from holdfast.api.hub import HubMemory
 from holdfast.edges.cli import command
+from holdfast.edges.cli.bind import Flags, bound, flag
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import plain_memory, short
+from holdfast.files.merge import KEEPS
 
 if TYPE_CHECKING:
-    from holdfast.api.hub import HubMemory
     from holdfast.domain.records import Clash
     from holdfast.edges.cli.call import Call
-    from holdfast.engine.upkeep.compact import Merged
+    from holdfast.engine.upkeep.compact import Compacted, Merged
     from holdfast.files.folders.run import Report
     from holdfast.files.memory_md.intake import SyncReport
 
@@ -96,13 +98,15 @@ def _print_rows(call: Call, report: Report) -> None:
 # sync
 
 
-def _sync_options(parser: Parser) -> None:
-    help_ = "take the files as they are: archive what is missing, make this folder the place"
-    parser.add_argument("--confirm", action="store_true", help=help_)
+_SYNC = Flags(
+    HubMemory.sync,
+    confirm=flag(
+        about="take the files as they are: archive what is missing, make this folder the place"
+    ),
+)
 
 
-def _sync(call: Call, args: Namespace) -> None:
-    report = call.hub.sync(confirm=args.confirm)
+def _show_synced(call: Call, args: Namespace, report: SyncReport) -> None:
     if call.out.json:
         call.out.value({"file": call.hub.memory_md, **_plain_report(report, call.hub.name)})
         return
@@ -181,12 +185,7 @@ def _take_in(call: Call, name: str) -> None:
 # conflicts
 
 
-def _conflicts_options(parser: Parser) -> None:
-    """None of its own."""
-
-
-def _conflicts(call: Call, args: Namespace) -> None:
-    found = call.hub.conflicts()
+def _show_conflicts(call: Call, args: Namespace, found: list[Clash]) -> None:
     if call.out.json:
         call.out.value([clash._asdict() for clash in found])
     elif found:
@@ -206,32 +205,28 @@ def _row(call: Call, clash: Clash) -> tuple[str, ...]:
     return clash.id, clash.memory_id, since, shown(clash.in_store), shown(clash.in_file)
 
 
-def _settle_options(parser: Parser) -> None:
-    from holdfast.files.conflicts import KEEPS
-
-    parser.add_argument("conflict", metavar="ID", help="the conflict (cls_…)")
-    parser.offer("--keep", KEEPS, metavar="TEXT", help="store, file or both", default="both")
+_SETTLE = Flags(
+    HubMemory.settle,
+    conflict=flag(metavar="ID", about="the conflict (cls_…)"),
+    keep=flag("--keep", offers=KEEPS, metavar="TEXT", about="store, file or both"),
+)
 
 
 def _settle(call: Call, args: Namespace) -> None:
-    clash = call.hub.settle(args.conflict, keep=args.keep)
+    keep = args.keep or "both"
+    clash = _SETTLE.run(call, args, keep=keep)
     if call.out.json:
-        call.out.value({"settled": clash._asdict(), "keep": args.keep})
+        call.out.value({"settled": clash._asdict(), "keep": keep})
     elif call.out.terminal:
-        call.out.line(f"Settled {clash.id}; kept: {args.keep}.", "green")
+        call.out.line(f"Settled {clash.id}; kept: {keep}.", "green")
     else:
-        call.out.row("settled", clash.id, args.keep)
+        call.out.row("settled", clash.id, keep)
 
 
 # compact
 
 
-def _compact_options(parser: Parser) -> None:
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
-
-
-def _compact(call: Call, args: Namespace) -> None:
-    done = call.hub.compact(dry_run=args.dry_run)
+def _show_compacted(call: Call, args: Namespace, done: Compacted) -> None:
     if call.out.json:
         call.out.value(
             {
@@ -317,12 +312,12 @@ def _ask(call: Call, query: str, limit: int) -> None:
 
 
 COMMANDS = (
-    Command(
+    bound(
         "sync",
         "Bring MEMORY.md and the store together, and keep them so.",
         "holdfast sync",
-        _sync_options,
-        _sync,
+        _SYNC,
+        _show_synced,
         "The first sync makes the hub's folder; from then on every command takes in what was"
         " edited in MEMORY.md, and what is remembered appears there. In a pipe, a line per memory:"
         " taken in or archived, number, title.",
@@ -340,25 +335,25 @@ COMMANDS = (
         "conflicts settle",
         "End a conflict: keep one text, or both.",
         "holdfast conflicts settle cls_1k09t --keep file",
-        _settle_options,
+        _SETTLE.add_to,
         _settle,
         "The text that is not kept is archived or stays in the history.",
     ),
-    Command(
+    bound(
         "conflicts",
         "List where MEMORY.md and the store both changed one memory.",
         "holdfast conflicts",
-        _conflicts_options,
-        _conflicts,
+        Flags(HubMemory.conflicts),
+        _show_conflicts,
         "In a pipe, a line per conflict: its id, the memory, since when, the store's text, the"
         " file's text.",
     ),
-    Command(
+    bound(
         "compact",
         "Merge long-term memories that say the same.",
         "holdfast compact --dry-run",
-        _compact_options,
-        _compact,
+        Flags(HubMemory.compact, dry_run=flag(about="only say what would be done")),
+        _show_compacted,
         "Texts are the same when they have the same words in the same order; case, punctuation and"
         " articles do not count. One memory stays, the others are archived with a link to it; one"
         " undo brings them back. In MEMORY.md sections of one category become one. In a pipe, a"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import textwrap
 from typing import Any
 
 from holdfast.edges.cli.command import Command, Option, Parser, add_globals, parser_of
@@ -85,7 +86,12 @@ def _listed(group: Group, rows: list[Command]) -> list[str]:
 
 def _lines(rows: list[Command]) -> list[str]:
     width = max(len(row.name) for row in rows)
-    return [f"  {row.name:<{width}}  {row.help}" for row in rows]
+    indent = " " * (width + 4)
+    lines = []
+    for row in rows:
+        said = f"  {row.name:<{width}}  {row.help}"
+        lines += textwrap.wrap(said, _columns(), subsequent_indent=indent, break_on_hyphens=False)
+    return lines
 
 
 def _about(command: Command) -> dict[str, Any]:
@@ -206,11 +212,11 @@ def overview() -> str:
     lines += ["", f"everywhere, before or after the command:{options.rstrip()}"]
     lines += [
         "",
-        "exit codes: 0 done, 1 failed, 2 bad input, 3 not found, 4 exists already, 5 conflict,",
-        "  6 the store, 7 too slow, 8 the embedding model, 9 not allowed, 10 a language model,",
-        "  130 interrupted",
+        "exit codes: 0 done, 1 failed, 2 bad input, 3 not found, 4 exists already,",
+        "  5 conflict, 6 the store, 7 too slow, 8 the embedding model, 9 not allowed,",
+        "  10 a language model, 130 interrupted",
         "",
         "example:",
-        '  holdfast remember "Prefers tabs over spaces" && holdfast recall "tabs or spaces?"',
+        '  holdfast remember "Prefers tabs" && holdfast recall "tabs or spaces?"',
     ]
     return "\n".join(lines)

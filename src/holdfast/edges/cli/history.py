@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.edges.cli import command
-from holdfast.edges.cli.command import Command, Namespace, Parser, whole
+from holdfast.api.hub import HubMemory
+from holdfast.edges.cli.bind import Flags, bound, flag
+from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import counted, plain_change, plain_entry, plain_memory, short
 
 if TYPE_CHECKING:
     from holdfast.domain.change import Change, Entry
     from holdfast.domain.memory import Memory
     from holdfast.edges.cli.call import Call
+    from holdfast.engine.history import FieldDiff, Undone
 
 _CHANGES = 20
 
@@ -19,11 +21,17 @@ _CHANGES = 20
 # history
 
 
+_LIST = Flags(
+    HubMemory.changes,
+    limit=flag(about=f"how many change sets ({_CHANGES})"),
+    before=flag(metavar="CHANGE", about="older than this change set"),
+)
+
+
 def _history_options(parser: Parser) -> None:
     help_ = "one memory; without it, the change sets of the hub"
     parser.add_argument("reference", nargs="?", metavar="REF", help=help_)
-    command.add_limit(parser, f"how many change sets ({_CHANGES})")
-    parser.add_argument("--before", metavar="CHANGE", help="older than this change set")
+    _LIST.add_to(parser)
 
 
 def _history(call: Call, args: Namespace) -> None:
@@ -41,13 +49,14 @@ def _history(call: Call, args: Namespace) -> None:
         call.out.value(plain)
         return
     rows = [
-        (c.id, call.out.time(c.at), c.actor, c.action, _which(touched[c.id]), _told(c))
+        (c.id, call.out.time(c.at), c.actor, c.action, _which(touched[c.id]), _why(c))
         for c in found
     ]
     if rows:
-        call.out.table(("change", "when", "who", "what", "memory", "why"), rows)
+        call.out.table(("change set", "when", "by", "action", "memory", "reason"), rows)
     else:
         call.out.note("Nothing has happened yet.")
+        call.note_own_hub()
 
 
 # The memory's title in a table: what is enough to know it by.
@@ -60,7 +69,7 @@ def _which(memories: list[Memory]) -> str:
     return counted(len(memories), "memory") if memories else ""
 
 
-def _told(change: Change) -> str:
+def _why(change: Change) -> str:
     if change.undoes is not None:
         said = f"undoes {change.undoes}"
     elif change.undone_by is not None:
@@ -75,6 +84,7 @@ def _history_of_one(call: Call, reference: str) -> None:
     if call.out.json:
         call.out.value([plain_entry(entry, call.hub.name) for entry in found])
         return
+    headings = ("version", "when", "by", "action", "change set", "changed", "reason")
     rows = [
         (
             str(entry.revision.version),
@@ -87,7 +97,9 @@ def _history_of_one(call: Call, reference: str) -> None:
         )
         for entry in found
     ]
-    call.out.table(("version", "when", "who", "what", "change", "fields", "why"), rows)
+    # Seven columns are wider than most terminals, and the last ones are often empty.
+    places = [at for at in range(7) if at < 5 or not call.out.terminal or any(r[at] for r in rows)]
+    call.out.table([headings[at] for at in places], [[row[at] for at in places] for row in rows])
 
 
 def _changed(entry: Entry) -> str:
@@ -97,16 +109,16 @@ def _changed(entry: Entry) -> str:
 # diff
 
 
-def _diff_options(parser: Parser) -> None:
-    command.add_reference(parser)
-    parser.add_argument("--from", dest="old", type=whole, metavar="VERSION", help="the older one")
-    parser.add_argument("--to", dest="new", type=whole, metavar="VERSION", help="the newer one")
+_DIFF = Flags(
+    HubMemory.diff,
+    old=flag("--from", metavar="VERSION", about="the older one"),
+    new=flag("--to", metavar="VERSION", about="the newer one"),
+)
 
 
-def _diff(call: Call, args: Namespace) -> None:
+def _show_diff(call: Call, args: Namespace, found: list[FieldDiff]) -> None:
     from holdfast.engine.history import plain_diff
 
-    found = call.hub.diff(args.reference, old=args.old, new=args.new)
     if call.out.json:
         call.out.value(plain_diff(found))
         return
@@ -139,20 +151,20 @@ def _shown(call: Call, value: Any) -> str:
 # undo
 
 
-def _undo_options(parser: Parser) -> None:
-    help_ = "the change set (chg_…); without it, the last one"
-    parser.add_argument("change", nargs="?", metavar="CHANGE", help=help_)
-    parser.add_argument("--force", action="store_true", help="also over later changes")
+_UNDO = Flags(
+    HubMemory.undo, change=flag("change", about="the change set (chg_…); without it, the last one")
+)
 
 
-def _undo(call: Call, args: Namespace) -> None:
-    done = call.hub.undo(args.change, force=args.force)
+def _show_undone(call: Call, args: Namespace, done: Undone) -> None:
     if call.out.json:
         call.out.value(
             {
                 "undone": plain_change(done.undone),
                 "change": plain_change(done.change),
-                "memories": [plain_memory(memory, call.hub.name) for memory in done.memories],
+                "memories": [
+                    plain_memory(memory, call.hub_name_of(memory)) for memory in done.memories
+                ],
             },
             result="undone",
         )
@@ -163,9 +175,9 @@ def _undo(call: Call, args: Namespace) -> None:
     for memory in done.memories:
         now = "forgotten" if memory.forgotten_at is not None else f"version {memory.version}"
         if call.out.terminal:
-            call.out.line(f"  #{memory.number}  {memory.title}  (now {now})")
+            call.out.line(f"  {call.named(memory)}  {memory.title}  (now {now})")
         else:
-            call.out.row("undone", done.undone.id, done.undone.action, f"#{memory.number}", now)
+            call.out.row("undone", done.undone.id, done.undone.action, call.named(memory), now)
     call.out.note(f"To bring it back: `holdfast undo {done.change.id}`.")
 
 
@@ -176,27 +188,26 @@ COMMANDS = (
         "holdfast history 12",
         _history_options,
         _history,
-        "In a pipe, a line per version: version, time, who, what, change set, fields,\n"
-        "why; or a line per change set: change set, time, who, what, memory, why.",
+        "In a pipe, a line per version: version, time, by whom, action, change set,\n"
+        "changed fields, reason; or a line per change set: change set, time, by whom,\n"
+        "action, memory, reason.",
         server="works",
     ),
-    Command(
+    bound(
         "diff",
         "Show what differs between two versions of a memory.",
         "holdfast diff 12 --from 1 --to 3",
-        _diff_options,
-        _diff,
+        _DIFF,
+        _show_diff,
         "Without versions, the last change.",
-        server="works",
     ),
-    Command(
+    bound(
         "undo",
-        "Take back the last change set, or the one named.",
+        "Take back the last change, or the one named.",
         "holdfast undo",
-        _undo_options,
-        _undo,
+        _UNDO,
+        _show_undone,
         "Undoing an undo brings the change back.\n"
         "In a pipe, a line per memory: undone, change set, what it was, number, how it is now.",
-        server="works",
     ),
 )

@@ -28,6 +28,17 @@ def _used(call: Call) -> str:
     return name
 
 
+def _used_here(call: Call) -> str:
+    """The hub that commands use in this folder."""
+    if call.server or call.args.hub:
+        return _used(call)
+    import os
+
+    from holdfast.edges.project import choose
+
+    return choose(call.local, folder=os.getcwd()).name
+
+
 def _show(call: Call, word: str, hub: Hub, said: str = "") -> None:
     if call.out.json:
         call.out.value(plain_hub(hub, used=_used(call)), result=word)
@@ -61,7 +72,7 @@ def _list_options(parser: Parser) -> None:
 
 def _list(call: Call, args: Namespace) -> None:
     found = call.memory.hubs()
-    used = _used(call)
+    used = _used_here(call)
     if call.out.json:
         call.out.value([plain_hub(hub, used=used) for hub in found])
         return

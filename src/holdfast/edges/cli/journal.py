@@ -5,27 +5,32 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from holdfast.edges.cli import command
+from holdfast.api.hub import HubMemory
+from holdfast.edges.cli.bind import Flags, bound, flag, text_of
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import counted, plain_memory, short
 from holdfast.errors import AlreadyExists, InvalidInput
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
-    from holdfast.files.journal.journal import Day
+    from holdfast.files.journal.journal import Day, Days
     from holdfast.passes.consolidation.plan import Consolidated, Plan, Step
 
 
 # journal
 
 
-def _journal_options(parser: Parser) -> None:
-    help_ = "today, yesterday, a date, or two: 2026-05-01..2026-05-27 (today)"
-    parser.add_argument("when", nargs="?", default="today", metavar="DAY", help=help_)
+_JOURNAL = Flags(
+    HubMemory.journal,
+    when=flag(
+        "when",
+        metavar="DAY",
+        about="today, yesterday, a date, or two: 2026-05-01..2026-05-27 (today)",
+    ),
+)
 
 
-def _journal(call: Call, args: Namespace) -> None:
-    found = call.hub.journal(args.when)
+def _show_journal(call: Call, args: Namespace, found: Days) -> None:
     if call.out.json:
         plain = [_plain_day(day, call.hub.name) for day in found]
         call.out.value(plain, notes=found.notes)
@@ -43,7 +48,7 @@ def _journal(call: Call, args: Namespace) -> None:
     for note in found.notes:
         call.out.note(note)
     if not found:
-        call.out.note(f"No journal entry for {args.when}.")
+        call.out.note(f"No journal entry for {args.when or 'today'}.")
 
 
 def _plain_day(day: Day, hub: str) -> dict[str, object]:
@@ -61,16 +66,17 @@ def _plain_day(day: Day, hub: str) -> dict[str, object]:
 # journal add
 
 
-def _add_options(parser: Parser) -> None:
-    parser.add_argument("content", nargs="*", metavar="WORD", help="the entry; - reads it")
-    parser.add_argument("--at", metavar="WHEN", help=f"when it was: {command.WHEN}")
+_ADD = Flags(
+    HubMemory.journal_add,
+    only=("text", "at"),
+    text=flag(nargs="*", metavar="WORD", about="the entry; - reads it", convert=text_of),
+)
 
 
 def _add(call: Call, args: Namespace) -> None:
-    if not args.content:
+    if not args.text:
         raise InvalidInput("Say what to note.", hint="Give it as words, or - to read it.")
-    text = call.read("-", "text") if args.content == ["-"] else " ".join(args.content)
-    memory = call.hub.journal_add(text, at=call.when(args.at), source="cli")
+    memory = _ADD.run(call, args, source="cli")
     name = (memory.source_path or "").partition("#")[0]
     if call.out.json:
         call.out.value(plain_memory(memory, call.hub.name), result="noted")
@@ -197,23 +203,22 @@ COMMANDS = (
         "journal add",
         "Note something in the journal of today.",
         'holdfast journal add "Moved the standup to ten"',
-        _add_options,
+        _ADD.add_to,
         _add,
         "It goes into the file of its UTC day, and is found by recall.\n"
         "In a pipe: noted, number, id, file.",
         server="works",
         makes_hub=True,
     ),
-    Command(
+    bound(
         "journal",
         "Print the journal of a day or of a range of days, newest day first.",
         "holdfast journal 2026-05-01..2026-05-27",
-        _journal_options,
-        _journal,
+        _JOURNAL,
+        _show_journal,
         "Days are in UTC. What was changed in the files is taken in before.\n"
         "In a pipe, a line per entry: date, time, number, text.\n"
         "See also `holdfast journal add`.",
-        server="works",
     ),
     Command(
         "consolidate",

@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from holdfast.api.hub import HubMemory
 from holdfast.domain.clock import to_text
 from holdfast.domain.records import ROLES
-from holdfast.edges.cli import command
-from holdfast.edges.cli.command import Command, Namespace, Parser, whole
-from holdfast.edges.cli.output import plain_memory
+from holdfast.edges.cli.bind import Flags, bound, flag, joined, moment, text_of
+from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.output import counted, plain_memory
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.domain.records import Turn
-    from holdfast.domain.results import LogRules
+    from holdfast.domain.results import ForgottenTurns, LogRules, LogSize
     from holdfast.edges.cli.call import Call
+    from holdfast.files.conversation_archive import Archived
 
 
 def _plain_turn(turn: Turn, hub: str) -> dict[str, Any]:
@@ -43,15 +45,15 @@ def _show(call: Call, turns: Sequence[Turn]) -> None:
 # log
 
 
-def _log_options(parser: Parser) -> None:
-    command.add_limit(parser, "how many of the newest (20)")
-    parser.add_argument("--session", metavar="NAME", help="of this session only")
-    parser.add_argument("--before", metavar="ID", help="older than this turn")
+_LOG = Flags(
+    HubMemory.turns,
+    limit=flag(about="how many of the newest (20)"),
+    session=flag(about="of this session only"),
+    before=flag(metavar="ID", about="older than this turn"),
+)
 
 
-def _log(call: Call, args: Namespace) -> None:
-    limit = 20 if args.limit is None else args.limit
-    turns = call.hub.turns(limit=limit, session=args.session, before=args.before)
+def _show_log(call: Call, args: Namespace, turns: list[Turn]) -> None:
     _show(call, turns[::-1])
     if not turns:
         call.out.note("Nothing was logged.")
@@ -60,26 +62,20 @@ def _log(call: Call, args: Namespace) -> None:
 # log add
 
 
-def _add_options(parser: Parser) -> None:
-    parser.add_argument("role", metavar="ROLE", help="who speaks: " + ", ".join(ROLES))
-    parser.add_argument("content", nargs="*", metavar="WORD", help="what was said; - reads it")
-    parser.add_argument("--source", default="unknown", metavar="NAME", help="where: telegram, tui")
-    parser.add_argument("--session", metavar="NAME", help="the conversation it belongs to")
-    parser.add_argument("--at", metavar="WHEN", help=f"when: {command.WHEN}")
+_ADD = Flags(
+    HubMemory.log_turn,
+    only=("role", "content", "source", "session", "at"),
+    role=flag(about="who speaks: " + ", ".join(ROLES)),
+    content=flag(nargs="*", metavar="WORD", about="what was said; - reads it", convert=text_of),
+    source=flag(metavar="NAME", about="where: telegram, tui"),
+    session=flag(about="the conversation it belongs to"),
+)
 
 
 def _add(call: Call, args: Namespace) -> None:
     if not args.content:
         raise InvalidInput("Say what was said.", hint="Give it as words, or - to read it.")
-    text = call.read("-", "text") if args.content == ["-"] else " ".join(args.content)
-    turn = call.hub.log_turn(
-        args.role,
-        text,
-        source=args.source,
-        session=args.session,
-        at=call.when(args.at),
-        folder=None if call.server else os.getcwd(),
-    )
+    turn = _ADD.run(call, args, folder=None if call.server else os.getcwd())
     if call.out.json:
         call.out.value(_plain_turn(turn, call.hub.name), result="logged")
     elif call.out.terminal:
@@ -91,31 +87,32 @@ def _add(call: Call, args: Namespace) -> None:
 # log search
 
 
-def _search_options(parser: Parser) -> None:
-    parser.add_argument("query", nargs="+", metavar="WORD", help="what to look for")
-    command.add_limit(parser, "how many at most (10)")
+_SEARCH = Flags(
+    HubMemory.search_turns,
+    query=flag(nargs="+", metavar="WORD", about="what to look for", convert=joined),
+    limit=flag(about="how many at most (10)"),
+)
 
 
-def _search(call: Call, args: Namespace) -> None:
-    query = " ".join(args.query)
-    found = call.hub.search_turns(query, limit=10 if args.limit is None else args.limit)
+def _show_found(call: Call, args: Namespace, found: list[Turn]) -> None:
     _show(call, found)
     if not found:
-        call.out.note(f"Nothing found for “{query}”.")
+        call.out.note(f"Nothing found for “{' '.join(args.query)}”.")
 
 
 # log recover
 
 
-def _recover_options(parser: Parser) -> None:
-    parser.add_argument("--turns", type=whole, default=10, metavar="N", help="how many turns (10)")
-    parser.add_argument("--chars", type=whole, default=500, metavar="N", help="of each (500)")
-    parser.add_argument("--name", default="Assistant", metavar="NAME", help="the assistant's name")
-    parser.add_argument("--session", metavar="NAME", help="of this session only")
+_RECOVER = Flags(
+    HubMemory.recovery_prompt,
+    turns=flag(about="how many turns (10)"),
+    chars=flag(about="of each (500)"),
+    name=flag(about="the assistant's name"),
+    session=flag(about="of this session only"),
+)
 
 
-def _recover(call: Call, args: Namespace) -> None:
-    prompt = call.hub.recovery_prompt(args.turns, args.chars, name=args.name, session=args.session)
+def _show_recovered(call: Call, args: Namespace, prompt: str) -> None:
     if call.out.json:
         call.out.value({"prompt": prompt})
     elif prompt:
@@ -127,25 +124,27 @@ def _recover(call: Call, args: Namespace) -> None:
 # archive-conversation
 
 
-def _archive_options(parser: Parser) -> None:
-    parser.add_argument("session", metavar="SESSION", help="the session, as it was logged")
-    parser.add_argument("--name", metavar="TEXT", help="instead of the opening words")
-    parser.add_argument("--at", metavar="WHEN", help=f"the day to file it under: {command.WHEN}")
-    help_ = "messages instead of the log's: a JSON list of {role, content}; - reads it"
-    parser.add_argument("--file", metavar="FILE", help=help_)
+_ARCHIVE = Flags(
+    HubMemory.archive_conversation,
+    session=flag(metavar="SESSION", about="the session, as it was logged"),
+    messages=flag(
+        "--file",
+        metavar="FILE",
+        about="messages instead of the log's: a JSON list of {role, content}; - reads it",
+        convert=lambda call, path: _messages(call, path),
+    ),
+    name=flag(metavar="TEXT", about="instead of the opening words"),
+    at=flag(about="the day to file it under"),
+)
 
 
-def _archive(call: Call, args: Namespace) -> int:
-    messages = _messages(call, args.file) if args.file else None
-    done = call.hub.archive_conversation(
-        args.session, messages=messages, name=args.name, at=call.when(args.at)
-    )
+def _show_archived(call: Call, args: Namespace, done: Archived) -> int:
     memory = done.memory
     if call.out.json:
         plain = plain_memory(memory, call.hub.name) if memory else None
         word = "archived" if memory else "failed"
-        told = {"memory": plain, "path": done.path, "notes": list(done.notes)}
-        call.out.value(told, result=word)
+        value = {"memory": plain, "path": done.path, "notes": list(done.notes)}
+        call.out.value(value, result=word)
     elif memory and call.out.terminal:
         call.out.parts(("Archived", "green"), (f" #{memory.number}", "bold cyan"))
         if done.path:
@@ -175,45 +174,23 @@ def _messages(call: Call, path: str) -> list[Any]:
 # log rules, log pause, log resume, log aside
 
 
-def _no_options(parser: Parser) -> None:
-    pass
+_PAUSE = Flags(
+    HubMemory.pause_log,
+    until=flag("--until", about="log again from then on", convert=moment),
+)
+_ASIDE = Flags(
+    HubMemory.set_log_aside,
+    sessions=flag(metavar="NAME", about="a session; `*` is a pattern"),
+    folders=flag(
+        metavar="PATH",
+        about="a folder and all below it",
+        convert=lambda call, paths: [os.path.abspath(os.path.expanduser(one)) for one in paths],
+    ),
+    remove=flag(about="log them again"),
+)
 
 
-def _rules(call: Call, args: Namespace) -> None:
-    _show_rules(call, call.hub.log_rules())
-
-
-def _pause_options(parser: Parser) -> None:
-    parser.add_argument("--until", metavar="WHEN", help=f"log again from then on: {command.WHEN}")
-
-
-def _pause(call: Call, args: Namespace) -> None:
-    _show_rules(call, call.hub.pause_log(call.when(args.until)))
-
-
-def _resume(call: Call, args: Namespace) -> None:
-    _show_rules(call, call.hub.resume_log())
-
-
-def _aside_options(parser: Parser) -> None:
-    parser.add_argument(
-        "--session", action="append", default=[], metavar="NAME", help="a session; `*` is a pattern"
-    )
-    parser.add_argument(
-        "--folder", action="append", default=[], metavar="PATH", help="a folder and all below it"
-    )
-    parser.add_argument("--remove", action="store_true", help="log them again")
-
-
-def _aside(call: Call, args: Namespace) -> None:
-
-    folders = [os.path.abspath(os.path.expanduser(one)) for one in args.folder]
-    _show_rules(
-        call, call.hub.set_log_aside(sessions=args.session, folders=folders, remove=args.remove)
-    )
-
-
-def _show_rules(call: Call, rules: LogRules) -> None:
+def _show_rules(call: Call, args: Namespace, rules: LogRules) -> None:
     until = None if rules.until is None else to_text(rules.until)
     if call.out.json:
         call.out.value({**rules._asdict(), "until": until})
@@ -234,8 +211,7 @@ def _show_rules(call: Call, rules: LogRules) -> None:
 # log size
 
 
-def _size(call: Call, args: Namespace) -> None:
-    size = call.hub.log_size()
+def _show_size(call: Call, args: Namespace, size: LogSize) -> None:
     times = {
         name: None if at is None else to_text(at)
         for name, at in (("oldest", size.oldest), ("newest", size.newest))
@@ -261,24 +237,30 @@ def _amount(size: int) -> str:
 # log forget
 
 
+_FORGET = Flags(
+    HubMemory.forget_turns,
+    omit=("dry_run", "reason"),
+    since=flag(about="said since"),
+    until=flag(about="said before"),
+    session=flag(about="of this session"),
+    about=flag(metavar="WORDS", about="that hold these words; memories too"),
+    purge=flag(about="remove the memories for good too"),
+)
+
+
 def _forget_options(parser: Parser) -> None:
-    parser.add_argument("--since", metavar="WHEN", help=f"said since: {command.WHEN}")
-    parser.add_argument("--until", metavar="WHEN", help="said before")
-    parser.add_argument("--session", metavar="NAME", help="of this session")
-    parser.add_argument("--about", metavar="WORDS", help="that hold these words; memories too")
-    parser.add_argument("--purge", action="store_true", help="remove the memories for good too")
-    parser.add_argument("--yes", action="store_true", help="do it; without, only say what would go")
+    _FORGET.add_to(parser)
+    parser.add_argument("--yes", action="store_true", help="do it, and do not ask")
 
 
 def _forget(call: Call, args: Namespace) -> None:
-    done = call.hub.forget_turns(
-        since=call.when(args.since),
-        until=call.when(args.until, end=True),
-        session=args.session,
-        about=args.about,
-        purge=args.purge,
-        dry_run=not args.yes,
-    )
+    done = _FORGET.run(call, args, dry_run=not args.yes)
+    if done.dry_run and not call.out.json and (done.total or done.memories):
+        _show_preview(call, done)
+        if not call.offers(f"Forget {_what(done)}? Turns go for good."):
+            call.out.note(f"{_what(done)} would be forgotten; --yes does it.")
+            return
+        done = _FORGET.run(call, args, dry_run=False)
     if call.out.json:
         call.out.value(
             {
@@ -290,19 +272,24 @@ def _forget(call: Call, args: Namespace) -> None:
         )
         return
     if done.dry_run:
-        _show(call, done.turns)
-        for memory in done.memories:
+        call.out.note(f"Nothing of that was said in hub {call.hub.name}.")
+        return
+    rest = "." if args.purge or not done.memories else "; `holdfast undo` brings the memories back."
+    turns, memories = counted(done.total, "turn"), counted(len(done.memories), "memory")
+    call.out.note(f"Forgot {turns} for good and {memories}{rest}")
+
+
+def _what(done: ForgottenTurns) -> str:
+    return f"{counted(done.total, 'turn')} and {counted(len(done.memories), 'memory')}"
+
+
+def _show_preview(call: Call, done: ForgottenTurns) -> None:
+    _show(call, done.turns)
+    for memory in done.memories:
+        if call.out.terminal:
+            call.out.parts((f"#{memory.number}", "bold cyan"), (f"  {memory.content}", ""))
+        else:
             call.out.row(f"#{memory.number}", memory.category, memory.content)
-    turns = "1 turn" if done.total == 1 else f"{done.total} turns"
-    count = len(done.memories)
-    memories = "1 memory" if count == 1 else f"{count} memories"
-    if done.dry_run:
-        call.out.note(f"{turns} and {memories} would be forgotten; --yes does it.")
-    else:
-        call.out.note(
-            f"Forgot {turns} for good and {memories}"
-            + ("." if args.purge or not count else "; `holdfast undo` brings the memories back.")
-        )
 
 
 _TURNS = "In a pipe, a line per turn: time, role, source, session, id, content."
@@ -313,30 +300,28 @@ COMMANDS = (
         "log add",
         "Log one turn of a conversation.",
         'holdfast log add user "Fix the JWT expiry bug" --source telegram --session s1',
-        _add_options,
+        _ADD.add_to,
         _add,
         "Recall finds turns beside memories. All are kept; `log.keep` keeps only the newest.\n"
         "In a pipe: logged, id.",
         server="works",
         makes_hub=True,
     ),
-    Command(
+    bound(
         "log search",
         "Find turns by their words, best first.",
         "holdfast log search deploy",
-        _search_options,
-        _search,
+        _SEARCH,
+        _show_found,
         _TURNS,
-        server="works",
     ),
-    Command(
+    bound(
         "log recover",
         "Print the prompt that tells a new session of the one that was lost.",
         "holdfast log recover --name Max",
-        _recover_options,
-        _recover,
+        _RECOVER,
+        _show_recovered,
         "It holds the last turns between an opening and a closing line; an empty log prints none.",
-        server="works",
     ),
     Command(
         "log forget",
@@ -344,73 +329,67 @@ COMMANDS = (
         "holdfast log forget --since 1h",
         _forget_options,
         _forget,
-        "Without --yes it only says what would go. Turns go for good; memories made from them are\n"
-        "forgotten too, which `holdfast undo` takes back unless they were purged.",
+        "It shows what would go, and asks; in a pipe nothing goes without --yes. Turns go for\n"
+        "good; memories made from them are forgotten too, which `holdfast undo` takes back\n"
+        "unless they were purged.",
         server="works",
     ),
-    Command(
+    bound(
         "log size",
         "Say how large the log is, and how much room a year of it would take.",
         "holdfast log size",
-        _no_options,
-        _size,
+        Flags(HubMemory.log_size),
+        _show_size,
         "`log.keep`, `log.days` and `log.megabytes` bound it; without them everything is kept.",
-        server="works",
     ),
-    Command(
+    bound(
         "log pause",
         "Log no turns from now on, or until a time.",
         "holdfast log pause --until tomorrow",
-        _pause_options,
-        _pause,
+        _PAUSE,
+        _show_rules,
         "What stands in <private>…</private> is never logged, paused or not.",
-        server="works",
         makes_hub=True,
     ),
-    Command(
+    bound(
         "log resume",
         "Log turns again.",
         "holdfast log resume",
-        _no_options,
-        _resume,
-        server="works",
+        Flags(HubMemory.resume_log),
+        _show_rules,
     ),
-    Command(
+    bound(
         "log aside",
         "Keep sessions or folders out of the log.",
         "holdfast log aside --folder ~/taxes",
-        _aside_options,
-        _aside,
+        _ASIDE,
+        _show_rules,
         "What was logged stays; `holdfast log forget` removes it.",
-        server="works",
         makes_hub=True,
     ),
-    Command(
+    bound(
         "log rules",
         "Say what is not logged.",
         "holdfast log rules",
-        _no_options,
-        _rules,
-        server="works",
+        Flags(HubMemory.log_rules),
+        _show_rules,
     ),
-    Command(
+    bound(
         "log",
         "Print the newest turns of the conversation log, as they were said.",
         "holdfast log --session s1 -n 50",
-        _log_options,
-        _log,
+        _LOG,
+        _show_log,
         f"{_TURNS}\nSee also `holdfast log add`, `holdfast log search` and `holdfast log recover`.",
-        server="works",
     ),
-    Command(
+    bound(
         "archive-conversation",
         "Keep a conversation: a markdown file to read, and a memory with its summary to find.",
         "holdfast archive-conversation s1",
-        _archive_options,
-        _archive,
+        _ARCHIVE,
+        _show_archived,
         "Archiving a session again adds what is new to the same file and memory.\n"
         "What goes wrong is a note and exit code 1, which blocks no hook.\n"
         "In a pipe: archived, number, id, file.",
-        server="works",
     ),
 )

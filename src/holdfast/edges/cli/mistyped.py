@@ -1,6 +1,6 @@
 """Notes on words that were probably mistyped: categories nobody uses, filters that are none.
 
-A category may be any word, and a colon may stand in any text: neither is an error.
+A category may be any word, and any text may contain a colon: neither is an error.
 """
 
 from __future__ import annotations

@@ -6,29 +6,37 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from holdfast.api.hub import HubMemory
 from holdfast.domain.results import MODES
-from holdfast.edges.cli import command
-from holdfast.edges.cli.command import Command, Namespace, Parser, whole
+from holdfast.edges.cli.bind import Flags, bound, flag
+from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
     from holdfast.domain.results import CapturedDay, Flushed, Noted, Observed
     from holdfast.edges.cli.call import Call
 
+# What a turn may say of itself, on the command line and in a line of JSON.
 _FIELDS = ("user", "assistant", "mode", "session", "source", "at")
+
+_OBSERVE = Flags(
+    HubMemory.observe_turn,
+    only=_FIELDS,
+    user=flag("--user", metavar="TEXT", about="the same, as an option"),
+    assistant=flag("--assistant", metavar="TEXT", about="what was answered"),
+    mode=flag(about=", ".join(MODES)),
+    session=flag(about="the conversation it belongs to"),
+    source=flag(metavar="NAME", about="where: telegram, tui"),
+)
 
 
 # observe
 
 
 def _observe_options(parser: Parser) -> None:
-    parser.add_argument("--user", default="", metavar="TEXT", help="what the user said")
-    parser.add_argument("--assistant", default="", metavar="TEXT", help="what was answered")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="what the user said")
+    _OBSERVE.add_to(parser)
     parser.add_argument("--from", dest="file", metavar="FILE", help="turns as JSON lines; - reads")
-    parser.add_argument("--mode", default="current", metavar="MODE", help=", ".join(MODES))
-    parser.add_argument("--source", default="unknown", metavar="NAME", help="where: telegram, tui")
-    parser.add_argument("--session", metavar="NAME", help="the conversation it belongs to")
-    parser.add_argument("--at", metavar="WHEN", help=f"when: {command.WHEN}")
     help_ = "start a process that notes it, where no server does"
     parser.add_argument("--work", action="store_true", help=help_)
 
@@ -54,25 +62,25 @@ def _observe(call: Call, args: Namespace) -> None:
             call.out.line("Logged, and queued for the journal.", "green")
         else:
             call.out.line(f"{'Logged' if one.turns else 'Skipped'}: {one.reason}.")
-    _tell_switch(call, seen)
+    _note_switch(call, seen)
     if left := sum(one.dropped for one in seen):
         call.out.note(f"{_counted(left, 'older turn')} left the queue unread: it was full.")
 
 
-def _tell_switch(call: Call, seen: list[Observed]) -> None:
-    """Says how turns come to be noted; on a server that is for who runs it to switch."""
+def _note_switch(call: Call, seen: list[Observed]) -> None:
+    """Says how to have turns noted; on a server, its administrator decides that."""
     if call.server:
         return
-    from holdfast.engine.observe import SWITCHED_OFF
+    from holdfast.engine.log.observe import SWITCHED_OFF
 
     if any(one.reason == SWITCHED_OFF for one in seen):
         call.out.note("To have turns noted: `holdfast config set shadowJournal.enabled true`.")
 
 
 def _turn(call: Call, args: Namespace) -> dict[str, Any]:
-    given = {name: getattr(args, name) for name in _FIELDS}
-    # Where it is set aside, nothing is logged; of this machine a server knows nothing.
-    return given | {"at": call.when(args.at), "folder": None if call.server else os.getcwd()}
+    given = {"user": " ".join(args.words), "assistant": "", **_OBSERVE.values(call, args)}
+    # A folder may be set aside; of the folders of this machine a server knows nothing.
+    return given if call.server else {**given, "folder": os.getcwd()}
 
 
 def _lines(call: Call, args: Namespace) -> Any:
@@ -117,15 +125,19 @@ def _plain_observed(seen: Observed) -> dict[str, Any]:
 # flush
 
 
-def _flush_options(parser: Parser) -> None:
-    help_ = "a conversation instead of the log: JSON or a transcript; - reads it"
-    parser.add_argument("--from", dest="file", metavar="FILE", help=help_)
-    parser.add_argument("--session", metavar="NAME", help="turns of this session only")
+_FLUSH = Flags(
+    HubMemory.flush,
+    messages=flag(
+        "--from",
+        metavar="FILE",
+        about="a conversation instead of the log: JSON or a transcript; - reads it",
+        convert=lambda call, path: _conversation(call.read(path, "a conversation")),
+    ),
+    session=flag(about="turns of this session only"),
+)
 
 
-def _flush(call: Call, args: Namespace) -> None:
-    given = _conversation(call.read(args.file, "a conversation")) if args.file else None
-    done = call.hub.flush(given, session=args.session)
+def _show_flushed(call: Call, args: Namespace, done: Flushed) -> None:
     if call.out.json:
         call.out.value({**done._asdict(), "noted": [one._asdict() for one in done.noted]})
         return
@@ -166,17 +178,16 @@ def _counted(count: int, noun: str) -> str:
 # captured
 
 
-def _captured_options(parser: Parser) -> None:
-    parser.add_argument("--days", type=whole, default=7, metavar="N", help="how many days (7)")
+_CAPTURED = Flags(HubMemory.captured, days=flag(about="how many days (7)"))
 
 
-def _captured(call: Call, args: Namespace) -> None:
-    days = call.hub.captured(days=args.days)
+def _show_captured(call: Call, args: Namespace, days: list[CapturedDay]) -> None:
     if call.out.json:
         call.out.value([_plain_day(call, day) for day in days])
         return
+    meanings = _MEANINGS if call.out.terminal else {}
     rows = [
-        (day.day, outcome, str(count), _why(day, outcome))
+        (day.day, outcome, str(count), _why(day, outcome) or meanings.get(outcome, ""))
         for day in days
         for outcome, count in sorted(day.outcomes.items())
     ]
@@ -185,8 +196,18 @@ def _captured(call: Call, args: Namespace) -> None:
         return
     call.out.table(("day", "outcome", "times", "why"), rows)
     if call.out.terminal:
-        for at, one in days[0].last[-5:]:
+        for at, one in [one for one in days[0].last if one[1].text][-5:]:
             call.out.line(f"{call.out.time(at)}  {_line(one)}")
+
+
+# What a count without a reason counts.
+_MEANINGS = {
+    "queued": "turns to look at",
+    "nothing": "turns that say nothing to keep",
+    "stored": "new memories",
+    "mentioned": "said again",
+    "superseded": "took the place of an older one",
+}
 
 
 def _why(day: CapturedDay, outcome: str) -> str:
@@ -218,27 +239,25 @@ COMMANDS = (
         server="works",
         makes_hub=True,
     ),
-    Command(
+    bound(
         "flush",
         "Before a compaction: print the prompt for the agent, and capture what can be.",
         "holdfast flush --session s1",
-        _flush_options,
-        _flush,
+        _FLUSH,
+        _show_flushed,
         "What users said in the log and nobody has looked at yet is captured by rules; a second\n"
         "run captures nothing new. The log does not say who said what: where others use the hub\n"
         "too, only a conversation given with --from is looked at, at most its newest 200 turns of\n"
         "users. The prompt asks the agent to save the rest.",
-        server="works",
     ),
-    Command(
+    bound(
         "captured",
         "What automatic memory took in, left out, and why, by day.",
         "holdfast captured --days 1",
-        _captured_options,
-        _captured,
+        _CAPTURED,
+        _show_captured,
         "Outcomes: queued, stored, mentioned (known already), superseded, held (for review),\n"
         "dropped (the turn does not say so), nothing, left out (the queue was full), failed.\n"
         "In a pipe, a line each: day, outcome, times, why.",
-        server="works",
     ),
 )

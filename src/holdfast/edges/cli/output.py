@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, TextIO
 
-from holdfast.text.characters import JSON_ESCAPES, printable, printable_line
+from holdfast.text.clean import JSON_ESCAPES, printable, printable_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -181,6 +181,18 @@ class Out:
         """Something worth knowing that is not the answer: to stderr, unless quiet."""
         if not self.quiet:
             self.stderr.write(printable(text) + "\n")
+
+    def degraded(self, reasons: Sequence[str]) -> None:
+        """Notes why an answer may be less than usual, and the command that mends it."""
+        for reason in reasons:
+            from holdfast.recall.gather import NO_MODEL, NO_VECTORS
+
+            command = ""
+            if reason == NO_MODEL:
+                command = "; `holdfast doctor` says why and how to get one"
+            elif reason.endswith(NO_VECTORS):
+                command = "; `holdfast embed` makes them"
+            self.note(f"Degraded: {reason}{command}.")
 
     def time(self, at: datetime | None) -> str:
         """A moment in the person's zone."""

@@ -4,37 +4,45 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from holdfast.api.people import People
 from holdfast.domain.access import DELETE_POLICIES, ROLES, DeletePolicy, Team
 from holdfast.edges.cli import command
-from holdfast.edges.cli.command import Command, Namespace, Parser, whole
+from holdfast.edges.cli.bind import Flags, bound, flag
+from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from holdfast.domain.access import Member, Org
     from holdfast.edges.cli.call import Call
 
 
-def _add_scope(parser: Parser) -> None:
-    parser.add_argument("--team", metavar="TEAM", help="of a team instead of the hub")
-    parser.add_argument("--org", metavar="ORG", help="of an organisation instead of the hub")
+# Members and invitations are those of the hub in use, unless one of these is named.
+_TEAM = flag(metavar="TEAM", about="of a team instead of the hub")
+_ORG = flag(metavar="ORG", about="of an organisation instead of the hub")
+_ROLE = flag("--role", offers=ROLES, metavar="ROLE", about="owner, admin, contributor, viewer")
 
 
-def _scope(call: Call, args: Namespace) -> dict[str, str | None]:
-    """The team or organisation that is meant, else the hub."""
+def _hub(call: Call, args: Namespace) -> dict[str, str]:
+    """The hub in use, unless a team or an organisation is named."""
     if args.team or args.org:
-        return {"team": args.team, "org": args.org}
-    return {"hub": call.hub.id if call.client is not None else call.hub.name}
+        return {}
+    return {"hub": _named_hub(call)}
+
+
+def _named_hub(call: Call) -> str:
+    return call.hub.id if call.client is not None else call.hub.name
 
 
 # member
 
 
-def _members_options(parser: Parser) -> None:
-    _add_scope(parser)
+_MEMBERS = Flags(People.members, omit=("hub",), team=_TEAM, org=_ORG)
 
 
 def _members(call: Call, args: Namespace) -> None:
-    found = call.memory.members(**_scope(call, args))
+    found = _MEMBERS.run(call, args, **_hub(call, args))
     if call.out.json:
         call.out.value([_plain(member) for member in found])
         return
@@ -42,23 +50,20 @@ def _members(call: Call, args: Namespace) -> None:
     call.out.table(("name", "role", "since", "added by"), rows)
 
 
-def _member_set_options(parser: Parser) -> None:
-    parser.add_argument("actor", metavar="NAME", help="who")
-    parser.offer("--role", ROLES, default="contributor", help="owner, admin, contributor, viewer")
-    _add_scope(parser)
+_WHO = flag(about="who")
+_SET_MEMBER = Flags(People.set_member, omit=("hub",), actor=_WHO, role=_ROLE, team=_TEAM, org=_ORG)
 
 
 def _member_set(call: Call, args: Namespace) -> None:
-    _show(call, "set", call.memory.set_member(args.actor, args.role, **_scope(call, args)))
+    role = args.role or "contributor"
+    _show(call, "set", _SET_MEMBER.run(call, args, role=role, **_hub(call, args)))
 
 
-def _member_remove_options(parser: Parser) -> None:
-    parser.add_argument("actor", metavar="NAME", help="who")
-    _add_scope(parser)
+_REMOVE_MEMBER = Flags(People.remove_member, omit=("hub",), actor=_WHO, team=_TEAM, org=_ORG)
 
 
 def _member_remove(call: Call, args: Namespace) -> None:
-    call.memory.remove_member(args.actor, **_scope(call, args))
+    _REMOVE_MEMBER.run(call, args, **_hub(call, args))
     if call.out.json:
         call.out.value({"actor": args.actor}, result="removed")
     elif call.out.terminal:
@@ -83,16 +88,18 @@ def _plain(member: Member) -> dict[str, Any]:
 # invite
 
 
-def _invite_options(parser: Parser) -> None:
-    parser.offer("--role", ROLES, default="contributor", help="owner, admin, contributor, viewer")
-    parser.add_argument(
-        "--days", type=whole, default=7, metavar="N", help="how long it is good (7)"
-    )
-    _add_scope(parser)
+_INVITE = Flags(
+    People.invite,
+    omit=("hub",),
+    role=_ROLE,
+    days=flag(about="how long it is good (7)"),
+    team=_TEAM,
+    org=_ORG,
+)
 
 
 def _invite(call: Call, args: Namespace) -> None:
-    handed = call.memory.invite(args.role, days=args.days, **_scope(call, args))
+    handed = _INVITE.run(call, args, **_hub(call, args))
     if call.out.json:
         value = {"id": handed.what.id, "role": handed.what.role, "token": handed.secret}
         call.out.value({**value, "expires_at": handed.what.expires_at.isoformat()})
@@ -103,73 +110,60 @@ def _invite(call: Call, args: Namespace) -> None:
     )
 
 
-def _accept_options(parser: Parser) -> None:
-    parser.add_argument("token", metavar="TOKEN", help="what the invitation printed")
-    parser.add_argument("--actor", metavar="WHO", help="who takes the place (you)")
+_ACCEPT = Flags(
+    People.accept_invite,
+    token=flag(about="what the invitation printed"),
+    actor=flag(metavar="WHO", about="who takes the place (you)"),
+)
 
 
-def _accept(call: Call, args: Namespace) -> None:
-    _show(call, "joined", call.memory.accept_invite(args.token, actor=args.actor))
+def _show_joined(call: Call, args: Namespace, member: Member) -> None:
+    _show(call, "joined", member)
 
 
 # org, team
 
 
-def _name_options(parser: Parser) -> None:
-    parser.add_argument("name", metavar="NAME", help="its name")
-
-
-def _org_create(call: Call, args: Namespace) -> None:
-    _show_group(call, "created", call.memory.create_org(args.name))
-
-
-def _team_create_options(parser: Parser) -> None:
-    _name_options(parser)
-    parser.add_argument("--org", metavar="ORG", help="its organisation")
+_NAME = flag(metavar="NAME", about="its name")
+_CREATE_TEAM = Flags(
+    People.create_team, name=_NAME, org=flag("--org", metavar="ORG", about="its organisation")
+)
 
 
 def _team_create(call: Call, args: Namespace) -> None:
     if not args.org:
         raise InvalidInput("A team belongs to an organisation.", hint="Name it with --org.")
-    _show_group(call, "created", call.memory.create_team(args.name, org=args.org))
-
-
-def _rename_options(parser: Parser) -> None:
-    _name_options(parser)
-    parser.add_argument("new", metavar="NEW", help="its new name")
-
-
-def _org_rename(call: Call, args: Namespace) -> None:
-    _show_group(call, "renamed", call.memory.rename_org(args.name, args.new))
-
-
-def _team_rename(call: Call, args: Namespace) -> None:
-    _show_group(call, "renamed", call.memory.rename_team(args.name, args.new))
+    _show_group("created")(call, args, _CREATE_TEAM.run(call, args))
 
 
 def _remove_options(parser: Parser) -> None:
-    _name_options(parser)
+    parser.add_argument("name", metavar="NAME", help="its name")
     command.add_yes(parser)
 
 
 def _org_remove(call: Call, args: Namespace) -> None:
     call.confirm(f"Remove the organisation {args.name}? Hubs stay, for their members.")
-    _show_group(call, "removed", call.memory.remove_org(args.name))
+    _show_group("removed")(call, args, call.memory.remove_org(args.name))
 
 
 def _team_remove(call: Call, args: Namespace) -> None:
     call.confirm(f"Remove the team {args.name}? Its hubs stay, for their members.")
-    _show_group(call, "removed", call.memory.remove_team(args.name))
+    _show_group("removed")(call, args, call.memory.remove_team(args.name))
 
 
-def _show_group(call: Call, word: str, group: Org | Team) -> None:
-    if call.out.json:
-        call.out.value({"id": group.id, "name": group.name}, result=word)
-    elif call.out.terminal:
-        kind = "Team" if isinstance(group, Team) else "Organisation"
-        call.out.line(f"{kind} {group.name} {word}.", "green")
-    else:
-        call.out.row(word, group.name, group.id)
+def _show_group(word: str) -> Callable[[Call, Namespace, Any], None]:
+    """Says what was done with a team or an organisation."""
+
+    def show(call: Call, args: Namespace, group: Org | Team) -> None:
+        if call.out.json:
+            call.out.value({"id": group.id, "name": group.name}, result=word)
+        elif call.out.terminal:
+            kind = "Team" if isinstance(group, Team) else "Organisation"
+            call.out.line(f"{kind} {group.name} {word}.", "green")
+        else:
+            call.out.row(word, group.name, group.id)
+
+    return show
 
 
 def _none(parser: Parser) -> None:
@@ -186,7 +180,7 @@ def _org_list(call: Call, args: Namespace) -> None:
 
 def _team_list(call: Call, args: Namespace) -> None:
     names = {org.id: org.name for org in call.memory.orgs()}
-    # Whoever is in a team and not in its organisation knows that one by its id.
+    # A member of a team who is not in its organisation sees the organisation's id only.
     found = [(one, names.get(one.org_id, one.org_id)) for one in call.memory.teams()]
     if call.out.json:
         rows = [{"id": one.id, "name": one.name, "org": org} for one, org in found]
@@ -196,22 +190,31 @@ def _team_list(call: Call, args: Namespace) -> None:
         call.out.table(("name", "organisation", "id"), table)
 
 
-def _share_options(parser: Parser) -> None:
-    parser.add_argument("--team", metavar="TEAM", help="the team it belongs to; none: nobody's")
-    parser.add_argument(
-        "--org", metavar="ORG", help="the organisation it is shared with; none: with none"
-    )
-    parser.offer("--delete", DELETE_POLICIES, help="what contributors may delete: none, own or any")
+_SHARE = Flags(
+    People.share,
+    omit=("hub",),
+    team=flag(
+        metavar="TEAM",
+        about="the team it belongs to; none: nobody's",
+        convert=lambda call, name: "" if name == "none" else name,
+    ),
+    org=flag(
+        metavar="ORG",
+        about="the organisation it is shared with; none: with none",
+        convert=lambda call, name: "" if name == "none" else name,
+    ),
+    delete_policy=flag(
+        "--delete",
+        metavar="WHAT",
+        offers=DELETE_POLICIES,
+        about="what contributors may delete: none, own or any",
+    ),
+)
 
 
 def _share(call: Call, args: Namespace) -> None:
     hub = call.hub
-    card = call.memory.share(
-        hub.id if call.client is not None else hub.name,
-        team="" if args.team == "none" else args.team,
-        org="" if args.org == "none" else args.org,
-        delete_policy=args.delete,
-    )
+    card = _SHARE.run(call, args, hub=_named_hub(call))
     if call.out.json:
         plain = {"hub": hub.name, "team": card.team_id, "org": card.org_id}
         call.out.value({**plain, "delete": card.delete_policy})
@@ -231,7 +234,7 @@ _DELETED: dict[DeletePolicy, str] = {
 
 
 def _shared(call: Call, hub: str, team: str | None, org: str | None) -> str:
-    """With whom, by name; by the id where the name is not for whoever asks."""
+    """Who it is shared with: by name, or by id where the caller may not see the name."""
     if team:
         names = {one.id: one.name for one in call.memory.teams()}
         return f"Hub {hub} belongs to the team {names.get(team, team)}."
@@ -246,7 +249,7 @@ COMMANDS = (
         "member list",
         "List the members of the hub, a team or an organisation.",
         "holdfast member list",
-        _members_options,
+        _MEMBERS.add_to,
         _members,
         "In a pipe, a line per member: name, role, since when, added by whom.",
         server="works",
@@ -255,7 +258,7 @@ COMMANDS = (
         "member set",
         "Add a member, or change their role.",
         "holdfast member set ada --role admin",
-        _member_set_options,
+        _SET_MEMBER.add_to,
         _member_set,
         "viewer reads; contributor also writes; admin also manages members; owner also renames\n"
         "and deletes the hub. Roles hold for those who come through the server, by their keys.",
@@ -265,7 +268,7 @@ COMMANDS = (
         "member remove",
         "Take a member's role away.",
         "holdfast member remove ada",
-        _member_remove_options,
+        _REMOVE_MEMBER.add_to,
         _member_remove,
         server="works",
     ),
@@ -273,36 +276,33 @@ COMMANDS = (
         "invite create",
         "Make a one-time token that gives a role.",
         "holdfast invite create --role viewer --days 3",
-        _invite_options,
+        _INVITE.add_to,
         _invite,
         server="works",
     ),
-    Command(
+    bound(
         "invite accept",
         "Take the place that a token offers.",
         "holdfast invite accept TOKEN --actor ada",
-        _accept_options,
-        _accept,
-        server="works",
+        _ACCEPT,
+        _show_joined,
     ),
-    Command(
+    bound(
         "org create",
         "Make an organisation.",
         "holdfast org create Acme",
-        _name_options,
-        _org_create,
-        server="works",
+        Flags(People.create_org, name=_NAME),
+        _show_group("created"),
     ),
     Command(
         "org list", "List the organisations.", "holdfast org list", _none, _org_list, server="works"
     ),
-    Command(
+    bound(
         "org rename",
         "Rename an organisation.",
         "holdfast org rename Acme Ajax",
-        _rename_options,
-        _org_rename,
-        server="works",
+        Flags(People.rename_org, org=_NAME),
+        _show_group("renamed"),
     ),
     Command(
         "org remove",
@@ -317,20 +317,19 @@ COMMANDS = (
         "team create",
         "Make a team of an organisation.",
         "holdfast team create Tools --org Acme",
-        _team_create_options,
+        _CREATE_TEAM.add_to,
         _team_create,
         server="works",
     ),
     Command(
         "team list", "List the teams.", "holdfast team list", _none, _team_list, server="works"
     ),
-    Command(
+    bound(
         "team rename",
         "Rename a team.",
         "holdfast team rename Tools Makers",
-        _rename_options,
-        _team_rename,
-        server="works",
+        Flags(People.rename_team, team=_NAME),
+        _show_group("renamed"),
     ),
     Command(
         "team remove",
@@ -346,7 +345,7 @@ COMMANDS = (
         "share",
         "Give the hub to a team, share it with an organisation, or say what may be deleted.",
         "holdfast share --team Tools --delete own",
-        _share_options,
+        _SHARE.add_to,
         _share,
         "Members of the team then read what has the boundary team or org; those of the\n"
         "organisation, what has the boundary org.",

@@ -13,10 +13,11 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.client.folders import Sent, read_record, record_file, write_record
-from holdfast.domain.memory import BOUNDARIES
+from holdfast.api.hub import HubMemory
+from holdfast.client.files import Sent, read_record, record_file, write_record
 from holdfast.domain.results import Duplicate, Updated
 from holdfast.edges.cli import command
+from holdfast.edges.cli.bind import Flags, flag
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.files import show_report
 from holdfast.edges.cli.output import counted, short
@@ -189,16 +190,19 @@ class _Sorted(NamedTuple):
     stdin: bool
 
 
+_FIELDS = Flags(
+    HubMemory.remember,
+    only=("title", "category", "tags", "boundary", "fetch"),
+    fetch=flag(about="of links, also get the pages"),
+)
+
+
 def _options(parser: Parser) -> None:
     parser.add_argument(
         "things", nargs="*", metavar="THING", help="files, folders, links; - or a pipe reads text"
     )
-    parser.add_argument("--title", metavar="TEXT", help="instead of one taken from the content")
-    parser.add_argument("--tag", action="append", metavar="TAG", help="repeatable")
+    _FIELDS.add_to(parser)
     parser.add_argument("--hint", metavar="TEXT", help="what it is about, where rules would guess")
-    command.add_category(parser)
-    parser.offer("--boundary", BOUNDARIES, metavar="WHO", help=", ".join(BOUNDARIES))
-    parser.add_argument("--fetch", action="store_true", help="of links, also get the pages")
     add_folder_options(parser)
 
 
@@ -261,8 +265,8 @@ def _sort(things: Sequence[str]) -> _Sorted:
 
 def _refuse_mixtures(args: Namespace, named: _Sorted) -> None:
     single = len(named.texts) + len(named.attachments) + len(named.links) + named.stdin
-    labels = ("title", "tag", "hint", "category", "boundary")
-    given = [f"--{name}" for name in labels if getattr(args, name)]
+    labels = ("title", "tags", "hint", "category", "boundary")
+    given = [f"--{name.removesuffix('s')}" for name in labels if getattr(args, name)]
     if named.folders and given:
         raise InvalidInput(
             f"{given[0]} is for what is named by itself, not for a whole folder.",
@@ -322,7 +326,10 @@ def _stdin(call: Call) -> str:
 
 
 def _draft(args: Namespace, content: str, **more: Any) -> dict[str, Any]:
-    picked = _picked(args.hint, content, more.get("source_path"))
+    from holdfast.text.classify import read_hint
+
+    hinted = read_hint(args.hint, content, more.get("source_path"))
+    picked = {} if hinted is None else hinted._asdict()
     labels = _labels(args)
     return {"content": content, "source": "cli", "layer": "library", **picked, **labels, **more}
 
@@ -335,26 +342,11 @@ def _file_draft(call: Call, args: Namespace, path: str) -> dict[str, Any]:
 def _labels(args: Namespace) -> dict[str, Any]:
     given = {
         "title": args.title,
-        "tags": args.tag,
+        "tags": args.tags,
         "category": args.category,
         "boundary": args.boundary,
     }
     return {name: value for name, value in given.items() if value is not None}
-
-
-def _picked(hint: str | None, content: str, source_path: str | None) -> dict[str, Any]:
-    """What a hint says of a text: a category or a kind by its name, else as a title would."""
-    said = " ".join((hint or "").split()).lower()
-    if not said:
-        return {}
-    from holdfast.domain.memory import CATEGORIES, KINDS
-    from holdfast.text.classify import classify
-
-    picked = classify(content, title=said, source_path=source_path)
-    return {
-        "category": said if said in CATEGORIES else picked.category,
-        "kind": said if said in KINDS else picked.kind,
-    }
 
 
 def _place(path: str) -> str:

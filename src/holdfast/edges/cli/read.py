@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.memory import TURN
-from holdfast.edges.cli import command
+from holdfast.api.hub import HubMemory
+from holdfast.domain.memory import SOURCES, TURN
+from holdfast.edges.cli.bind import Flags, flag, joined
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
 from holdfast.edges.cli.output import short, times
 from holdfast.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from holdfast.domain.memory import Memory
     from holdfast.domain.query import Hit, Page, Recalled
     from holdfast.domain.records import Turn
@@ -29,54 +32,62 @@ _LEFT_OUT_CHARS = 60
 # recall
 
 
-def _recall_options(parser: Parser) -> None:
-    parser.add_argument("query", nargs="+", metavar="WORD", help="the question")
-    command.add_limit(parser, "how many hits (setting recall.limit)")
-    command.add_filters(parser)
-    parser.add_argument("--all", action="store_true", help="archived memories too")
-    parser.add_argument("--explain", action="store_true", help="say why each hit ranked")
-    parser.add_argument("--words", action="store_true", help="match words only: no model, fast")
-    parser.add_argument("--no-turns", action="store_true", help="without the conversation log")
-    parser.add_argument(
-        "--around", type=int, default=0, metavar="N", help="with N turns before and after a turn"
-    )
+_RECALL = Flags(
+    HubMemory.recall,
+    omit=("now", "zone", "plain", "project"),
+    query=flag(nargs="+", metavar="WORD", convert=joined),
+    limit=flag(about="how many hits (setting recall.limit)"),
+    session=flag(about="of this conversation"),
+    include_archived=flag("--all"),
+    meaning=flag("--words", about="match words only: no model, fast"),
+    turns=flag("--no-turns", about="without the conversation log"),
+)
 
 
 def _recall(call: Call, args: Namespace) -> None:
     query = " ".join(args.query)
-    wanted = command.filters(call, args)
-    found = call.hub.recall(
-        query,
-        limit=args.limit,
-        include_archived=args.all,
-        zone=call.out.zone,
-        meaning=not args.words,
-        explain=args.explain,
-        turns=not args.no_turns,
-        around=args.around,
-        **wanted,
-    )
+    # A person is shown the closest memory where none answers.
+    explain = args.explain or call.out.terminal
+    found = _RECALL.run(call, args, zone=call.out.zone, explain=explain)
     if call.out.json:
         from holdfast.edges.cli.output import plain_recalled
 
         call.out.value(**plain_recalled(found, call.hub_name_of), query=query)
         return
-    _notes(call, found)
+    call.out.degraded(found.degraded)
     if not found:
-        call.out.note(f"Nothing found for “{query}”.")
-        if held := sum(found.filtered.values()):
-            # With --explain they are named below.
-            said = "1 memory was" if held == 1 else f"{held:,} memories were"
-            rest = "" if args.explain else "; add --explain to see why"
-            call.out.note(f"{said} found and left out{rest}.")
+        _note_nothing(call, found, query, explain=args.explain)
         _note_absent_category(call, args.category, query)
     _note_filters(call, query)
     _show_hits(call, found, explain=args.explain)
+    if args.explain:
+        _note_left_out(call, found)
+
+
+def _note_nothing(call: Call, found: Recalled, query: str, *, explain: bool) -> None:
+    call.out.note(f"Nothing found for “{query}”.")
+    held = sum(found.filtered.values())
+    if not held:
+        return
+    # With --explain they are named below.
+    rest = "" if explain else "; add --explain to see why"
+    said = "1 memory was" if held == 1 else f"{held:,} memories were"
+    call.out.note(f"{said} found and left out{rest}.")
+    if call.out.terminal and not explain and found.left_out:
+        closest = found.left_out[0]
+        name, title = _name_and_title(closest.memory)
+        call.out.note(f"The closest is {name} {title}: {closest.reason}.")
+
+
+def _name_and_title(memory: Memory) -> tuple[str, str]:
+    name = "a turn" if memory.layer == TURN else f"#{memory.number}"
+    return name, short(memory.title or memory.content, _LEFT_OUT_CHARS)
+
+
+def _note_left_out(call: Call, found: Recalled) -> None:
     for item in found.left_out[:_LEFT_OUT]:
-        memory = item.memory
-        title = short(memory.title or memory.content, _LEFT_OUT_CHARS)
-        named = "a turn" if memory.layer == TURN else f"#{memory.number}"
-        call.out.note(f"Left out {named} ({item.score:.2f}) {title}: {item.reason}.")
+        name, title = _name_and_title(item.memory)
+        call.out.note(f"Left out {name} ({item.score:.2f}) {title}: {item.reason}.")
     if more := found.left_out[_LEFT_OUT:]:
         call.out.note(f"Left out {len(more)} more; --json names them all.")
 
@@ -95,11 +106,6 @@ def _note_absent_category(call: Call, category: str | None, query: str = "") -> 
         note_absent_category(call, category, query)
 
 
-def _notes(call: Call, found: Recalled) -> None:
-    for reason in found.degraded:
-        call.out.note(f"Degraded: {reason}.")
-
-
 def _show_hits(call: Call, found: Recalled, *, explain: bool) -> None:
     for hit in found:
         _show_hit(call, hit, explain=explain)
@@ -109,6 +115,12 @@ def _said(turn: Turn) -> str:
     """Who said a turn, and in which session."""
     who = f"said by {turn.speaker or turn.role}"
     return f"{who} in {turn.session}" if turn.session else who
+
+
+def _likely(hit: Hit) -> str:
+    """How likely the hit answers the question. A score only orders the hits of one answer, and has
+    no upper bound; `--explain` and a pipe show it."""
+    return "" if hit.probability == 1 else f" · {hit.probability:.0%} likely"
 
 
 def _show_hit(call: Call, hit: Hit, *, explain: bool) -> None:
@@ -126,7 +138,7 @@ def _show_hit(call: Call, hit: Hit, *, explain: bool) -> None:
     call.out.parts(
         (named, "bold cyan"),
         (f"  {' '.join(memory.title.split())}" if memory.title else "", "bold"),
-        (f"  {filed} · {at} · {hit.score:.2f}", "dim"),
+        (f"  {filed} · {at}{_likely(hit)}", "dim"),
     )
     if hit.passage.text.strip() != memory.title:  # A short note is its own title.
         for line in hit.passage.text.strip().splitlines():
@@ -136,25 +148,24 @@ def _show_hit(call: Call, hit: Hit, *, explain: bool) -> None:
     if explain:
         call.out.line(f"    why: {why}", "dim")
         parts = ", ".join(f"{name} {value:+.3f}" for name, value in hit.parts.items())
-        call.out.line(f"    score: {parts}", "dim")
+        call.out.line(f"    score {hit.score:.2f}: {parts}", "dim")
 
 
 # get
 
 
+_GET = Flags(HubMemory.get)
+
+
 def _get_options(parser: Parser) -> None:
-    command.add_reference(parser)
-    command.add_as_of(parser)
+    _GET.add_to(parser)
     parser.add_argument("--no-access", action="store_true", help="do not count this as a use")
     parser.add_argument("--content", action="store_true", help="only the content, to the letter")
 
 
 def _get(call: Call, args: Namespace) -> None:
-    at = call.past(args.as_of)
-    if at is not None:
-        memory = call.hub.get(args.reference, as_of=at)
-    elif args.no_access:
-        memory = call.hub.get(args.reference)
+    if args.as_of is not None or args.no_access:
+        memory = _GET.run(call, args)
     else:
         memory = call.hub.access(args.reference)
     if call.out.json:
@@ -227,41 +238,32 @@ def _number(call: Call, memory_id: str | None) -> str:
 # list
 
 
-def _list_options(parser: Parser) -> None:
-    from holdfast.domain.memory import STATES
-    from holdfast.domain.query import ORDERS
+_LIST = Flags(
+    HubMemory.list,
+    source=flag(about=f"where it came in: {', '.join(SOURCES)}"),
+    session=flag(about="of this conversation"),
+    pinned=flag(about="only pinned ones"),
+    limit=flag(about=f"how many ({_PAGE} on a terminal, all of them in a pipe)"),
+)
 
-    command.add_more_filters(parser)
-    states = (*STATES, "all")
-    parser.offer("--state", states, metavar="STATE", help=", ".join(states))
-    parser.add_argument("--forgotten", action="store_true", help="what was forgotten")
-    parser.add_argument("--quarantined", action="store_true", help="what waits for review")
-    parser.offer("--order", ORDERS, default="newest", metavar="ORDER", help=", ".join(ORDERS))
-    command.add_limit(parser, f"how many ({_PAGE} on a terminal, all of them in a pipe)")
+
+def _list_options(parser: Parser) -> None:
+    _LIST.add_to(parser)
     parser.add_argument(
         "--page", type=whole, default=1, metavar="N", help="with --limit: which part"
     )
-    parser.add_argument("--cursor", metavar="TEXT", help="go on where the last page ended")
 
 
 def _list(call: Call, args: Namespace) -> None:
-    wanted = {
-        **command.filters(call, args),
-        "stability": args.stability,
-        "source": args.source,
-        "pinned": args.pinned,
-        "state": args.state,
-        "forgotten": args.forgotten,
-        "quarantined": args.quarantined,
-        "order": args.order,
-    }
-    limit = args.limit
+    wanted = _LIST.values(call, args)
+    cursor = wanted.pop("cursor", None)
+    limit = wanted.pop("limit", None)
     if limit is None and call.out.terminal:
         limit = _PAGE
     if limit is None and not call.out.json:
-        _list_everything(call, wanted, args.cursor)
+        _list_everything(call, wanted, cursor)
         return
-    page = call.hub.list(**wanted, limit=limit, cursor=args.cursor)
+    page = call.hub.list(**wanted, limit=limit, cursor=cursor)
     for _ in range(1, args.page):
         if page.cursor is None:
             raise InvalidInput(f"There is no page {args.page}.", hint="Ask for an earlier one.")
@@ -275,6 +277,7 @@ def _list(call: Call, args: Namespace) -> None:
     _show_list(call, page)
     if not page:
         call.out.note("Nothing here.")
+        call.note_own_hub()
         _note_absent_category(call, args.category)
     if page.cursor is not None:
         call.out.note(f"There is more: add --page {args.page + 1}")
@@ -282,7 +285,7 @@ def _list(call: Call, args: Namespace) -> None:
 
 def _list_everything(call: Call, wanted: dict[str, Any], cursor: str | None) -> None:
     # A list of the past is made as a whole anyway, so it is not asked for in pieces.
-    limit = None if wanted["as_of"] is not None else _BATCH
+    limit = None if "as_of" in wanted else _BATCH
     shown = 0
     while True:
         page = call.hub.list(**wanted, limit=limit, cursor=cursor)
@@ -291,12 +294,15 @@ def _list_everything(call: Call, wanted: dict[str, Any], cursor: str | None) -> 
         cursor = page.cursor
         if not shown:
             call.out.note("Nothing here.")
-            _note_absent_category(call, wanted["category"])
+            call.note_own_hub()
+            _note_absent_category(call, wanted.get("category"))
         if cursor is None:
             return
 
 
 def _show_list(call: Call, page: Page | list[Memory]) -> None:
+    # In a pipe every row is wanted; a person has read the line of the journal already.
+    page = _without_sources(page) if call.out.terminal else page
     rows = [
         (
             f"#{memory.number}",
@@ -312,6 +318,21 @@ def _show_list(call: Call, page: Page | list[Memory]) -> None:
         call.out.table(("#", "when", "category", "state", "key", "title"), rows)
 
 
+def _without_sources(page: Sequence[Memory]) -> list[Memory]:
+    """Without the lines of the journal whose words a memory of the same page repeats: that memory
+    was made from them."""
+    from holdfast.domain.memory import made_from
+
+    words = {memory.id: memory.content for memory in page}
+    repeated = {
+        source
+        for memory in page
+        for source in made_from(memory)
+        if words.get(source) == memory.content
+    }
+    return [memory for memory in page if memory.id not in repeated]
+
+
 def _state(memory: Memory) -> str:
     if memory.forgotten_at is not None:
         return "forgotten"
@@ -325,21 +346,22 @@ def _state(memory: Memory) -> str:
 # related
 
 
+_RELATED = Flags(HubMemory.related, limit=flag(about="how many (5)"))
+
+
 def _related_options(parser: Parser) -> None:
-    command.add_reference(parser)
-    command.add_limit(parser, "how many (5)")
+    _RELATED.add_to(parser)
     parser.add_argument("--explain", action="store_true", help="say why each one is near")
 
 
 def _related(call: Call, args: Namespace) -> None:
-    limit = 5 if args.limit is None else args.limit
-    found = call.hub.related(args.reference, limit=limit)
+    found = _RELATED.run(call, args)
     if call.out.json:
         from holdfast.edges.cli.output import plain_recalled
 
         call.out.value(**plain_recalled(found, call.hub_name_of))
         return
-    _notes(call, found)
+    call.out.degraded(found.degraded)
     if not found:
         call.out.note("Nothing is near it.")
     _show_hits(call, found, explain=args.explain)
@@ -348,11 +370,17 @@ def _related(call: Call, args: Namespace) -> None:
 # timeline
 
 
+_TIMELINE_LIST = Flags(
+    HubMemory.list,
+    source=flag(about=f"where it came in: {', '.join(SOURCES)}"),
+    only=("category", "since", "until", "limit"),
+    limit=flag(about=f"how many, the newest ones ({_TIMELINE})"),
+)
+
+
 def _timeline_options(parser: Parser) -> None:
     parser.add_argument("when", nargs="*", metavar="WHEN", help="a window, such as: last week")
-    command.add_window(parser)
-    command.add_category(parser)
-    command.add_limit(parser, f"how many, the newest ones ({_TIMELINE})")
+    _TIMELINE_LIST.add_to(parser)
 
 
 def _timeline(call: Call, args: Namespace) -> None:
@@ -365,15 +393,14 @@ def _timeline(call: Call, args: Namespace) -> None:
         # `7d` and `an hour ago` are moments; from there on is what is meant.
         until = None
     limit = _TIMELINE if args.limit is None else args.limit
-    if limit < 1:
-        raise InvalidInput(f"The limit is {limit}; it must be at least 1.")
-    found = call.hub.list(since=since, until=until, category=args.category, order="oldest")
-    happened = sorted(found, key=lambda memory: (_moment(memory), memory.number))[-limit:]
+    window: dict[str, Any] = {"since": since, "until": until}
+    found = call.hub.list(**window, category=args.category, order="happened", limit=limit)
+    happened = found[::-1]
     if call.out.json:
         from holdfast.edges.cli.output import plain_memory
 
         memories = [plain_memory(memory, call.hub.name) for memory in happened]
-        call.out.value(memories, since=since, until=until)
+        call.out.value(memories, **window)
         return
     if not happened:
         call.out.note("Nothing happened or was learnt then.")
@@ -412,7 +439,7 @@ COMMANDS = (
         "recall",
         "Find what answers a question, best first.",
         "holdfast recall tabs or spaces --limit 3 --explain",
-        _recall_options,
+        _RECALL.add_to,
         _recall,
         'The question may hold "quoted phrases", -exclusions and filters such as category:fact;\n'
         "put it into quotes for the shell.\n"

@@ -1,5 +1,6 @@
-"""The command line against a server: login and logout, the stored keys, and the refusal of
-commands that do not work there. Loaded only when a server is named.
+"""Access to a server: keys for it (`key`), the keys that this machine stores (`login`, `logout`),
+the connection, and the refusal of commands that do not work there. The secret of a key is printed
+once.
 
 A key is never an option: options are visible to every user of the machine and are kept in shell
 histories.
@@ -10,14 +11,19 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.api.people import People
+from holdfast.edges.cli.bind import Flags, bound, flag
+from holdfast.edges.cli.command import Command, Namespace, Parser, ago
 from holdfast.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from holdfast.client import Client
+    from holdfast.domain.access import Key
     from holdfast.edges.cli.call import Call
 
 
@@ -39,14 +45,14 @@ def require(command: Command, server: str) -> None:
 
 
 def connect(url: str, home: str, hub: str | None) -> Client:
-    """The server, with the key that is kept for it."""
+    """Connects to a server with the key that is stored for it."""
     from holdfast.client import Client
 
     return Client(url, key_for(url, home), hub=hub, home=home)
 
 
 def key_for(url: str, home: str) -> str | None:
-    """The key in the environment, else the one that is kept for this server."""
+    """The key in the environment, else the one that is stored for this server."""
     if key := os.environ.get(KEY_VARIABLE, "").strip():
         return key
     return read_keys(home).get(same_place(url))
@@ -63,7 +69,7 @@ def same_place(url: str) -> str:
 
 
 def read_keys(home: str) -> dict[str, str]:
-    """The keys that are kept, by server; InvalidInput where others may read the file."""
+    """The stored keys by server; InvalidInput where others may read the file."""
     path = os.path.join(home, KEYS_FILE)
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
@@ -150,7 +156,142 @@ def _logout(call: Call, args: Namespace) -> None:
         call.out.row("logged out", args.url)
 
 
+# key
+
+
+_CREATE_KEY = Flags(
+    People.create_key,
+    name=flag(about="what it is for, such as laptop or ci"),
+    actor=flag(metavar="WHO", about="who it speaks for (you)"),
+    hubs=flag("--only", metavar="HUB", about="only this hub"),
+    read_only=flag(about="it changes nothing"),
+    no_delete=flag(about="it deletes nothing"),
+    expires_at=flag(
+        "--expires",
+        metavar="SPAN",
+        about="it ends after this: 12h, 30d, 1y",
+        convert=lambda call, text: _expiry(call, text),
+    ),
+)
+
+
+def _create_key(call: Call, args: Namespace) -> None:
+    # --hub says which hub a command is about: here, the one that the key is for.
+    only = args.hubs or ([args.hub] if args.hub else [])
+    hubs = [call.hub_named(name).id for name in only]
+    handed = _CREATE_KEY.run(call, args, hubs=hubs, actor=args.actor or None)
+    if call.out.json:
+        call.out.value({**_plain_key(call, handed.what), "secret": handed.secret})
+        return
+    call.out.line(handed.secret)
+    key = handed.what
+    call.out.note(f"For {key.actor}: {_key_scope(call, key)}. It is shown once.")
+    call.out.note("A client sends it as `Authorization: Bearer KEY`, or stores it by `login`.")
+
+
+def _expiry(call: Call, text: str) -> datetime:
+    length = ago(text)
+    if length is None:
+        raise InvalidInput(f"{text!r} is no span of time.", hint="For example 12h, 30d or 1y.")
+    return call.now + length
+
+
+def _none(parser: Parser) -> None:
+    """None of its own."""
+
+
+def _key_list(call: Call, args: Namespace) -> None:
+    found = call.memory.keys(everyone=call.client is None)
+    if call.out.json:
+        call.out.value([_plain_key(call, key) for key in found])
+        return
+    rows = [
+        (
+            key.id,
+            key.name,
+            key.actor,
+            _key_scope(call, key),
+            "never" if key.used_at is None else call.out.time(key.used_at),
+            key.refusal(call.now) or "good",
+        )
+        for key in found
+    ]
+    if rows:
+        call.out.table(("id", "name", "for", "scope", "last used", "state"), rows)
+    else:
+        call.out.note("There is no key yet: `holdfast key create NAME` makes one.")
+
+
+_REVOKE_KEY = Flags(
+    People.revoke_key, key_id=flag(metavar="ID", about="its id (key_…), or its name")
+)
+
+
+def _show_revoked(call: Call, args: Namespace, key: Key) -> None:
+    if call.out.json:
+        call.out.value(_plain_key(call, key), result="revoked")
+    else:
+        call.out.row("revoked", key.id, key.name)
+
+
+def _names(call: Call, key: Key) -> list[str]:
+    known = {hub.id: hub.name for hub in call.memory.hubs()}
+    return [known.get(hub_id, f"{hub_id} (gone)") for hub_id in key.hubs]
+
+
+def _key_scope(call: Call, key: Key) -> str:
+    parts = [", ".join(_names(call, key)) or "all hubs"]
+    parts += ["read-only"] if key.read_only else ["no delete"] if key.no_delete else []
+    return "; ".join(parts)
+
+
+def _plain_key(call: Call, key: Key) -> dict[str, Any]:
+    times = {
+        name: None if at is None else at.isoformat()
+        for name, at in (
+            ("created_at", key.at),
+            ("expires_at", key.expires_at),
+            ("revoked_at", key.revoked_at),
+            ("used_at", key.used_at),
+        )
+    }
+    return {
+        "id": key.id,
+        "name": key.name,
+        "actor": key.actor,
+        "hubs": _names(call, key),
+        "read_only": key.read_only,
+        "no_delete": key.no_delete,
+        **times,
+    }
+
+
 COMMANDS = (
+    Command(
+        "key create",
+        "Make a key for the server; its secret is printed once.",
+        "holdfast key create laptop --no-delete --expires 90d",
+        _CREATE_KEY.add_to,
+        _create_key,
+        "A key speaks for somebody (--actor) and never allows more than their role does.",
+        server="works",
+    ),
+    Command(
+        "key list",
+        "List the keys, with their scope and last use.",
+        "holdfast key list",
+        _none,
+        _key_list,
+        "In a pipe, a line per key: id, name, for whom, scope, last use, good or why not.",
+        server="works",
+    ),
+    bound(
+        "key revoke",
+        "End a key, for good.",
+        "holdfast key revoke key_1k09z8y4fde835t4c1t2",
+        _REVOKE_KEY,
+        _show_revoked,
+    ),
     Command(
         "login",
         "Keep the key for a server, after trying it.",

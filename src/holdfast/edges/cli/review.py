@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from holdfast.api.hub import HubMemory
 from holdfast.domain.clock import to_text
+from holdfast.domain.review import KINDS
+from holdfast.edges.cli.bind import Flags, bound, flag
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import counted, plain_memory, short
 from holdfast.errors import HoldfastError, InvalidInput, NotFound, with_command
-from holdfast.text.characters import printable
+from holdfast.text.clean import printable
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
@@ -23,28 +26,28 @@ _CHARS_MAX = 2_000
 _KEYS = "[a]pprove  [e]dit  [r]eject  [s]kip  [q]uit"
 
 
-def _review_options(parser: Parser) -> None:
-    from holdfast.domain.review import KINDS
+_APPROVE = Flags(
+    HubMemory.approve,
+    references=flag(
+        "references", nargs="*", metavar="MEMORY", about="items by number, id or key; none: all"
+    ),
+    text=flag(about="approve one item with this text instead"),
+    keep_both=flag(about="approve without replacing anything"),
+    every=flag("--all", about="all items, where some must be named"),
+    kind=flag(offers=KINDS, about="only items of this kind"),
+    source=flag(metavar="SOURCE", about="only items from there: mcp, an agent, a file, a folder"),
+    reason=flag(about="why, for the history"),
+)
 
-    parser.add_argument(
-        "memories", metavar="MEMORY", nargs="*", help="items by number, id or key; none: all"
-    )
+
+def _review_options(parser: Parser) -> None:
+    _APPROVE.add_to(parser)
     parser.add_argument("--approve", action="store_true", help="show them from now on")
     parser.add_argument("--reject", action="store_true", help="archive them, hidden as they are")
-    parser.add_argument("--all", action="store_true", help="all items, where some must be named")
-    parser.offer("--kind", KINDS, metavar="KIND", help="only items of this kind")
-    parser.add_argument(
-        "--source", metavar="SOURCE", help="only items from there: mcp, an agent, a file, a folder"
-    )
-    parser.add_argument("--text", metavar="TEXT", help="approve one item with this text instead")
-    parser.add_argument(
-        "--keep-both", action="store_true", help="approve without replacing anything"
-    )
-    parser.add_argument("--reason", metavar="TEXT", default="", help="why, for the history")
 
 
 def _review(call: Call, args: Namespace) -> None:
-    call.tells_waiting = False
+    call.notes_waiting = False
     if args.approve and args.reject:
         raise InvalidInput("Give --approve or --reject, not both.")
     if (args.text is not None or args.keep_both) and not args.approve:
@@ -53,8 +56,8 @@ def _review(call: Call, args: Namespace) -> None:
         _decide(call, args)
         return
     found = call.hub.review(kind=args.kind, source=args.source)
-    if args.memories:
-        found = [_named(found, call.hub.get(one)) for one in args.memories]
+    if args.references:
+        found = [_named(found, call.hub.get(one)) for one in args.references]
     if call.out.json:
         call.out.value([_plain(item, call.hub.name) for item in found])
     elif not found:
@@ -81,18 +84,11 @@ def _named(items: list[Item], memory: Memory) -> Item:
 
 
 def _decide(call: Call, args: Namespace) -> None:
-    if args.memories and (args.all or args.kind or args.source):
+    if args.references and (args.every or args.kind or args.source):
         raise InvalidInput("Name items, or give --all, --kind or --source, not both.")
-    chosen: dict[str, Any] = {
-        "every": args.all,
-        "kind": args.kind,
-        "source": args.source,
-        "reason": args.reason,
-    }
-    if args.approve:
-        done = call.hub.approve(args.memories, text=args.text, keep_both=args.keep_both, **chosen)
-    else:
-        done = call.hub.reject(args.memories, **chosen)
+    # Both take the same arguments, but for those that go with --approve.
+    given = _APPROVE.values(call, args)
+    done = call.hub.approve(**given) if args.approve else call.hub.reject(**given)
     result = "approved" if args.approve else "rejected"
     if call.out.json:
         plain = [plain_memory(memory, call.hub.name) for memory in done]
@@ -265,12 +261,12 @@ def _plain_decision(decision: Decision) -> dict[str, Any]:
 # decisions
 
 
-def _decisions_options(parser: Parser) -> None:
-    parser.add_argument("--all", action="store_true", help="also those decided or withdrawn")
+_DECISIONS = Flags(
+    HubMemory.decisions, every=flag("--all", about="also those decided or withdrawn")
+)
 
 
-def _decisions(call: Call, args: Namespace) -> None:
-    found = call.hub.decisions(every=args.all)
+def _show_decisions(call: Call, args: Namespace, found: list[Decision]) -> None:
     if call.out.json:
         call.out.value([_plain_decision(decision) for decision in found])
         return
@@ -306,12 +302,16 @@ def _show_decision(call: Call, decision: Decision) -> None:
 # decide
 
 
+_DECIDE = Flags(
+    HubMemory.decide,
+    omit=("source",),
+    reference=flag(metavar="NUMBER", about="the question's number"),
+    option=flag(nargs="?", about="the option: its number, or its words"),
+)
+
+
 def _decide_options(parser: Parser) -> None:
-    parser.add_argument("memory", metavar="NUMBER", help="the question's number")
-    parser.add_argument(
-        "option", metavar="OPTION", nargs="?", help="the option: its number, or its words"
-    )
-    parser.add_argument("--note", metavar="TEXT", default="", help="why")
+    _DECIDE.add_to(parser)
     parser.add_argument("--withdraw", action="store_true", help="take the question back instead")
 
 
@@ -319,13 +319,13 @@ def _decide_question(call: Call, args: Namespace) -> None:
     if args.withdraw and args.option is not None:
         raise InvalidInput("Give an option or --withdraw, not both.")
     if args.withdraw:
-        decision = call.hub.withdraw_decision(args.memory, note=args.note)
+        decision = call.hub.withdraw_decision(**_DECIDE.values(call, args))
     elif args.option is None:
         raise InvalidInput(
             "Say which option: its number, or its words.", hint="`holdfast decisions` shows them."
         )
     else:
-        decision = call.hub.decide(args.memory, args.option, note=args.note, source="cli")
+        decision = _DECIDE.run(call, args, source="cli")
     number = f"#{decision.memory.number}"
     if call.out.json:
         call.out.value(_plain_decision(decision), result=decision.status)
@@ -351,15 +351,14 @@ COMMANDS = (
         "The same can be done in INBOX.md, in the hub's folder.",
         server="works",
     ),
-    Command(
+    bound(
         "decisions",
         "What agents have asked you to decide.",
         "holdfast decisions",
-        _decisions_options,
-        _decisions,
+        _DECISIONS,
+        _show_decisions,
         "An open question is neither recalled nor injected; your answer is remembered.\n"
         "In a pipe: number, status, question, options.",
-        server="works",
     ),
     Command(
         "decide",

@@ -1,4 +1,5 @@
-"""Servers: `mcp` for one agent, `serve` for REST, MCP and events over HTTP."""
+"""Servers: `mcp` for one agent, `serve` for REST, MCP and events over HTTP, and `proxy` before a
+model's API."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
     from holdfast.api.memory import Holdfast
     from holdfast.edges.cli.call import Call
+
 
 # A server on this machine that takes longer does not answer.
 _ANSWER_S = 5.0
@@ -185,12 +187,12 @@ def _ui(call: Call, args: Namespace) -> None:
 
     port = serving.PORT if args.port is None else args.port
 
-    def show(url: str) -> None:
-        call.out.line(f"{url}/")
+    def show(url: str, page: str = "/") -> None:
+        call.out.line(f"{url}{page}")
         if not args.no_browser:
             import webbrowser
 
-            webbrowser.open(f"{url}/")
+            webbrowser.open(f"{url}{page}")
 
     running = serving.url_of("127.0.0.1", port)
     if port and _is_holdfast(running):
@@ -198,7 +200,23 @@ def _ui(call: Call, args: Namespace) -> None:
         return
     with library.open(args.home) as memory:
         print_store_notes(memory, "ui", quiet=args.quiet)
-        serving.serve(memory, port=port, quiet=True, listening_at=show)
+        page = _page_of_folder(memory, args.hub)
+
+        def show_own(url: str) -> None:
+            show(url, page)
+            call.out.note("Ctrl-C ends it.")
+
+        serving.serve(memory, port=port, quiet=True, listening_at=show_own)
+
+
+def _page_of_folder(memory: Holdfast, named: str | None) -> str:
+    """The page of the hub that other commands use in this folder."""
+    from urllib.parse import quote
+
+    from holdfast.edges.project import choose
+
+    chosen = choose(memory, named=named, folder=os.getcwd())
+    return "/" if chosen.hub is None else f"/h/{quote(chosen.name, safe='')}"
 
 
 def _is_holdfast(url: str) -> bool:
@@ -214,6 +232,60 @@ def _is_holdfast(url: str) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(described, dict) and described.get("info", {}).get("title") == "Holdfast"
+
+
+def _proxy_options(parser: Parser) -> None:
+    parser.add_argument(
+        "--upstream", metavar="URL", help="the endpoint behind it; https://api.openai.com/v1"
+    )
+    parser.add_argument("--host", default="127.0.0.1", metavar="NAME", help="where (127.0.0.1)")
+    parser.add_argument("--port", type=whole, metavar="N", help="the port (7769); 0: a free one")
+    parser.add_argument(
+        "--key-from",
+        metavar="VARIABLE",
+        help="hold the endpoint's key, from this environment variable",
+    )
+    parser.add_argument(
+        "--key-file", metavar="FILE", help="the proxy's own key, which clients need"
+    )
+    parser.add_argument("--make-key", metavar="FILE", help="only make a key, in a new file")
+    parser.add_argument(
+        "--allow-host", action="append", metavar="NAME", help="a name that clients may call it by"
+    )
+
+
+def _proxy(call: Call, args: Namespace) -> None:
+    from holdfast.edges.server.key_file import make_key
+
+    if args.make_key:
+        call.out.line(f"The key is in {make_key(args.make_key)}.")
+        return
+    with imports_of("The proxy"):
+        from holdfast.edges.proxy import serving
+        from holdfast.edges.proxy.requests import Upstream
+    from holdfast.edges.hooks.memory import open_memory
+
+    given = args.upstream or call.settings["proxy.upstream"]
+    if not given:
+        raise InvalidInput(
+            "The proxy needs an endpoint behind it.",
+            hint="Name it: --upstream https://api.openai.com/v1, or set `proxy.upstream`.",
+        )
+    # Before the store is opened: what is wrong with it is said first.
+    upstream = Upstream.parse(given)
+    with open_memory(call.home, words_only=False) as memory:
+        print_store_notes(memory, "proxy", quiet=args.quiet)
+        serving.serve(
+            memory,
+            upstream=upstream,
+            host=args.host,
+            port=serving.PORT if args.port is None else args.port,
+            hub=args.hub or "",
+            key_from=args.key_from,
+            local_key_file=args.key_file,
+            hosts=args.allow_host or (),
+            quiet=args.quiet,
+        )
 
 
 COMMANDS = (
@@ -247,6 +319,19 @@ COMMANDS = (
         _ui,
         "Where a server of Holdfast listens on the port, its page is opened. Otherwise one is\n"
         "started for this memory, on this machine alone, until Ctrl-C ends it.",
+        server="ignored",
+    ),
+    Command(
+        "proxy",
+        "Add memory to any OpenAI or Anthropic client: a proxy before its endpoint.",
+        "holdfast proxy --upstream https://api.openai.com/v1",
+        _proxy_options,
+        _proxy,
+        "Give a client the address of the proxy as its base URL. Each request gets what is always\n"
+        "kept in mind and what is relevant to the last message, and what was said is logged, as\n"
+        "with hooks. Answers come back as the endpoint sends them. The client's API key is sent\n"
+        "on and not kept; with --key-from the proxy holds it, and clients need the proxy's own.\n"
+        "The hub is chosen as for `holdfast mcp`, or by the header X-Hub-ID.",
         server="ignored",
     ),
 )

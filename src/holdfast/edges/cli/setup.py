@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from holdfast.domain.clock import SystemClock
 from holdfast.edges.cli import setup_output as output
 from holdfast.edges.cli.command import Command, Namespace, Parser
-from holdfast.edges.clients import folders, hooks, install, settings_file
+from holdfast.edges.clients import install_hooks, install_server, settings_file
 from holdfast.edges.clients.clients import CLIENTS, NAMES, SCOPES, Client, files_of, find
-from holdfast.edges.clients.hooks import HookFile
-from holdfast.edges.clients.install import Outcome
+from holdfast.edges.clients.install_hooks import HookFile
+from holdfast.edges.clients.install_server import Outcome
 from holdfast.edges.clients.program import (
     ON_PATH,
     Place,
@@ -92,10 +92,11 @@ def set_up_at(call: Call, args: Namespace, place: Place) -> int:
         output.clients(call, args, place)
         here = [client for client in _with_scope(args) if client.installed(place)]
         titles = ", ".join(client.title for client in here)
-        question = f"Set up {titles}?"
-        if args.dry_run:
-            question = f"Show what setting up {titles} would change?"
-        if not here or args.print or not call.offers(question):
+        if not here or args.print:
+            return 0
+        # A person who asks for a dry run has said yes to it.
+        is_asked = args.dry_run and call.out.terminal
+        if not is_asked and (args.dry_run or not call.offers(f"Set up {titles}?")):
             return 0
         args.all = True
     if args.print:
@@ -108,14 +109,16 @@ def set_up_at(call: Call, args: Namespace, place: Place) -> int:
         path = _files(client, args, place)[0]
         how = {"force": args.force, "dry_run": args.dry_run}
         line = _line(args, client)
-        return [install.set_up(client, path, args.name, line, now=SystemClock().now(), **how)]
+        return [
+            install_server.set_up(client, path, args.name, line, now=SystemClock().now(), **how)
+        ]
 
     def wire(client: Client) -> list[Outcome]:
         if args.no_hooks:
             return []
         now = SystemClock().now()
         return [
-            hooks.put_in(client, file, now=now, dry_run=args.dry_run)
+            install_hooks.put_in(client, file, now=now, dry_run=args.dry_run)
             for file in _hook_files(client, args, place)
         ]
 
@@ -133,6 +136,7 @@ def set_up_at(call: Call, args: Namespace, place: Place) -> int:
     # With --quiet nobody would read it.
     if not (args.quiet or args.dry_run or args.no_hooks or args.file or args.scope != "user"):
         output.proofs(call, args, place, chosen)
+        output.next_steps(call, place, chosen)
     return code
 
 
@@ -154,16 +158,18 @@ def tear_down_at(call: Call, args: Namespace, place: Place) -> int:
         how = {"force": args.force, "dry_run": args.dry_run}
         paths = _files(client, args, place)
         taken = ("ours", "other") if args.force else ("ours",)
-        holding = [path for path in paths if install.look(client, path, args.name).state in taken]
+        holding = [
+            path for path in paths if install_server.look(client, path, args.name).state in taken
+        ]
         return [
-            install.tear_down(client, path, args.name, now=SystemClock().now(), **how)
+            install_server.tear_down(client, path, args.name, now=SystemClock().now(), **how)
             for path in holding or paths[:1]
         ]
 
     def unwire(client: Client) -> list[Outcome]:
         now = SystemClock().now()
         taken = [
-            hooks.take_out(client, file, now=now, dry_run=args.dry_run)
+            install_hooks.take_out(client, file, now=now, dry_run=args.dry_run)
             for file in _hook_files(client, args, place)
         ]
         return [outcome for outcome in taken if outcome.changed]
@@ -177,9 +183,9 @@ def tear_down_at(call: Call, args: Namespace, place: Place) -> int:
         call.out.note("No client is set up; nothing was changed.")
     code = _each(call, args, place, every, unwire, chosen, hooks_first=True)
     if not (args.dry_run or args.file or args.scope != "user"):
-        from holdfast.edges.clients.warm import stop_unused
+        from holdfast.edges.clients.install_hooks import stop_unused
 
-        if stop_unused(call.home, place, hooks.command_of(sys.executable, args.home)):
+        if stop_unused(call.home, place, install_hooks.command_of(sys.executable, args.home)):
             call.out.note("The process that answers hooks ends in a few seconds.")
     return code
 
@@ -201,18 +207,18 @@ def _plugin(call: Call, args: Namespace, place: Place, *, out: bool) -> int:
     files = plugin_folder.plugin_files(
         folder,
         place,
-        hook=hooks.command_of(sys.executable, args.home),
+        hook=install_hooks.command_of(sys.executable, args.home),
         server=server or ["holdfast"],
         version=holdfast.__version__,
     )
-    work = hooks.take_out if out else hooks.put_in
+    work = install_hooks.take_out if out else install_hooks.put_in
     paths = [file.path for file in files]
-    with _alone(call, args), folders.recorded(call.home, paths):
+    with _alone(call, args), settings_file.recorded(call.home, paths):
         now = SystemClock().now()
         done = [work(client, file, now=now, dry_run=args.dry_run) for file in files]
         if out and not args.dry_run:
             plugin_folder.remove_empty(folder, files)
-            folders.remove_made(call.home, paths)
+            settings_file.remove_made(call.home, paths)
     output.plugin(call, args, folder, done)
     if not out:
         call.out.note(plugin_folder.how_to_use(folder))
@@ -240,7 +246,7 @@ def _each(
             try:
                 hook_files = _hook_files(client, args, place)
                 paths = [*_files(client, args, place), *(file.path for file in hook_files)]
-                with folders.recorded(call.home, paths):
+                with settings_file.recorded(call.home, paths):
                     # Taken out in the other order, so that each finds the file as it left it.
                     wired = wire(client) if hooks_first else []
                     outcomes = work(client)
@@ -250,11 +256,11 @@ def _each(
                 if hooks_first and not args.dry_run:
                     for file in hook_files:
                         if file.additions and not os.path.lexists(file.path):
-                            hooks.remove_backups(client, file)
+                            install_hooks.remove_backups(client, file)
                     removed = [one.path for one in (*outcomes, *wired) if one.result == "removed"]
                     for path in removed:
                         settings_file.remove_equal_backups(path)
-                    folders.remove_made(call.home, removed)
+                    settings_file.remove_made(call.home, removed)
             except HoldfastError as error:
                 if not args.all:
                     raise
@@ -283,7 +289,7 @@ def _check(args: Namespace) -> None:
     if args.file and args.client is None:
         raise InvalidInput("--file needs a client, whose format the file has.", hint="Name one.")
     if args.hub is not None:
-        from holdfast.text.normalise import clean_hub_name
+        from holdfast.text.clean import clean_hub_name
 
         # Said here and not by a server that a client cannot start, and tells nobody why.
         clean_hub_name(args.hub)
@@ -299,7 +305,7 @@ def _check(args: Namespace) -> None:
 def _line(args: Namespace, client: Client | None = None) -> list[str]:
     """The command line of the server; with the client, also whether hooks put memory into its
     prompts."""
-    is_wired = client is not None and hooks.inject(client) and not args.no_hooks
+    is_wired = client is not None and install_hooks.inject(client) and not args.no_hooks
     return command_line(
         ON_PATH if _is_shared(args) else program(sys.argv[0], sys.executable),
         hub=args.hub,
@@ -332,7 +338,9 @@ def _hook_files(client: Client, args: Namespace, place: Place) -> list[HookFile]
     of this machine."""
     if args.file or args.scope != "user":
         return []
-    return hooks.files_of(client, place, hooks.command_of(sys.executable, args.home))
+    return install_hooks.files_of(
+        client, place, install_hooks.command_of(sys.executable, args.home)
+    )
 
 
 def _with_scope(args: Namespace) -> list[Client]:

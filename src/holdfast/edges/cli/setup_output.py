@@ -1,22 +1,28 @@
-"""Output of setup and teardown: the list of clients, an entry to paste, and what was done."""
+"""Output of setup and teardown: the list of clients, an entry to paste, the difference that a run
+would make to a file, and what was done."""
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
+import textwrap
 from collections.abc import Sequence
+from difflib import unified_diff
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.edges.cli.command import Namespace
-from holdfast.edges.cli.setup_diff import diff
-from holdfast.edges.clients import hooks as hooks_of_clients
-from holdfast.edges.clients import settings_file
+from holdfast.edges.cli.output import counted
+from holdfast.edges.clients import install_hooks as hooks_of_clients
+from holdfast.edges.clients import json_text, settings_file
 from holdfast.edges.clients.clients import CLIENTS, Client, Scope
-from holdfast.edges.clients.install import Found, Outcome, look, rendered
+from holdfast.edges.clients.install_server import Found, Outcome, look, rendered
+from holdfast.edges.clients.jsonc import Malformed
 from holdfast.edges.clients.program import Place
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
+
 
 # The default name of the entry.
 NAME = "holdfast"
@@ -89,8 +95,12 @@ def clients(call: Call, args: Namespace, place: Place) -> None:
             ]
         )
         return
+    absent: list[tuple[Client, Scope, bool, Found]] = []
+    if call.out.terminal:
+        absent = [row for row in rows if not row[2] and row[3].state == "absent"]
+        rows = [row for row in rows if row not in absent]
     call.out.table(
-        ("client", "installed", "set up", "scope", "file"),
+        ("client", "installed", "set up", "scope", "file") if rows else (),
         [
             (
                 client.name,
@@ -105,7 +115,33 @@ def clients(call: Call, args: Namespace, place: Place) -> None:
     for client, _, _, seen in rows:
         if seen.reason:
             call.out.note(f"{client.title}: {seen.reason}")
+    if absent:
+        names = ", ".join(dict.fromkeys(client.name for client, *_ in absent))
+        call.out.note(_wrapped(f"Not found on this machine: {names}."))
     call.out.note("`holdfast setup CLIENT` sets one up; `holdfast setup --all`, all that are here.")
+
+
+def _wrapped(text: str) -> str:
+    """A long note, for a terminal of 80 columns."""
+    return "\n".join(textwrap.wrap(text, 80, break_on_hyphens=False))
+
+
+def next_steps(call: Call, place: Place, chosen: Sequence[Client]) -> None:
+    """What was said before hooks were there can be taken in."""
+    from holdfast.edges.cli.imports import NAMES
+    from holdfast.edges.hooks.past_sessions import transcript_files
+
+    names = {command: source for source, command in NAMES.items()}
+    for client in chosen:
+        if client.name not in names:
+            continue
+        count = len(transcript_files(names[client.name], place.home))
+        if count:
+            call.out.note(
+                f"{counted(count, 'conversation')} of {client.title} from before"
+                f" {'is' if count == 1 else 'are'} on this machine;\n"
+                f"`holdfast import {client.name}` takes {'it' if count == 1 else 'them'} in."
+            )
 
 
 def found(client: Client, args: Namespace, place: Place, scope: Scope) -> Found:
@@ -170,7 +206,10 @@ def _show_hook(call: Call, args: Namespace, outcome: Outcome) -> None:
         call.out.note(f"{outcome.client.title}, hooks: {_result(args, outcome)} {outcome.path}")
         return
     would = "would be " if args.dry_run else ""
-    call.out.line(f"  hooks   {outcome.path} ({would}{outcome.result})")
+    # A whole file of ours in that folder is a command that a person types.
+    is_command = os.path.basename(os.path.dirname(outcome.path)) == "commands"
+    label = "/memory" if is_command else "hooks"
+    call.out.line(f"  {label:<8}{outcome.path} ({would}{outcome.result})")
 
 
 def _note_backups(call: Call, outcomes: Sequence[Outcome]) -> None:
@@ -186,7 +225,7 @@ def _note_backups(call: Call, outcomes: Sequence[Outcome]) -> None:
 def plugin(call: Call, args: Namespace, folder: str, done: Sequence[Outcome]) -> None:
     """What became of the files of a plugin folder."""
     if call.out.json:
-        files = [{"file": one.path, "result": _result(args, one)} for one in done]
+        files = [_plain_hook(one, args) for one in done]
         call.out.value({"client": done[0].client.name, "plugin": folder, "files": files})
         return
     for one in done:
@@ -196,7 +235,7 @@ def plugin(call: Call, args: Namespace, folder: str, done: Sequence[Outcome]) ->
 def proofs(call: Call, args: Namespace, place: Place, chosen: Sequence[Client]) -> None:
     """A round trip: what a hook takes to answer, and whether the client's own program connects to
     the server, where it says so."""
-    from holdfast.edges.clients.proof import connected, hook_ms
+    from holdfast.edges.clients.verify import connected, hook_ms
 
     took = hook_ms(args.home)
     for client in chosen:
@@ -219,7 +258,7 @@ def _plain(done: Done, args: Namespace) -> dict[str, Any]:
         "backup": outcome.backup,
         "entry": outcome.entry,
         "installed": installed,
-        "hooks": [{"file": hook.path, "result": _result(args, hook)} for hook in hooks],
+        "hooks": [_plain_hook(hook, args) for hook in hooks],
     }
     if args.dry_run:
         plain["diff"] = "\n".join(diff(outcome))
@@ -228,6 +267,11 @@ def _plain(done: Done, args: Namespace) -> dict[str, Any]:
         if outcome.result != "removed":
             plain["undo"] = _undo(args, client)
     return plain
+
+
+def _plain_hook(hook: Outcome, args: Namespace) -> dict[str, Any]:
+    plain = {"file": hook.path, "result": _result(args, hook)}
+    return plain | ({"diff": "\n".join(diff(hook))} if args.dry_run else {})
 
 
 def _result(args: Namespace, outcome: Outcome) -> str:
@@ -258,3 +302,68 @@ def _shown(call: Call, path: str, place: Place) -> str:
     if call.out.terminal and path.startswith(place.home + os.sep):
         return f"~{path.removeprefix(place.home)}"
     return path
+
+
+# A longer line of a diff is a whole file on one line. It would hide the change, and show what else
+# the file holds.
+_LINE_CHARS_MAX = 200
+
+
+def diff(outcome: Outcome) -> list[str]:
+    """The lines that change, and none around them: those may hold the keys of other servers."""
+    before, after = outcome.before.splitlines(), (outcome.after or "").splitlines()
+    lines = list(unified_diff(before, after, outcome.path, outcome.path, lineterm="", n=0))
+    if not before or not after:
+        # The whole file is ours: it is new, or goes.
+        return lines
+    longest = max(map(len, lines[2:]), default=0)
+    is_whole_file = len(before) == 1 or len(after) == 1
+    changed = [line for line in lines[2:] if line.startswith("-") or is_whole_file]
+    if max(map(len, changed), default=0) <= _LINE_CHARS_MAX:
+        return lines
+    return [
+        *lines[:2],
+        f"@@ inside a line of {longest:,} characters @@",
+        *_values(outcome),
+    ]
+
+
+def _values(outcome: Outcome) -> list[str]:
+    """The values that come and go, over several lines."""
+    for parse in (outcome.client.format.parse, json_text.parse):
+        try:
+            before, after = parse(outcome.before), parse(outcome.after or "")
+        except Malformed:
+            continue
+        return [
+            *_signed("-", _only_in(before, after)),
+            *_signed("+", _only_in(after, before)),
+        ]
+    # Each text was parsed before it was edited.
+    raise AssertionError(f"{outcome.path} is in no format of {outcome.client.name}")
+
+
+def _signed(sign: str, value: Any) -> list[str]:
+    if not value:
+        return []
+    return [f"{sign}{line}" for line in json.dumps(value, indent=2, ensure_ascii=False).split("\n")]
+
+
+def _only_in(value: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """The members of an object, and the items of its lists, that another one does not have."""
+    found: dict[str, Any] = {}
+    for key, item in value.items():
+        there = other.get(key)
+        if key not in other:
+            found[key] = item
+        elif isinstance(item, dict) and isinstance(there, dict):
+            inner = _only_in(item, there)
+            if inner:
+                found[key] = inner
+        elif isinstance(item, list) and isinstance(there, list):
+            items = [one for one in item if one not in there]
+            if items:
+                found[key] = items
+        elif item != there:
+            found[key] = item
+    return found

@@ -36,7 +36,7 @@ def _init(call: Call, args: Namespace) -> None:
         partitions=args.partitions,
         citus=args.citus,
         role=args.role,
-        told=call.out.note,
+        report=call.out.note,
     )
     _show_prepared(call, prepared)
 
@@ -95,7 +95,7 @@ def _migrate(call: Call, args: Namespace) -> None:
     from holdfast.wiring.databases import migrate_store
 
     url = args.url or store_url(call.home, call.settings)
-    _show_prepared(call, migrate_store(url, told=call.out.note))
+    _show_prepared(call, migrate_store(url, report=call.out.note))
 
 
 def _index_options(parser: Parser) -> None:
@@ -170,10 +170,10 @@ def _restore_options(parser: Parser) -> None:
 
 
 def _restore(call: Call, args: Namespace) -> None:
-    from holdfast.files.attachments import archive
+    from holdfast.files.attachments import tar_archive
     from holdfast.wiring import make_home, store_file, store_url
     from holdfast.wiring.copies import check_backup, restore_backup
-    from holdfast.wiring.urls import without_password
+    from holdfast.wiring.databases import without_password
 
     path = store_file(call.home, call.settings)
     place = path or without_password(store_url(call.home, call.settings))
@@ -183,19 +183,21 @@ def _restore(call: Call, args: Namespace) -> None:
         # The usual hint is to bring back a backup.
         hint = "Name a file that `holdfast backup` has written; nothing was changed."
         raise StoreDamaged(error.message, hint=hint) from None
-    call.confirm(f"Replace everything in {place} with the backup {args.path}?")
+    # On a new machine there is nothing to replace.
+    if not path or os.path.exists(path):
+        call.confirm(f"Replace everything in {place} with the backup {args.path}?")
     make_home(call.home)
     # Its files are checked before anything is replaced.
-    with archive.unpacked_beside(args.path, call.home) as staged:
+    with tar_archive.unpacked_beside(args.path, call.home) as staged:
         with call.out.progress("restore") as step:
             if path:
                 kept = restore_backup(path, args.path, step, home=call.home)
             else:
                 kept = _restored_into(call, args.path, step)
-        there, missing = archive.put_back(call.local._attachments(), staged)
+        there, missing = tar_archive.put_back(call.local._attachments(), staged)
     if kept:
         # What only the store knew that was there before: its copy can be brought back with them.
-        archive.pack_unheld(kept + archive.BESIDE, call.local._attachments())
+        tar_archive.pack_unheld(kept + tar_archive.BESIDE, call.local._attachments())
     notes = _followed(call)
     if call.out.json:
         value = {"store": place, "safety_copy": kept}
@@ -229,7 +231,7 @@ def _restored_into(call: Call, backup: str, step: Progress) -> str:
 
 def _followed(call: Call) -> list[str]:
     """Brings the files in the hubs' folders in line with the backup; returns notes for the user."""
-    from holdfast.files import restored
+    from holdfast.files import restore
     from holdfast.files.atomic import hub_folder
 
     core = call.local.core.acting(sees_all=True)
@@ -239,7 +241,7 @@ def _followed(call: Call) -> list[str]:
         note
         for hub in hubs
         if hub.state == "active"
-        for note in restored.follow(core, hub, hub_folder(call.home, hub.name))
+        for note in restore.follow(core, hub, hub_folder(call.home, hub.name))
     ]
 
 

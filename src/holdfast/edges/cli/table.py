@@ -1,4 +1,5 @@
-"""The commands by group, and the module of each. Only the module that has the command is imported.
+"""The commands by group, and the module of each. Only the module that has the command is imported;
+a command that is missing from this index is found all the same, by importing all of them.
 
 A command is found by its own name (`holdfast backup`), behind the name of its group
 (`holdfast admin backup`), and by what people call it elsewhere (`holdfast search`).
@@ -14,7 +15,8 @@ from holdfast.errors import InvalidInput
 
 
 class Module(NamedTuple):
-    """A module of this package, and the first words of its commands in their order."""
+    """A module of this package, and the first words of its commands in their order, so that they
+    are found without importing it."""
 
     name: str
     words: tuple[str, ...]
@@ -67,10 +69,9 @@ GROUPS = (
         "clients, servers and tools",
         (
             Module("setup", ("setup", "teardown")),
-            Module("hook", ("hook", "session")),
-            Module("serve", ("mcp", "serve", "ui")),
-            Module("proxy", ("proxy",)),
-            Module("tools", ("tools", "call")),
+            Module("serve", ("mcp", "serve", "ui", "proxy")),
+            Module("agent", ("hook", "session", "tools", "call")),
+            Module("status", ("status",)),
         ),
     ),
     Group(
@@ -79,8 +80,7 @@ GROUPS = (
         (
             Module("hubs", ("where", "hub")),
             Module("people", ("member", "invite", "org", "team", "share")),
-            Module("keys", ("key",)),
-            Module("remote", ("login", "logout")),
+            Module("remote", ("key", "login", "logout")),
         ),
     ),
     Group(
@@ -89,8 +89,7 @@ GROUPS = (
         (
             Module("config", ("config", "completion")),
             Module("doctor", ("doctor",)),
-            Module("lifecycle", ("lifecycle", "stats", "embed", "usage")),
-            Module("scan", ("scan",)),
+            Module("upkeep", ("lifecycle", "stats", "embed", "usage", "scan")),
             Module("work", ("work", "jobs")),
             Module("transfer", ("export", "import", "move")),
             Module("store", ("store", "backup", "restore-backup")),
@@ -102,7 +101,7 @@ GROUPS = (
 # The commands of the first screen, in its order.
 FIRST = (
     *("remember", "recall", "context", "list", "get", "update", "forget", "undo"),
-    *("setup", "serve", "doctor"),
+    *("status", "setup", "ui", "doctor"),
 )
 
 # What people type who know other programs. A name that is already a command keeps its meaning.
@@ -158,6 +157,10 @@ def all_commands() -> list[Command]:
     return [command for group in GROUPS for command in commands_of(group)]
 
 
+def _words_of(group: Group) -> list[str]:
+    return [word for module in group.modules for word in first_words(module)]
+
+
 def group_named(name: str) -> Group | None:
     return next((group for group in GROUPS if group.name == name), None)
 
@@ -167,7 +170,7 @@ def find(words: list[str]) -> tuple[Command, int]:
     group, rest = split_group(words)
     if group is not None and not rest:
         raise InvalidInput(
-            f"Say what to do: `holdfast {group.name}` has {', '.join(group.words)}.",
+            f"Say what to do: `holdfast {group.name}` has {', '.join(_words_of(group))}.",
             hint=f"`holdfast help {group.name}` lists them.",
         )
     module = _module_of(rest[0], group)
@@ -199,11 +202,16 @@ def has_parts(word: str) -> bool:
 def _module_of(word: str, group: Group | None = None) -> Module | None:
     """The module that has the command of this name or synonym, in this group or in any."""
     word = SYNONYMS.get(word, word)
-    for one in (group,) if group else GROUPS:
-        for module in one.modules:
-            if word in module.words:
-                return module
-    return None
+    modules = [module for one in ((group,) if group else GROUPS) for module in one.modules]
+    for module in modules:
+        if word in module.words:
+            return module
+    return next((module for module in modules if word in first_words(module)), None)
+
+
+def first_words(module: Module) -> list[str]:
+    """The first words of the module's commands, as the module has them."""
+    return list(dict.fromkeys(row.name.partition(" ")[0] for row in commands_in(module)))
 
 
 def _among(rows: tuple[Command, ...], words: list[str]) -> tuple[Command, int]:
@@ -236,7 +244,7 @@ def _among(rows: tuple[Command, ...], words: list[str]) -> tuple[Command, int]:
 
 
 def _unknown(word: str) -> InvalidInput:
-    known = [name for group in GROUPS for name in (group.name, *group.words)]
+    known = [name for group in GROUPS for name in (group.name, *_words_of(group))]
     near = nearest(word, [*known, *SYNONYMS])
     guess = f"Did you mean `holdfast {SYNONYMS.get(near, near)}`? " if near else ""
     return InvalidInput(
@@ -247,7 +255,7 @@ def _unknown(word: str) -> InvalidInput:
 def _unknown_in(group: Group, word: str) -> InvalidInput:
     """A word that is no command of the group; it may be one of another group."""
     elsewhere = _module_of(word) is not None
-    near = word if elsewhere else nearest(word, [*group.words, *SYNONYMS])
+    near = word if elsewhere else nearest(word, [*_words_of(group), *SYNONYMS])
     guess = f"Did you mean `holdfast {SYNONYMS.get(near, near)}`? " if near else ""
     return InvalidInput(
         f"There is no `holdfast {group.name} {word}`.",

@@ -1,4 +1,5 @@
-"""Export and import of a hub, and moving everything to another store."""
+"""Export and import of a hub, export for other programs, and moving everything to another
+store."""
 
 from __future__ import annotations
 
@@ -8,17 +9,20 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING
 
-from holdfast.edges.cli import import_agents, import_instructions, import_programs, push
+from holdfast.edges.cli import imports, push
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import counted, plain_hub
 from holdfast.errors import AlreadyExists, InvalidInput, NotFound
 from holdfast.exporters import FORMATS
-from holdfast.text.characters import JSON_ESCAPES
+from holdfast.text.clean import JSON_ESCAPES
 
 if TYPE_CHECKING:
+    from holdfast.domain.memory import Memory
     from holdfast.edges.cli.call import Call
     from holdfast.edges.cli.output import Step
-    from holdfast.files.attachments.archive import Packed
+    from holdfast.engine.transfer.copy import Moved
+    from holdfast.exporters import Exporter
+    from holdfast.files.attachments.tar_archive import Packed
 
 
 # Lines between two looks at the progress bar.
@@ -33,8 +37,6 @@ def _export_options(parser: Parser) -> None:
 
 def _export(call: Call, args: Namespace) -> None:
     if args.format:
-        from holdfast.edges.cli.export_formats import export_as
-
         export_as(call, args)
         return
     if args.file == "-":
@@ -77,7 +79,7 @@ def _write_files(call: Call, args: Namespace) -> Packed | None:
     """The files that memories were made from, beside the export; None through a server."""
     if call.server:
         return None
-    from holdfast.files.attachments.archive import BESIDE
+    from holdfast.files.attachments.tar_archive import BESIDE
 
     path = args.file + BESIDE
     if args.force:
@@ -101,12 +103,14 @@ def _note_left_behind(call: Call) -> None:
 
 def _write_whole(call: Call, path: str) -> int:
     """The file is complete and flushed, or not there at all."""
-    from holdfast.system.atomic_file import replacing
+    from holdfast.files.atomic import file_errors
+    from holdfast.system.atomic_file import remove_abandoned, replacing
 
+    remove_abandoned(path)
     total = call.hub.statistics()
     expected = total.memories + total.changes + total.revisions
     count = 0
-    with replacing(path) as file, call.out.progress("export") as step:
+    with file_errors(path), replacing(path) as file, call.out.progress("export") as step:
         for line in call.hub.export():
             file.write(f"{line}\n".encode())
             count += 1
@@ -164,7 +168,7 @@ def _import(call: Call, args: Namespace) -> None:
 
 def _beside(file: str) -> str | None:
     """The archive of files that was written with an export, where it is beside it."""
-    from holdfast.files.attachments.archive import BESIDE
+    from holdfast.files.attachments.tar_archive import BESIDE
 
     return file + BESIDE if file != "-" and os.path.isfile(file + BESIDE) else None
 
@@ -206,7 +210,7 @@ def _move_options(parser: Parser) -> None:
 def _move(call: Call, args: Namespace) -> None:
     from holdfast.wiring import make_home, store_url
     from holdfast.wiring.copies import bring_attachments, move_store
-    from holdfast.wiring.urls import from_anywhere, refuse_password, without_password
+    from holdfast.wiring.databases import from_anywhere, refuse_password
 
     if not args.to:
         raise InvalidInput("Say where to.", hint="holdfast move --to postgresql://HOST/NAME")
@@ -229,13 +233,21 @@ def _move(call: Call, args: Namespace) -> None:
 
     try:
         with call.out.progress("move") as step:
-            moved = move_store(source, args.to, hub=args.hub or "", told=report)
+            moved = move_store(source, args.to, hub=args.hub or "", report=report)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_broken_off(far)) from None
     if args.switch:
         from holdfast.settings.file import save
 
         save(call.home, "store.url", from_anywhere(args.to))
+    _show_moved(call, args, moved, source, brought)
+
+
+def _show_moved(
+    call: Call, args: Namespace, moved: Moved, source: str, brought: tuple[int, int] | None
+) -> None:
+    from holdfast.wiring.databases import from_anywhere, without_password
+
     shown = without_password(args.to)
     rows = [
         (hub.name, table, str(found.rows), found.hash[:16])
@@ -310,9 +322,7 @@ COMMANDS = (
         server="works",
     ),
     # The one-word command comes last: it is what is meant where no other matches.
-    *import_agents.COMMANDS,
-    *import_instructions.COMMANDS,
-    *import_programs.COMMANDS,
+    *imports.COMMANDS,
     Command(
         "import",
         "Make a hub from an export, all of it or nothing; or take in a folder of files.",
@@ -338,3 +348,78 @@ COMMANDS = (
         "a line per table: hub, table, rows, hash on both sides.",
     ),
 )
+
+
+def export_as(call: Call, args: Namespace) -> None:
+    """Writes the hub's memories in a format, to a file, a folder or standard output."""
+    from holdfast.exporters import exporter_named
+
+    exporter = exporter_named(args.format)
+    counting = _Counting(call)
+    if args.file == "-":
+        if exporter.folder:
+            raise InvalidInput(f"{exporter.name} is a folder.", hint="Name one to write it to.")
+        call.out.utf8()
+        for _, text in exporter.write(counting.memories(), call.hub.name):
+            call.out.stdout.write(text)
+        return
+    if exporter.folder:
+        _write_folder(call, args, exporter, counting)
+    else:
+        _write_file(call, args, exporter, counting)
+    count = counting.count
+    if call.out.json:
+        value = {"file": args.file, "format": exporter.name, "memories": count}
+        call.out.value(value, result="exported")
+    elif call.out.terminal:
+        call.out.line(
+            f"Exported hub {call.hub.name}: {counted(count, 'memory')} in {args.file}.", "green"
+        )
+    else:
+        call.out.row("exported", call.hub.name, args.file, str(count))
+    call.out.note("It holds what is remembered now. `holdfast export FILE` has the history too.")
+
+
+class _Counting:
+    """The memories that go out, counted as they do."""
+
+    def __init__(self, call: Call) -> None:
+        self._call, self.count = call, 0
+
+    def memories(self) -> Iterator[Memory]:
+        from holdfast.exporters import exported
+
+        for memory in exported(self._call.hub.scan()):
+            self.count += 1
+            yield memory
+
+
+def _write_file(call: Call, args: Namespace, exporter: Exporter, counting: _Counting) -> None:
+    from holdfast.system.atomic_file import remove_abandoned, replacing
+
+    if os.path.isdir(args.file):
+        raise InvalidInput(f"{args.file} is a folder.", hint="Name a file in it.")
+    if os.path.exists(args.file) and not args.force:
+        raise AlreadyExists(f"{args.file} exists already.", hint="Replace it with --force.")
+    folder = os.path.dirname(os.path.abspath(args.file))
+    if not os.path.isdir(folder):
+        raise NotFound(f"There is no folder {folder}.", hint="Make it, or choose another.")
+    remove_abandoned(args.file)
+    with replacing(args.file) as file:
+        for _, text in exporter.write(counting.memories(), call.hub.name):
+            file.write(text.encode())
+
+
+def _write_folder(call: Call, args: Namespace, exporter: Exporter, counting: _Counting) -> None:
+    from holdfast.system.atomic_file import write_file
+
+    if os.path.lexists(args.file) and not os.path.isdir(args.file):
+        raise AlreadyExists(f"{args.file} is a file.", hint="Name a folder.")
+    os.makedirs(args.file, exist_ok=True)
+    if os.listdir(args.file) and not args.force:
+        raise AlreadyExists(
+            f"The folder {args.file} is not empty.",
+            hint="Name another, or write into it with --force.",
+        )
+    for name, text in exporter.write(counting.memories(), call.hub.name):
+        write_file(os.path.join(args.file, name), text.encode(), durable=False)

@@ -1,4 +1,4 @@
-"""What `holdfast --version` prints: the version, the embedding model, and where memories are kept.
+"""What `holdfast --version` prints: the version, the embedding model, and where the store is.
 
 It opens no store and loads no model, and prints the version whatever is wrong with the settings.
 """
@@ -29,17 +29,17 @@ def version(*, json: bool = False) -> str:
 
 def _installed() -> tuple[str, str]:
     from holdfast.settings import load
-    from holdfast.settings.home import home_folder
+    from holdfast.settings.file import home_folder
 
     home = home_folder()
     try:
         settings = load(home)
     except InvalidSetting as error:
         return f"unknown: {error.message}", home
-    return _model(settings["embed.model"]), _store(home, settings["store.url"], os.environ)
+    return model_of(settings["embed.model"]), store_of(home, settings["store.url"], os.environ)
 
 
-def _model(spec: str) -> str:
+def model_of(spec: str) -> str:
     if spec.strip() not in ("", "auto"):
         # A URL may hold a password.
         return spec.partition("@")[0]
@@ -50,11 +50,11 @@ def _model(spec: str) -> str:
     return str(holdfast_embed_s.IDENTITY)
 
 
-def _store(home: str, url: str, environ: Mapping[str, str]) -> str:
+def store_of(home: str, url: str, environ: Mapping[str, str]) -> str:
     if server := environ.get("HOLDFAST_SERVER"):
         return f"the server {server}"
     if url:
-        from holdfast.wiring.urls import without_password
+        from holdfast.wiring.databases import without_password
 
         return without_password(url)
     path = os.path.join(home, "memory.db")
@@ -65,4 +65,6 @@ def _store(home: str, url: str, environ: Mapping[str, str]) -> str:
         return f"{path} (not there yet)"
     if not header.startswith(_MAGIC):
         return f"{path} (not a store; `holdfast doctor` says more)"
-    return f"{path} (schema {int.from_bytes(header[_USER_VERSION], 'big')})"
+    schema = int.from_bytes(header[_USER_VERSION], "big")
+    # A new store has its schema in the write-ahead log at first, and 0 in the file.
+    return f"{path} (schema {schema})" if schema else path

@@ -9,10 +9,10 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from holdfast.edges.cli.import_agents import NAMES
+from holdfast.edges.cli.imports import NAMES
 from holdfast.edges.clients.clients import CLIENTS
 from holdfast.edges.clients.program import Place
-from holdfast.edges.hooks.history import transcript_files
+from holdfast.edges.hooks.past_sessions import transcript_files
 
 # Files of instructions that agents read, in the person's home and in a project.
 _OF_A_PERSON = (
@@ -45,7 +45,7 @@ def look_around(place: Place) -> Found:
 
 
 def is_new(home: str, environ: os._Environ[str] | dict[str, str]) -> bool:
-    """Whether nothing was ever kept there, and the environment names no other place."""
+    """Whether nothing was ever stored there, and the environment names no other place."""
     if environ.get("HOLDFAST_STORE_URL") or environ.get("HOLDFAST_SERVER"):
         return False
     return not any(os.path.exists(os.path.join(home, name)) for name in _KEPT)
@@ -61,10 +61,10 @@ def welcome(found: Found, home: str, place: Place) -> str:
     lines += _row("agents", found.agents or ("none that we know; any MCP client works",))
     if found.conversations:
         titles = {client.name: client.title for client in CLIENTS}
-        told = tuple(
+        counts = tuple(
             f"{count:,} of {titles[NAMES[one]]}" for one, count in found.conversations.items()
         )
-        lines += _row("conversations", told)
+        lines += _row("conversations", counts)
     if found.notes:
         lines += _row("instructions", found.notes)
     lines += ["", "Next:"]

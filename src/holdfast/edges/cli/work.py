@@ -115,8 +115,8 @@ def _watch(call: Call) -> None:
     import signal
     import threading
 
-    from holdfast.edges.listening import guard_log
-    from holdfast.edges.worker import Worker
+    from holdfast.edges.server.listening import guard_log
+    from holdfast.edges.server.worker import Worker
 
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -7,9 +7,10 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.memory import BOUNDARIES, CONTENT_TYPES, KINDS, LAYERS, STABILITIES, TRUSTS
+from holdfast.api.hub import HubMemory
 from holdfast.edges.cli import command
-from holdfast.edges.cli.command import Command, Namespace, Parser, whole
+from holdfast.edges.cli.bind import Flags, after, flag, text_of
+from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import counted, named, plain_memory, plain_receipt, short
 from holdfast.errors import InvalidInput
 
@@ -23,27 +24,17 @@ if TYPE_CHECKING:
 # remember
 
 
-def _field_options(parser: Parser) -> None:
-    command.add_category(parser)
-    parser.add_argument("--key", metavar="KEY", help="a name of its own; the same key updates")
-    parser.add_argument("--title", metavar="TEXT", help="instead of one taken from the content")
-    parser.add_argument("--tag", action="append", metavar="TAG", help="repeatable")
-    parser.offer("--kind", KINDS, metavar="KIND", help=", ".join(KINDS))
-    parser.offer("--stability", STABILITIES, metavar="HOW", help=", ".join(STABILITIES))
-    parser.offer("--layer", LAYERS, metavar="LAYER", help=", ".join(LAYERS))
-    parser.offer("--boundary", BOUNDARIES, metavar="WHO", help=", ".join(BOUNDARIES))
-    parser.add_argument("--session", metavar="NAME", help="the conversation it is from")
-    parser.add_argument("--speaker", metavar="NAME", help="who said it")
-    parser.add_argument("--occurred-at", metavar="WHEN", help=f"when it happened: {command.WHEN}")
-    parser.add_argument("--occurred-until", metavar="WHEN", help="when it was over")
-    parser.add_argument("--valid-from", metavar="WHEN", help="when it begins to hold")
-    parser.add_argument("--valid-until", metavar="WHEN", help="when it ceases to hold")
-    parser.add_argument("--ttl", metavar="SPAN", help="archive it after this long: 12h, 7d, 2w")
-    parser.add_argument("--summary", metavar="TEXT", help="instead of one taken from the content")
-    parser.offer("--content-type", CONTENT_TYPES, metavar="TYPE", help=", ".join(CONTENT_TYPES))
-    parser.offer("--trust", TRUSTS, metavar="WHO", help="who said it: " + ", ".join(TRUSTS))
-    parser.add_argument("--metadata", metavar="JSON", help="an object with whatever you need")
-    parser.add_argument("--pin", action="store_true", help="keep it from ageing")
+_PIN = flag("--pin")
+_TTL = flag("--ttl", metavar="SPAN", about="archive it after this long: 12h, 7d, 2w", convert=after)
+_REMEMBER = Flags(
+    HubMemory.remember,
+    omit=(
+        *("content", "ttl", "source", "source_agent", "assisted_by_agent"),
+        *("parent", "origin", "fetch"),
+    ),
+    pinned=_PIN,
+    expires_at=_TTL,
+)
 
 
 def _remember_options(parser: Parser) -> None:
@@ -51,18 +42,11 @@ def _remember_options(parser: Parser) -> None:
         "content", nargs="*", metavar="WORD", help="the content; - or a pipe reads it"
     )
     parser.add_argument("--file", nargs="+", metavar="FILE", help="the content of these files")
-    _field_options(parser)
-    parser.add_argument("--supersedes", metavar="REF", help="the memory whose place it takes")
-    parser.add_argument("--source-path", metavar="PATH", help="where it comes from")
+    _REMEMBER.add_to(parser)
 
 
 def _remember(call: Call, args: Namespace) -> None:
-    shared: dict[str, Any] = {
-        **_fields(call, args),
-        "supersedes": args.supersedes,
-        "source_path": args.source_path,
-        "source": "cli",
-    }
+    shared = {**_REMEMBER.values(call, args), "source": "cli"}
     if args.file:
         results = call.hub.remember_many(_of_files(call, args, shared))
     else:
@@ -84,55 +68,9 @@ def _remember(call: Call, args: Namespace) -> None:
     call.embed_left()
 
 
-_PLAIN_FIELDS = (
-    *("category", "key", "title", "summary", "kind", "stability", "layer", "boundary"),
-    *("session", "speaker", "content_type", "trust"),
-)
-
-
-def _fields(call: Call, args: Namespace) -> dict[str, Any]:
-    """The fields that were given, as the library takes them."""
-    fields: dict[str, Any] = {
-        **{name: getattr(args, name) for name in _PLAIN_FIELDS},
-        "tags": args.tag,
-        "occurred_at": call.when(args.occurred_at),
-        "occurred_until": call.when(args.occurred_until, end=True),
-        "valid_from": call.when(args.valid_from),
-        "valid_until": call.when(args.valid_until, end=True),
-        "expires_at": _expiry(call, args),
-        "metadata": _metadata(args.metadata),
-        "pinned": True if args.pin else None,
-    }
-    return {name: value for name, value in fields.items() if value is not None}
-
-
-def _expiry(call: Call, args: Namespace) -> Any:
-    if args.ttl is None:
-        return None
-    from holdfast.edges.cli.command import span
-
-    return call.now + span(args.ttl)
-
-
-def _metadata(text: str | None) -> Any:
-    if text is None:
-        return None
-    import json
-
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
-        raise InvalidInput(
-            "The metadata is not a JSON object.", hint="For example: --metadata '{\"ticket\": 12}'"
-        )
-    return value
-
-
 def _content(call: Call, words: Sequence[str]) -> str:
     if words:
-        return call.read("-", "text") if list(words) == ["-"] else " ".join(words)
+        return text_of(call, words)
     # `echo text | holdfast remember` means what is in the pipe.
     piped = sys.stdin is not None and not sys.stdin.isatty()
     if piped and (text := call.read("-", "text")).strip():
@@ -154,7 +92,7 @@ def _of_files(call: Call, args: Namespace, shared: dict[str, Any]) -> list[dict[
     drafts = []
     for path in args.file:
         # The path is what tells a new version of the file from a new memory.
-        place = shared["source_path"] or os.path.abspath(path)
+        place = shared.get("source_path") or os.path.abspath(path)
         drafts.append({"content": call.read(path, "a file"), **shared, "source_path": place})
     return drafts
 
@@ -224,21 +162,27 @@ def show_result(call: Call, result: Remembered) -> None:
 # update
 
 
+_UPDATE = Flags(
+    HubMemory.update,
+    omit=("content",),
+    expected_version=flag("--expect-version"),
+    pinned=_PIN,
+    expires_at=_TTL,
+)
+
+
 def _update_options(parser: Parser) -> None:
-    command.add_reference(parser)
+    _UPDATE.add_to(parser)
     parser.add_argument("content", nargs="*", metavar="WORD", help="new content; - reads it")
-    _field_options(parser)
     parser.add_argument("--unpin", action="store_true", help="let it age again")
     parser.add_argument("--clear", action="append", metavar="FIELD", help=_CLEAR)
-    parser.add_argument("--expect-version", type=whole, metavar="N", help="refuse if it moved on")
-    parser.add_argument("--reason", default="", metavar="TEXT", help="why; kept in the history")
 
 
 _CLEAR = "empty this field: key, session, speaker, occurred-at, valid-from, …; repeatable"
 
 
 def _update(call: Call, args: Namespace) -> None:
-    changes = _fields(call, args)
+    changes = _UPDATE.values(call, args)
     if args.unpin:
         changes["pinned"] = False
     if args.content:
@@ -246,14 +190,12 @@ def _update(call: Call, args: Namespace) -> None:
     for name in args.clear or ():
         field = name.replace("-", "_")
         changes[field] = () if field == "tags" else None
-    if not changes:
+    if not changes.keys() - {"reference", "expected_version", "reason"}:
         raise InvalidInput(
             "Say what to change.", hint="For example: holdfast update 12 --category fact"
         )
     began = call.now
-    memory = call.hub.update(
-        args.reference, expected_version=args.expect_version, reason=args.reason, **changes
-    )
+    memory = call.hub.update(**changes)
     _show_changed(call, "updated", [memory], began)
     call.embed_left()
 
@@ -261,47 +203,27 @@ def _update(call: Call, args: Namespace) -> None:
 # pin, unpin, archive, forget, restore
 
 
-def _one_option(parser: Parser) -> None:
-    command.add_reference(parser)
+def _changing(name: str, about: str, example: str, operation: Any, word: str) -> Command:
+    """A command that changes the memories it names and says which of them it changed."""
+    flags = Flags(operation)
+
+    def run(call: Call, args: Namespace) -> None:
+        began = call.now
+        done = flags.run(call, args)
+        memories = done if isinstance(done, list) else [done]
+        _show_changed(call, word, memories, began)
+        if word == "forgotten":
+            _say_how_to_restore(call, memories)
+
+    return Command(name, about, example, flags.add_to, run, _CHANGED, server="works")
 
 
-def _reasoned_options(parser: Parser) -> None:
-    command.add_reference(parser, many=True)
-    parser.add_argument("--reason", default="", metavar="TEXT", help="why; kept in the history")
-
-
-def _pin(call: Call, args: Namespace) -> None:
-    began = call.now
-    _show_changed(call, "pinned", [call.hub.pin(args.reference)], began)
-
-
-def _unpin(call: Call, args: Namespace) -> None:
-    began = call.now
-    _show_changed(call, "unpinned", [call.hub.unpin(args.reference)], began)
-
-
-def _archive(call: Call, args: Namespace) -> None:
-    reason = args.reason or "archived by hand"
-    began = call.now
-    done = call.hub.archive_many(args.references, reason=reason)
-    _show_changed(call, "archived", done, began)
-
-
-def _forget(call: Call, args: Namespace) -> None:
-    began = call.now
-    done = call.hub.forget_many(args.references, reason=args.reason)
-    _show_changed(call, "forgotten", done, began)
+def _say_how_to_restore(call: Call, forgotten: list[Memory]) -> None:
     kept = ""
     if not call.server:
         days = call.local.core.settings["forget.keep_days"]
         kept = f" It is kept for {days} days at least."
-    call.out.note(f"To undo: `holdfast restore {named(done)}`, or `holdfast undo`.{kept}")
-
-
-def _restore(call: Call, args: Namespace) -> None:
-    began = call.now
-    done = call.hub.restore_many(args.references, reason=args.reason)
-    _show_changed(call, "restored", done, began)
+    call.out.note(f"To undo: `holdfast restore {named(forgotten)}`, or `holdfast undo`.{kept}")
 
 
 # What is said of a memory that was so already.
@@ -338,15 +260,20 @@ def _show_changed(call: Call, word: str, memories: list[Memory], began: datetime
 # purge
 
 
+_PURGE = Flags(
+    HubMemory.purge_many,
+    references=flag("references", nargs="*"),
+    reason=flag(about="why; kept in the receipt"),
+)
+
+
 def _purge_options(parser: Parser) -> None:
-    help_ = "the memory: its number (12), its id (mem_…) or its key"
-    parser.add_argument("references", nargs="*", metavar="REF", help=help_)
+    _PURGE.add_to(parser)
     parser.add_argument(
         "--forgotten",
         action="store_true",
         help="what was forgotten longer than forget.keep_days ago",
     )
-    parser.add_argument("--reason", default="", metavar="TEXT", help="why; kept in the receipt")
     command.add_yes(parser)
 
 
@@ -362,12 +289,12 @@ def _purge(call: Call, args: Namespace) -> None:
     if args.forgotten:
         days = hub.core.settings["forget.keep_days"]
         call.confirm(f"Remove what was forgotten more than {days} days ago, for good?")
-        receipts = hub.purge_forgotten(reason=args.reason)
+        receipts = hub.purge_forgotten(reason=args.reason or "")
     else:
         if not args.yes:
             which = _named(call, args.references)
             call.confirm(f"Remove {which} and the whole history, for good?")
-        receipts = hub.purge_many(args.references, reason=args.reason)
+        receipts = _PURGE.run(call, args)
     if call.out.json:
         call.out.value([plain_receipt(one) for one in receipts], result="purged")
         return
@@ -415,50 +342,40 @@ COMMANDS = (
         _CHANGED,
         server="works",
     ),
-    Command(
+    _changing(
         "pin",
         "Keep a memory from ageing, and let it rank a little higher.",
         "holdfast pin 12",
-        _one_option,
-        _pin,
-        _CHANGED,
-        server="works",
+        HubMemory.pin,
+        "pinned",
     ),
-    Command(
+    _changing(
         "unpin",
         "Let a pinned memory age again.",
         "holdfast unpin 12",
-        _one_option,
-        _unpin,
-        _CHANGED,
-        server="works",
+        HubMemory.unpin,
+        "unpinned",
     ),
-    Command(
+    _changing(
         "archive",
         "Hide memories from recall and lists, and keep them.",
         'holdfast archive 12 13 --reason "project ended"',
-        _reasoned_options,
-        _archive,
-        _CHANGED,
-        server="works",
+        HubMemory.archive_many,
+        "archived",
     ),
-    Command(
+    _changing(
         "forget",
         "Hide memories everywhere; restore or undo brings them back.",
         'holdfast forget 12 --reason "wrong"',
-        _reasoned_options,
-        _forget,
-        _CHANGED,
-        server="works",
+        HubMemory.forget_many,
+        "forgotten",
     ),
-    Command(
+    _changing(
         "restore",
         "Bring back what was forgotten, archived or held for review.",
         "holdfast restore 12",
-        _reasoned_options,
-        _restore,
-        _CHANGED,
-        server="works",
+        HubMemory.restore_many,
+        "restored",
     ),
     Command(
         "purge",

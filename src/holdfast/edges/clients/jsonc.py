@@ -1,4 +1,4 @@
-"""Reads JSON with comments and trailing commas into nodes that know where in the text they stand.
+"""Reads JSON with comments and trailing commas into nodes that know their place in the text.
 
 It only reads: what to change, and how it should look, is for `json_text`. It is as strict as JSON
 but for those two, since a client must be able to read what we leave. What is plain JSON inside the
@@ -56,7 +56,7 @@ class Node(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A key of an object and its value; `comma` is where the comma behind it stands, or -1."""
+    """A key of an object and its value; `comma` is the position of the comma behind it, or -1."""
 
     key: str
     start: int
@@ -182,7 +182,7 @@ def _array(text: str, start: int, depth: int) -> Node:
 
 
 def _comma(text: str, end: int) -> tuple[int, int]:
-    """Where the comma behind a value stands, or -1, and where what follows begins."""
+    """The position of the comma behind a value, or -1, and where what follows begins."""
     at = _after_trivia(text, end)
     if text[at : at + 1] == ",":
         return at, _after_trivia(text, at + 1)

@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any
 
 from holdfast.edges.clients import settings_file
-from holdfast.edges.clients.hooks import CLAUDE_CODE_EVENTS, HookFile, nested
+from holdfast.edges.clients.install_hooks import CLAUDE_CODE_EVENTS, HookFile, nested
 from holdfast.edges.clients.program import Place
 from holdfast.errors import AlreadyExists
 

@@ -144,7 +144,7 @@ def _header(line: str) -> tuple[str, ...]:
 
 
 def _edited(text: str, path: Sequence[str], change: Callable[[Any], None]) -> str:
-    """The text with the table at the path changed, in the section where it stands."""
+    """The text with the table at the path changed, in the section that has it."""
     done = []
     for section in sections(text):
         new = section.text

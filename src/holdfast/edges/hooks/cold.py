@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from holdfast.edges.hooks import faults, front
+from holdfast.edges.hooks import error_log, front
 from holdfast.edges.hooks.event import parse
 
 
@@ -32,7 +32,7 @@ def answer_here(home: str, head: list[str], data: bytes) -> bytes:
             try:
                 work()
             except Exception as error:  # noqa: BLE001  the answer is there; the rest can wait
-                faults.note(home, event.kind, error)
+                error_log.note(home, event.kind, error)
     return answer.encode()
 
 

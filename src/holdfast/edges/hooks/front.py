@@ -10,6 +10,10 @@ input of the hook. The answer is `+` and the output; nothing at all means that t
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from _socket import socket
+
 # A client that waits longer than this would be noticed by the person.
 ANSWER_S = 1.2
 # More is no event but a mistake.
@@ -29,14 +33,38 @@ def home_of(words: list[str]) -> str:
     return os.path.abspath(os.path.expanduser(given))
 
 
-def socket_of(home: str) -> str:
-    """Where the warm process of a home listens."""
-    path = os.path.join(home, FOLDER, "socket")
+def socket_of(home: str, folder: str = FOLDER) -> str:
+    """Where a warm process of a home listens: that of hooks, or one of commands."""
+    path = os.path.join(home, folder, "socket")
     if len(os.fsencode(path)) <= _SOCKET_BYTES_MAX:
         return path
     from binascii import crc32
 
-    return f"/tmp/holdfast-{os.getuid()}/{crc32(os.fsencode(home)):08x}"
+    place = crc32(os.fsencode(os.path.join(home, folder)))
+    return f"/tmp/holdfast-{os.getuid()}/{place:08x}"
+
+
+def connect(path: str, wait_s: float) -> "socket":
+    """A connection to a process of this account; OSError where there is none.
+
+    The folder of a long home's socket is in /tmp, where another account may have made it before,
+    with a socket of its own in it or a link to one."""
+    import _socket
+
+    if os.lstat(os.path.dirname(path)).st_uid != os.getuid():
+        raise PermissionError("The folder of the socket belongs to somebody else.")
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        connection.settimeout(wait_s)
+        connection.connect(path)
+        if hasattr(_socket, "SO_PEERCRED"):
+            about = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
+            if int.from_bytes(about[4:8], sys.byteorder) != os.getuid():
+                raise PermissionError("Somebody else listens there.")
+    except OSError:
+        connection.close()
+        raise
+    return connection
 
 
 def _option(words: list[str], name: str) -> str:
@@ -48,15 +76,14 @@ def ask(home: str, head: list[str], data: bytes, wait_s: float = ANSWER_S) -> by
     long."""
     if not hasattr(os, "getuid"):
         return None
-    import _socket
+    from _socket import SHUT_WR
 
-    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    connection = None
     try:
-        connection.settimeout(wait_s)
-        connection.connect(socket_of(home))
+        connection = connect(socket_of(home), wait_s)
         fields = "\0".join(head).encode("utf-8", "surrogateescape")
         connection.sendall(b"%d\n" % len(fields) + fields + data)
-        connection.shutdown(_socket.SHUT_WR)
+        connection.shutdown(SHUT_WR)
         answer = b""
         while part := connection.recv(65_536):
             answer += part
@@ -65,7 +92,8 @@ def ask(home: str, head: list[str], data: bytes, wait_s: float = ANSWER_S) -> by
     except OSError:
         return None
     finally:
-        connection.close()
+        if connection is not None:
+            connection.close()
     return answer[1:] if answer[:1] == b"+" else None
 
 
@@ -108,7 +136,7 @@ def _note(home: str, words: list[str], error: BaseException) -> None:
         import site
 
         site.main()
-        from holdfast.edges.hooks.faults import note
+        from holdfast.edges.hooks.error_log import note
 
         note(home, words[0] if words else "", error)
     except BaseException:  # noqa: BLE001  there is nothing left to tell it to

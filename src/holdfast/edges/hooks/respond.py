@@ -13,6 +13,7 @@ from holdfast.edges.hooks import inject, transcripts
 from holdfast.edges.hooks.event import Event
 from holdfast.edges.hooks.session_state import SessionState, all_states, opened
 from holdfast.edges.project import hub_here
+from holdfast.text.facts.forget_request import asks_to_forget_last
 
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
@@ -108,7 +109,7 @@ def _prompt(
     if not event.prompt or event.subagent:
         state.add_event("prompt", at, 0)
         return ""
-    if inject.asks_to_forget(event.prompt):
+    if asks_to_forget_last(event.prompt):
         text = inject.forget_last(memory, hub, event.session)
         state.add_event("prompt", at, len(text), "forget that")
         return text
@@ -201,8 +202,8 @@ def log_turn(
     folder: str,
     run: str | None = None,
 ) -> int:
-    """Logs both sides of a turn of a transcript; 1 where it was new. `folder` is where the session
-    takes place, unless the turn says it; `run` is the change set of an import."""
+    """Logs both sides of a turn of a transcript; 1 where one of them was new. `folder` is where the
+    session takes place, unless the turn says it; `run` is the change set of an import."""
     given: dict[str, Any] = {
         "session": session,
         "source": client,
@@ -212,11 +213,13 @@ def log_turn(
     }
     own = "" if turn.name.startswith("said-") else turn.name
     seen = hub.observe_turn(turn.user, "", turn=own or transcripts.name_of(turn.user, ""), **given)
+    is_new = bool(seen.turns)
     if turn.assistant:
         # Of a turn with several answers the hook has seen the last one.
         name = own or transcripts.name_of(turn.user, turn.assistant)
-        hub.observe_turn("", turn.assistant, turn=name, noted="", **given)
-    return 1 if seen.turns else 0
+        seen = hub.observe_turn("", turn.assistant, turn=name, noted="", **given)
+        is_new = bool(seen.turns) or is_new
+    return 1 if is_new else 0
 
 
 def _close_stale(memory: Holdfast, named_hub: str, event: Event) -> None:

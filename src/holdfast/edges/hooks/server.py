@@ -19,19 +19,18 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NoReturn
 
-from holdfast.edges.hooks import faults, front
+from holdfast.edges.hooks import error_log, front
 from holdfast.edges.hooks.event import parse
 from holdfast.edges.hooks.memory import open_memory
 from holdfast.edges.hooks.respond import respond
+from holdfast.edges.local_socket import listen, mark, only_one
 from holdfast.errors import HoldfastError
-from holdfast.files.atomic import make_folder
 
 # How often it looks whether it is still wanted.
 _LOOK_S = 2.0
 # A hook that sends nothing is broken, and must not keep a thread.
 _REQUEST_S = 5.0
 _HEAD_BYTES_MAX = 1_000_000
-_BACKLOG = 64
 
 
 class Server:
@@ -47,12 +46,12 @@ class Server:
         self._model_ready = threading.Event()
         self._stop = threading.Event()
         self._works: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._program = _mark(front.__file__)
+        self._program = mark(front.__file__)
 
     def serve(self) -> None:
         """Answers hooks until it is no longer wanted."""
-        listener = _listen(self.path)
-        own = _mark(self.path)
+        listener = listen(self.path)
+        own = mark(self.path)
         threading.Thread(target=self._load_model, daemon=True).start()
         threading.Thread(target=self._work, daemon=True).start()
         listener.settimeout(_LOOK_S)
@@ -66,7 +65,7 @@ class Server:
                 threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
         finally:
             listener.close()
-            if _mark(self.path) == own:
+            if mark(self.path) == own:
                 with suppress(OSError):
                     os.unlink(self.path)
             self._finish()
@@ -76,7 +75,7 @@ class Server:
 
     def _is_wanted(self, own: tuple[int, int]) -> bool:
         is_idle = time.monotonic() - self._asked_at > self.idle_s and not self._running
-        is_current = _mark(self.path) == own and _mark(front.__file__) == self._program
+        is_current = mark(self.path) == own and mark(front.__file__) == self._program
         return is_current and not is_idle
 
     def _answer(self, connection: socket.socket) -> None:
@@ -110,7 +109,7 @@ class Server:
                 later=self._works.put,
             ).encode()
         except Exception as error:  # noqa: BLE001  the client's session must go on
-            faults.note(self.home, name, error)
+            error_log.note(self.home, name, error)
             return b""
 
     def _load_model(self) -> None:
@@ -138,7 +137,7 @@ class Server:
                 work()
             except Exception as error:  # noqa: BLE001  the next piece of work may succeed
                 if not self._stop.is_set():
-                    faults.note(self.home, "work", error)
+                    error_log.note(self.home, "work", error)
 
     def _finish(self) -> None:
         self._stop.set()
@@ -160,52 +159,16 @@ def _read(connection: socket.socket) -> tuple[list[str], bytes]:
     return head, rest[size:]
 
 
-def _listen(path: str) -> socket.socket:
-    """A socket that nobody else may use, also in the moment after it was made."""
-    folder = os.path.dirname(path)
-    make_folder(folder)
-    if os.stat(folder).st_uid != os.getuid():
-        raise PermissionError(f"{folder} belongs to somebody else.")
-    os.chmod(folder, 0o700)
-    with suppress(FileNotFoundError):
-        os.unlink(path)
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    before = os.umask(0o177)
-    try:
-        listener.bind(path)
-    finally:
-        os.umask(before)
-    listener.listen(_BACKLOG)
-    return listener
-
-
-def _mark(path: str) -> tuple[int, int]:
-    """What tells a file from another one at its place."""
-    try:
-        about = os.stat(path)
-    except OSError:
-        return (0, 0)
-    return (about.st_ino, about.st_mtime_ns)
-
-
 def main(home: str) -> NoReturn:
     """Runs the server, if no other does."""
-    import fcntl
-
-    make_folder(os.path.join(home, front.FOLDER))
-    lock = os.open(os.path.join(home, front.FOLDER, "server.lock"), os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    if not only_one(os.path.join(home, front.FOLDER)):
         sys.exit(0)
-    os.ftruncate(lock, 0)
-    os.write(lock, f"{os.getpid()}\n".encode())
     try:
         server = Server(home)
         signal.signal(signal.SIGTERM, server.stop)
         server.serve()
     except Exception as error:  # noqa: BLE001  nobody reads what a detached process prints
-        faults.note(home, "server", error)
+        error_log.note(home, "server", error)
     # Threads that wait for a model must not keep the process.
     os._exit(0)
 

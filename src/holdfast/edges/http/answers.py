@@ -3,6 +3,7 @@ wrong in the engine becomes the status and the code that a client can act on."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -31,11 +32,12 @@ from holdfast.errors import (
     StoreFull,
     StoreReadOnly,
     TooLarge,
+    code_of,
 )
 
 
 class Refused(HoldfastError):
-    """A request that is turned away before the engine hears of it."""
+    """A request that is refused before the engine is called."""
 
     def __init__(
         self,
@@ -55,24 +57,25 @@ class Refused(HoldfastError):
 
 
 # The first that fits counts.
-_STATUSES: tuple[tuple[type[HoldfastError], int, str], ...] = (
-    (TooLarge, 413, "body_too_large"),
-    (InvalidInput, 400, "invalid_input"),
-    (NotFound, 404, "not_found"),
-    (Forbidden, 403, "forbidden"),
-    (AlreadyExists, 409, "already_exists"),
-    (Conflict, 409, "conflict"),
-    (DeadlineExceeded, 504, "deadline_exceeded"),
-    (CallCancelled, 499, "cancelled"),
-    (StoreBusy, 503, "busy"),
-    (StoreClosed, 503, "stopping"),
-    (HubFull, 507, "hub_full"),
-    (StoreFull, 507, "store_full"),
-    (StoreReadOnly, 503, "read_only"),
-    (StoreError, 500, "store_error"),
-    (EmbedderError, 503, "model_unavailable"),
-    (ModelError, 503, "language_model_unavailable"),
-    (HoldfastError, 500, "error"),
+_STATUSES: tuple[tuple[type[HoldfastError], int], ...] = (
+    (TooLarge, 413),
+    (InvalidInput, 400),
+    (NotFound, 404),
+    (Forbidden, 403),
+    (AlreadyExists, 409),
+    (Conflict, 409),
+    (DeadlineExceeded, 504),
+    (CallCancelled, 499),
+    (StoreBusy, 503),
+    (StoreClosed, 503),
+    (HubFull, 507),
+    (StoreFull, 507),
+    (StoreReadOnly, 503),
+    (ServerUnreachable, 503),
+    (StoreError, 500),
+    (EmbedderError, 503),
+    (ModelError, 503),
+    (HoldfastError, 500),
 )
 # A busy store is asked again soon: writes take milliseconds.
 _RETRY_AFTER_S = "1"
@@ -98,6 +101,11 @@ def problem(
     return JSONResponse(body, status, headers)
 
 
+def status_of(kind: type[HoldfastError]) -> int:
+    """The status that a class of errors is answered with."""
+    return next(status for known, status in _STATUSES if issubclass(kind, known))
+
+
 def of_error(request: Request, error: HoldfastError) -> JSONResponse:
     """What the engine said, with its status and code; to who brings a key, without places on this
     machine."""
@@ -105,14 +113,13 @@ def of_error(request: Request, error: HoldfastError) -> JSONResponse:
     said, hint = (without_places(text, home) for text in (str(error), error.hint))
     if isinstance(error, Refused):
         return problem(error.status, error.code, said, error.details, error.headers, hint)
-    status, code = next((s, c) for kind, s, c in _STATUSES if isinstance(error, kind))
-    if isinstance(error, StoreError) and error.in_doubt:
-        # Not to be sent again by itself, as what is answered with 503 is.
-        status, code = 500, "in_doubt"
-    elif isinstance(error, ServerUnreachable) and error.again:
-        status, code = 503, "store_unreachable"
-    if isinstance(error, Forbidden) and error.act == "write":
-        code = "no_write_access"
+    status = status_of(type(error))
+    code = code_of(error)
+    if isinstance(error, ServerUnreachable) and not error.in_doubt:
+        # What is answered with 503 is sent again by itself, so nothing of it may have been written.
+        status, code = (503, code) if error.again else (500, StoreError.code)
+    elif isinstance(error, StoreError) and error.in_doubt:
+        status = 500
     headers = {"Retry-After": _RETRY_AFTER_S} if status == 503 else None
     command = without_places(error.command, home)
     return problem(status, code, said, headers=headers, hint=hint, command=command)
@@ -135,9 +142,10 @@ def install(app: FastAPI) -> None:
         if first["type"] == "json_invalid":
             said = f"{_NO_JSON} (at character {first['loc'][-1]})."
             return problem(400, "invalid_request", said)
-        where = ".".join(str(part) for part in first["loc"] if part not in ("body", "query"))
         details = [{"where": list(one["loc"]), "what": one["msg"]} for one in error.errors()]
-        message = f"{where or 'The request'}: {first['msg']}."
+        # A misspelt field is two errors: one is missing, and one is not known.
+        said = "; ".join(_wrong(one) for one in error.errors()[:_ERRORS_SAID])
+        message = f"{said}."
         return problem(400, "invalid_request", message, details)
 
     @app.exception_handler(HTTPException)
@@ -149,7 +157,19 @@ def install(app: FastAPI) -> None:
         headers = dict(error.headers) if error.headers else {}
         if error.status_code == 405:
             headers["Allow"] = ", ".join(_methods_at(request))
-        return problem(error.status_code, code, str(error.detail), headers=headers)
+        hint = _LISTED if error.status_code in (404, 405) else ""
+        return problem(error.status_code, code, str(error.detail), headers=headers, hint=hint)
+
+
+# The rest is in the details.
+_ERRORS_SAID = 3
+_LISTED = "/openapi.json lists the paths and their methods."
+
+
+def _wrong(error: Mapping[str, Any]) -> str:
+    """An error of a field, by its name: the first part of its place says body, query or path."""
+    where = ".".join(str(part) for part in error["loc"][1:])
+    return f"{where or 'The request'}: {error['msg']}"
 
 
 def _methods_at(request: Request) -> list[str]:

@@ -1,5 +1,5 @@
 """The app: routes, what a request passes before them, and what a server keeps while it runs.
-Whoever serves it opens the memory and closes it."""
+The server that runs it opens and closes the memory."""
 
 from __future__ import annotations
 
@@ -13,18 +13,16 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 import holdfast
-from holdfast.edges.cross_origin import CrossOriginGuard, CrossOriginRules, SecurityHeaders
 from holdfast.edges.http import (
-    agents,
     answers,
-    batches,
+    changes,
     events,
     health,
-    history,
     hubs,
     journal,
     lifecycle,
     log,
+    mcp_routes,
     memories,
     operations,
     people,
@@ -33,10 +31,12 @@ from holdfast.edges.http import (
     uploads,
 )
 from holdfast.edges.http.client_identity import Identify, Streams
+from holdfast.edges.http.concurrency import Admission, Places
 from holdfast.edges.http.limits import Bodies, Limits, RateLimit, SessionRateLimit, has_no_place
-from holdfast.edges.http.places import Admission, Places
 from holdfast.edges.http.shapes import ErrorOut
-from holdfast.edges.web import cookie
+from holdfast.edges.mcp.protocol import PATH as MCP_PATH
+from holdfast.edges.server.cross_origin import CrossOriginGuard, CrossOriginRules, SecurityHeaders
+from holdfast.edges.web import sign_in
 from holdfast.edges.web.routes import routes as page_routes
 
 if TYPE_CHECKING:
@@ -56,13 +56,11 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
     **{code: {"content": _ERROR} for code in _STATUSES[1:]},
 }
 
-# In this order: `find` would be taken for the name of a memory by the routes of one.
 _ROUTERS = (
-    batches.router,
     uploads.router,
     memories.router,
     recall.router,
-    history.router,
+    changes.router,
     journal.router,
     log.router,
     journal.consolidation_router,
@@ -110,11 +108,11 @@ def create_app(
     answers.install(app)
     # First, so that a request of an agent is not compared with all the routes below: that takes
     # 0.5 ms, a seventh of what it costs to start a session.
-    app.state.agents = agents.Agents(app.state, limits=limits)
+    app.state.agents = mcp_routes.Agents(app.state, limits=limits)
     # Without this the address without a slash would be answered with a redirect, which clients of
     # MCP do not follow.
-    app.router.routes.append(Route(agents.PATH, app.state.agents, include_in_schema=False))
-    app.mount(agents.PATH, app.state.agents)
+    app.router.routes.append(Route(MCP_PATH, app.state.agents, include_in_schema=False))
+    app.mount(MCP_PATH, app.state.agents)
     for router in _ROUTERS:
         app.include_router(router, prefix="/v1")
     app.include_router(uploads.jobs, prefix="/v1")
@@ -144,9 +142,9 @@ def _add_middleware(app: FastAPI, limits: Limits, *, key_needed: bool) -> None:
     app.add_middleware(SessionRateLimit, limits=limits)
     app.add_middleware(Identify)
     app.add_middleware(RateLimit, limits=limits)
-    app.add_middleware(cookie.CookieSignIn)
+    app.add_middleware(sign_in.CookieSignIn)
     rules = CrossOriginRules.checked(limits.hosts, limits.origins, key_needed=key_needed)
-    rules = rules._replace(cookie=f"{cookie.NAME}=", has_page=True)
+    rules = rules._replace(cookie=f"{sign_in.NAME}=", has_page=True)
     app.add_middleware(CrossOriginGuard, rules=rules)
     app.add_middleware(health.Watching, counts=app.state.counts)
     # Outside everything that answers by itself, so that no response is without its headers.

@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, tzinfo
 from typing import Any, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, create_model, model_validator
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
+from holdfast.api.operation import operation_of
+from holdfast.api.parameters import PARAMETERS
 from holdfast.api.wire import OMITTED, REQUIRED, arguments_of
 from holdfast.domain.memory import Origin
 
@@ -49,27 +51,65 @@ class OriginIn(Body):
     hash: str
 
 
+class Parameters(BaseModel):
+    """The parameters of an address. Unknown ones are ignored, and a text is read as the type."""
+
+
 def body_of(
     operation: Callable[..., Any],
     *,
     without: tuple[str, ...] = (),
     fields: Mapping[str, tuple[Any, Any]] | None = None,
 ) -> Any:
-    """A body with the arguments of an operation but those in `without`. `fields` gives the type
-    and the default of fields that differ from their argument, and of more fields.
+    """A body with the arguments of an operation but those in `without`, each described and limited
+    as it is declared. `fields` gives the type and the default of fields that differ from their
+    argument, and of more fields.
 
     To be subclassed, so that it has a name and a docstring of its own."""
-    own = dict(fields or {})
+    return _model(Body, operation, without, dict(fields or {}))
+
+
+def query_of(
+    operation: Callable[..., Any],
+    *,
+    without: tuple[str, ...] = (),
+    fields: Mapping[str, tuple[Any, Any]] | None = None,
+) -> Any:
+    """The same for the parameters of an address."""
+    return _model(Parameters, operation, without, dict(fields or {}))
+
+
+def _model(
+    base: type[BaseModel],
+    operation: Callable[..., Any],
+    without: tuple[str, ...],
+    own: dict[str, tuple[Any, Any]],
+) -> Any:
+    declared = operation_of(operation)
+    limits = {} if declared is None else declared.limits
     found: dict[str, tuple[Any, Any]] = {}
     for name, hint, default in arguments_of(operation):
         if name in own:
             found[name] = own.pop(name)
         elif name not in without:
-            found[name] = (_in_json(hint), None if default is OMITTED else default)
-            if default is REQUIRED:
-                found[name] = (_in_json(hint), ...)
+            hint = _in_json(hint)
+            given = ... if default is REQUIRED else None if default is OMITTED else default
+            found[name] = (hint, _field(name, hint, given, limits.get(name)))
     made: Any = create_model
-    return made("Fields", __base__=Body, **found, **own)
+    return made("Fields", __base__=base, **found, **own)
+
+
+def _field(name: str, hint: Any, default: Any, most: int | None) -> Any:
+    """One field. A limit is the largest number, or the most items, that a server takes."""
+    settings: dict[str, Any] = {}
+    if most is not None:
+        takes_numbers = hint is int or int in get_args(hint)
+        settings = {"ge": 1, "le": most} if takes_numbers else {"max_length": most}
+    if name in PARAMETERS:
+        settings["description"] = PARAMETERS[name].described
+    if default == ():
+        return Field(default_factory=list, **settings)
+    return Field(default=default, **settings)
 
 
 def _in_json(hint: Any) -> Any:

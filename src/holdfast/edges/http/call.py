@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Header, Request
 from fastapi.routing import APIRoute
+from pydantic import BaseModel
 
 from holdfast.api.caller import Caller
 from holdfast.api.hub import HubMemory
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 
 # Where a client says which hub it means: a name or an id.
 HUB_HEADER = "X-Hub-ID"
-# Names under which a key must not stand in an address: addresses are logged and passed on.
+# Query parameters that must not hold a key: URLs are logged and passed on.
 _KEYS_IN_QUERY = ("key", "api_key", "apikey", "token", "access_token")
-# One of our keys is known by its form, under whatever name it stands.
+# A key of Holdfast is recognised by its form, whatever the parameter is called.
 _KEY = re.compile(re.escape(keys.KEY_PREFIX) + r"[A-Za-z0-9_-]{43}")
 
 
@@ -44,12 +45,12 @@ class Call:
         self.also: Callable[[Writer], None] | None = None
 
     def look_up_within(self, seconds: float) -> None:
-        """Gives the store this long to say who asks and which hub is meant."""
+        """Limits how long the store may take to look up the caller and the hub."""
         self._looking = self.memory.core.acting(deadline_s=seconds)
 
     @cached_property
     def caller(self) -> Caller:
-        """Who asks; 401 where a key is needed and none that opens is there."""
+        """The caller; 401 where a key is needed and no valid one was sent."""
         asked = self.request.query_params.multi_items()
         if any(name.lower() in _KEYS_IN_QUERY or _KEY.search(value) for name, value in asked):
             raise Refused(
@@ -91,7 +92,7 @@ class Call:
     def hub_of_members(self, *, lasting: bool = False) -> HubMemory:
         """The hub that is meant, for its members: for what has no boundary of its own, and so is
         not for those who see only what is shared beyond the hub."""
-        hub, standing = self.caller.stands(self.hub_name)
+        hub, standing = self.caller.hub_standing(self.hub_name)
         if standing.role is None:
             raise Forbidden(
                 f"You are not a member of the hub `{hub.called}`.",
@@ -105,7 +106,7 @@ def _require_known(request: Request, names: Sequence[str]) -> None:
     route = request.scope.get("route")
     if not names or not isinstance(route, APIRoute) or not route.include_in_schema:
         return
-    known = [field.alias for field in route.dependant.query_params]
+    known = [name for field in route.dependant.query_params for name in _names_in(field)]
     for name in names:
         if name not in known:
             raise Refused(
@@ -115,6 +116,14 @@ def _require_known(request: Request, names: Sequence[str]) -> None:
                 hint=f"There are: {', '.join(known)}." if known else "It takes none.",
                 details=[{"where": ["query", name[:100]], "what": "unknown"}],
             )
+
+
+def _names_in(field: Any) -> list[str]:
+    """The names that a parameter of a route has in the address; a model has one for each field."""
+    kind = field.field_info.annotation
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return [info.alias or name for name, info in kind.model_fields.items()]
+    return [field.alias]
 
 
 def _unauthorized(message: str) -> Refused:

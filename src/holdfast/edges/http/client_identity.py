@@ -20,7 +20,7 @@ from starlette.requests import Request
 
 from holdfast.edges.http.answers import Refused, of_error
 from holdfast.edges.http.call import Call
-from holdfast.edges.http_protocol import connection_of
+from holdfast.edges.server.http_protocol import connection_of
 from holdfast.errors import HoldfastError
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import Memory
 from holdfast.edges.http.answers import Refused
 from holdfast.edges.http.call import Call, Calling
-from holdfast.edges.http.plain import plain_change, plain_receipt
+from holdfast.edges.http.to_json import plain_change, plain_receipt
 from holdfast.engine import change_feed
 from holdfast.engine.change_feed import News, Purges
 from holdfast.errors import HoldfastError, StoreClosed, StoreError
@@ -51,9 +51,9 @@ async def events(
     if listeners.total() >= _LISTENERS_MAX or listeners[call.caller.actor] >= _LISTENERS_EACH:
         raise Refused(503, "overloaded", "Too many listen already.", headers={"Retry-After": "30"})
     last = last_event_id or await run_in_threadpool(change_feed.newest, _changes(hub))
-    told = await run_in_threadpool(change_feed.purges_before, hub.scope, last_event_id)
+    purges = await run_in_threadpool(change_feed.purges_before, hub.scope, last_event_id)
     return StreamingResponse(
-        _stream(call, last, told),
+        _stream(call, last, purges),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
@@ -65,7 +65,7 @@ async def _stream(call: Call, last: str | None, purges: Purges) -> AsyncIterator
     state.listeners[who] += 1
     quiet = 0.0
     begun = call.memory.core.now()
-    told: set[tuple[str, int]] = set()
+    sent: set[tuple[str, int]] = set()
     try:
         yield ": listening\n\n"
         while not state.stopping.is_set():
@@ -80,7 +80,7 @@ async def _stream(call: Call, last: str | None, purges: Purges) -> AsyncIterator
                     yield _event("end", {})
                     return
             if found.purged:
-                # First: the change that was told last may be gone with it, so that more is missed.
+                # First, as the change that was sent last may be purged too, so that more is missed.
                 gone = [plain_receipt(receipt) for receipt in found.purged]
                 yield _event("purge", {"receipts": gone})
             if found.missed:
@@ -89,8 +89,8 @@ async def _stream(call: Call, last: str | None, purges: Purges) -> AsyncIterator
                 touched = [{"id": one, "version": version} for one, version in memories]
                 what = {"change": plain_change(change), "memories": touched}
                 yield _event("change", what, change.id)
-            new = [one for one in found.read if (one.id, one.version) not in told]
-            told = {(one.id, one.version) for one in found.read}
+            new = [one for one in found.read if (one.id, one.version) not in sent]
+            sent = {(one.id, one.version) for one in found.read}
             if new:
                 yield _event("text", {"memories": [_plain_read(one) for one in new]})
             same = (found.last, found.purges) == (last, purges)
@@ -121,7 +121,7 @@ def _plain_read(memory: Memory) -> dict[str, Any]:
 def _since(call: Call, last: str | None, begun: datetime, purges: Purges) -> News:
     """What is new since the last change that was seen, as the caller sees it now."""
     again = Call(call.request, call.memory, key_needed=call.key_needed)
-    _, standing = again.caller.stands(again.hub_name)
+    _, standing = again.caller.hub_standing(again.hub_name)
     hub = again.hub()
 
     def is_member() -> bool:
@@ -134,7 +134,7 @@ def _since(call: Call, last: str | None, begun: datetime, purges: Purges) -> New
         return news
     # A role or a key that was taken away while this was read: nothing of it is sent.
     later = Call(call.request, call.memory, key_needed=call.key_needed)
-    _, standing_later = later.caller.stands(later.hub_name)
+    _, standing_later = later.caller.hub_standing(later.hub_name)
     return news if standing_later == standing else News(last, purges)
 
 

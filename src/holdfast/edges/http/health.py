@@ -32,10 +32,9 @@ REQUEST_ID = "X-Request-ID"
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 # A request id that a client sends is taken over where it is harmless in a log.
 _HARMLESS = re.compile(r"[A-Za-z0-9._-]{1,64}")
-# Whoever asks wants to send requests elsewhere soon; a store that is waited for for longer (see
-# `connections`) is not ready.
+# A load balancer wants an answer soon; a store that takes longer (see `connections`) is not ready.
 _READY_WAIT_S = 1.5
-# Looks at the store that are not over yet: while it does not answer, no more threads are kept.
+# Checks of the store that may run at once, so that a store that hangs does not use up threads.
 _LOOKS_MAX = 2
 
 
@@ -151,7 +150,7 @@ def _answers(call: Call) -> bool:
 
 @router.get("/metrics", include_in_schema=False)
 def metrics(call: Calling) -> Response:
-    """Counts for Prometheus, for whoever may use the server at all."""
+    """Counts for Prometheus, for every caller who may use the server."""
     assert call.caller
     counts: Counts = call.request.app.state.counts
     return Response(generate_latest(counts.registry), media_type=CONTENT_TYPE_LATEST)

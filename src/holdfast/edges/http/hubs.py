@@ -12,8 +12,8 @@ from holdfast.domain.access import Act
 from holdfast.domain.hub import Hub
 from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Call, Calling
-from holdfast.edges.http.plain import plain_hub
 from holdfast.edges.http.shapes import Deleted, HubOut, Many, One, ThisHub
+from holdfast.edges.http.to_json import plain_hub
 from holdfast.engine.people import members
 
 router = APIRouter(prefix="/hubs", tags=["hubs"])
@@ -43,9 +43,9 @@ def list_hubs(call: Calling) -> Any:
 
 @router.post("", status_code=status.HTTP_201_CREATED, response_model=One[HubOut])
 def create_hub(call: Calling, new: NewHub) -> Any:
-    """Makes a hub; whoever makes it owns it."""
+    """Makes a hub, which the caller owns."""
     made = call.caller.create_hub(new.name)
-    return {"data": plain_hub(*call.caller.stands(made.id))}
+    return {"data": plain_hub(*call.caller.hub_standing(made.id))}
 
 
 @router.get("/{hub_id}", response_model=One[HubOut])
@@ -62,7 +62,7 @@ def change_hub(call: Calling, hub_id: str, changes: HubChanges) -> Any:
 
 
 def _told(call: Call, hub_id: str) -> dict[str, Any]:
-    hub, standing = call.caller.stands(hub_id)
+    hub, standing = call.caller.hub_standing(hub_id)
     data = plain_hub(hub, standing)
     if standing.role is None:
         return data
@@ -82,11 +82,11 @@ def delete_hub(call: Calling, hub_id: str) -> Any:
 @joining.get("/hub", response_model=ThisHub)
 def this_hub(call: Calling) -> Any:
     """The hub that `X-Hub-ID` names, else the one the server uses; and the server's time."""
-    data = plain_hub(*call.caller.stands(call.hub_name))
+    data = plain_hub(*call.caller.hub_standing(call.hub_name))
     return {"data": data, "now": call.memory.core.now().isoformat()}
 
 
 def _allowed(call: Call, hub_id: str, act: Act) -> Hub:
-    hub, standing = call.caller.stands(hub_id)
+    hub, standing = call.caller.hub_standing(hub_id)
     call.caller.require(standing, act, hub.called)
     return hub

@@ -6,12 +6,13 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
+from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import Memory
-from holdfast.edges.http.bodies import Body
+from holdfast.edges.http.bodies import Body, body_of
 from holdfast.edges.http.call import Calling
-from holdfast.edges.http.once import IdempotencyKey, once
-from holdfast.edges.http.plain import plain_memory
+from holdfast.edges.http.idempotency import IdempotencyKey, once
 from holdfast.edges.http.shapes import JournalOut, MemoryOut, One, OneMemory, ResponseModel
+from holdfast.edges.http.to_json import plain_memory
 from holdfast.passes.consolidation.plan import (
     Consolidated,
     from_plain,
@@ -23,15 +24,10 @@ from holdfast.passes.consolidation.plan import (
 router = APIRouter(prefix="/journal", tags=["journal"])
 
 
-class NewEntry(Body):
+class NewEntry(
+    body_of(HubMemory.journal_add, fields={"source": (str, "api")})  # type: ignore[misc]
+):
     """What is to be written down; without a time, it is now."""
-
-    text: str
-    at: str | None = None
-    trust: str = "user"
-    source: str = "api"
-    source_agent: str | None = None
-    once: bool = False
 
 
 @router.post("", status_code=201, response_model=OneMemory)

@@ -6,12 +6,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
+from holdfast.api.hub import HubMemory
 from holdfast.domain.results import LifecycleMoves
-from holdfast.edges.http.bodies import Body
+from holdfast.edges.http.bodies import body_of
 from holdfast.edges.http.call import Calling
-from holdfast.edges.http.once import IdempotencyKey, once
-from holdfast.edges.http.plain import plain_memory
+from holdfast.edges.http.idempotency import IdempotencyKey, once
 from holdfast.edges.http.shapes import Many, MemoryOut, One, ResponseModel
+from holdfast.edges.http.to_json import plain_memory
 from holdfast.engine.upkeep.model_usage import KEPT_DAYS
 
 router = APIRouter(prefix="/lifecycle", tags=["lifecycle"])
@@ -33,11 +34,10 @@ class LifecycleOut(ResponseModel):
     change: str | None
 
 
-class LifecycleRequest(Body):
+class LifecycleRequest(
+    body_of(HubMemory.lifecycle)  # type: ignore[misc]
+):
     """What to run: everything that is due, or what is due of one category."""
-
-    dry_run: bool = False
-    category: str | None = None
 
 
 @router.post("", response_model=One[LifecycleOut])

@@ -1,6 +1,6 @@
 """What every request passes before a route: how large and how slow its body is, how many are asked
-at once, and how often by one key. Whoever is turned away gets the usual shape of an error; nobody
-is told more than that. Where a request comes from (Host, Origin), `edges.cross_origin` checks.
+at once, and how often by one key (token buckets). A request that is refused gets the usual shape of
+an error and nothing more. `server.cross_origin` checks where it comes from (Host, Origin).
 
 Plain ASGI, so that answers that stream are not held back.
 """
@@ -15,20 +15,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
-from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 
 from holdfast.edges.http.answers import problem
-from holdfast.edges.http.buckets import BUCKETS_MAX, TokenBuckets
 from holdfast.edges.http.client_identity import (
     KEYS_OF_A_PERSON,
     METHODS_WITH_BODY,
     Client,
     client_of,
 )
-from holdfast.edges.http_protocol import (
+from holdfast.edges.mcp.protocol import BODY_BYTES_MAX as MCP_BODY_BYTES_MAX
+from holdfast.edges.mcp.protocol import PATH as MCP_PATH
+from holdfast.edges.mcp.protocol import PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER, has_sessions
+from holdfast.edges.server.http_protocol import (
     BodyBudget,
     BodyBudgetSpent,
     BodyTooLarge,
@@ -36,11 +35,10 @@ from holdfast.edges.http_protocol import (
     connection_of,
     read_body,
 )
-from holdfast.edges.mcp.http import BODY_BYTES_MAX as MCP_BODY_BYTES_MAX
-from holdfast.edges.mcp.http import PATH as MCP_PATH
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
@@ -166,8 +164,8 @@ class RateLimit:
         await answer(scope, receive, send)
 
     def _pace_of_strangers(self, scope: Scope) -> tuple[float, float]:
-        """The burst and the pace of an address. Where a key is needed, whoever comes without one
-        that is known has little to ask for."""
+        """The burst and the rate of an address. Where a key is needed, requests without a valid one
+        get a low rate."""
         if not getattr(getattr(scope.get("app"), "state", None), "key_needed", False):
             return self._most, self._per_second
         burst = min(self._most, max(_STRANGER_BURST_MIN, self._per_second))
@@ -215,9 +213,8 @@ def starts_session(scope: Scope) -> bool:
     if scope["method"] != "POST" or not is_mcp(scope):
         return False
     headers = Headers(scope=scope)
-    version = headers.get(MCP_PROTOCOL_VERSION_HEADER)
-    with_sessions = version is None or version in HANDSHAKE_PROTOCOL_VERSIONS
-    return with_sessions and MCP_SESSION_ID_HEADER not in headers
+    known = SESSION_ID_HEADER in headers
+    return not known and has_sessions(headers.get(PROTOCOL_VERSION_HEADER))
 
 
 class _Delay:
@@ -311,3 +308,48 @@ class Bodies:
         finally:
             self._kept.subtract(most.keys())
             self._kept += Counter[str]()
+
+
+# With more buckets than this the fullest half is dropped: those would be full again soonest.
+BUCKETS_MAX = 10_000
+
+
+class TokenBuckets:
+    """One bucket for each name; a name that is new has a full one."""
+
+    def __init__(self, burst: float, per_second: float) -> None:
+        self._burst = burst
+        self._per_second = per_second
+        # Tokens left, and when that was counted.
+        self._buckets: dict[str, tuple[float, float]] = {}
+
+    def __len__(self) -> int:
+        return len(self._buckets)
+
+    def take(
+        self, name: str, now: float, burst: float | None = None, per_second: float | None = None
+    ) -> float:
+        """Takes a token and returns 0; where there is none, returns the seconds until there is.
+        `burst` and `per_second` apply to this bucket instead of the usual ones."""
+        burst = self._burst if burst is None else burst
+        per_second = self._per_second if per_second is None else per_second
+        left, counted_at = self._buckets.get(name, (burst, now))
+        left = min(burst, left + (now - counted_at) * per_second)
+        if left < 1:
+            self._buckets[name] = (left, now)
+            return (1 - left) / per_second
+        if len(self._buckets) >= BUCKETS_MAX and name not in self._buckets:
+            self._drop_fullest()
+        self._buckets[name] = (left - 1, now)
+        return 0.0
+
+    def give_back(self, name: str) -> None:
+        """Returns a token that was taken."""
+        if name in self._buckets:
+            left, counted_at = self._buckets[name]
+            self._buckets[name] = (left + 1, counted_at)
+
+    def _drop_fullest(self) -> None:
+        fullest = sorted(self._buckets, key=lambda name: self._buckets[name], reverse=True)
+        for name in fullest[: BUCKETS_MAX // 2]:
+            del self._buckets[name]

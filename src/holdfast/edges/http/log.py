@@ -6,13 +6,12 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field
 
+from holdfast.api.hub import HubMemory
 from holdfast.domain.results import CapturedDay, Flushed, LogRules, Noted, Observed
-from holdfast.edges.http.bodies import Body
+from holdfast.edges.http.bodies import body_of
 from holdfast.edges.http.call import Calling
-from holdfast.edges.http.once import IdempotencyKey, once
-from holdfast.edges.http.plain import plain_memory, plain_turn
+from holdfast.edges.http.idempotency import IdempotencyKey, once
 from holdfast.edges.http.shapes import (
     ArchivedOut,
     Many,
@@ -22,6 +21,7 @@ from holdfast.edges.http.shapes import (
     TextOut,
     TurnOut,
 )
+from holdfast.edges.http.to_json import plain_memory, plain_turn
 from holdfast.engine.upkeep.capture_stats import KEPT_DAYS
 
 router = APIRouter(tags=["log"])
@@ -29,26 +29,16 @@ router = APIRouter(tags=["log"])
 _TURNS_MAX = 500
 
 
-class NewTurn(Body):
+class NewTurn(
+    body_of(HubMemory.log_turn)  # type: ignore[misc]
+):
     """What was said, and by whom: user, assistant or system."""
 
-    role: str
-    content: str
-    source: str = "unknown"
-    session: str | None = None
-    at: str | None = None
-    speaker: str | None = None
-    trust: str | None = None
-    folder: str | None = None
 
-
-class Conversation(Body):
-    """A conversation to be kept: the messages given, else what the log has of the session."""
-
-    session: str
-    messages: list[Any] | None = None
-    name: str | None = None
-    at: str | None = None
+class Conversation(
+    body_of(HubMemory.archive_conversation)  # type: ignore[misc]
+):
+    """A conversation to archive: the messages given, else what the log has of the session."""
 
 
 @router.post("/log", status_code=201, response_model=One[TurnOut])
@@ -106,7 +96,7 @@ def archive_conversation(
             what.session, messages=what.messages, name=what.name, at=what.at
         )
         memory = None if done.memory is None else plain_memory(done.memory)
-        # Where files lie on the server is told to who has the machine.
+        # Only the owner of the machine learns where its files are.
         path = done.path if call.caller.local else None
         return 201, {"data": {"memory": memory, "path": path, "notes": list(done.notes)}}
 
@@ -133,31 +123,23 @@ class SizeOut(ResponseModel):
     year_bytes: int
 
 
-class Pause(Body):
+class Pause(
+    body_of(HubMemory.pause_log)  # type: ignore[misc]
+):
     """Until when nothing is logged; none: until it is resumed."""
 
-    until: str | None = None
 
-
-class Aside(Body):
+class Aside(
+    body_of(HubMemory.set_log_aside)  # type: ignore[misc]
+):
     """Sessions (by name, or a pattern with `*`) and folders that are not logged."""
 
-    sessions: list[str] = Field(default_factory=list)
-    folders: list[str] = Field(default_factory=list)
-    remove: bool = False
 
-
-class Forget(Body):
+class Forget(
+    body_of(HubMemory.forget_turns, fields={"dry_run": (bool, True)})  # type: ignore[misc]
+):
     """Which turns: all conditions have to be met. A dry run, which is the default, changes
     nothing."""
-
-    since: str | None = None
-    until: str | None = None
-    session: str | None = None
-    about: str | None = None
-    purge: bool = False
-    dry_run: bool = True
-    reason: str = ""
 
 
 class ForgottenOut(ResponseModel):
@@ -226,13 +208,13 @@ def forget_turns(
 
     def work() -> tuple[int, Any]:
         done = call.hub("manage", lasting=True).forget_turns(**what.model_dump())
-        told = {
+        data = {
             "total": done.total,
             "turns": [plain_turn(turn) for turn in done.turns],
             "memories": [plain_memory(memory) for memory in done.memories],
             "dry_run": done.dry_run,
         }
-        return 200, {"data": told}
+        return 200, {"data": data}
 
     return once(call, key, what, response, work)
 
@@ -245,19 +227,11 @@ def _rules(rules: LogRules) -> dict[str, Any]:
 observing_router = APIRouter(tags=["automatic memory"])
 
 
-class NewObservation(Body):
+class NewObservation(
+    body_of(HubMemory.observe_turn, without=("turn", "noted", "import_run"))  # type: ignore[misc]
+):
     """One turn of a conversation: what the user said and what the assistant answered. The mode is
     current, cron, heartbeat or consolidation."""
-
-    user: str
-    assistant: str
-    mode: str = "current"
-    session: str | None = None
-    source: str = "unknown"
-    at: str | None = None
-    speaker: str | None = None
-    trust: str | None = None
-    folder: str | None = None
 
 
 class ObservedOut(ResponseModel):
@@ -277,12 +251,11 @@ class NotedOut(ResponseModel):
     text: str
 
 
-class FlushedConversation(Body):
+class FlushedConversation(
+    body_of(HubMemory.flush)  # type: ignore[misc]
+):
     """A conversation to capture from, as messages with role and content or as a transcript; without
     one, the log is looked at."""
-
-    messages: list[Any] | str | None = None
-    session: str | None = None
 
 
 class FlushedOut(ResponseModel):

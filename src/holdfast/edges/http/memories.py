@@ -1,38 +1,46 @@
-"""Memories over REST: take in, read, list, change, take away, bring back."""
+"""Memories over REST: take in, read, list, change, take away, bring back; one or several at once.
+What a batch does, it does as a whole, as one change set.
+
+Routes of one memory come last: `find` would be taken for its name."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Response
 from pydantic import Field
 
 from holdfast.api.hub import HubMemory
-from holdfast.domain.memory import Origin
+from holdfast.domain.memory import Memory, Origin
+from holdfast.domain.records import field_to_plain
 from holdfast.domain.results import Duplicate, Updated
 from holdfast.edges.http.answers import Refused
-from holdfast.edges.http.bodies import Body, body_of
-from holdfast.edges.http.call import Calling
-from holdfast.edges.http.once import IdempotencyKey, once
-from holdfast.edges.http.plain import (
+from holdfast.edges.http.bodies import Body, body_of, query_of
+from holdfast.edges.http.call import Call, Calling
+from holdfast.edges.http.idempotency import IdempotencyKey, once
+from holdfast.edges.http.shapes import (
+    Deleted,
+    DiffOut,
+    EntryOut,
+    Many,
+    ManyDeleted,
+    ManyMemories,
+    ManyPushed,
+    MemoryPage,
+    One,
+    OneMemory,
+    Pushed,
+    RelatedOut,
+)
+from holdfast.edges.http.to_json import (
     etag,
     plain_entry,
     plain_hit,
     plain_memory,
     plain_receipt,
     plain_result,
-)
-from holdfast.edges.http.shapes import (
-    Deleted,
-    EntryOut,
-    Many,
-    ManyDeleted,
-    ManyMemories,
-    MemoryPage,
-    One,
-    OneMemory,
-    Pushed,
-    RelatedOut,
 )
 from holdfast.errors import Conflict
 
@@ -41,6 +49,9 @@ router = APIRouter(prefix="/memories", tags=["memories"])
 # As many as one request may take away or move: each is looked up, and all go in one transaction.
 _BATCH_MAX = 100
 _PAGE_MAX = 100
+# As many as one transaction may take without others noticing; the size of the body is bounded too.
+_PUSH_MAX = 500
+_SCAN_MAX = 500
 
 
 class NewMemory(
@@ -90,6 +101,13 @@ class Move(Batch):
     hub: str
 
 
+class Pushes(Body):
+    """Memories to be taken in, all of them or none; `first_is_parent`: the others are its parts."""
+
+    items: list[NewMemory] = Field(max_length=_PUSH_MAX)
+    first_is_parent: bool = False
+
+
 @router.post("", response_model=Pushed, responses={201: {"model": Pushed}})
 def push(call: Calling, new: NewMemory, response: Response, key: IdempotencyKey = None) -> Any:
     """Takes a memory in: 201 where it is new, 200 where it was there or is a new version."""
@@ -107,50 +125,24 @@ def push(call: Calling, new: NewMemory, response: Response, key: IdempotencyKey 
     return once(call, key, new, response, work, harmless=True)
 
 
+class Listing(
+    query_of(  # type: ignore[misc]
+        HubMemory.list,
+        fields={
+            "limit": (int, Field(default=20, ge=1, le=_PAGE_MAX)),
+            "tags": (list[str] | None, Field(default=None, alias="tag")),
+            "where": (str | None, None),
+        },
+    )
+):
+    """Which memories, in which order, and which page of them."""
+
+
 @router.get("", response_model=MemoryPage)
-def list_memories(
-    call: Calling,
-    limit: Annotated[int, Query(ge=1, le=_PAGE_MAX)] = 20,
-    cursor: str | None = None,
-    order: str = "newest",
-    category: str | None = None,
-    kind: str | None = None,
-    state: str | None = None,
-    stability: str | None = None,
-    layer: str | None = None,
-    source: str | None = None,
-    tag: Annotated[list[str] | None, Query()] = None,
-    session: str | None = None,
-    pinned: bool | None = None,
-    since: str | None = None,
-    until: str | None = None,
-    where: str | None = None,
-    as_of: str | None = None,
-    forgotten: bool = False,
-    quarantined: bool = False,
-) -> Any:
+def list_memories(call: Calling, wanted: Annotated[Listing, Query()]) -> Any:
     """Memories in an order, a page at a time; the cursor of a page fetches the next one. `where`
     holds conditions on metadata and fields, as a line of text or a JSON object."""
-    page = call.hub().list(
-        limit=limit,
-        cursor=cursor,
-        order=order,
-        category=category,
-        kind=kind,
-        state=state,
-        stability=stability,
-        layer=layer,
-        source=source,
-        tags=tag,
-        session=session,
-        pinned=pinned,
-        since=since,
-        until=until,
-        where=where,
-        as_of=as_of,
-        forgotten=forgotten,
-        quarantined=quarantined,
-    )
+    page = call.hub().list(**wanted.model_dump())
     return {"data": [plain_memory(memory) for memory in page], "next_cursor": page.cursor}
 
 
@@ -179,9 +171,9 @@ def batch_delete(
 
     def work() -> tuple[int, Any]:
         receipts = call.hub().purge_many(batch.ids, reason=batch.reason)
-        told = [plain_receipt(receipt) for receipt in receipts]
+        plain = [plain_receipt(receipt) for receipt in receipts]
         deleted = [receipt.memory_id for receipt in receipts]
-        return 200, {"data": {"deleted": deleted, "receipts": told}}
+        return 200, {"data": {"deleted": deleted, "receipts": plain}}
 
     return once(call, key, batch, response, work)
 
@@ -196,6 +188,86 @@ def batch_move(call: Calling, move: Move, response: Response, key: IdempotencyKe
         return 200, {"data": [plain_memory(memory) for memory in moved]}
 
     return once(call, key, move, response, work, harmless=True)
+
+
+@router.get("/find", response_model=OneMemory)
+def find(call: Calling, reference: str) -> Any:
+    """One memory by id, number or key, also where it is forgotten, or where its key
+    cannot be part of a path."""
+    return {"data": plain_memory(call.hub().find(reference))}
+
+
+@router.get("/scan", response_model=ManyMemories)
+def scan(
+    call: Calling,
+    after: Annotated[int, Query(ge=0, lt=2**62)] = 0,
+    limit: Annotated[int, Query(ge=1, le=_SCAN_MAX)] = _SCAN_MAX,
+) -> Any:
+    """Every visible memory by number, archived and expired ones among them; `after` is the number
+    of the last one that was seen."""
+    found = islice(call.hub().scan(after=after), limit)
+    return {"data": [plain_memory(memory) for memory in found]}
+
+
+@router.post("/batch", response_model=ManyPushed)
+def push_many(call: Calling, pushes: Pushes, response: Response, key: IdempotencyKey = None) -> Any:
+    """Takes in all of them or none, as one change set."""
+
+    def work() -> tuple[int, Any]:
+        results = call.hub("write").remember_many(
+            [item.fields() for item in pushes.items], first_is_parent=pushes.first_is_parent
+        )
+        return 200, {"data": [plain_result(result) for result in results]}
+
+    return once(call, key, pushes, response, work, harmless=True)
+
+
+@router.post("/batch-forget", response_model=ManyMemories)
+def forget_many(call: Calling, batch: Batch, response: Response, key: IdempotencyKey = None) -> Any:
+    """Hides several, or none of them; a restore brings them back."""
+    return _on_all(call, batch, response, key, lambda: call.hub().forget_many)
+
+
+@router.post("/batch-restore", response_model=ManyMemories)
+def restore_many(
+    call: Calling, batch: Batch, response: Response, key: IdempotencyKey = None
+) -> Any:
+    """Brings several back, or none of them."""
+    return _on_all(call, batch, response, key, lambda: call.hub("write").restore_many)
+
+
+@router.post("/batch-archive", response_model=ManyMemories)
+def archive_many(
+    call: Calling, batch: Batch, response: Response, key: IdempotencyKey = None
+) -> Any:
+    """Hides several from recall and lists, and keeps them."""
+    return _on_all(call, batch, response, key, lambda: call.hub("write").archive_many)
+
+
+def _on_all(
+    call: Call,
+    batch: Batch,
+    response: Response,
+    key: str | None,
+    operation: Callable[[], Callable[..., Sequence[Memory]]],
+) -> Any:
+    def work() -> tuple[int, Any]:
+        said = {"reason": batch.reason} if batch.reason else {}
+        done = operation()(batch.ids, **said)
+        return 200, {"data": [plain_memory(memory) for memory in done]}
+
+    return once(call, key, batch, response, work)
+
+
+@router.post("/batch-access", response_model=ManyMemories)
+def access_many(call: Calling, batch: Batch, response: Response, key: IdempotencyKey = None) -> Any:
+    """Notes that all of them were really used, at the same moment."""
+
+    def work() -> tuple[int, Any]:
+        done = call.hub().access_many(batch.ids)
+        return 200, {"data": [plain_memory(memory) for memory in done]}
+
+    return once(call, key, batch, response, work)
 
 
 @router.get("/{memory_id}", response_model=OneMemory)
@@ -269,6 +341,10 @@ def delete(call: Calling, memory_id: str, response: Response, key: IdempotencyKe
     return once(call, key, None, response, work)
 
 
+def _on_one(call: Call, response: Response, key: str | None, work: Callable[[], Memory]) -> Any:
+    return once(call, key, None, response, lambda: (200, {"data": plain_memory(work())}))
+
+
 @router.post("/{memory_id}/forget", response_model=OneMemory)
 def forget(
     call: Calling,
@@ -278,11 +354,7 @@ def forget(
     key: IdempotencyKey = None,
 ) -> Any:
     """Hides it; a restore brings it back."""
-
-    def work() -> tuple[int, Any]:
-        return 200, {"data": plain_memory(call.hub().forget(memory_id, reason=reason))}
-
-    return once(call, key, None, response, work)
+    return _on_one(call, response, key, lambda: call.hub().forget(memory_id, reason=reason))
 
 
 @router.post("/{memory_id}/restore", response_model=OneMemory)
@@ -294,31 +366,31 @@ def restore(
     key: IdempotencyKey = None,
 ) -> Any:
     """Brings back what was forgotten or archived."""
-
-    def work() -> tuple[int, Any]:
-        return 200, {"data": plain_memory(call.hub("write").restore(memory_id, reason=reason))}
-
-    return once(call, key, None, response, work)
+    return _on_one(call, response, key, lambda: call.hub("write").restore(memory_id, reason=reason))
 
 
 @router.post("/{memory_id}/archive", response_model=OneMemory)
 def archive(call: Calling, memory_id: str, response: Response, key: IdempotencyKey = None) -> Any:
     """Hides it from recall and lists, and keeps it."""
+    return _on_one(call, response, key, lambda: call.hub("write").archive(memory_id))
 
-    def work() -> tuple[int, Any]:
-        return 200, {"data": plain_memory(call.hub("write").archive(memory_id))}
 
-    return once(call, key, None, response, work)
+@router.post("/{memory_id}/pin", response_model=OneMemory)
+def pin(call: Calling, memory_id: str, response: Response, key: IdempotencyKey = None) -> Any:
+    """Keeps it from ageing, and lets it rank a little higher."""
+    return _on_one(call, response, key, lambda: call.hub("write").pin(memory_id))
+
+
+@router.post("/{memory_id}/unpin", response_model=OneMemory)
+def unpin(call: Calling, memory_id: str, response: Response, key: IdempotencyKey = None) -> Any:
+    """Lets it age again."""
+    return _on_one(call, response, key, lambda: call.hub("write").unpin(memory_id))
 
 
 @router.post("/{memory_id}/access", response_model=OneMemory)
 def access(call: Calling, memory_id: str, response: Response, key: IdempotencyKey = None) -> Any:
     """Notes that it was really used."""
-
-    def work() -> tuple[int, Any]:
-        return 200, {"data": plain_memory(call.hub().access(memory_id))}
-
-    return once(call, key, None, response, work)
+    return _on_one(call, response, key, lambda: call.hub().access(memory_id))
 
 
 @router.get("/{memory_id}/related", response_model=RelatedOut)
@@ -336,3 +408,25 @@ def related(call: Calling, memory_id: str, limit: Annotated[int, Query(ge=1, le=
 def history(call: Calling, memory_id: str) -> Any:
     """Everything that happened to it, oldest first."""
     return {"data": [plain_entry(entry) for entry in call.hub().history(memory_id)]}
+
+
+@router.get("/{memory_id}/diff", response_model=Many[DiffOut])
+def diff(
+    call: Calling,
+    memory_id: str,
+    old: Annotated[int | None, Query(ge=1, lt=2**62)] = None,
+    new: Annotated[int | None, Query(ge=1, lt=2**62)] = None,
+) -> Any:
+    """What differs between two versions; by default the last change."""
+    found = call.hub().diff(memory_id, old=old, new=new)
+    return {
+        "data": [
+            {
+                "field": one.field,
+                "old": field_to_plain(one.field, one.old),
+                "new": field_to_plain(one.field, one.new),
+                "lines": list(one.lines),
+            }
+            for one in found
+        ]
+    }

@@ -23,8 +23,8 @@ from holdfast.api.wire import Coders, coders_of, decode_arguments
 from holdfast.edges.http.answers import of_error
 from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Call, Calling
+from holdfast.edges.http.idempotency import IdempotencyKey, once
 from holdfast.edges.http.line_stream import stream_lines
-from holdfast.edges.http.once import IdempotencyKey, once
 from holdfast.errors import HoldfastError, NotFound
 
 router = APIRouter(tags=["operations"])
@@ -46,7 +46,7 @@ def perform(
 ) -> Any:
     """Runs an operation and answers with its result. What it returns one by one is answered as
     lines of JSON, the last of which says that it is complete."""
-    # Who asks is looked at first: others are not told which operations there are.
+    # The key is checked first: strangers do not learn which operations there are.
     _ = call.caller
     declared = _declared(operation, HubMemory)
     coders = coders_of(getattr(HubMemory, operation))

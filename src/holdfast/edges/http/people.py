@@ -11,7 +11,6 @@ from pydantic import Field
 from holdfast.domain.access import Org, ScopeKind, Standing, Team
 from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Calling
-from holdfast.edges.http.plain import plain_invite, plain_member
 from holdfast.edges.http.shapes import (
     InviteHanded,
     InviteOut,
@@ -25,6 +24,7 @@ from holdfast.edges.http.shapes import (
     TeamOut,
     Withdrawn,
 )
+from holdfast.edges.http.to_json import plain_invite, plain_member
 from holdfast.text.names import parse_id
 
 joining = APIRouter(tags=["people"])
@@ -119,7 +119,7 @@ def list_orgs(call: Calling) -> Any:
 
 @orgs_router.post("", status_code=status.HTTP_201_CREATED, response_model=One[OrgOut])
 def create_org(call: Calling, new: NewOrg) -> Any:
-    """Makes an organisation; whoever makes it owns it."""
+    """Makes an organisation, which the caller owns."""
     made = call.people.create_org(new.name)
     return {"data": _plain_org(*call.caller.org(made.id))}
 
@@ -152,7 +152,7 @@ def list_teams(call: Calling) -> Any:
 
 @teams_router.post("", status_code=status.HTTP_201_CREATED, response_model=One[TeamOut])
 def create_team(call: Calling, new: NewTeam) -> Any:
-    """Makes a team of an organisation, for who manages that; whoever makes it owns it."""
+    """Makes a team of an organisation that the caller manages; the caller owns it."""
     made = call.people.create_team(new.name, org=new.org)
     return {"data": _plain_team(*call.caller.team(made.id))}
 

@@ -1,29 +1,19 @@
-"""Recall over REST, the block to inject, and what can be undone."""
+"""Recall over REST, the block to inject, and what a hub is about."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query
 from pydantic import Field
 
 from holdfast.api.hub import HubMemory
-from holdfast.edges.http.bodies import Body, body_of
+from holdfast.domain.clock import zone_named
+from holdfast.edges.http.bodies import body_of
 from holdfast.edges.http.call import Calling
-from holdfast.edges.http.once import IdempotencyKey, once
-from holdfast.edges.http.plain import plain_change, plain_memory, plain_recalled
-from holdfast.edges.http.shapes import (
-    ChangeOut,
-    Many,
-    One,
-    RecalledOut,
-    TextOut,
-    TopicOut,
-    UndoneOut,
-    UsageOut,
-)
-from holdfast.text import normalise
-from holdfast.text.zones import zone_named
+from holdfast.edges.http.shapes import Many, One, RecalledOut, TextOut, TopicOut, UsageOut
+from holdfast.edges.http.to_json import plain_memory, plain_recalled
+from holdfast.text import clean
 
 router = APIRouter(tags=["recall"])
 
@@ -38,7 +28,7 @@ class Question(
         },
     )
 ):
-    """What is asked. `now` and `zone` are the moment of the question and the zone of who asks, for
+    """What is asked. `now` and `zone` are the moment of the question and the caller's zone, for
     words such as `yesterday`."""
 
 
@@ -47,7 +37,7 @@ def recall(call: Calling, question: Question) -> Any:
     """What answers a question, best first, each with its reasons."""
     fields = question.model_dump(exclude={"query", "now", "zone"})
     zone = None if question.zone is None else zone_named(question.zone)
-    now = normalise.clean_time(question.now)
+    now = clean.clean_time(question.now)
     found = call.hub(soon=True).recall(question.query, now=now, zone=zone, **fields)
     return plain_recalled(found)
 
@@ -69,59 +59,27 @@ def context(
     if not explain:
         return {"data": {"text": hub.context(query, count_tokens=count_tokens, **asked)}}
     built = hub.context(query, count_tokens=count_tokens, explain=True, **asked)
-    told = built._asdict() | {
+    data = built._asdict() | {
         "included": [plain_memory(memory) for memory in built.included],
         "left_out": [
             {**absent._asdict(), "memory": plain_memory(absent.memory)} for absent in built.left_out
         ],
     }
-    return {"data": told}
-
-
-@router.get("/changes", response_model=Many[ChangeOut])
-def changes(
-    call: Calling, limit: Annotated[int, Query(ge=1, le=200)] = 50, before: str | None = None
-) -> Any:
-    """Change sets, newest first."""
-    found = call.hub().changes(limit=limit, before=before)
-    return {"data": [plain_change(change) for change in found]}
-
-
-class Undo(Body):
-    """Which change set to take back; none: the last one."""
-
-    change: str | None = None
-    force: bool = False
-
-
-@router.post("/undo", response_model=One[UndoneOut])
-def undo(call: Calling, what: Undo, response: Response, key: IdempotencyKey = None) -> Any:
-    """Takes back a change set; undoing an undo brings it back."""
-
-    def work() -> tuple[int, Any]:
-        undone = call.hub("write").undo(what.change, force=what.force)
-        told = {
-            "change": plain_change(undone.change),
-            "undone": plain_change(undone.undone),
-            "memories": [plain_memory(memory) for memory in undone.memories],
-        }
-        return 200, {"data": told}
-
-    return once(call, key, what, response, work)
+    return {"data": data}
 
 
 @router.get("/usage", response_model=One[UsageOut])
 def usage(call: Calling) -> Any:
     """What is in the hub, counted."""
-    told = call.hub().statistics()._asdict()
+    data = call.hub().statistics()._asdict()
     for name in ("oldest", "newest", "lifecycle_at"):
-        told[name] = None if told[name] is None else told[name].isoformat()
-    return {"data": told}
+        data[name] = None if data[name] is None else data[name].isoformat()
+    return {"data": data}
 
 
 @router.get("/topics", response_model=Many[TopicOut])
 def topics(call: Calling) -> Any:
     """What the hub is about: its categories, with how many memories each has."""
-    told = call.hub().statistics()
-    data = [{"name": name, "count": count} for name, count in told.by_category.items()]
+    counts = call.hub().statistics().by_category
+    data = [{"name": name, "count": count} for name, count in counts.items()]
     return {"data": data}

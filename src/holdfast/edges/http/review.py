@@ -7,11 +7,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
+from holdfast.api.hub import HubMemory
 from holdfast.domain.review import Decision, Item
-from holdfast.edges.http.bodies import Body
+from holdfast.edges.http.bodies import Body, body_of
 from holdfast.edges.http.call import Calling
-from holdfast.edges.http.once import IdempotencyKey, once
-from holdfast.edges.http.plain import plain_memory
+from holdfast.edges.http.idempotency import IdempotencyKey, once
 from holdfast.edges.http.shapes import (
     DecisionOut,
     HeardOut,
@@ -21,6 +21,7 @@ from holdfast.edges.http.shapes import (
     One,
     ResponseModel,
 )
+from holdfast.edges.http.to_json import plain_memory
 
 router = APIRouter(prefix="/review", tags=["review"])
 
@@ -113,13 +114,12 @@ def _plain(item: Item) -> dict[str, Any]:
 decisions_router = APIRouter(tags=["decisions"])
 
 
-class Question(Body):
-    question: str
-    options: list[str]
-    context: str = ""
-    trust: str = "agent"
-    source: str = "api"
-    source_agent: str | None = None
+class Question(
+    body_of(  # type: ignore[misc]
+        HubMemory.request_decision, fields={"trust": (str, "agent"), "source": (str, "api")}
+    )
+):
+    """A question for a person, with 2 to 4 options."""
 
 
 class Answer(Body):

@@ -7,11 +7,11 @@ import socket
 import sys
 from typing import TYPE_CHECKING
 
-from holdfast.edges import listening
-from holdfast.edges.connections import ConnectionLimits
 from holdfast.edges.http.app import create_app
 from holdfast.edges.http.limits import LOOPBACK, Limits
-from holdfast.edges.worker import Watcher, Worker
+from holdfast.edges.server import listening
+from holdfast.edges.server.connections import ConnectionLimits
+from holdfast.edges.server.worker import Watcher, Worker
 from holdfast.engine.people import keys
 from holdfast.errors import InvalidInput
 

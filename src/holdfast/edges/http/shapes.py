@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 
 class ResponseModel(BaseModel):
-    """Something that is told of. It may have more fields than are promised here."""
+    """A value in an answer. It may have more fields than are declared here."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -139,8 +139,7 @@ class RelatedOut(BaseModel):
 
 
 class HubOut(ResponseModel):
-    """A hub, and how the one who asks stands to it; without a role they only read what is shared
-    beyond it."""
+    """A hub, and the caller's role in it; without a role they only read what it shares."""
 
     id: str
     name: str
@@ -155,7 +154,7 @@ class ThisHub(One[HubOut]):
 
 
 class OrgOut(ResponseModel):
-    """An organisation, and the role in it of the one who asks."""
+    """An organisation, and the caller's role in it."""
 
     id: str
     name: str
@@ -187,7 +186,7 @@ class InviteOut(ResponseModel):
 
 
 class InviteHanded(InviteOut):
-    """With the token that gives the place; it is told once."""
+    """With the token of the invitation, which is shown once."""
 
     token: str
 
@@ -206,7 +205,7 @@ class KeyOut(ResponseModel):
 
 
 class KeyHanded(KeyOut):
-    """With the secret; it is told once."""
+    """With the secret, which is shown once."""
 
     secret: str
 
@@ -283,7 +282,7 @@ class TextOut(ResponseModel):
 
 
 class UsageOut(ResponseModel):
-    """What is in a hub, counted: of what the one who asks may see."""
+    """What is in a hub, counted: of what the caller may see."""
 
     hub: str
     memories: int
@@ -303,7 +302,7 @@ class TopicOut(ResponseModel):
 
 
 class ArchivedOut(ResponseModel):
-    """A conversation that was kept; what went wrong is in the notes."""
+    """An archived conversation; what went wrong is in the notes."""
 
     memory: MemoryOut | None
     notes: list[str]

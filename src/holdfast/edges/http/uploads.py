@@ -19,10 +19,10 @@ from holdfast.domain.results import Duplicate, Updated
 from holdfast.edges.http.answers import Refused
 from holdfast.edges.http.call import Call, Calling
 from holdfast.edges.http.client_identity import Streams, client_of
-from holdfast.edges.http.once import IdempotencyKey, once
-from holdfast.edges.http.plain import plain_result
+from holdfast.edges.http.idempotency import IdempotencyKey, once
 from holdfast.edges.http.shapes import JobOut, Many, Pushed
-from holdfast.edges.http_protocol import connection_of
+from holdfast.edges.http.to_json import plain_result
+from holdfast.edges.server.http_protocol import connection_of
 from holdfast.engine.jobs.queue import Job
 from holdfast.files.attachments.storage import Incoming, Received
 
@@ -113,8 +113,8 @@ def _take_in(
 
 def _announced(request: Request) -> int | None:
     """The least that the file must have by what the request says of its size."""
-    told = request.headers.get("content-length", "")
-    size = int(told[:18]) - _FORM_BYTES if told.isascii() and told.isdigit() else 0
+    stated = request.headers.get("content-length", "")
+    size = int(stated[:18]) - _FORM_BYTES if stated.isascii() and stated.isdigit() else 0
     return size if size > 0 else None
 
 

@@ -1,5 +1,4 @@
 """The MCP server: tools, resources and prompts of one hub, over stdio or streamable HTTP.
 
-Needs the extra `mcp`. Every module here imports the SDK, so none is imported before it is asked
-for.
+Every module here but `protocol` imports the SDK, so none is imported before it is asked for.
 """

@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mcp.server.lowlevel import Server
-from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
@@ -23,20 +22,17 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from holdfast.edges import key_file
-from holdfast.edges.cross_origin import CrossOriginGuard, CrossOriginRules, SecurityHeaders
-from holdfast.edges.http_protocol import BodyTooLarge, BodyTooSlow, read_body
-from holdfast.edges.key_file import make_key as make_key
-from holdfast.edges.listening import LOOPBACK, bracketed, is_loopback, listen, run
+from holdfast.edges.mcp.protocol import BODY_BYTES_MAX, PATH, SESSION_ID_HEADER
+from holdfast.edges.server import key_file
+from holdfast.edges.server.cross_origin import CrossOriginGuard, CrossOriginRules, SecurityHeaders
+from holdfast.edges.server.http_protocol import BodyTooLarge, BodyTooSlow, read_body
+from holdfast.edges.server.key_file import make_key as make_key
+from holdfast.edges.server.listening import LOOPBACK, bracketed, is_loopback, listen, run
 from holdfast.errors import InvalidInput
 
-PATH = "/mcp"
 PORT = 4653  # HOLD on the keys of a telephone
 KEY_VARIABLE = "HOLDFAST_MCP_KEY"
 _MAKE_KEY = "holdfast mcp --make-key"
-# More than the longest call that is answered, so that a call that is too long gets a sentence from
-# the tool, which a model reads, and only what is far too long an error of HTTP.
-BODY_BYTES_MAX = 32_000_000
 # As in the larger server, by default: see the settings `server.body_seconds`, `.session_seconds`.
 _BODY_S = 30.0
 SESSION_S = 300.0
@@ -78,7 +74,7 @@ def asgi_app(
             allow_origins=list(origins),
             allow_methods=["GET", "POST", "DELETE"],
             allow_headers=["*"],
-            expose_headers=[MCP_SESSION_ID_HEADER],
+            expose_headers=[SESSION_ID_HEADER],
         )
         app.user_middleware.insert(0, asking)
     guard = Middleware(CrossOriginGuard, rules=_rules(hosts, origins, key))

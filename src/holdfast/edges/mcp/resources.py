@@ -1,7 +1,7 @@
 """A hub as resources: its MEMORY.md, its journals, and each memory by its id.
 
 Addresses are `memory://{hub}/…`; those of another hub are refused, whatever they name. It knows
-addresses and what stands behind them; it does not know how requests come in.
+addresses and their contents; it does not know how requests come in.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Resources:
         ]
 
     def read(self, uri: str) -> types.TextResourceContents:
-        """What stands behind an address, or an error that says what is wrong with it."""
+        """The content of an address, or an error that says what is wrong with it."""
         path = self._path(uri)
         if path == FILE_NAME:
             text = self._hub.context(style="maven", budget=_FILE_CHARS_MAX)

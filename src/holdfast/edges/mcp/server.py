@@ -26,7 +26,7 @@ from holdfast.api.hub import HubMemory
 from holdfast.api.project_hub import UnmadeHub, built_context
 from holdfast.edges.mcp.prompts import Prompts
 from holdfast.edges.mcp.resources import VALUES_MAX, Resources
-from holdfast.edges.offload import Offload
+from holdfast.edges.server.offload import Offload
 from holdfast.edges.zone import zone_of
 from holdfast.engine.upkeep.automatic import upkeep_of
 from holdfast.errors import CallCancelled, HoldfastError, InvalidInput, NotFound
@@ -238,14 +238,15 @@ class _Handlers:
             raise MCPError(code=types.INVALID_PARAMS, message=str(error)) from None
         except HoldfastError as error:
             raise MCPError(code=types.INTERNAL_ERROR, message=str(error)) from None
+        # As for tools: the client gets a sentence, a person the traceback on stderr.
         except Exception as error:
             log.exception("A request failed.")
             raise MCPError(code=types.INTERNAL_ERROR, message=_fault(error)) from None
 
 
 async def _answer_bad_arguments(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """Arguments that are no object are a mistake of the model, so the model is told. Without this
-    the SDK answers with an error of the protocol, which many clients do not show it."""
+    """Arguments that are no object are the model's mistake, so the model gets the error. Without
+    this, the SDK answers with an error of the protocol, which many clients do not show it."""
     given = (ctx.params or {}).get("arguments")
     if ctx.method == "tools/call" and given is not None and not isinstance(given, Mapping):
         said = _failure('The arguments of a tool must be an object, such as {} or {"query": …}.')

@@ -1,5 +1,5 @@
 """The server over standard input and output, as clients start it: one client, until the input ends
-or the process is told to stop.
+or the process gets a signal to stop.
 
 Standard output is the protocol's alone. While the server runs, descriptor 1 leads to standard
 error and descriptor 0 to nothing, so that a library that prints, or a child that reads, does no
@@ -22,7 +22,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from holdfast.edges.listening import guard_log
+from holdfast.edges.server.listening import guard_log
 
 # A line is one message. The longest honest one holds a memory of `content.bytes_max` with every
 # character escaped (six bytes for one); ten times the default of that leaves room.

@@ -2,7 +2,8 @@
 answer comes back byte for byte, as it arrives.
 
 Memory is never in the way. It has a deadline, and where it fails, is late, or a body is too large
-to be read, the request goes on as it came. What the endpoint answers, and how its answer breaks
+to be read, the request goes on as it came; where it was only late, what was said is logged all the
+same. What the endpoint answers, and how its answer breaks
 off, reaches the client; a client that goes away ends the request behind the proxy too.
 
 Keys are sent on and nowhere kept: no error, log line or file has a header in it.
@@ -12,8 +13,10 @@ from __future__ import annotations
 
 import hmac
 import logging
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import anyio
@@ -25,10 +28,7 @@ from starlette.middleware import Middleware
 from starlette.responses import JSONResponse
 from starlette.routing import Mount
 
-from holdfast.edges.cross_origin import CrossOriginGuard, CrossOriginRules, SecurityHeaders
-from holdfast.edges.hooks import faults
-from holdfast.edges.http_protocol import BodyBudget, BodyBudgetSpent
-from holdfast.edges.offload import THREADS_MAX
+from holdfast.edges.hooks import error_log
 from holdfast.edges.proxy.answers import AnswerReader
 from holdfast.edges.proxy.requests import (
     HUB_HEADER,
@@ -42,10 +42,14 @@ from holdfast.edges.proxy.requests import (
     response_headers,
     route_of,
 )
+from holdfast.edges.server.cross_origin import CrossOriginGuard, CrossOriginRules, SecurityHeaders
+from holdfast.edges.server.http_protocol import BodyBudget, BodyBudgetSpent
+from holdfast.edges.server.offload import THREADS_MAX
 
 if TYPE_CHECKING:
     from starlette.types import Message, Receive, Scope, Send
 
+    from holdfast.edges.proxy.answers import Answer
     from holdfast.edges.proxy.memory import Exchange, ProxyMemory
 
 log = logging.getLogger("holdfast.proxy")
@@ -78,7 +82,7 @@ class Options(NamedTuple):
 
 
 def create_app(memory: ProxyMemory, options: Options) -> Starlette:
-    """The proxy over an open memory. Whoever serves it opens the memory and closes it."""
+    """The proxy over an open memory. The server that runs it opens and closes the memory."""
     proxy = Proxy(memory, options)
     rules = CrossOriginRules.checked(options.hosts, key_needed=bool(options.local_key))
     guard = Middleware(CrossOriginGuard, rules=rules)
@@ -171,7 +175,37 @@ class Proxy:
         return None
 
     def note(self, error: Exception | str) -> None:
-        faults.note(self.memory.home, "proxy", error)
+        error_log.note(self.memory.home, "proxy", error)
+
+
+class _Preparation:
+    """What memory makes of a request. It is worked out once, by the first thread that asks; where
+    that fails, it is None from then on."""
+
+    def __init__(self, work: Callable[[], Exchange | None]) -> None:
+        self._work: Callable[[], Exchange | None] | None = work
+        self._lock = threading.Lock()
+        self._exchange: Exchange | None = None
+
+    def __call__(self) -> Exchange | None:
+        with self._lock:
+            # Not kept: it holds the whole body of the request.
+            work, self._work = self._work, None
+            if work is not None:
+                self._exchange = work()
+            return self._exchange
+
+
+def _log(
+    memory: ProxyMemory, exchange: Exchange | None, late: _Preparation | None, answer: Answer | None
+) -> None:
+    """Logs what was said. A request that went on without memory is prepared by now, or here."""
+    if exchange is None and late is not None:
+        exchange = late()
+        if exchange is not None and answer is not None:
+            memory.note_response(exchange, answer.id)
+    if exchange is not None:
+        memory.log(exchange, answer)
 
 
 class _Request:
@@ -213,14 +247,18 @@ class _Request:
             await answer(self._scope, self._receive, self._send)
             return
         try:
-            exchange = None if upload.more else await self._prepare(upload.data)
+            preparation = None if upload.more else self._preparation(upload.data)
+            exchange = None
+            if preparation is not None:
+                seconds = self._proxy.options.memory_s
+                exchange = await self._proxy.ask_memory(preparation, seconds)
             data = upload.data if exchange is None else exchange.body or upload.data
             response = await self._open(data, upload.more)
         finally:
             self._proxy.budget.give_back("", upload.held)
         del data, upload
         if response is not None:
-            await self._relay(response, exchange)
+            await self._relay(response, exchange, preparation)
 
     # The request
 
@@ -271,7 +309,7 @@ class _Request:
                 self._is_read.set()
                 return
 
-    async def _prepare(self, data: bytes) -> Exchange | None:
+    def _preparation(self, data: bytes) -> _Preparation | None:
         """What memory makes of the request; None where it takes no part."""
         format_, memory = self._route.format, self._proxy.memory
         if format_ is None or not self._is_plain():
@@ -279,10 +317,7 @@ class _Request:
         hub = self._headers.get(HUB_HEADER, "")
         named = (self._headers.get(name, "") for name in SESSION_HEADERS)
         session = next(filter(None, named), "")
-        seconds = self._proxy.options.memory_s
-        return await self._proxy.ask_memory(
-            lambda: memory.prepare(format_, data, hub=hub, session=session), seconds
-        )
+        return _Preparation(lambda: memory.prepare(format_, data, hub=hub, session=session))
 
     async def _open(self, data: bytes, rest: bool) -> httpx2.Response | None:
         """The endpoint's answer up to its body. An endpoint that cannot be had is an answer too."""
@@ -316,17 +351,21 @@ class _Request:
 
     # The answer
 
-    async def _relay(self, response: httpx2.Response, exchange: Exchange | None) -> None:
+    async def _relay(
+        self, response: httpx2.Response, exchange: Exchange | None, late: _Preparation | None
+    ) -> None:
+        """Sends the answer on, and logs what was said, also where memory was late to prepare it."""
         format_ = self._route.format
+        takes_part = exchange is not None or late is not None
         reader = None
-        if exchange is not None and format_ is not None and response.status_code < 300:
+        if takes_part and format_ is not None and response.status_code < 300:
             reader = AnswerReader(
                 format_,
                 response.headers.get("content-type", ""),
                 response.headers.get("content-encoding", ""),
             )
         try:
-            if exchange is None or reader is None:
+            if reader is None:
                 await self._copy(response)
             else:
                 await self._copy_and_read(response, exchange, reader)
@@ -337,10 +376,10 @@ class _Request:
         finally:
             with anyio.CancelScope(shield=True):
                 await response.aclose()
-                if exchange is not None and reader is not None:
+                if reader is not None:
                     answer = reader.answer()
-                    memory = self._proxy.memory
-                    await self._proxy.ask_memory(lambda: memory.log(exchange, answer), _LOG_S)
+                    work = partial(_log, self._proxy.memory, exchange, late, answer)
+                    await self._proxy.ask_memory(work, _LOG_S)
 
     async def _copy(self, response: httpx2.Response) -> None:
         await self._send_head(response)
@@ -349,7 +388,7 @@ class _Request:
         await self._send({"type": "http.response.body", "body": b""})
 
     async def _copy_and_read(
-        self, response: httpx2.Response, exchange: Exchange, reader: AnswerReader
+        self, response: httpx2.Response, exchange: Exchange | None, reader: AnswerReader
     ) -> None:
         """Notes the id of the response before the client has it. Of an answer that is no stream
         the last piece waits for that."""
@@ -357,15 +396,15 @@ class _Request:
         await self._send_head(response)
         async for piece in response.aiter_raw():
             reader.feed(piece)
-            if not noted and (found := reader.stream_id):
+            if exchange is not None and not noted and (found := reader.stream_id):
                 memory.note_response(exchange, found)
                 noted = True
             ready = piece
-            if reader.id_comes_last:
+            if exchange is not None and reader.id_comes_last:
                 ready, held = held, piece
             if ready:
                 await self._send_piece(ready)
-        if held:
+        if held and exchange is not None:
             answer = reader.answer()
             memory.note_response(exchange, "" if answer is None else answer.id)
             await self._send_piece(held)

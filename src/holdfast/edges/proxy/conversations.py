@@ -42,7 +42,7 @@ class Conversation:
         self.hub = hub
         self.lock = threading.Lock()
         self.standing: Block | None = None
-        # By the mark of the message that they stand before.
+        # By the mark of the message that each one precedes.
         self.blocks: OrderedDict[str, Block] = OrderedDict()
         self.logged: OrderedDict[str, None] = OrderedDict()
         # The mark of the message that the person sent last.
@@ -135,7 +135,7 @@ class Conversations:
 
 def marks_of(asked: Asked, hub: str) -> tuple[str, ...]:
     """A mark for each message: of its words, and of all that was said before. Where the endpoint
-    holds what was said before, the response that is continued stands for it."""
+    holds what was said before, the id of the continued response is used instead."""
     mark = _digest(hub, asked.person, asked.continues)
     marks = []
     for one in asked.said:

@@ -263,7 +263,7 @@ def _with_blocks(messages: Any, blocks: Mapping[int, str], kind: str) -> list[An
 
 
 def _before_words(content: Any, block: str, kind: str) -> Any:
-    """A block stands before the question; behind results of tools, which must come first."""
+    """Puts a block before the question, but after results of tools, which must come first."""
     if isinstance(content, str):
         return _before(content, block)
     if not isinstance(content, list):

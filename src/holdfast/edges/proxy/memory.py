@@ -17,6 +17,7 @@ from holdfast.edges.hooks.session_state import opened
 from holdfast.edges.project import hub_here
 from holdfast.edges.proxy.conversations import Conversation, Conversations, Found
 from holdfast.errors import HoldfastError
+from holdfast.text.facts.forget_request import asks_to_forget_last
 
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
@@ -122,7 +123,7 @@ class ProxyMemory:
         asked, conversation = exchange.asked, exchange.found.conversation
         session = conversation.session
         prompt = bounded(asked.prompt)
-        if inject.asks_to_forget(prompt):
+        if asks_to_forget_last(prompt):
             return Block(inject.forget_last(self.memory, exchange.hub, session))
         # An endpoint that keeps the conversation also keeps what was added to it.
         seen = conversation.blocks if asked.is_stateful else exchange.found.marks
@@ -161,7 +162,7 @@ class ProxyMemory:
             self._log_tools(exchange)
             final = answer.text if answer is not None and answer.final else ""
             prompt = bounded(asked.prompt)
-            if exchange.turn and not inject.asks_to_forget(prompt):
+            if exchange.turn and not asks_to_forget_last(prompt):
                 self._log_turn(exchange, exchange.turn, prompt, bounded(final))
             elif exchange.continued_turn in conversation.logged:
                 self._log_turn(exchange, exchange.continued_turn, "", bounded(final))

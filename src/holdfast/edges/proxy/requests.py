@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
-from holdfast.edges.listening import is_loopback
 from holdfast.edges.proxy.formats import ChatCompletions, Format, Messages, Responses
+from holdfast.edges.server.listening import is_loopback
 from holdfast.errors import InvalidInput
 
 HUB_HEADER = "x-hub-id"
@@ -91,7 +91,7 @@ class NoRoute(Exception):
 
 
 class Upstream(NamedTuple):
-    """The endpoint behind the proxy: an address that stands for `/v1`."""
+    """The endpoint behind the proxy: the URL that `/v1` of the proxy maps to."""
 
     url: str
     is_local: bool

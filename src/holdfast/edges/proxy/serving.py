@@ -10,12 +10,12 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from holdfast.edges import key_file, listening
-from holdfast.edges.connections import ConnectionLimits
 from holdfast.edges.proxy.app import Options, create_app
 from holdfast.edges.proxy.memory import ProxyMemory
 from holdfast.edges.proxy.requests import KEY_HEADER, Upstream
-from holdfast.edges.worker import Worker
+from holdfast.edges.server import key_file, listening
+from holdfast.edges.server.connections import ConnectionLimits
+from holdfast.edges.server.worker import Worker
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def serve(
     """Serves until SIGTERM or SIGINT. Beyond this machine, only with a key of its own."""
     here = listening.is_loopback(host)
     endpoint_key = upstream_key(key_from)
-    # Whoever could use it without a key would spend the endpoint's, or read this memory.
+    # Without a key, others could use up the endpoint's key or read this memory.
     needed = bool(endpoint_key) or not here
     own_key, key_place = local_key(memory.home, local_key_file, needed=needed)
     socket_ = listening.listen(host, port)

@@ -133,8 +133,8 @@ def _log(visit: Visit) -> Response:
 
 
 def _given(visit: Visit, hub: HubMemory, session: str) -> list[tuple[datetime, Given]]:
-    """What hooks or the proxy put into a session, oldest first. The files about it belong to the
-    machine: they are shown to whoever has it."""
+    """What hooks or the proxy put into a session, oldest first. Its files belong to the
+    machine, so they are shown to the owner of the machine only."""
     if not visit.caller.local:
         return []
     found = []

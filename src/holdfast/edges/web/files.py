@@ -8,8 +8,8 @@ import secrets
 from datetime import UTC, timedelta
 from typing import TYPE_CHECKING, Any
 
-from holdfast.edges.web import markdown
 from holdfast.edges.web.memory import UndoStep
+from holdfast.edges.web.rendering import to_html
 from holdfast.edges.web.strings import t
 from holdfast.edges.web.visit import Visit, route
 from holdfast.errors import Forbidden, InvalidInput
@@ -27,7 +27,7 @@ _NOTES_MAX = 8
 
 
 def _require_local(visit: Visit) -> None:
-    """Files of the machine are shown to whoever has it; a key sees the journal's entries."""
+    """Files are shown to the owner of the machine only; a key sees the journal's entries."""
     if not visit.caller.local:
         raise Forbidden(t("files.local"))
 
@@ -45,7 +45,7 @@ def _journal(hub: HubMemory, visit: Visit) -> dict[str, Any]:
     first = last - timedelta(days=_DAYS - 1)
     days = hub.journal((first, last))
     return {
-        "days": [(day.date, markdown.to_html(day.text), day.entries) for day in days],
+        "days": [(day.date, to_html(day.text), day.entries) for day in days],
         "notes": days.notes,
         "first": first.isoformat(),
         "last": last.isoformat(),
@@ -59,7 +59,7 @@ def _page(visit: Visit) -> Response:
     values = {
         "tab": "files",
         "local": visit.caller.local,
-        "memory_md": None if text is None else markdown.to_html(text),
+        "memory_md": None if text is None else to_html(text),
         "chars": len(text or ""),
         **_journal(hub, visit),
     }
@@ -73,7 +73,7 @@ def _memory_md(visit: Visit) -> Response:
 
 
 def _shown(text: str | None, **more: Any) -> dict[str, Any]:
-    shown = None if text is None else markdown.to_html(text)
+    shown = None if text is None else to_html(text)
     return {"memory_md": shown, "chars": len(text or ""), "local": True, "undo": [], **more}
 
 

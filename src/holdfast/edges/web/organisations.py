@@ -40,7 +40,7 @@ def _overview(visit: Visit) -> Response:
     people = visit.caller.people()
     orgs, teams = people.orgs(), people.teams()
     rows = [(org, [team for team in teams if team.org_id == org.id]) for org in orgs]
-    # Whoever is in a team alone does not see its organisation.
+    # A member of a team need not be a member of its organisation, and then does not see it.
     known = {org.id for org in orgs}
     alone = [team for team in teams if team.org_id not in known]
     return visit.page("orgs.html", {"tab": "team", "rows": rows, "alone": alone})

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from holdfast.domain.hub import Statistics
     from holdfast.domain.results import CapturedDay
-    from holdfast.engine.upkeep.activity import Activity
+    from holdfast.engine.reading.pictures import Activity
 
 _WEEKS = 53
 _CELL, _GAP = 12, 3

@@ -1,5 +1,5 @@
 """Templates to HTML. Everything that is put into a template is escaped; the only markup that comes
-from data is what `markdown` has sanitised and what the filters here have built from escaped parts.
+from data is what `to_html` has sanitised and what the filters here have built from escaped parts.
 """
 
 from __future__ import annotations
@@ -13,15 +13,18 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+import nh3
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
 from holdfast.edges.web import static_files
 from holdfast.edges.web.strings import t
-from holdfast.text.terms import STOP_WORDS
+from holdfast.text.analysis.terms import STOP_WORDS
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
+
 
 # The pages of a hub: the name of each, where it is, and the key that goes there after `g`.
 PAGES = (
@@ -204,3 +207,33 @@ def diff(old: str, new: str) -> Markup:
         if d > c:
             out += Markup("<ins>{}</ins>").format("".join(after[c:d]))
     return out
+
+
+_TAGS = {
+    *("p", "br", "hr", "blockquote", "pre", "code", "em", "strong", "s", "a"),
+    *("h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li"),
+    *("table", "thead", "tbody", "tr", "th", "td"),
+}
+_SCHEMES = {"http", "https", "mailto"}
+# A longer text is shown as it is: nobody reads it as a page.
+CHARS_MAX = 400_000
+
+
+@cache
+def _parser() -> MarkdownIt:
+    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+
+
+def to_html(text: str) -> Markup:
+    """Markdown as safe HTML. Pictures are left out: they would be fetched from elsewhere."""
+    if len(text) > CHARS_MAX:
+        return Markup("<pre>{}</pre>").format(text)
+    made = _parser().render(text)
+    clean = nh3.clean(
+        made,
+        tags=_TAGS,
+        attributes={"a": {"href"}},
+        url_schemes=_SCHEMES,
+        link_rel="noopener noreferrer nofollow",
+    )
+    return Markup(clean)

@@ -39,7 +39,7 @@ def _keys(visit: Visit) -> dict[str, Any]:
 
 
 def _members(visit: Visit) -> dict[str, Any]:
-    hub, standing = visit.caller.stands(visit.hub_name)
+    hub, standing = visit.caller.hub_standing(visit.hub_name)
     found = members.members(visit.memory.core, "hub", hub.id) if standing.role else []
     return {
         "members": found,
@@ -114,7 +114,7 @@ def _require_owner_for(visit: Visit, *roles: Role | None) -> None:
 
 
 def _doctor(visit: Visit) -> Response:
-    """Looks at the whole store, and changes nothing; for whoever has the machine."""
+    """Checks the whole store and changes nothing; for the owner of the machine."""
     if not visit.caller.local:
         raise Forbidden(t("team.doctor_local"))
     return visit.fragment("_doctor.html", {"diagnosis": doctor.examine(visit.memory.core)})

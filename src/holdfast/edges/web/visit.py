@@ -126,7 +126,7 @@ class Visit:
 
     @cached_property
     def _stands(self) -> tuple[Hub, Standing]:
-        return self.caller.stands(self.hub_name)
+        return self.caller.hub_standing(self.hub_name)
 
     def hub(self, act: Act = "read", *, lasting: bool = False) -> HubMemory:
         """The hub of the address, if the caller may do this there."""

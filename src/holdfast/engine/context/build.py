@@ -21,33 +21,38 @@ from holdfast.domain.memory import TRUSTS, Memory, Trust, made_from
 from holdfast.domain.query import Filter, Hit
 from holdfast.domain.records import as_memory
 from holdfast.engine.context.budget import Budget, Candidates, Tokenizer, Unit, budget_of
-from holdfast.engine.context.corrected import MARK, CorrectedFact, corrected_in, is_corrected
+from holdfast.engine.context.items import (
+    MARK,
+    CorrectedFact,
+    by_weight,
+    corrected_in,
+    is_corrected,
+    line_chars,
+    quoted,
+)
 from holdfast.engine.context.layout import Block, FilePart
-from holdfast.engine.context.quotes import line_chars, quoted
 from holdfast.engine.context.relevance import for_question
-from holdfast.engine.context.standing import by_weight
 from holdfast.engine.context.styles import MORE_MAX, STYLES, WAITING_MAX, Item, Part, Style
-from holdfast.engine.core import Core
+from holdfast.engine.core import Core, Scope
 from holdfast.engine.reading.listing import list_memories
 from holdfast.engine.reading.recall import recall_memories
 from holdfast.engine.review import inbox
-from holdfast.engine.scope import Scope
-from holdfast.text.document_line import listed_text
-from holdfast.text.normalise import one_of
-from holdfast.text.terms import query_terms
+from holdfast.text.analysis.terms import query_terms
+from holdfast.text.classify.titles import listed_text
+from holdfast.text.clean import one_of
 
 # How many hits of recall are considered.
 _RELEVANT_MAX = 8
-# Shares of the budget that are kept free for what comes after long-term memory. They do not
-# depend on what is found, so that different questions get the same first part.
+# Shares of the budget that are reserved for what comes after long-term memory. They do not depend
+# on what is found, so that different questions get the same first part.
 _RELEVANT_SHARE = 4
 _JOURNAL_SHARE = 8
 _FILES_SHARE = 8
 # What a tool printed may be recalled, but is not put before an agent that has not asked.
 _ASKED_ONLY = "tool"
 _UNASKED: tuple[Trust, ...] = tuple(trust for trust in TRUSTS if trust != _ASKED_ONLY)
-# For a question: how many hits are considered, and how many standing facts stand before them, with
-# which share of the room. What answers is to be among the first lines.
+# For a question: how many hits are considered, and how many standing facts come before them, with
+# which share of the budget, so that the answer is among the first lines.
 _ANSWERS_MAX = 40
 _STANDING_MAX = 5
 _STANDING_SHARE = 4
@@ -107,7 +112,7 @@ def context(
     """Builds the block. Only with `explain` is there a list of what is not in it. `file` is
     MEMORY.md for the styles that show it; without it they show what it would hold. `own_files` are
     the paths of the hub's own documents, which are listed where there is no question. Where this
-    block stands beside one of another hub, `elsewhere` says which sessions that hub has logged:
+    block is shown beside one of another hub, `elsewhere` says which sessions that hub has logged:
     their turns, and where the last session ended, are left to it. `outdated` are facts of the other
     hub that no longer hold: turns that say so are marked."""
     look = STYLES[one_of(style, tuple(STYLES), "style")]
@@ -128,6 +133,33 @@ def context(
             elsewhere=elsewhere,
             outdated=outdated,
         )
+    return _always(
+        scope,
+        asked,
+        look,
+        allowed,
+        now,
+        explain=explain,
+        file=file,
+        elsewhere=elsewhere,
+        own_files=own_files,
+    )
+
+
+def _always(
+    scope: Scope,
+    asked: str | None,
+    look: Style,
+    allowed: Budget,
+    now: datetime,
+    *,
+    explain: bool,
+    file: Sequence[FilePart] | None,
+    elsewhere: Callable[[str | None], bool] | None,
+    own_files: Sequence[str],
+) -> Context:
+    """The block of what is always kept in mind, with a share for what answers a question, for the
+    journal and for documents, and where the last session ended."""
     journal = _journal(scope, now) if look.journal else []
     files = documents_listed(scope, own_files, now) if look.by_relevance else []
     as_file = look.cut_as_text and file is None
@@ -355,19 +387,19 @@ def _without_said(items: list[Item], chosen: Sequence[Item], unfit: list[Absent]
     above = {source: item.memory for item in chosen for source in made_from(item.memory)}
     if not above:
         return items
-    from holdfast.text.sameness import words_key
+    from holdfast.text.facts.sameness import words_key
 
     out = []
     for item in items:
-        told = above.get(item.memory.id)
-        if told is None or words_key(told.content) != words_key(item.memory.content):
+        earlier = above.get(item.memory.id)
+        if earlier is None or words_key(earlier.content) != words_key(item.memory.content):
             out.append(item)
         elif all(absent.memory.id != item.memory.id for absent in unfit):
-            unfit.append(Absent(item.memory, item.section, f"#{told.number} says it"))
+            unfit.append(Absent(item.memory, item.section, f"#{earlier.number} says it"))
     return out
 
 
-# Which of it leaves first, and where it stands
+# What is dropped first, and the order in the block
 
 
 def _ranked(memories: Iterable[Memory], look: Style) -> Candidates:

@@ -30,7 +30,7 @@ _CUT = "…"
 
 
 class FileItem(NamedTuple):
-    """A memory as it stands in MEMORY.md; without an id it is not in the store yet."""
+    """A memory as it is written in MEMORY.md; without an id it is not in the store yet."""
 
     id: str | None
     content: str

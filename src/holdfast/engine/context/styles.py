@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from holdfast.domain.memory import TURN, Memory
-from holdfast.text.characters import STEERING
+from holdfast.text.clean import STEERING
 
 Part: TypeAlias = Literal["pinned", "long_term", "standing", "relevant", "files", "recent", "ended"]
 PARTS: tuple[Part, ...] = get_args(Part)
@@ -38,12 +38,12 @@ class Item(NamedTuple):
 
     @property
     def section(self) -> str:
-        """The name of the section it stands in: in long-term memory, its category."""
+        """The name of its section: in long-term memory, its category."""
         return _PART_NAMES.get(self.part, self.memory.category)
 
 
 class Style(NamedTuple):
-    """The parts of a block. Their texts add up: nothing stands between them."""
+    """The parts of a block. Their texts add up to the block: there is nothing between them."""
 
     name: str
     opening: Callable[[str], str]
@@ -83,6 +83,8 @@ _STRUCTURE = re.compile(
 )
 # An angle bracket that may open a tag, a comment or a chat template's mark; `a < b` is left alone.
 _TAG = re.compile(r"<(?=[A-Za-z/!?|<])")
+# Controls, but for those that end lines.
+_HIDING = {code: None for code in _CONTROLS if not chr(code).isspace()}
 _REFERENCE = re.compile(r"&(?=(?:amp;)*(?:amp|lt|gt|quot|#\w{1,8});)")
 
 
@@ -98,15 +100,18 @@ def _lines(text: str) -> list[str]:
 
 def marked(text: str) -> str:
     """Text as one item of a markdown list, with nothing in it that is structure."""
-    plain = _TAG.sub("&lt;", text).replace("-->", "--&gt;")
-    lines = [_STRUCTURE.sub(r"\1\\", line) for line in _lines(plain)]
+    # After the controls are gone: one between two characters would hide a tag.
+    lines = [
+        _STRUCTURE.sub(r"\1\\", _TAG.sub("&lt;", line).replace("-->", "--&gt;"))
+        for line in _lines(text)
+    ]
     return "\n".join(f"  {line}" if line and number else line for number, line in enumerate(lines))
 
 
 def escaped(text: str) -> str:
     """The same between tags: what reads as a reference of HTML already is marked as text. Commands
     such as `a && b > c` stay as they are."""
-    return marked(_REFERENCE.sub("&amp;", text))
+    return marked(_REFERENCE.sub("&amp;", text.translate(_HIDING)))
 
 
 def _xml(text: str) -> str:

@@ -1,8 +1,8 @@
 """What of a text the hub has handed out itself: its memories must not come in again as new.
 
-The shapes are found by `text/echo.py`, and compared with the store by the walk. Only words that are
-really in this hub's memory (as they are, as they were, or a passage of them), and that the caller
-may see, are an echo. All else stays, to the letter.
+The shapes are found by `engine/echo/shapes.py`, and compared with the store by the walk. Only words
+that are really in this hub's memory (as they are, as they were, or a passage of them), and that the
+caller may see, are an echo. All else stays, to the letter.
 
 The store is asked as the caller: what is private to somebody else was not handed out to this one,
 and nobody learns that it is there by saying it. Every lookup uses an index and is bounded: what is
@@ -20,12 +20,12 @@ from holdfast.domain.memory import TURN, Memory
 from holdfast.domain.query import Filter
 from holdfast.domain.records import as_memory
 from holdfast.engine.core import Core
+from holdfast.engine.echo.signs import Echo, may_be_fixed_reply, may_be_ours
 from holdfast.store.values import TermQuery
-from holdfast.text import normalise
-from holdfast.text.document_line import listed_text
-from holdfast.text.echo_signs import Echo, may_be_fixed_reply, may_be_ours
-from holdfast.text.sameness import bare, common
-from holdfast.text.spans import marked_out, without
+from holdfast.text import clean
+from holdfast.text.analysis.spans import marked_out, without
+from holdfast.text.classify.titles import listed_text
+from holdfast.text.facts.sameness import bare, common
 
 if TYPE_CHECKING:
     from holdfast.store.base import Reader
@@ -72,7 +72,7 @@ def _named(memory: Memory) -> str:
 def _is_fixed_reply(text: str) -> bool:
     if not may_be_fixed_reply(text):
         return False
-    from holdfast.text.echo import is_fixed_reply
+    from holdfast.engine.echo.shapes import is_fixed_reply
 
     return is_fixed_reply(text)
 
@@ -184,7 +184,7 @@ class Known:
         self._numbers: dict[int, Memory | None] = {}
         self._contents: dict[str, str] = {}
         self._others: dict[str, list[str]] = {}
-        # Who was never shown the file does not learn what stands in it.
+        # A caller who was never shown the file must not learn its text.
         self._lines: set[str] | None = None if file else set()
         self._turns: dict[str, list[tuple[str, str]]] | None = None
 
@@ -246,11 +246,11 @@ class Known:
     def _by_hash(self, text: str) -> list[Memory]:
         if not text.strip() or not self._may_look():
             return []
-        found = self._reader.memories_by_hash(self._hub_id, normalise.content_hash(text))
+        found = self._reader.memories_by_hash(self._hub_id, clean.content_hash(text))
         return [memory for memory in found if self._seen(memory) is not None]
 
     def _by_search(self, item: list[str]) -> list[Memory]:
-        from holdfast.text.terms import trigram_text
+        from holdfast.text.analysis.terms import trigram_text
 
         pieces = (
             piece.strip() for line in item[:_SEARCHED_LINES] for piece in _NEEDLES.split(line)
@@ -273,7 +273,7 @@ class Known:
     # How a memory was written
 
     def renderings(self, memory: Memory) -> Iterator[str]:
-        """Its bare words: the whole, its passages, and how it stood before."""
+        """Its bare words: the whole text, its passages, and earlier versions."""
         if memory.id not in self._contents:
             self._contents[memory.id] = _words(memory.content)
         yield self._contents[memory.id]
@@ -305,7 +305,7 @@ class Known:
         out = []
         for one in reversed(revisions):
             if one.fields.get("boundary", ("", ""))[0] == "private":
-                # What it said before, only its owner was told.
+                # Earlier versions were shown to the owner only.
                 break
             if old := one.fields.get(field, ("", ""))[0]:
                 out.append(old)
@@ -332,7 +332,7 @@ class Known:
 
     def turns_by_words(self, lines: Iterator[str]) -> list[Memory]:
         """Turns of the log that may have these words, each as a memory."""
-        from holdfast.text.terms import terms
+        from holdfast.text.analysis.terms import terms
 
         words = terms(" ".join(islice(lines, _SEARCHED_LINES)))[:_TERMS_MAX]
         if not words or self._searches <= 0:
@@ -393,8 +393,8 @@ def _plain(line: str) -> str:
 
 
 def _own_lines(text: str) -> Iterator[str]:
-    """The lines of MEMORY.md that are no memory's. Those of memories are found by their words, by
-    whoever may see them; this file shows everybody's."""
+    """The lines of MEMORY.md that are no memory's. Lines of memories are found by their words where
+    the caller may see them; this file shows everybody's."""
     part: list[str] = []
     for line in [*text.splitlines(), "#"]:
         begins = line[:1] not in ("", " ", "\t")

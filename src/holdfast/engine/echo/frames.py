@@ -7,18 +7,14 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.domain.memory import CATEGORIES, Memory
 from holdfast.engine.echo.detect import Known
-from holdfast.text.echo import Frame, begun
-from holdfast.text.echo_signs import Echo
-from holdfast.text.sameness import bare
-from holdfast.text.spans import line_start, merged
-
-if TYPE_CHECKING:
-    from holdfast.domain.memory import Memory
-
+from holdfast.engine.echo.shapes import Frame, begun
+from holdfast.engine.echo.signs import Echo
+from holdfast.text.analysis.spans import line_start, merged
+from holdfast.text.facts.sameness import bare
 
 _ELLIPSIS = re.compile(r"[\s>]*(?:…|\.\.\.)[\s>]*\Z")
 _FRAMING = re.compile(r"instructions\.|important:")
@@ -91,8 +87,8 @@ class Frames:
                 yield from inside
 
     def _is_empty(self, inside: Sequence[Frame], end: int) -> bool:
-        """Whether it is a whole block of this hub in which nothing stands: an opening that nobody
-        else writes, and frames."""
+        """Whether it is an empty block of this hub: an opening that nobody else writes, and
+        frames."""
         opening = inside[0]
         if opening.name and bare(opening.name).text != bare(self._hub).text:
             return False

@@ -1,7 +1,7 @@
 """One walk through a text, from mark to mark: which of them have words of ours behind them.
 
-It knows shapes from `text/echo.py` and asks the store through Known; it does not know what is done
-with what it finds.
+It knows shapes from `engine/echo/shapes.py` and asks the store through Known; it does not know what
+is done with what it finds.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from collections.abc import Iterable, Iterator
 from holdfast.domain.memory import Memory
 from holdfast.engine.echo.detect import Known
 from holdfast.engine.echo.frames import Frames, json_echoes
-from holdfast.text.echo import Claim, Frame, Reading, marks
-from holdfast.text.echo_signs import Echo
-from holdfast.text.sameness import Bare, bare
-from holdfast.text.spans import blank, line_start, without
+from holdfast.engine.echo.shapes import Claim, Frame, Reading, marks
+from holdfast.engine.echo.signs import Echo
+from holdfast.text.analysis.spans import blank, line_start, without
+from holdfast.text.facts.sameness import Bare, bare
 
-# A beginning of a memory is one only where it says more than this, or stands beside others: a
-# person may well write 'No…' after a number.
+# A beginning of a memory is one only where it says more than this, or is beside others: a person
+# may well write 'No…' after a number.
 _BEGINNING_CHARS_MIN = 20
-# No more than this stands between two things of ours on one line; looking further would cost the
-# square of a long line.
+# No more than this is between two echoes on one line; looking further would cost the square of a
+# long line.
 _JOIN_CHARS_MAX = 200
 # The longest closing is a source and a time in brackets.
 _CLOSING_CHARS_MAX = 120
@@ -285,8 +285,8 @@ class Walk:
 
 
 def _place_of(whole: str, at: int, words: str) -> int:
-    """Where a part from the middle of a memory begins in its words: where all of the part stands,
-    or, if it goes on to the end, where its beginning stands last."""
+    """Where a part from the middle of a memory begins in its words: the position of the whole part,
+    or, if it runs to the end, the last position of its beginning."""
     place = words.find(whole[at : at + _PART_CHARS_MAX].partition("…")[0])
     if place < 0:
         place = words.rfind(whole[at : at + _SOUGHT_CHARS])

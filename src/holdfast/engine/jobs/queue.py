@@ -12,14 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.records import Record
-from holdfast.engine.core import Core
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Core, Scope
 from holdfast.errors import Conflict, NotFound, StoreBusy
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
-    from holdfast.engine.core import Core
     from holdfast.store.base import Reader, Writer
 
 
@@ -33,7 +29,8 @@ JobState: TypeAlias = Literal["waiting", "running", "done", "failed"]
 # The kinds of work, and the queue of each.
 EXTRACT, JOURNAL = "extract", "journal"
 QUEUES: Mapping[str, str] = {EXTRACT: "job", JOURNAL: "job-journal"}
-# Those of which one job of a hub is done after the other: notes stand in the order of the talk.
+# Kinds whose jobs run one after the other in a hub: journal lines are in the order of the
+# conversation.
 IN_ORDER = (JOURNAL,)
 # What a job is about may hold texts under this name. One that is over has no use for them.
 SAID = "said"
@@ -112,9 +109,9 @@ def lease(
     after: str = "",
 ) -> Job | None:
     """The job of this kind that has waited longest in the next hub that has any, now ours for five
-    minutes; None where none is due. Hubs take turns, so that one with much to do keeps no other
-    waiting: `after` is the hub that was worked for last. `in_order` has one job of a hub worked on
-    at a time, and none before an older one is over.
+    minutes; None where none is due. Hubs take turns, so that a busy one does not delay the others:
+    `after` is the hub that was worked for last. `in_order` has one job of a hub worked on at a
+    time, and none before an older one is over.
 
     `lost` hears of a job whose last worker died, in the transaction that ends it: there is nobody
     else who could say so to those who wait for it.
@@ -205,17 +202,18 @@ def _taken(
 
 
 def progress(core: Core, job: Job, done: int, total: int | None = None) -> Job:
-    """Says how far it is, and keeps the lease. Conflict where somebody took it over."""
+    """Reports progress and renews the lease. Raises Conflict if another worker took the job
+    over."""
     with core.store.write(hub=job.hub_id) as writer:
         _require_lease(writer, job)
-        told = job._replace(done=done, total=total)
-        writer.put_record(_record(told, due=shared_now(core) + LEASE))
-    return told
+        updated = job._replace(done=done, total=total)
+        writer.put_record(_record(updated, due=shared_now(core) + LEASE))
+    return updated
 
 
 def finish(core: Core, writer: Writer, job: Job, *, keep: bool = True) -> None:
-    """Ends it well, in the transaction of what it did: a job has its effect once. Where nobody
-    would look it up, nothing is kept of it."""
+    """Completes the job in the transaction of its effect, which so happens once. Where nobody would
+    look it up, its record is removed."""
     _require_lease(writer, job)
     if keep:
         _end(writer, job, "done", "", shared_now(core))
@@ -224,7 +222,7 @@ def finish(core: Core, writer: Writer, job: Job, *, keep: bool = True) -> None:
 
 
 def put_back(core: Core, job: Job) -> None:
-    """Gives a job back unfinished and without blame: whoever worked on it has to stop."""
+    """Returns an unfinished job without counting an attempt: its worker has to stop."""
     with core.store.write(hub=job.hub_id) as writer:
         _require_lease(writer, job)
         again = job._replace(state="waiting", lease="", attempts=job.attempts - 1)
@@ -353,7 +351,7 @@ def _job(record: Record) -> Job:
 
 
 class Stopped(Exception):
-    """Whoever asked for the work wants to stop."""
+    """The caller wants to stop."""
 
 
 class Runner(NamedTuple):
@@ -378,7 +376,7 @@ def work_on_next(
     after: str = "",
 ) -> Job | None:
     """Works on the job that has waited longest in the hub that comes after this one; None where
-    none is due. `holds` is told which job it is, and when it is let go."""
+    none is due. `holds` is called with the job when it is leased and when it is released."""
     core = core.acting(sees_all=True)
     if not is_due(core, (runner.work,)):
         return None

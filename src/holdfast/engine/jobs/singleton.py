@@ -2,7 +2,7 @@
 
 Two things say who is at it. The store's own knowledge (`store.alone`) ends with the process that
 was let in, at once; not every store has it. A note in a record has a time after which it counts for
-nothing: for stores that cannot tell, and for a run that hangs. Whoever was passed over because it
+nothing: for stores that cannot tell, and for a run that hangs. A run that was replaced because it
 took too long finds that out when it writes (`require`).
 """
 

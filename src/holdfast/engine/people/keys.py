@@ -1,5 +1,7 @@
-"""API keys: made, listed, revoked, and found by the secret that opens them. It is handed out once,
-and kept only as a hash."""
+"""API keys: created, listed, revoked, and found by their secret, which is shown once and stored
+only as a hash; and sign-ins of the web page. A random token in a cookie represents a key until it
+expires or is signed out. Only the token's hash is stored, and the key is looked up again each time,
+so that a revoked key ends its sign-ins at once."""
 
 from __future__ import annotations
 
@@ -7,10 +9,10 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from holdfast.domain.access import Key
-from holdfast.domain.names import Label, PersonName
+from holdfast.domain.hub import Label, PersonName
 from holdfast.domain.records import NO_HUB, Record
 from holdfast.engine.core import Core
-from holdfast.engine.people import records, sign_ins
+from holdfast.engine.people import records
 from holdfast.engine.people.records import (
     HandedKey,
     every,
@@ -90,8 +92,8 @@ def revoke_key(core: Core, key_id: str) -> Key:
 def find_key(core: Core, secret: str) -> Key | None:
     """The key that a secret opens; None for one that is unknown, revoked or expired. The token of
     a sign-in opens what its key opens."""
-    if secret.startswith(sign_ins.TOKEN_PREFIX):
-        signed_in = sign_ins.key_of_sign_in(core, secret)
+    if secret.startswith(TOKEN_PREFIX):
+        signed_in = key_of_sign_in(core, secret)
         good = signed_in is not None and not signed_in.refusal(core.now())
         return signed_in if good else None
     if not secret.startswith(KEY_PREFIX):
@@ -123,3 +125,46 @@ def _note_use(core: Core, read: Record, used: Key) -> None:
     except HoldfastError:
         # Like other counters: a busy or full store must not turn a request away.
         return
+
+
+# Unlike a key's prefix, so that neither is taken for the other.
+TOKEN_PREFIX = "hfs_"
+KIND = "sign-in"
+# A working week and a weekend; people sign in again after that.
+LASTS = timedelta(days=9)
+# Expired sign-ins that one new sign-in removes.
+_DROPPED_AT_ONCE = 50
+
+
+def sign_in(core: Core, key: Key) -> str:
+    """A new token for a key that is good now."""
+    token = TOKEN_PREFIX + new_secret()
+    now = core.now()
+    with core.store.write(hub=NO_HUB) as writer:
+        for old in writer.due_records(KIND, now, limit=_DROPPED_AT_ONCE):
+            writer.drop_record(old.hub_id, KIND, old.id)
+        record_id = core.ids.next("sign-in")
+        body = {"key": key.id}
+        writer.put_record(
+            Record(NO_HUB, KIND, record_id, now, body, hash_of(token), due=now + LASTS)
+        )
+    return token
+
+
+def key_of_sign_in(core: Core, token: str) -> Key | None:
+    """The key of a token; None where it was signed out, or has expired. The caller checks whether
+    the key itself is still valid."""
+    with core.read() as reader:
+        record = reader.record_by_lookup(NO_HUB, KIND, hash_of(token))
+        if record is None or record.due is None or record.due <= core.now():
+            return None
+        found = reader.record(NO_HUB, "key", str(record.body["key"]))
+    return None if found is None else key_from(found)
+
+
+def sign_out(core: Core, token: str) -> None:
+    """Ends a sign-in; one that is not there is left alone."""
+    with core.store.write(hub=NO_HUB) as writer:
+        record = writer.record_by_lookup(NO_HUB, KIND, hash_of(token))
+        if record is not None:
+            writer.drop_record(NO_HUB, KIND, record.id)

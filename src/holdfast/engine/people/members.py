@@ -18,8 +18,7 @@ from holdfast.domain.access import (
     ScopeKind,
     Standing,
 )
-from holdfast.domain.hub import Hub
-from holdfast.domain.names import PersonName, PlaceRef
+from holdfast.domain.hub import Hub, PersonName, PlaceRef
 from holdfast.domain.records import NO_HUB
 from holdfast.engine.core import Core
 from holdfast.engine.people import records
@@ -146,7 +145,7 @@ def remove_member(core: Core, scope: ScopeKind, scope_id: str, actor: PersonName
 
 
 def standing(core: Core, hub: Hub, actor: PersonName) -> Standing | None:
-    """How somebody stands to a hub; None where it is nothing to them."""
+    """Somebody's access to a hub; None where they have none."""
     with core.store.read() as reader:
         return _standing(reader, hub, card_of(reader, hub.id), actor)
 
@@ -233,7 +232,7 @@ _INVITE_DAYS = 7
 def invite(
     core: Core, scope: ScopeKind, scope_id: str, role: Role, *, days: int = _INVITE_DAYS
 ) -> HandedInvite:
-    """A one-time token for a place; whoever brings it to `accept` gets the role."""
+    """A one-time token for a place; `accept` gives its bearer the role."""
     if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= 365:
         raise InvalidInput("An invitation is good for 1 to 365 days.")
     now = core.now()
@@ -265,7 +264,7 @@ def invites(core: Core, scope: ScopeKind, scope_id: str) -> list[Invite]:
 
 def accept(core: Core, token: str, actor: PersonName) -> Member:
     """Takes the place that a token offers. A token that is unknown, used or too old is refused with
-    one sentence for all: nothing is told about tokens."""
+    the same sentence, so that nothing is revealed about tokens."""
     now = core.now()
     refused = NotFound(
         "This invitation is not valid.", hint="Ask for a new one; each can be used once."

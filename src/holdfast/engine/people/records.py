@@ -1,5 +1,5 @@
 """Organisations, teams, members, invitations and keys as the store's records, and back. Secrets are
-kept only as hashes.
+stored only as hashes.
 
 The index of memberships finds the hubs, teams, organisations and keys of a person, the hubs of a
 team, and the invitations to a place without a scan. It is derived from other records: an entry says
@@ -26,16 +26,14 @@ from holdfast.domain.access import (
     ScopeKind,
 )
 from holdfast.domain.clock import from_text, to_text
-from holdfast.domain.hub import Hub
-from holdfast.domain.names import PersonName
+from holdfast.domain.hub import Hub, PersonName
 from holdfast.domain.records import NO_HUB, Record
 from holdfast.engine.core import Core, require_hub
 from holdfast.errors import AlreadyExists, Conflict, InvalidInput, NotFound
-from holdfast.text import names, normalise
+from holdfast.text import clean, names
 from holdfast.text.names import skeleton
 
 if TYPE_CHECKING:
-    from holdfast.engine.core import Core
     from holdfast.store.base import Reader, Writer
 
 
@@ -200,7 +198,7 @@ def need_hub(reader: Reader, hub_id: str) -> Hub:
 
 
 def need_scope(reader: Reader, scope: ScopeKind, scope_id: str) -> None:
-    normalise.one_of(scope, SCOPE_KINDS, "scope")
+    clean.one_of(scope, SCOPE_KINDS, "scope")
     if scope == "hub":
         need_hub(reader, scope_id)
     else:
@@ -302,13 +300,13 @@ def hash_of(secret: str) -> str:
 
 def parse_role(role: str) -> Role:
     """The role of that name; case and whitespace around it do not matter."""
-    clean: Role = normalise.one_of(role, ROLES, "role")  # type: ignore[assignment]
-    return clean
+    checked: Role = clean.one_of(role, ROLES, "role")  # type: ignore[assignment]
+    return checked
 
 
 def clean_policy(policy: str) -> DeletePolicy:
-    clean: DeletePolicy = normalise.one_of(policy, DELETE_POLICIES, "delete policy")  # type: ignore[assignment]
-    return clean
+    checked: DeletePolicy = clean.one_of(policy, DELETE_POLICIES, "delete policy")  # type: ignore[assignment]
+    return checked
 
 
 # What is found for a name or an id: of a person their hubs, teams, organisations and keys; of a
@@ -320,7 +318,7 @@ What: TypeAlias = Literal[
 ]
 
 _KIND = "belongs"
-# Most have few of anything, and what stands behind them in the table is read in vain.
+# Most have few records, and the rows after them would be read for nothing.
 _PAGE_FIRST = 16
 _PAGE_MAX = 500
 

@@ -1,4 +1,4 @@
-"""Organisations and their teams: made, listed, renamed, removed, and how somebody stands to them.
+"""Organisations and their teams: created, listed, renamed, removed, and somebody's role in them.
 Who belongs to one, `access` knows; whether somebody may do these things, their caller has checked.
 
 A name says which one somebody means, and two of the same name would not: nobody makes a second one
@@ -30,7 +30,7 @@ from holdfast.text.names import composed, skeleton
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from holdfast.domain.names import Label, PersonName, PlaceRef
+    from holdfast.domain.hub import Label, PersonName, PlaceRef
     from holdfast.engine.core import Core
     from holdfast.store.base import Reader, Writer
 
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 
 def create_org(core: Core, name: Label, *, seen_by: PersonName | None = None) -> Org:
-    """A new organisation; whoever makes it owns it. `seen_by` is who comes by a key, and sees some
-    of them only."""
+    """Creates an organisation, owned by its creator. `seen_by` is a caller with a key, who sees
+    only some of them."""
     org = Org(core.ids.next("org"), name, core.now())
     with core.store.write(hub=NO_HUB) as writer:
         _refuse_taken("org", org.name, _orgs(writer, seen_by))
@@ -49,7 +49,7 @@ def create_org(core: Core, name: Label, *, seen_by: PersonName | None = None) ->
 
 
 def create_team(core: Core, org_id: str, name: Label) -> Team:
-    """A new team of an organisation; whoever makes it owns it."""
+    """Creates a team of an organisation, owned by its creator."""
     team = Team(core.ids.next("team"), org_id, name, core.now())
     with core.store.write(hub=NO_HUB) as writer:
         need(writer, "org", org_id)
@@ -133,7 +133,7 @@ def _drop_scope(writer: Writer, scope: ScopeKind, scope_id: str) -> None:
     writer.drop_record(NO_HUB, scope, scope_id)
 
 
-# How somebody stands to one
+# Roles
 
 
 def orgs_of(core: Core, actor: PersonName) -> list[tuple[Org, Standing]]:
@@ -190,7 +190,7 @@ def team_of(core: Core, actor: PersonName, name: PlaceRef) -> tuple[Team, Standi
 
 
 def _team_standing(reader: Reader, team: Team, actor: PersonName) -> Standing | None:
-    """Whoever manages an organisation manages its teams; others of it know that they are there."""
+    """The managers of an organisation manage its teams; other members know that the teams exist."""
     own = role_of(reader, "team", team.id, actor)
     above = role_of(reader, "org", team.org_id, actor)
     if own is None and above is None:

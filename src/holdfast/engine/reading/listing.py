@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import DOWNWARDS, ORDERS, Filter, Order, Page, place_in
+from holdfast.engine.core import Scope
 from holdfast.engine.history import states_as_of
 from holdfast.engine.reading.recall import checked_limit
-from holdfast.engine.scope import Scope
 from holdfast.errors import InvalidInput
 from holdfast.store.values import TextQuery
-from holdfast.text.normalise import one_of
-from holdfast.text.terms import is_unspaced, query_terms, trigram_text
+from holdfast.text.analysis.terms import is_unspaced, query_terms, trigram_text
+from holdfast.text.clean import one_of
 
 if TYPE_CHECKING:
     from holdfast.store.base import Reader
@@ -95,7 +95,7 @@ def _scan_past(
 
 
 def memories_as_of(scope: Scope, reader: Reader, wanted: Filter, at: datetime) -> Iterator[Memory]:
-    """The memories as they stood at a past time, those that the filter admits."""
+    """The memories as they were at a past time, those that the filter admits."""
     past = states_as_of(scope, reader, at)
     everything = Filter(states=(), forgotten=None, quarantined=None)
     after: tuple[Any, int] | None = None
@@ -180,7 +180,7 @@ def _query(text: str, *, words: bool) -> TextQuery:
             hint="Look for a telling part of it.",
         )
     terms = query_terms(text) if words else []
-    # One character of a script without spaces is found as it stands.
+    # A single character of a script without spaces is searched literally.
     if any(len(term) == 1 and is_unspaced(term) for term in terms):
         terms = []
     return TextQuery(needle, tuple(terms))

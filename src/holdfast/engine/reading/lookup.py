@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.domain.clock import to_text
 from holdfast.domain.memory import Memory
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Scope
 from holdfast.errors import InvalidInput, NotFound
 from holdfast.text.names import composed
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast import engine
 from holdfast.domain.query import Filter, Hit, Passage, Recalled
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Scope
 from holdfast.errors import InvalidInput
 from holdfast.recall.analyse import analyse
 from holdfast.recall.pipeline import Ask, recall
@@ -131,10 +131,9 @@ def related(scope: Scope, reference: Reference, *, limit: int = 5) -> Recalled:
 
             middle = np.stack([dequantise(row.vector) for row in own]).mean(axis=0)
             middle = (middle / np.linalg.norm(middle)).astype(np.float32)
-            near = scope.core.vectors.search(
+            cosines = scope.core.vectors.search(
                 reader, scope.hub_id, embedder.identity, middle, limit=limit * 4 + len(own)
             )
-            cosines = {hit.passage_id: hit.cosine for hit in near}
             found = reader.candidates(scope.hub_id, list(cosines), wanted)
             found.sort(key=lambda one: (-cosines[one.passage_id], one.passage_id))
             memories = reader.memories_by_id(scope.hub_id, [one.memory_id for one in found])

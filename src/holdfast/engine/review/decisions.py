@@ -1,9 +1,9 @@
 """Asking a person to decide: an agent puts a question with a few options, a person picks one, and
 the answer becomes a memory that recall finds.
 
-An open question is kept like what waits for review: neither recalled nor injected, since it is no
-fact yet. How many are open is counted inside the write that would add one, so that two processes
-together cannot ask more than one could. Each step is a change set, and can be undone.
+An open question is stored like a memory that waits for review: neither recalled nor injected, since
+it is no fact yet. How many are open is counted inside the write that would add one, so that two
+processes together cannot ask more than one could. Each step is a change set, and can be undone.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from holdfast.domain.review import (
     decision_of,
     to_metadata,
 )
+from holdfast.engine.core import Scope
 from holdfast.engine.reading.lookup import Reference, find_memory
-from holdfast.engine.scope import Scope
 from holdfast.engine.writing.drafts import clean_draft, clean_label, compose, prepare
-from holdfast.engine.writing.intake import take_in
 from holdfast.engine.writing.recorder import Recorder
+from holdfast.engine.writing.remember import take_in
 from holdfast.errors import Conflict, InvalidInput
-from holdfast.text.normalise import is_visible
+from holdfast.text.clean import is_visible
 
 if TYPE_CHECKING:
     from holdfast.store.base import Reader
@@ -138,7 +138,7 @@ def decide(
 
 
 def withdraw_decision(scope: Scope, reference: Reference, *, note: str = "") -> Decision:
-    """Takes a question back without an answer; it is kept, and no longer open."""
+    """Withdraws a question without an answer; it stays stored, and is no longer open."""
     note = scope.core.redactor.text(clean_label("note", note))
     with scope.write() as writer:
         scope.require_hub(writer)
@@ -189,7 +189,7 @@ def _undecided(memory: Memory) -> Decision:
 
 
 def _still(reader: Reader, scope: Scope, seen: Decision) -> Decision:
-    """The question as it stands now that the write has begun: the one that was answered."""
+    """The question inside the write transaction; it must still be the one that was answered."""
     current = _undecided(find_memory(reader, scope, seen.memory.id))
     if (current.question, current.options) != (seen.question, seen.options):
         raise Conflict(

@@ -23,10 +23,9 @@ from holdfast.domain.review import (
     names_of,
     with_code,
 )
-from holdfast.engine.core import Core
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Core, Scope
 from holdfast.errors import InvalidInput
-from holdfast.text import normalise
+from holdfast.text import clean
 
 if TYPE_CHECKING:
     from holdfast.settings import Settings
@@ -108,15 +107,15 @@ def wanted_ones(
 ) -> Iterator[Memory]:
     """The same of one kind."""
     if kind is not None:
-        normalise.one_of(kind, KINDS, "kind")
+        clean.one_of(kind, KINDS, "kind")
     for memory in pending(reader, hub_id, source=source):
         if kind is None or kind_of(memory) == kind:
             yield memory
 
 
 def about_of(reader: Reader, memory: Memory) -> Memory | None:
-    """What approving it would change or replace, as it stands now: never what others see who do
-    not see this, or the other way round."""
+    """What approving it would change or replace, in its current version, and only between memories
+    that the same people see."""
     names = names_of(memory)
     found = None
     if names.get("key"):

@@ -21,16 +21,15 @@ from holdfast.domain.review import (
     names_of,
     with_code,
 )
-from holdfast.engine.core import Core
+from holdfast.engine.core import Core, Scope
 from holdfast.engine.reading.lookup import Reference, find_memory
 from holdfast.engine.review.inbox import about_of, wanted_ones
-from holdfast.engine.scope import Scope
 from holdfast.engine.writing.drafts import clean_label
 from holdfast.engine.writing.edit import completed
-from holdfast.engine.writing.passages import Indexed, indexed
+from holdfast.engine.writing.indexing import Indexed, indexed
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import Conflict, InvalidInput
-from holdfast.text import normalise
+from holdfast.text import clean
 
 if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
@@ -88,11 +87,11 @@ def decide(scope: Scope, verdicts: Sequence[Verdict], *, reason: str = "") -> li
     reason = clean_label("reason", reason)
     prepared = _prepared(scope, verdicts)
     approves = any(verdict.approve for verdict in verdicts)
-    told = with_code(APPROVED if approves else REJECTED, reason)
+    recorded = with_code(APPROVED if approves else REJECTED, reason)
     out = []
     with scope.write() as writer:
         scope.require_hub(writer)
-        recorder = Recorder(scope, writer, "restore" if approves else "archive", reason=told)
+        recorder = Recorder(scope, writer, "restore" if approves else "archive", reason=recorded)
         for verdict, (new, index) in zip(verdicts, prepared, strict=True):
             memory = _still(writer, scope, verdict)
             if verdict.approve:
@@ -149,7 +148,7 @@ def _prepared(
             out.append(({}, None))
             continue
         text = scope.core.redactor.text(verdict.text)
-        text = normalise.clean_content(text, bytes_max=scope.settings["content.bytes_max"])
+        text = clean.clean_content(text, bytes_max=scope.settings["content.bytes_max"])
         with scope.read() as reader:
             memory = find_memory(reader, scope, verdict.memory_id)
         # What a person wrote is the person's word.
@@ -159,7 +158,7 @@ def _prepared(
 
 
 def _still(writer: Writer, scope: Scope, verdict: Verdict) -> Memory:
-    """The item as it stands now that the write has begun: the one that was looked at."""
+    """The item inside the write transaction; it must still be the one that was reviewed."""
     memory = _waiting(find_memory(writer, scope, verdict.memory_id))
     if verdict.version not in (0, memory.version):
         raise Conflict(
@@ -185,7 +184,7 @@ def _approve(
     fields: dict[str, Any] = {"quarantine": "", "metadata": metadata, **new}
     shown = memory._replace(**fields)
     if (twin := _twin(writer, shown)) is not None and (about is None or twin.id == about.id):
-        # The same words are there already: they count once more, and stand there once.
+        # The same words are there already: they count once more, and are stored once.
         if twin.state == "archived":
             twin = recorder.revise(twin, state="active", state_reason="")
         return _gone_into(recorder, memory, fields, twin, f"it says the same as #{twin.number}")
@@ -221,7 +220,7 @@ def _renewed(
     about: Memory,
 ) -> Memory:
     """What has the key or the path gets a new version, as if the words had not been held."""
-    from holdfast.engine.writing.intake import new_version
+    from holdfast.engine.writing.remember import new_version
 
     after = recorder.revise(about, index, **new_version(about, memory._replace(**fields)))
     return _gone_into(recorder, memory, fields, after, f"it is a version of #{after.number}")

@@ -28,10 +28,10 @@ from holdfast.engine.transfer.export_format import (
     records_of,
     vectors_by_place,
 )
-from holdfast.engine.writing.passages import indexed_all
+from holdfast.engine.writing.indexing import indexed_all
 from holdfast.errors import AlreadyExists, Conflict, HoldfastError, NotFound, ServerUnreachable
 from holdfast.store.values import IndexEntry, VectorRow
-from holdfast.text.terms import searchable
+from holdfast.text.analysis.terms import searchable
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -62,7 +62,7 @@ class Moved(NamedTuple):
 
 
 # What is being done, and how many of how many rows of it.
-Told: TypeAlias = Callable[[str, int, int], None]
+Report: TypeAlias = Callable[[str, int, int], None]
 
 
 def move(
@@ -71,13 +71,13 @@ def move(
     *,
     clock: Clock,
     run: str,
-    told: Told | None = None,
+    report: Report | None = None,
     only: str = "",
 ) -> Moved:
     """Copies everything, or the hub called `only`, and proves it equal; `run` names this attempt.
     A hub alone goes into a store that may have others, and without the records of no hub (keys,
     people, teams)."""
-    tell = told or _silent
+    report = report or _silent
     with source.read() as reader:
         hubs = [hub for hub in reader.hubs() if hub.state == "active" and only in ("", hub.name)]
         if only and not hubs:
@@ -89,12 +89,12 @@ def move(
         _begin(target, hubs, clock, run, alone=bool(only))
         try:
             moved = [
-                MovedHub(hub.name, _Mover(reader, target, hub, clock, run, tell).move())
+                MovedHub(hub.name, _Mover(reader, target, hub, clock, run, report).move())
                 for hub in hubs
             ]
             records = 0 if only else _move_records(reader, target)
         except ServerUnreachable:
-            # Nobody is there to be told; the pulse runs out.
+            # There is nobody to report it to; the pulse expires.
             raise
         except BaseException:
             _let_go(target, run)
@@ -204,10 +204,10 @@ class _Mover:
     """One hub on its way. `done` says how many rows of each table are there."""
 
     def __init__(
-        self, reader: Reader, target: Store, hub: Hub, clock: Clock, run: str, tell: Told
+        self, reader: Reader, target: Store, hub: Hub, clock: Clock, run: str, report: Report
     ) -> None:
         self.reader, self.target, self.hub = reader, target, hub
-        self.clock, self.run, self.tell = clock, run, tell
+        self.clock, self.run, self.report = clock, run, report
         self.done: dict[str, int] = {}
 
     def move(self) -> dict[str, Digest]:
@@ -226,7 +226,7 @@ class _Mover:
         )
 
     def _compare(self) -> tuple[dict[str, Digest], dict[str, Digest]]:
-        self.tell(f"{self.hub.name}: comparing", 0, 1)
+        self.report(f"{self.hub.name}: comparing", 0, 1)
         with self.target.read() as reader:
             theirs = digest(reader, self.hub.id)
         return theirs, digest(self.reader, self.hub.id)
@@ -257,7 +257,7 @@ class _Mover:
         writer.put_record(Record(NO_HUB, MOVE, self.hub.id, now, {"done": dict(self.done)}))
         _beat(writer, self.clock, self.run)
 
-    # What is copied, in the order in which one thing stands on another
+    # What is copied, in the order of dependencies
 
     def _copy(self) -> None:
         reader, hub_id = self.reader, self.hub.id
@@ -290,7 +290,7 @@ class _Mover:
                     add(writer, one)
                 self.done[what] = done
                 self._note(writer)
-            self.tell(f"{self.hub.name}: {what}", done, 0)
+            self.report(f"{self.hub.name}: {what}", done, 0)
 
     def _memories(self) -> None:
         hub_id, total = self.hub.id, self.hub.numbers
@@ -304,7 +304,7 @@ class _Mover:
                         writer.index(hub_id, memory.id, searchable(memory), entries, "")
                 self.done["memories"] = batch[-1].number
                 self._note(writer)
-            self.tell(f"{self.hub.name}: memories", batch[-1].number, total)
+            self.report(f"{self.hub.name}: memories", batch[-1].number, total)
 
     def _vectors(self, model: str) -> None:
         hub_id, what = self.hub.id, f"vectors of {model}"
@@ -323,7 +323,7 @@ class _Mover:
                 writer.set_vectors(hub_id, model, rows)
                 self.done[what] = batch[-1].row.passage_id
                 self._note(writer)
-            self.tell(f"{self.hub.name}: vectors", len(rows), 0)
+            self.report(f"{self.hub.name}: vectors", len(rows), 0)
 
 
 def _entries(reader: Reader, hub_id: str, batch: list[Memory]) -> dict[str, list[IndexEntry]]:

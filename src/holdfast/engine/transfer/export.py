@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from itertools import count as count_from
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import from_text, to_micros, to_text
-from holdfast.domain.hub import Hub
+from holdfast.domain.hub import Hub, PersonName
 from holdfast.domain.memory import Memory
-from holdfast.domain.names import PersonName
 from holdfast.domain.query import EVERYTHING
 from holdfast.domain.records import Turn, fields_to_plain, memory_to_plain
-from holdfast.engine.core import Core, require_hub
+from holdfast.engine.core import Core, Scope, require_hub
 from holdfast.engine.history import Reasons, entries_seen
 from holdfast.engine.people import records
 from holdfast.engine.people.records import called
-from holdfast.engine.scope import Scope
 from holdfast.engine.transfer.export_format import (
     FORMAT,
     FORMAT_VERSION,
@@ -35,13 +34,10 @@ from holdfast.engine.transfer.export_format import (
     text_of,
     value_of,
 )
-from holdfast.engine.writing.embedding import embed_hub
-from holdfast.engine.writing.passages import Indexed, indexed_all
+from holdfast.engine.writing.indexing import Indexed, embed_hub, indexed_all
 from holdfast.engine.writing.remember import ahead
 from holdfast.errors import AlreadyExists, InvalidInput
-from holdfast.text.normalise import (
-    clean_hub_name,
-)
+from holdfast.text.clean import clean_hub_name
 
 if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
@@ -91,8 +87,8 @@ def _lines(core: Core, reader: Reader, hub: Hub) -> Iterator[dict[str, Any]]:
         after = (batch[-1].number, batch[-1].number)
     reasons = Reasons(core, reader)
     for change in reader.scan_changes(hub.id):
-        told = reasons.seen(change)
-        plain = {**told._asdict(), "at": to_text(change.at)}
+        shown = reasons.seen(change)
+        plain = {**shown._asdict(), "at": to_text(change.at)}
         del plain["hub_id"]
         yield {"type": "change", **plain}
     for revision in _revisions(core, reader, hub):
@@ -202,18 +198,29 @@ def _begin(core: Core, header: Line, name: str | None) -> Hub:
     except UNREADABLE as error:
         raise bad_line(number, error) from None
     with core.write() as writer:
-        if writer.hub(hub.name) is not None:
-            raise AlreadyExists(
-                f"There is a hub `{hub.name}` already.",
-                hint="Import it under another name.",
-                command="Import it under another name: `holdfast import FILE --as NAME`.",
-            )
+        if (there := writer.hub(hub.name)) is not None:
+            raise _name_taken(writer, there, same=there.id == hub.id)
         if writer.hub_by_id(hub.id) is not None:
             # The same hub under another name is a copy: it gets an id of its own.
             hub = hub._replace(id=core.ids.next("hub"))
         writer.add_hub(hub._replace(numbers=_pulse(core)))
         records.note(writer, hub.owner, "hub", hub.id, hub.created_at)
     return hub
+
+
+def _name_taken(reader: Reader, there: Hub, *, same: bool) -> AlreadyExists:
+    numbers = (f"{there.name}-{number}" for number in count_from(2))
+    free = next(name for name in numbers if reader.hub(name) is None)
+    said = (
+        f"This is an export of the hub `{there.name}`, which is here already."
+        if same
+        else f"There is a hub `{there.name}` already, and it is another one."
+    )
+    return AlreadyExists(
+        said,
+        hint=f"Import it under another name, such as `{free}`, to have both.",
+        command=f"To have both: `holdfast import FILE --as {free}`.",
+    )
 
 
 # An import that was not heard of for this long is taken to be broken off. It says that it is still

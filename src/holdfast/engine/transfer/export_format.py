@@ -26,7 +26,7 @@ from holdfast.domain.records import (
 )
 from holdfast.engine.writing.drafts import clean_fields
 from holdfast.errors import HoldfastError, InvalidInput
-from holdfast.text.normalise import clean_content, clean_time, content_hash, one_of
+from holdfast.text.clean import clean_content, clean_time, content_hash, one_of
 
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
@@ -128,7 +128,7 @@ UNREADABLE = (KeyError, IndexError, ValueError, TypeError, AttributeError, Overf
 
 
 def _checked(fields: dict[str, Any], bytes_max: int) -> dict[str, Any]:
-    """The fields of a memory, each as the door would have let it in."""
+    """The fields of a memory, each checked as on input."""
     content = clean_content(fields["content"], bytes_max=bytes_max)
     if fields.get("content_hash") != content_hash(content):
         raise ValueError("the content does not match its hash")

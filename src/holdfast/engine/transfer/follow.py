@@ -2,8 +2,9 @@
 ids of their own, and are known again by their words.
 
 A statement that was edited becomes a new version of its memory, one that is gone is archived, and
-one that comes back is active again. What a person has changed or forgotten here stays so. What the
-source held is kept with the change set of the run, so that undoing the run is seen by the next one.
+one that comes back is active again. What a person has changed or forgotten here stays so. The text
+of the source is stored with the change set of the run, so that the next run sees if this one was
+undone.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.records import Agreed
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Scope
 from holdfast.engine.transfer.imports import (
     GONE,
     Item,
@@ -24,8 +25,8 @@ from holdfast.engine.transfer.imports import (
     preview_batch,
 )
 from holdfast.engine.writing.recorder import continued
-from holdfast.text.normalise import content_hash
-from holdfast.text.sameness import similarity
+from holdfast.text.clean import content_hash
+from holdfast.text.facts.sameness import similarity
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
@@ -35,13 +36,12 @@ if TYPE_CHECKING:
 _ALIKE_LEAST = 0.6
 # New statements are compared with those that are gone, up to this many pairs.
 _PAIRS_MAX = 2_500
-# What the source held stands where the texts of files do that are kept in step with the store.
+# The last text of the source is stored where the base texts of synced files are.
 _FRONT = "import:"
 
 
 class Statement(NamedTuple):
-    """A statement of the source, as an item whose id is made from its words, and the section that
-    it stands in."""
+    """A statement of the source, as an item whose id is made from its words, and its section."""
 
     item: Item
     section: str = ""

@@ -2,8 +2,8 @@
 
 A record for each item says which memory it became, so that a second run writes nothing, an edited
 item becomes a new version, and what was forgotten here stays forgotten. Runs, which go on in the
-same change set after they were interrupted, are `engine.import_run`'s. Where the items come from is
-not known here.
+same change set after they were interrupted, are in `engine.log.import_run`. Where the items come
+from is not known here.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from holdfast.domain.memory import Draft, Memory
 from holdfast.domain.records import Record
 from holdfast.domain.results import Duplicate, Quarantined, Remembered, Updated
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Scope
 from holdfast.engine.writing.dedup import twin_of
 from holdfast.engine.writing.drafts import Prepared, clean_draft, prepare
-from holdfast.engine.writing.intake import renew
 from holdfast.engine.writing.recorder import Recorder, continued
-from holdfast.engine.writing.remember import all_of, take_in_whole
+from holdfast.engine.writing.remember import all_of, renew, take_in_whole
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:

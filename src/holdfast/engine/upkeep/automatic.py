@@ -1,24 +1,91 @@
-"""Automatic upkeep in programs without a worker: runs the lifecycle where it is due, after the
-program has its answers.
+"""Automatic upkeep in programs without a worker: when the lifecycle last ran in a hub, whether it
+is due, and running it after the program has its results.
 
 Hubs that are used are noted. Their lifecycle runs when the memory is closed, or in a thread: an
 hour after the memory was opened and every hour from then on, or earlier where an edge asks for it.
-A command hands it to a process of its own instead (see `edges.cli.work`). What fails is tried
-again later, and is never an error of the operation that happened to come before it.
+A command starts a process of its own instead (see `edges.cli.work`). What fails is tried again
+later, and is never an error of the operation before it. Every command loads this module, so it
+imports next to nothing.
 """
 
 from __future__ import annotations
 
 import threading
 from contextlib import suppress
+from datetime import datetime, timedelta
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.engine.upkeep import lifecycle_due
+from holdfast.domain.records import Record
 from holdfast.errors import HoldfastError, NotFound, StoreClosed, StoreReadOnly
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
+    from holdfast.store.base import Reader
+
+
+_KIND = "upkeep"
+_DONE = "lifecycle"
+_CLAIMED = "lifecycle claimed"
+# The rules count in days.
+EVERY = timedelta(days=1)
+# A run takes seconds. One that has not finished after this has died, and another may try.
+RETRY_AFTER = timedelta(hours=1)
+
+
+class LifecycleRun(NamedTuple):
+    """A finished run: how many memories it moved, and the change set, if it moved any."""
+
+    at: datetime
+    moved: int = 0
+    change: str | None = None
+
+
+def last_run(reader: Reader, hub_id: str) -> LifecycleRun | None:
+    """The last finished run of the lifecycle over a whole hub."""
+    record = reader.record(hub_id, _KIND, _DONE)
+    if record is None:
+        return None
+    return LifecycleRun(record.at, record.body.get("moved", 0), record.body.get("change"))
+
+
+def note_run(core: Core, hub_id: str, run: LifecycleRun) -> None:
+    """Records a finished run; it is due again a day later."""
+    body = {"moved": run.moved, "change": run.change}
+    with core.store.write(hub=hub_id) as writer:
+        if writer.hub_by_id(hub_id) is not None:
+            writer.put_record(Record(hub_id, _KIND, _DONE, run.at, body))
+
+
+def is_due(core: Core, reader: Reader, hub_id: str) -> bool:
+    """Whether an automatic run is due: none has finished for a day, and none is under way. In a
+    new hub the first one is due after a day."""
+    if not core.settings["lifecycle.automatic"]:
+        return False
+    hub = reader.hub_by_id(hub_id)
+    if hub is None or hub.state != "active":
+        return False
+    now = core.now()
+    last = reader.record(hub_id, _KIND, _DONE)
+    if now - (hub.created_at if last is None else last.at) < EVERY:
+        return False
+    claimed = reader.record(hub_id, _KIND, _CLAIMED)
+    return claimed is None or now - claimed.at >= RETRY_AFTER
+
+
+def claim(core: Core, hub_id: str) -> bool:
+    """Claims the automatic run that is due. Of several processes one gets it; where that one dies,
+    the run can be claimed again after `RETRY_AFTER`."""
+    with core.store.read() as reader:
+        # Usually nothing is due, and a read never waits for a writer.
+        if not is_due(core, reader, hub_id):
+            return False
+    with core.store.write(hub=hub_id) as writer:
+        if not is_due(core, writer, hub_id):
+            return False
+        writer.put_record(Record(hub_id, _KIND, _CLAIMED, core.now(), {}))
+    return True
+
 
 _KEPT = ("upkeep",)
 # The rules count in days, so looking more often would find nothing.
@@ -91,7 +158,7 @@ class Upkeep:
         claimed = []
         for hub_id, hub in hubs.items():
             with suppress(HoldfastError, OSError):
-                if lifecycle_due.claim(hub.core, hub_id):
+                if claim(hub.core, hub_id):
                     claimed.append(hub_id)
         return claimed
 
@@ -117,7 +184,7 @@ class Upkeep:
 
 def _run_if_due(hub: Any) -> None:
     try:
-        if lifecycle_due.claim(hub.core, hub.id):
+        if claim(hub.core, hub.id):
             hub._lifecycle_automatically()
     except (StoreReadOnly, StoreClosed, NotFound):
         # Nothing can be written here, or the hub is gone.

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.records import Record
 from holdfast.domain.results import CapturedDay, Noted
-from holdfast.engine.core import Core
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Core, Scope
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:

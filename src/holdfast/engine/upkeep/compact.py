@@ -3,7 +3,7 @@ say the same, one stays and takes the place of the others.
 
 Nothing is rewritten and nothing is lost. The others are archived, each with a link to the one that
 stays, and have their history; one undo brings all of them back. Texts count as the same when their
-words are the same in the same order; what only seems alike is left to whoever can judge it.
+words are the same in the same order; what only seems alike is left to a person or a model.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.memory import TRUSTS, Memory
 from holdfast.domain.query import Filter
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Scope
 from holdfast.engine.writing.recorder import Recorder
-from holdfast.text.normalise import TAGS_MAX
-from holdfast.text.sameness import words_key
+from holdfast.text.clean import TAGS_MAX
+from holdfast.text.facts.sameness import words_key
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader
 
 REASON = "compacted: it says the same as #{}"
-# Where the one that stays has the ids of those it stands for.
+# The metadata key with the ids of the memories that the remaining one replaces.
 SOURCES = "compacted_from"
-# Metadata has a bound; whoever looks for more than this many follows their links the other way.
+# Metadata is bounded; more than this many are found by their links in the other direction.
 _SOURCES_MAX = 500
 _BATCH = 500
 
 
 class Merged(NamedTuple):
-    """One memory that stays, and those it stands for from now on."""
+    """One memory that stays, and those it replaces."""
 
     survivor: Memory
     sources: tuple[Memory, ...]
@@ -102,7 +102,7 @@ def sameness(memory: Memory) -> tuple[Any, ...]:
 
 def ranked(group: Sequence[Memory]) -> list[Memory]:
     """The one that stays first: pinned, known by a key, said by the most trusted voice, most used,
-    first told."""
+    oldest."""
     return sorted(
         group,
         key=lambda memory: (

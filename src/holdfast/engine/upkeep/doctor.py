@@ -16,11 +16,11 @@ from holdfast.engine.hubs import is_being_moved
 from holdfast.engine.people import records
 from holdfast.engine.transfer.copy import is_running
 from holdfast.engine.transfer.export import seems_running
-from holdfast.engine.writing.embedding import embed_missing, unembedded
+from holdfast.engine.writing.indexing import embed_missing, unembedded
 from holdfast.engine.writing.recorder import reindex
 from holdfast.errors import EmbedderError, StoreBusy, StoreDamaged, StoreError
 from holdfast.store.values import Problem
-from holdfast.text.normalise import content_hash
+from holdfast.text.clean import content_hash
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
@@ -166,7 +166,7 @@ def _all_of(reader: Reader, hub_id: str) -> Iterator[Memory]:
 
 
 _IMPORT = "an import into hub "
-# Whoever started it has everything still, so it is run again; mending only makes room.
+# The source is still complete, so the copy can be run again; the repair only frees space.
 _MOVE = "a move or restore into hub "
 
 

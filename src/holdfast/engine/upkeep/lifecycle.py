@@ -2,13 +2,16 @@
 memories whose state should be another and moves them as one change set; a dry run returns the same
 moves and changes nothing.
 
-| what | cools | is archived | | --- | --- | --- | | pinned, or processing | never | never | | past
-its time to live | | at once | | kept by an agent unasked | as below | `lifecycle.auto_days` unused,
-or over `lifecycle.auto_max` | | daily, since last written | `lifecycle.daily_days` |
-`lifecycle.daily_archive_days` | | stable | never | never | | volatile | `lifecycle.volatile_days`
-unused | `lifecycle.archive_days` of cooling | | evolving | `lifecycle.evolving_days` unused |
-`lifecycle.archive_days` of cooling | | waiting for review | | `review.keep_days` after it was held
-|
+| what | cools | is archived |
+| --- | --- | --- |
+| pinned, or processing | never | never |
+| past its time to live | | at once |
+| by an agent, unasked | as below | `lifecycle.auto_days` unused, or past `lifecycle.auto_max` |
+| daily, since last written | `lifecycle.daily_days` | `lifecycle.daily_archive_days` |
+| stable | never | never |
+| volatile | `lifecycle.volatile_days` unused | `lifecycle.archive_days` of cooling |
+| evolving | `lifecycle.evolving_days` unused | `lifecycle.archive_days` of cooling |
+| waiting for review | | `review.keep_days` after it was held |
 
 Unused counts from the last access, change or creation, whichever is latest. Each doubling of the
 access count (plus one) lengthens the time it takes to cool by half of it.
@@ -26,16 +29,15 @@ from datetime import datetime, timedelta
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
+from holdfast.domain.hub import PersonName
 from holdfast.domain.memory import Memory
-from holdfast.domain.names import PersonName
 from holdfast.domain.query import Filter
 from holdfast.domain.results import LifecycleMove, LifecycleMoves
-from holdfast.engine.core import Core
+from holdfast.engine.core import Core, Scope
 from holdfast.engine.reading.listing import scan_memories
 from holdfast.engine.review.inbox import expiry, pending
-from holdfast.engine.scope import Scope
-from holdfast.engine.upkeep import lifecycle_due
-from holdfast.engine.upkeep.lifecycle_due import LifecycleRun
+from holdfast.engine.upkeep import automatic
+from holdfast.engine.upkeep.automatic import LifecycleRun
 from holdfast.engine.writing.recorder import Recorder
 
 if TYPE_CHECKING:
@@ -187,9 +189,7 @@ def _run(scope: Scope, category: str | None) -> LifecycleMoves:
         done, change = _moved(scope, everyone, moves, now)
         if category is None:
             change_id = None if change is None else change.id
-            lifecycle_due.note_run(
-                scope.core, scope.hub_id, LifecycleRun(now, len(done), change_id)
-            )
+            automatic.note_run(scope.core, scope.hub_id, LifecycleRun(now, len(done), change_id))
     seen = [move for move in sorted(done, key=_by_number) if scope.core.sees(move.memory)]
     return LifecycleMoves(seen, None if change is None else change.id)
 

@@ -2,7 +2,7 @@
 
 A model that a pass gets here counts itself: it is refused where the day's tokens are used up, and
 what was spent is written when the answer is there, whatever the pass makes of it. No text and no
-key is part of what is kept. It knows no protocol.
+key is stored. It knows no protocol.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.records import NO_HUB, Record
 from holdfast.domain.results import UsageRow
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Scope
 from holdfast.errors import InvalidInput, ModelError
 from holdfast.llm.base import Usage
 from holdfast.llm.tool_loop import Limits
@@ -177,7 +177,7 @@ def refuse_over_cap(core: Core) -> None:
 
 
 def _since(reader: Reader, hub_id: str, first: date) -> list[Record]:
-    """The rows of that day and later: ids begin with the day, so they stand in its order."""
+    """The rows of that day and later: ids begin with the day, so they sort by day."""
     out: list[Record] = []
     after = str(first)
     while page := reader.records(hub_id, KIND, limit=_PAGE, after=after):

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.query import EVERYTHING
 from holdfast.domain.records import Clash, Turn
-from holdfast.engine.core import Core
+from holdfast.engine.core import Core, Scope
 from holdfast.engine.jobs import queue
 from holdfast.engine.people.records import every
-from holdfast.engine.scope import Scope
 from holdfast.engine.upkeep import capture_stats
 from holdfast.engine.writing.edit import settle
-from holdfast.engine.writing.embedding import embed_memories
+from holdfast.engine.writing.indexing import embed_memories
 from holdfast.engine.writing.recorder import reindex
 from holdfast.errors import Forbidden
 
@@ -69,15 +68,15 @@ def find_in_store(scope: Scope, progress: Progress | None = None) -> list[Secret
         for done, memory in enumerate(_memories(reader, scope.hub_id), 1):
             scope.core.redactor.take()
             scope.core.redactor.memory(memory)
-            found += told(scope.core, f"#{memory.number}")
+            found += secrets_found(scope.core, f"#{memory.number}")
             if progress is not None and done % _BATCH == 0:
                 progress(done, max(total, done))
         for row, _ in _cleaned(scope, reader):
-            found += told(scope.core, _place(reader, scope.hub_id, row))
+            found += secrets_found(scope.core, _place(reader, scope.hub_id, row))
         for record in _records(reader, scope.hub_id):
             scope.core.redactor.take()
             scope.core.redactor.changed(record.body)
-            found += told(scope.core, _PLACES.get(record.kind, "work that waits"))
+            found += secrets_found(scope.core, _PLACES.get(record.kind, "work that waits"))
     return together(found)
 
 
@@ -90,10 +89,10 @@ def clean_store(scope: Scope, progress: Progress | None = None) -> int:
             m.id for m in _memories(reader, scope.hub_id) if scope.core.redactor.memory(m) is not m
         ]
         rows = [pair for pair in _cleaned(scope, reader) if pair[0] is not pair[1]]
-        told_of = [
+        affected = [
             one for one in _records(reader, scope.hub_id) if scope.core.redactor.changed(one.body)
         ]
-    total = len(dirty) + len(rows) + len(told_of)
+    total = len(dirty) + len(rows) + len(affected)
     touched = {row.memory_id for row, _ in rows if isinstance(row, Revision)}
     done = 0
     for batch in _batches(dirty):
@@ -109,7 +108,7 @@ def clean_store(scope: Scope, progress: Progress | None = None) -> int:
         done += len(some)
         if progress is not None:
             progress(done, total)
-    for records in _batches(told_of):
+    for records in _batches(affected):
         with scope.write() as writer:
             _clean_records(writer, records)
         done += len(records)
@@ -133,7 +132,7 @@ def _clean_memories(scope: Scope, writer: Writer, batch: list[str]) -> None:
 
 
 def _clean_records(writer: Writer, records: list[Record]) -> None:
-    """They pass the door once more. A job may have ended, or have been taken, since it was read."""
+    """Redacts them again. A job may have ended, or have been leased, since it was read."""
     for old in records:
         record = writer.record(old.hub_id, old.kind, old.id)
         if record is not None:
@@ -213,7 +212,7 @@ def _place(reader: Reader, hub_id: str, row: _Row) -> str:
             return f"conflict {row.id}"
 
 
-def told(core: Core, where: str, *, fixable: bool = True) -> list[Secret]:
+def secrets_found(core: Core, where: str, *, fixable: bool = True) -> list[Secret]:
     """What was just found, in one place."""
     return [Secret(where, kind, n, fixable) for kind, n in sorted(core.redactor.take().items())]
 

@@ -1,17 +1,156 @@
 """Finds the memory that a draft is a version or a copy of: by source path, key, origin (a file or a
-page) and content."""
+page) and content. Which memory was made from which file (by its hash) or page (by its address) is
+stored as records, in the transaction that writes or removes the memory, so that a file is removed
+with the last memory that refers to it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.memory import ATTACHMENT, attachment_of, page_of
-from holdfast.engine.writing import attachments
-from holdfast.errors import InvalidInput
+from holdfast.domain.memory import ATTACHMENT, Attachment, Usage, attachment_of, page_of
+from holdfast.domain.records import Record
+from holdfast.errors import HubFull, InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
     from holdfast.domain.memory import Draft, Memory
-    from holdfast.store.base import Reader
+    from holdfast.store.base import Reader, Writer
+
+
+# From what it was made to the memory, and back; each id holds both.
+_BY_ORIGIN = "origin"
+_BY_MEMORY = "attached"
+_USAGE = "usage"
+_USAGE_ID = "attachments"
+_BATCH = 200
+
+
+def attach(
+    writer: Writer, memory: Memory, attachment: Attachment, at: datetime, *, bytes_max: int
+) -> None:
+    """Notes that a memory was made from a file; HubFull where that is too much for the hub."""
+    hub_id = memory.hub_id
+    if writer.record(hub_id, _BY_MEMORY, f"{memory.id}/{attachment.hash}") is not None:
+        return
+    if not is_held(writer, hub_id, attachment.hash):
+        used = usage(writer, hub_id)
+        if used.bytes + attachment.size > bytes_max:
+            raise full(used, attachment.size, bytes_max)
+        _set_usage(writer, hub_id, at, used.files + 1, used.bytes + attachment.size)
+    _bind(writer, memory, attachment.hash, attachment.size, at)
+
+
+def full(used: Usage, size: int, bytes_max: int) -> HubFull:
+    return HubFull(
+        f"The hub holds {used.bytes:,} bytes of files; {size:,} more would pass its {bytes_max:,}.",
+        hint="Purge memories of files that are not needed, or raise `attachments.hub_bytes_max`.",
+    )
+
+
+def bind_page(writer: Writer, memory: Memory, address: str, at: datetime) -> None:
+    """Notes that a memory holds the page at an address."""
+    _bind(writer, memory, page_digest(address), 0, at)
+
+
+def _bind(writer: Writer, memory: Memory, digest: str, size: int, at: datetime) -> None:
+    body = {"size": size}
+    for kind, record_id in (
+        (_BY_ORIGIN, f"{digest}/{memory.id}"),
+        (_BY_MEMORY, f"{memory.id}/{digest}"),
+    ):
+        writer.put_record(Record(memory.hub_id, kind, record_id, at, body))
+
+
+def page_digest(address: str) -> str:
+    """The digest of an address: of a fixed length, and never equal to the hash of a file with that
+    text."""
+    import hashlib
+
+    return hashlib.sha256(b"page\0" + address.encode()).hexdigest()
+
+
+def release(writer: Writer, hub_id: str, memory_id: str, at: datetime) -> list[str]:
+    """Lets go of everything a memory was made from; returns the hashes that nobody holds now."""
+    held = [one.id.partition("/")[2] for one in _all(writer, hub_id, _BY_MEMORY, f"{memory_id}/")]
+    return [digest for digest in held if let_go(writer, hub_id, memory_id, digest, at)]
+
+
+def let_go(writer: Writer, hub_id: str, memory_id: str, digest: str, at: datetime) -> bool:
+    """Lets go of one thing that a memory was made from; whether nobody holds it now."""
+    record = writer.record(hub_id, _BY_MEMORY, f"{memory_id}/{digest}")
+    if record is None:
+        return False
+    writer.drop_record(hub_id, _BY_MEMORY, record.id)
+    writer.drop_record(hub_id, _BY_ORIGIN, f"{digest}/{memory_id}")
+    if is_held(writer, hub_id, digest):
+        return False
+    if size := record.body["size"]:
+        used = usage(writer, hub_id)
+        _set_usage(writer, hub_id, at, used.files - 1, used.bytes - size)
+    return True
+
+
+def made_from(reader: Reader, hub_id: str, digest: str) -> list[Memory]:
+    """The memories that were made from it and are not forgotten, oldest first."""
+    return [one for one in of_file(reader, hub_id, digest) if one.forgotten_at is None]
+
+
+def of_file(reader: Reader, hub_id: str, digest: str) -> list[Memory]:
+    """The memories that were made from it, forgotten ones and old versions too, oldest first."""
+    records = _all(reader, hub_id, _BY_ORIGIN, f"{digest}/")
+    ids = [record.id.partition("/")[2] for record in records]
+    found = reader.memories_by_id(hub_id, ids)
+    return [found[one] for one in ids if one in found]
+
+
+def is_held(reader: Reader, hub_id: str, digest: str) -> bool:
+    """Whether any memory was made from it, forgotten ones among them."""
+    return any(True for _ in _all(reader, hub_id, _BY_ORIGIN, f"{digest}/"))
+
+
+def holds(reader: Reader, hub_id: str, memory_id: str, digest: str) -> bool:
+    """Whether this memory was made from it; metadata alone, which anybody writes, say nothing."""
+    return reader.record(hub_id, _BY_MEMORY, f"{memory_id}/{digest}") is not None
+
+
+def held_by(reader: Reader, hub_id: str, memory_id: str) -> list[str]:
+    """The hashes of the files that a memory was made from, old versions included."""
+    records = _all(reader, hub_id, _BY_MEMORY, f"{memory_id}/")
+    return [record.id.partition("/")[2] for record in records if record.body["size"]]
+
+
+def held_files(reader: Reader, hub_id: str) -> Iterator[tuple[str, str, int]]:
+    """Every file that a memory was made from: its hash, the memory's id, and its size."""
+    for record in _all(reader, hub_id, _BY_ORIGIN, ""):
+        if size := record.body["size"]:
+            digest, _, memory_id = record.id.partition("/")
+            yield digest, memory_id, size
+
+
+def usage(reader: Reader, hub_id: str) -> Usage:
+    record = reader.record(hub_id, _USAGE, _USAGE_ID)
+    return Usage() if record is None else Usage(record.body["files"], record.body["bytes"])
+
+
+def _set_usage(writer: Writer, hub_id: str, at: datetime, files: int, size: int) -> None:
+    body = {"files": max(0, files), "bytes": max(0, size)}
+    writer.put_record(Record(hub_id, _USAGE, _USAGE_ID, at, body))
+
+
+def _all(reader: Reader, hub_id: str, kind: str, front: str) -> Iterator[Record]:
+    """The records whose ids begin so, by id."""
+    after = front
+    while True:
+        batch = reader.records(hub_id, kind, limit=_BATCH, after=after)
+        for record in batch:
+            if not record.id.startswith(front):
+                return
+            yield record
+        if len(batch) < _BATCH:
+            return
+        after = batch[-1].id
 
 
 def address_of(content: str) -> str | None:
@@ -42,11 +181,11 @@ def is_the_same_thing(memory: Memory, other: Memory) -> bool:
 
 
 def digest_of(memory: Memory) -> str | None:
-    """What stands for the file or page in the records of what memories are made from."""
+    """The digest of the file or page in the records of origins."""
     origin = _origin(memory)
     if origin is None:
         return None
-    return origin[1] if origin[0] == "file" else attachments.digest_of(origin[1])
+    return origin[1] if origin[0] == "file" else page_digest(origin[1])
 
 
 def with_page_fetched(draft: Draft) -> Draft:
@@ -103,7 +242,7 @@ def twin_of(reader: Reader, draft: Draft, memory: Memory) -> Memory | None:
             return with_key
     alike: list[Memory] = []
     if digest := digest_of(memory):
-        alike = attachments.made_from(reader, hub_id, digest)
+        alike = made_from(reader, hub_id, digest)
     if draft.attachment is None:
         # The content of a file that nobody has read yet is its name, which says nothing.
         alike += reader.memories_by_hash(hub_id, memory.content_hash)
@@ -118,7 +257,7 @@ def says_the_same(memory: Memory, other: Memory) -> bool:
         # An event that happened twice is two events.
         and (_occasion(memory) == _occasion(other) or _was_noticed(memory, other))
         and (other.expires_at is None or other.expires_at > memory.created_at)
-        # What waits for review does not stand in for what a trusted voice says.
+        # A memory that waits for review is no duplicate of what a trusted source says.
         and bool(other.quarantine) == bool(memory.quarantine)
         # Nobody learns from a 'duplicate' what somebody else keeps private.
         and ("private" not in (other.boundary, memory.boundary) or other.owner == memory.owner)

@@ -24,22 +24,18 @@ from holdfast.domain.memory import (
     page_of,
 )
 from holdfast.domain.review import HELD
-from holdfast.engine.core import Core
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Core, Scope
 from holdfast.engine.writing import dedup
 from holdfast.engine.writing.dedup import unchanged
-from holdfast.engine.writing.passages import Indexed, indexed_all
+from holdfast.engine.writing.indexing import Indexed, indexed_all
 from holdfast.errors import InvalidInput
-from holdfast.text import normalise
-from holdfast.text.characters import without_hidden
+from holdfast.text import clean
 from holdfast.text.classify import classify
-from holdfast.text.content_types import content_type_of
-from holdfast.text.private import without_private
-from holdfast.text.titles import summary_of, title_of
+from holdfast.text.classify.content_types import content_type_of
+from holdfast.text.classify.titles import summary_of, title_of
+from holdfast.text.clean import without_hidden, without_private
 
 if TYPE_CHECKING:
-    from holdfast.domain.memory import Memory
-    from holdfast.engine.core import Core
     from holdfast.engine.writing.supersede_candidates import Seen
 
 
@@ -56,7 +52,7 @@ def facts_in(core: Core, draft: Draft, memory: Memory) -> list[Draft]:
         return []
     if not core.settings["extract.facts"]:
         return []
-    from holdfast.text.extract_facts import extract_facts
+    from holdfast.text.capture.transcript import extract_facts
 
     return [
         Draft(
@@ -78,7 +74,7 @@ def facts_in(core: Core, draft: Draft, memory: Memory) -> list[Draft]:
 
 
 # Text from these is not the user's own words, so orders in it wait for a person. An agent writes
-# down what the user says, and sometimes what a page told it: see `reason_to_hold`.
+# down what the user says, and sometimes what it read on a page: see `reason_to_hold`.
 GUARDED = frozenset({"agent", "tool", "import"})
 _METADATA_BYTES_MAX = 65_536
 # Nobody nests deeper by hand. What writes JSON gives up at some depth (the server's framework at
@@ -105,7 +101,7 @@ def clean_draft(core: Core, draft: Draft) -> Draft:
     bytes_max = core.settings["content.bytes_max"]
     draft = without_secrets(core, _without_private(draft))
     checked: dict[str, Any] = {
-        "content": normalise.clean_content(draft.content, bytes_max=bytes_max),
+        "content": clean.clean_content(draft.content, bytes_max=bytes_max),
         **clean_fields(draft._asdict()),
     }
     out = draft._replace(**checked)
@@ -131,11 +127,11 @@ def without_secrets(core: Core, draft: Draft) -> Draft:
     content = draft.content
     if isinstance(content, str):
         content = core.redactor.text(content, keep_hidden=True)
-    out = core.redactor.row(draft._replace(attachment=None, content=""))._replace(content=content)
+    out = core.redactor.row(draft._replace(attachment=None, content=""))
     file = draft.attachment
     if file is not None:
         file = file._replace(name=core.redactor.text(file.name))
-    return out._replace(attachment=file)
+    return out._replace(content=content, attachment=file)
 
 
 def refuse_backwards(out: Draft | Memory) -> None:
@@ -153,15 +149,15 @@ def clean_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
         if value is None or name == "content":
             continue
         if name in _CLOSED:
-            out[name] = normalise.one_of(value, _CLOSED[name], name)
+            out[name] = clean.one_of(value, _CLOSED[name], name)
         elif name == "key":
-            out[name] = normalise.clean_key(value)
+            out[name] = clean.clean_key(value)
         elif name == "category":
-            out[name] = normalise.clean_category(value)
+            out[name] = clean.clean_category(value)
         elif name == "tags":
-            out[name] = normalise.clean_tags(value)
+            out[name] = clean.clean_tags(value)
         elif name.endswith(("_at", "_until", "_from")):
-            out[name] = normalise.clean_time(value)
+            out[name] = clean.clean_time(value)
         elif name == "metadata":
             out[name] = _clean_metadata(value)
         elif name in _SWITCHES:
@@ -179,7 +175,9 @@ def clean_label(name: str, value: str) -> str:
     """A text of a line or a few, such as a title, a session or a reason."""
     if not isinstance(value, str):
         raise InvalidInput(f"The {name} must be text, not {type(value).__name__}.")
-    if "\0" in value or any("\ud800" <= char <= "\udfff" for char in value):
+    if "\0" in value or (
+        not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value)
+    ):
         raise InvalidInput(f"The {name} holds characters that are not text.", hint="Remove them.")
     if len(value) > _LABEL_CHARS_MAX:
         raise InvalidInput(
@@ -212,6 +210,8 @@ def _clean_metadata(value: Mapping[str, Any]) -> dict[str, Any]:
 def refuse_deep(metadata: Any) -> None:
     """Refuses what is nested deeper than allowed, before anything walks through it; also what holds
     itself, or more than fits."""
+    if not metadata:
+        return
     layer = [metadata]
     for _ in range(_METADATA_DEPTH_MAX + 1):
         layer = [
@@ -246,7 +246,7 @@ def reason_to_hold(text: str, trust: str) -> str:
 
 def _without_hidden(content: str) -> str:
     cleaned = without_hidden(content)
-    if cleaned is not content and not normalise.is_visible(cleaned):
+    if cleaned is not content and not clean.is_visible(cleaned):
         raise InvalidInput(
             "The content has only characters that cannot be seen.",
             hint="Give at least one word that is worth remembering.",
@@ -273,22 +273,13 @@ def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
         content_type=picked.content_type,
         source_path=draft.source_path if file is None else file.name,
     )
-    metadata = dict(draft.metadata or {})
-    # What a memory was made from is known here, and not a matter of what somebody says.
-    if attachment_of(metadata) is not None:
-        del metadata[ATTACHMENT]
-    if page_of(metadata) is not None:
-        del metadata[PAGE]
-    metadata.pop(HELD, None)
-    if file is not None:
-        metadata[ATTACHMENT] = file._asdict()
     now = core.now()
     return Memory(
         id="",
         hub_id=hub_id,
         number=0,
         content=draft.content,
-        content_hash=normalise.content_hash(draft.content),
+        content_hash=clean.content_hash(draft.content),
         title=title,
         owner=core.actor,
         created_at=now,
@@ -320,8 +311,22 @@ def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
         expires_at=draft.expires_at,
         parent=draft.parent,
         origin=draft.origin,
-        metadata=metadata,
+        metadata=_metadata_of(draft),
     )
+
+
+def _metadata_of(draft: Draft) -> dict[str, Any]:
+    """The metadata of the memory. What it was made from comes from the draft, never from metadata
+    that a caller gave."""
+    metadata = dict(draft.metadata or {})
+    if attachment_of(metadata) is not None:
+        del metadata[ATTACHMENT]
+    if page_of(metadata) is not None:
+        del metadata[PAGE]
+    metadata.pop(HELD, None)
+    if draft.attachment is not None:
+        metadata[ATTACHMENT] = draft.attachment._asdict()
+    return metadata
 
 
 def derived_title(memory: Memory) -> str:
@@ -348,22 +353,22 @@ def prepare(scope: Scope, drafts: Sequence[Draft]) -> Iterator[Prepared]:
     """The slow part, before the write begins: checks, rules, and the embedding model, which is
     not asked about what is there already."""
     fetch_links = scope.settings["fetch.links"]
-    clean = [clean_draft(scope.core, draft) for draft in drafts]
+    cleaned = [clean_draft(scope.core, draft) for draft in drafts]
     if fetch_links:
-        clean = [dedup.with_page_fetched(draft) for draft in clean]
-    for draft in clean:
+        cleaned = [dedup.with_page_fetched(draft) for draft in cleaned]
+    for draft in cleaned:
         dedup.refuse_unfetchable(draft)
-    memories = [compose(draft, scope.core, scope.hub_id) for draft in clean]
+    memories = [compose(draft, scope.core, scope.hub_id) for draft in cleaned]
     # Only the model is worth the look; without one, the look inside the write is enough.
     known = [False] * len(memories)
     if scope.core.embedder is not None:
         with scope.read() as reader:
             scope.require_hub(reader)
             reader.expect(scope.hub_id, memories)
-            known = [unchanged(reader, *pair) for pair in zip(clean, memories, strict=True)]
+            known = [unchanged(reader, *pair) for pair in zip(cleaned, memories, strict=True)]
     fresh = [memory for memory, there in zip(memories, known, strict=True) if not there]
     indexes = iter(indexed_all(fresh, scope.core))
-    for draft, memory, there in zip(clean, memories, known, strict=True):
+    for draft, memory, there in zip(cleaned, memories, known, strict=True):
         indexed = None if there else next(indexes)
         facts: tuple[Prepared, ...] = ()
         if not there and (found := facts_in(scope.core, draft, memory)):

@@ -1,7 +1,9 @@
-"""Changing what is there: update, pin, archive, forget, restore, purge, access.
+"""Changes memories: update, pin, archive, forget, restore, purge, access, and moves to another
+hub.
 
-All but purge can be undone. Purge cannot: it removes the row, its revisions and everything
-derived from them, and leaves a receipt that says nothing of the content.
+All but purge can be undone. Purge cannot: it removes the row, its revisions and everything derived
+from them, and leaves a receipt that says nothing of the content. A move writes memories to the
+other hub first, then forgets them here.
 """
 
 from __future__ import annotations
@@ -10,13 +12,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.change import Action, Receipt
-from holdfast.domain.memory import ATTACHMENT, Memory
+from holdfast.domain.memory import ATTACHMENT, Draft, Memory
 from holdfast.domain.records import Record
 from holdfast.domain.review import AWAITS
-from holdfast.engine.core import Core
+from holdfast.engine.core import Core, Scope
 from holdfast.engine.reading.lookup import Reference, find_memory
-from holdfast.engine.scope import Scope
-from holdfast.engine.writing import attachments
+from holdfast.engine.writing import dedup
 from holdfast.engine.writing.drafts import (
     clean_fields,
     clean_label,
@@ -24,16 +25,19 @@ from holdfast.engine.writing.drafts import (
     refuse_backwards,
     refuse_deep,
 )
-from holdfast.engine.writing.passages import Indexed, indexed
+from holdfast.engine.writing.indexing import Indexed, indexed
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import AlreadyExists, Conflict, InvalidInput, StoreError, StoreReadOnly
-from holdfast.text import normalise
-from holdfast.text.titles import summary_of
+from holdfast.text import clean
+from holdfast.text.classify.titles import summary_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
+    from holdfast.domain.memory import Attachment
     from holdfast.store.base import Reader, Writer
+
 
 EDITABLE = frozenset(
     {
@@ -112,7 +116,7 @@ def update(
 def _checked(core: Core, changes: dict[str, Any]) -> dict[str, Any]:
     unknown = sorted(set(changes) - EDITABLE)
     if unknown:
-        normalise.one_of(unknown[0], tuple(sorted(EDITABLE)), "field")
+        clean.one_of(unknown[0], tuple(sorted(EDITABLE)), "field")
     if not changes:
         raise InvalidInput("Say what to change, for example content=….")
     refuse_deep(changes.get("metadata"))
@@ -122,7 +126,7 @@ def _checked(core: Core, changes: dict[str, Any]) -> dict[str, Any]:
         raise InvalidInput("The title cannot be empty.", hint="Leave it out to keep what is there.")
     if changes.get("content") is not None:
         bytes_max = core.settings["content.bytes_max"]
-        new["content"] = normalise.clean_content(changes["content"], bytes_max=bytes_max)
+        new["content"] = clean.clean_content(changes["content"], bytes_max=bytes_max)
     for name, value in changes.items():
         if value is None:
             if name not in _CLEARABLE:
@@ -136,7 +140,7 @@ def completed(memory: Memory, new: dict[str, Any]) -> dict[str, Any]:
     if "content" not in new or new["content"] == memory.content:
         return new
     after = memory._replace(**new)
-    out = {**new, "content_hash": normalise.content_hash(after.content)}
+    out = {**new, "content_hash": clean.content_hash(after.content)}
     if "title" not in new and memory.title == derived_title(memory):
         out["title"] = derived_title(after)
     if "summary" not in new and memory.summary == summary_of(memory.content):
@@ -289,7 +293,7 @@ def purge(scope: Scope, references: Sequence[Reference], reason: str) -> list[Re
             scope.core.require_delete(memory)
             recorder = Recorder(scope, writer, "update", reason="its successor was purged")
             reinstate_previous(writer, recorder, memory)
-            attachments.release(writer, scope.hub_id, memory.id, scope.now())
+            dedup.release(writer, scope.hub_id, memory.id, scope.now())
             revisions = writer.purge(scope.hub_id, memory.id)
             receipt = scope.core.redactor.row(
                 Receipt(memory.id, memory.number, scope.now(), scope.actor, reason, revisions)
@@ -307,7 +311,7 @@ def purge(scope: Scope, references: Sequence[Reference], reason: str) -> list[Re
 def reinstate_previous(writer: Writer, recorder: Recorder, gone: Memory) -> None:
     """What a memory had superseded holds again once that memory is gone.
 
-    Where it has a successor itself, that one stands, and nothing changes. Where the one before is
+    Where it has a successor itself, that one holds, and nothing changes. Where the one before is
     gone too, the one before that holds again.
     """
     while gone.superseded_by is None and gone.supersedes is not None:
@@ -375,3 +379,35 @@ def _looked_at(scope: Scope, references: Sequence[Reference]) -> list[Memory]:
     with scope.read() as reader:
         scope.require_hub(reader)
         return [find_memory(reader, scope, reference) for reference in references]
+
+
+# The reason that is recorded in the source hub. It does not name the target hub, because members
+# of one hub may not know that the other exists.
+MOVED = "moved to another hub"
+# The metadata field of the new memory that holds the id of the old one.
+MOVED_FROM = "moved_from"
+
+# Fields of a memory that its copy in the other hub keeps. Ids, numbers, versions and links to
+# other memories belong to one hub and are not copied.
+_COPIED = (
+    *("content", "title", "summary", "content_type", "key", "category", "tags", "kind"),
+    *("stability", "boundary", "layer", "pinned", "trust", "source", "source_agent"),
+    *("assisted_by_agent", "source_path", "session", "speaker", "occurred_at", "occurred_until"),
+    *("valid_from", "valid_until", "expires_at"),
+)
+
+
+def movable(core: Core, found: Iterable[Memory]) -> list[Memory]:
+    """The memories to move, each once. Raises Forbidden where the caller may not delete one of
+    them, so that nothing is copied that cannot be removed from its hub."""
+    memories = list({memory.id: memory for memory in found}.values())
+    for memory in memories:
+        core.require_delete(memory)
+    return memories
+
+
+def copied_draft(memory: Memory, attachment: Attachment | None) -> Draft:
+    """The draft of a memory's copy in another hub."""
+    fields = {name: getattr(memory, name) for name in _COPIED}
+    metadata = {**memory.metadata, MOVED_FROM: memory.id}
+    return Draft(**fields, metadata=metadata, attachment=attachment)

@@ -1,9 +1,9 @@
 """Memories whose text comes later: a file that must be read, a link whose page is to be fetched.
 
 They are there at once, found by their title, in state `processing`, with a job in the same
-transaction. Whoever works on the job brings the text here: it becomes a new version of the memory,
-the job ends, and both happen or neither. The text belongs to the change set that took the memory
-in, so that one undo takes back both. How a text is got out of a file, `extract` knows.
+transaction. The worker of the job brings the text here: it becomes a new version of the memory and
+the job ends, in one transaction. The text belongs to the change set that took the memory in, so
+that one undo takes back both. How a text is got out of a file, `extract` knows.
 """
 
 from __future__ import annotations
@@ -14,19 +14,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdfast.domain.memory import ATTACHMENT, PAGE, attachment_of, page_of
 from holdfast.domain.query import Filter
 from holdfast.domain.results import Duplicate, Remembered, Updated
-from holdfast.engine.core import Core
+from holdfast.engine.core import Core, Scope
 from holdfast.engine.jobs import queue
-from holdfast.engine.scope import Scope
-from holdfast.engine.writing import attachments
+from holdfast.engine.writing import dedup
 from holdfast.engine.writing.dedup import address_of, is_made_from_same
 from holdfast.engine.writing.drafts import GUARDED, derived_title
-from holdfast.engine.writing.passages import indexed
+from holdfast.engine.writing.indexing import indexed
 from holdfast.engine.writing.recorder import Recorder
-from holdfast.text import normalise
-from holdfast.text.characters import clean_text
+from holdfast.text import clean
 from holdfast.text.classify import classify
+from holdfast.text.classify.titles import summary_of
+from holdfast.text.clean import clean_text
 from holdfast.text.guard import instruction_shaped
-from holdfast.text.titles import summary_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -64,7 +63,7 @@ def begin(core: Core, writer: Writer, draft: Draft, result: Remembered) -> None:
         return
     if draft.attachment is not None:
         bytes_max = core.settings["attachments.hub_bytes_max"]
-        attachments.attach(writer, memory, draft.attachment, core.now(), bytes_max=bytes_max)
+        dedup.attach(writer, memory, draft.attachment, core.now(), bytes_max=bytes_max)
     if memory.state != "processing":
         return
     before = result.previous if isinstance(result, Updated) else None
@@ -76,7 +75,7 @@ def begin(core: Core, writer: Writer, draft: Draft, result: Remembered) -> None:
         about |= {"hash": draft.attachment.hash, "name": draft.attachment.name}
     elif draft.fetch:
         address = address_of(draft.content) or ""
-        attachments.bind_page(writer, memory, address, core.now())
+        dedup.bind_page(writer, memory, address, core.now())
         about |= {"address": address}
     else:
         return
@@ -138,7 +137,7 @@ def lost(core: Core, writer: Writer, job: Job, reason: str) -> None:
 
 def just_read(reader: Reader, hub_id: str, since: datetime) -> list[Memory]:
     """The memories whose text has come, or failed to, since then. The text is part of an older
-    change set, so whoever looks for new ones does not see it."""
+    change set, so a search for new change sets does not see it."""
     ids = reader.changed_after(hub_id, since)[:_BATCH]
     found = reader.memories_by_id(hub_id, ids) if ids else {}
     waited = [one for one in found.values() if ATTACHMENT in one.metadata or _is_link(one)]
@@ -182,7 +181,7 @@ def _mend(core: Core, hub_id: str, waiting: Sequence[Memory]) -> int:
             about: dict[str, Any] = {"memory": memory.id, "change": change, "picked": {}}
             about["content_hash"] = memory.content_hash
             file = attachment_of(memory.metadata)
-            if file is not None and attachments.holds(writer, hub_id, memory.id, file.hash):
+            if file is not None and dedup.holds(writer, hub_id, memory.id, file.hash):
                 about |= {"hash": file.hash, "name": file.name}
             elif address := page_of(memory.metadata) or address_of(memory.content):
                 about |= {"address": address}
@@ -222,9 +221,9 @@ def _filled(core: Core, about: Mapping[str, Any], memory: Memory, made: Made) ->
     text, cut = _within(text, core.settings["content.bytes_max"])
     if cut:
         note = f"{note}; {cut}" if note else cut
-    if memory.content_hash not in (about["content_hash"], normalise.content_hash(text)):
+    if memory.content_hash not in (about["content_hash"], clean.content_hash(text)):
         note = "its content was changed by hand before its text was read"
-    elif normalise.is_visible(text):
+    elif clean.is_visible(text):
         fields |= _with_words(memory, about, text, made)
     else:
         note = note or "there are no words in it"
@@ -241,13 +240,13 @@ def _filled(core: Core, about: Mapping[str, Any], memory: Memory, made: Made) ->
 
 
 def _with_words(memory: Memory, about: Mapping[str, Any], text: str, made: Made) -> dict[str, Any]:
-    fields: dict[str, Any] = {"content": text, "content_hash": normalise.content_hash(text)}
+    fields: dict[str, Any] = {"content": text, "content_hash": clean.content_hash(text)}
     if made.title and "address" in about and memory.title == derived_title(memory):
         fields["title"] = made.title
     if memory.summary == summary_of(memory.content):
         fields["summary"] = summary_of(text)
     if "address" in about:
-        # A page is what strangers wrote, whoever gave its address.
+        # A page was written by strangers, even if the user gave its address.
         fields["trust"] = "tool"
     elif "hash" in about and memory.trust not in GUARDED:
         # Nor does who hands a file over vouch for every word in it: only what is typed is theirs.
@@ -263,7 +262,7 @@ def _with_words(memory: Memory, about: Mapping[str, Any], text: str, made: Made)
 
 
 def storable(text: str) -> str:
-    """Text without what no store keeps: NUL, and halves of characters."""
+    """Text without what no store can hold: NUL and lone surrogates."""
     return text.replace("\0", "").encode("utf-8", "ignore").decode().strip()
 
 

@@ -1,10 +1,14 @@
 """What a pass proposes to remember, unasked: checked against what was said, and against what is
 known already.
 
-Nothing that its turn does not support is kept. What is known raises a count. A new value of the
-same slot takes the place of the old one, with a link and an end; where that is not certain, both
-stay, and the new one waits for a person. All proposals of one call are one transaction and one
-change set. Who makes proposals, and from what, is not known here.
+What its turn does not support is dropped. What is known already raises a count. A new value of the
+same slot replaces the old one, with a link and an end; where that is not certain, both stay, and
+the new one waits for a person. All proposals of one call are one transaction and one change set.
+
+A line of the journal is promoted to long-term memory in the same write: what a person says of
+themselves or orders for the future at once, other facts when they were said often enough. The line
+stays in the journal of its day; the long-term memory points to it and to the turn it was taken
+from, and one undo takes back both. `passes.consolidation` promotes what needs more time.
 """
 
 from __future__ import annotations
@@ -13,20 +17,30 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from holdfast.domain.memory import Boundary, Draft, Layer, Memory, Origin, Source, Trust
+from holdfast.domain.clock import from_text, to_text
+from holdfast.domain.memory import (
+    MADE_FROM,
+    SAID_AT,
+    Boundary,
+    Draft,
+    Layer,
+    Memory,
+    Origin,
+    Source,
+    Trust,
+)
 from holdfast.domain.review import held_as_conflict, held_as_low_trust, kind_of
-from holdfast.engine.core import Core
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Core, Scope
 from holdfast.engine.writing.drafts import Prepared, prepare
-from holdfast.engine.writing.promote import EVENT, as_long_term, is_said_often
 from holdfast.engine.writing.recorder import Recorder, continued
 from holdfast.engine.writing.supersede import LESSER_VOICES, supersede_all
 from holdfast.engine.writing.supersede_candidates import Rival, find_rivals, look, spoken_against
 from holdfast.errors import InvalidInput
-from holdfast.text import normalise
+from holdfast.text import clean
 
 if TYPE_CHECKING:
     from holdfast.store.base import Writer
+
 
 Outcome: TypeAlias = Literal["stored", "mentioned", "superseded", "held", "dropped"]
 
@@ -35,7 +49,7 @@ SAID_BY, ASSISTANT = "said_by", "assistant"
 
 
 class Proposal(NamedTuple):
-    """Something to remember. With `said`, the turn it was taken from, it is grounded here: kept
+    """Something to remember. With `said`, the turn it was taken from, it is grounded here: stored
     only if the turn supports it. A proposer that has grounded it already gives only the `origin`.
     `quote` is the part of the turn it relies on, and `at` when it was said. A `standing` one enters
     long-term memory at once."""
@@ -78,9 +92,9 @@ def take_proposals(
     change: str | None = None,
 ) -> list[Taken]:
     """Takes proposals in, in order, all in one transaction. `finish` runs inside it, after them:
-    whoever works on a job ends it there, and counts what became of them. Where whoever said it may
-    not supersede (`replaces`), what would replace something is held for review. `change` is the
-    change set of an import that they belong to."""
+    the worker ends its job there and counts the outcomes. Where the speaker may not supersede
+    (`replaces`), what would replace something is held for review. `change` is the change set of an
+    import that they belong to."""
     taken: list[Taken | None] = []
     drafts: list[Draft] = []
     standing: list[bool] = []
@@ -128,7 +142,7 @@ def _draft(core: Core, proposal: Proposal, layer: Layer) -> Draft | Taken:
         if isinstance(found, Unsupported):
             return Taken("dropped", None, found.reason)
         turn = origin.turn if origin is not None else ""
-        origin = Origin(turn, found.start, found.end, normalise.content_hash(proposal.said))
+        origin = Origin(turn, found.start, found.end, clean.content_hash(proposal.said))
     draft = Draft(
         proposal.text,
         category=proposal.category,
@@ -148,14 +162,15 @@ def _draft(core: Core, proposal: Proposal, layer: Layer) -> Draft | Taken:
     if layer == "journal":
         draft = _as_line(core, proposal, draft)
     try:
-        normalise.clean_content(draft.content, bytes_max=core.settings["content.bytes_max"])
+        clean.clean_content(draft.content, bytes_max=core.settings["content.bytes_max"])
     except InvalidInput:
         return Taken("dropped", None, "content")
     return draft
 
 
 def _as_line(core: Core, proposal: Proposal, draft: Draft) -> Draft:
-    """A line of the journal stands at the day it was said; when it happened is noted beside it."""
+    """A line of the journal belongs to the day it was said; when it happened is stored beside
+    it."""
     said_at = proposal.at or core.now()
     if proposal.occurred_at is None:
         return draft._replace(occurred_at=said_at, occurred_until=None)
@@ -204,7 +219,7 @@ def _take(way: _Way, item: Prepared, standing: bool) -> Taken:
         if not (memory.trust == "user" and kind_of(one.memory) == "low_trust")
     ]
     if same and memory.metadata.get(SAID_BY) == ASSISTANT:
-        # The agent may only repeat what memory told it: that is no sign that it matters.
+        # The agent may only repeat what memory gave it, which is no sign that it matters.
         return Taken("dropped", same[0].memory, "known")
     if same:
         return _mention(way, same, standing)
@@ -248,7 +263,7 @@ def _write(way: _Way, item: Prepared, replaced: Sequence[Rival], standing: bool)
 
 
 def _same_time(memory: Memory, rival: Rival) -> bool:
-    """What happened twice happened twice, though it is told in the same words."""
+    """Two events are two memories, though they are told in the same words."""
     event, other = memory.metadata.get(EVENT), rival.memory.metadata.get(EVENT)
     return event is None or other is None or event == other
 
@@ -276,7 +291,7 @@ def _in_long_term(same: Sequence[Rival]) -> bool:
 
 
 def _lesser_voice(memory: Memory) -> str:
-    """Who speaks, where that is one whose word does not stand against the user's."""
+    """The speaker, where they may not overrule the user."""
     if memory.metadata.get(SAID_BY) == ASSISTANT:
         return "the assistant"
     return LESSER_VOICES.get(memory.trust, "")
@@ -285,3 +300,57 @@ def _lesser_voice(memory: Memory) -> str:
 def _hold(recorder: Recorder, item: Prepared, held: Memory) -> Taken:
     stored = recorder.add(held, item.indexed)
     return Taken("held", stored, held.quarantine)
+
+
+# When it happened, in the metadata of a line of a journal, whose own time is when it was said.
+EVENT = "event"
+# Categories whose facts last longer than events do: said twice is enough.
+_LASTING = frozenset({"preference", "person", "decision", "routine", "core"})
+_MENTIONS_LASTING, _MENTIONS_OTHER = 2, 3
+
+
+def as_long_term(line: Memory) -> Memory:
+    """The long-term memory of a line of the journal; its id, number and times are set when it is
+    added. A fact that was not dated holds since it was said, at the latest."""
+    said_at = line.occurred_at or line.created_at
+    event = event_of(line.metadata)
+    metadata = {name: value for name, value in line.metadata.items() if name != EVENT}
+    metadata |= {MADE_FROM: [line.id], SAID_AT: to_text(said_at)}
+    since = event[0] if event and event[0] <= said_at else None
+    return line._replace(
+        layer="long_term",
+        source_path=None,
+        parent=line.id,
+        kind="semantic" if line.kind == "episodic" and event is None else line.kind,
+        stability="stable" if event is None else line.stability,
+        occurred_at=event[0] if event else None,
+        occurred_until=event[1] if event else None,
+        valid_from=since or (None if event else said_at),
+        supersedes=None,
+        metadata=metadata,
+        version=1,
+        access_count=0,
+        shown_count=0,
+        mention_count=1,
+        accessed_at=None,
+    )
+
+
+def event_of(metadata: Mapping[str, Any]) -> tuple[datetime, datetime | None] | None:
+    """When the event of a line happened; None where the line names no time."""
+    event = metadata.get(EVENT)
+    if not isinstance(event, Mapping) or not isinstance(event.get("at"), str):
+        return None
+    until = event.get("until")
+    try:
+        return from_text(event["at"]), from_text(until) if isinstance(until, str) else None
+    except ValueError:  # Metadata may be edited.
+        return None
+
+
+def is_said_often(line: Memory) -> bool:
+    """Whether a line was said often enough to last, however long ago it was said first."""
+    if line.kind == "episodic":
+        return False
+    least = _MENTIONS_LASTING if line.category in _LASTING else _MENTIONS_OTHER
+    return line.mention_count >= least

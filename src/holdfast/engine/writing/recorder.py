@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.change import Action, Change, changed_fields, retires
 from holdfast.domain.memory import Memory
-from holdfast.engine.scope import Scope
-from holdfast.engine.writing.passages import Indexed, indexed_all
+from holdfast.engine.core import Scope
+from holdfast.engine.writing.indexing import Indexed, indexed_all
 
 if TYPE_CHECKING:
     from holdfast.store.base import Writer
@@ -149,7 +149,7 @@ class Recorder:
     def embed(self) -> None:
         """After the transaction: makes the vectors that could not be made inside it."""
         if self._without_vectors:
-            from holdfast.engine.writing.embedding import embed_memories
+            from holdfast.engine.writing.indexing import embed_memories
 
             embed_memories(self._scope.core, self._scope.hub_id, self._without_vectors)
 

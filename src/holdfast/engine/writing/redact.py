@@ -4,9 +4,9 @@ removes what would steer a terminal.
 
 The same secret gives the same placeholder in one store, `[secret:kind:hash8]`. The hash is keyed
 with a random key of the store: a plain one of a short password could be guessed by trying. The key
-tells nobody a secret; it only keeps placeholders stable. What a secret looks like, text.secrets
-knows, and is not even loaded where nothing is written; at which doors this is asked,
-engine/writing/redacting_store.py.
+tells nobody a secret; it only keeps placeholders stable. `text.secrets` knows what a secret looks
+like, and is loaded only for writes; `engine/writing/redacting_store.py` redacts everything that is
+written.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast.domain.records import NO_HUB, Record
-from holdfast.text.characters import clean_text, without_controls
-from holdfast.text.normalise import content_hash
+from holdfast.text.clean import clean_text, content_hash, without_controls
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
 KIND = "secret-key"
 _KEY_BYTES = 32
 # Texts that were looked at and hold nothing are known again by their length and their hash, which
-# nobody outside this process can foresee. So a text on its way through several doors is looked at
-# once, and a long one only where it has changed.
+# nobody outside this process can foresee. So a text that passes several checks is scanned once, and
+# a long one only where it has changed.
 _CLEAN_MAX = 100_000
 # Shorter texts are scanned again faster than they are looked up. A memory is scanned as a draft, as
 # a row and as passages: with 200 here, a write of one short memory took 1.2 times as long.
@@ -49,7 +48,7 @@ _OVER_MANY_LINES = "-----BEGIN"
 # Fields that Holdfast fills itself; they are long, and would be looked at for nothing.
 _MADE_HERE = ("id", "hub_id", "content_hash", "created_at", "updated_at")
 # Names and references are not cleaned but refused where they hold what cannot be seen; cleaned,
-# they would be taken for another (text/normalise.py).
+# they would be taken for another (text/clean.py).
 _NAMES = frozenset(
     {"key", "tags", "category", "boundary", "parent", "supersedes"}
     | {"kind", "stability", "layer", "content_type", "trust", "source"}
@@ -113,10 +112,12 @@ class Redactor:
         'What is the password?' is one even where it is only a word."""
         if not self._enabled:
             return self.text(text)
-        from holdfast.text.secrets import redact
+        from holdfast.text.secrets import asks_for_secret, redact
 
         # By itself first: only what the question adds is left to find then.
         text = self.text(text)
+        if not asks_for_secret(question):
+            return text
         out, kinds = redact(text, self._placeholder, question=question)
         self._count(kinds)
         return out
@@ -172,7 +173,7 @@ class Redactor:
         return True
 
     def value(self, value: Any, name: str = "") -> Any:
-        """The same for what JSON can hold; a value is also judged by the name it stands under."""
+        """The same for what JSON can hold; a value is also judged by its key."""
         if isinstance(value, str):
             kind = _kind_by_name(name, value) if name and self._enabled else ""
             instead = self._placeholder(kind, value) if kind else None
@@ -191,7 +192,7 @@ class Redactor:
 
     def row(self, row: _Value) -> _Value:
         """A value of named fields, such as a draft or a turn, with each text in it redacted."""
-        # On its way through several doors it is the same row; only metadata can be changed in it.
+        # Several checks see the same row; only its metadata is mutable.
         if row is getattr(self._mine, "quiet", None):
             return row
         if self._is_quiet(_given(type(row))(row), getattr(row, "content", "")):
@@ -240,7 +241,7 @@ class Redactor:
             return False
         short: list[str] = []
         for value in values:
-            if type(value) in _WITHOUT_TEXT:
+            if value is None or type(value) in _WITHOUT_TEXT:
                 continue
             if isinstance(value, str):
                 if value.removesuffix("…") in content:
@@ -264,14 +265,13 @@ class Redactor:
         return True
 
     def _gather(self, value: Any, name: str, into: list[str]) -> bool:
-        """Adds the texts of what JSON can hold; False where one of them is a secret by the name
-        that it stands under."""
+        """Adds the texts of what JSON can hold; False where one of them is a secret by its key."""
         if isinstance(value, str):
             if name and self._enabled and _kind_by_name(name, value):
                 return False
             if len(value) >= _SECRET_CHARS_MIN:
                 into.append(value)
-            elif clean_text(value) is not value:
+            elif not (value.isascii() and value.isprintable()) and clean_text(value) is not value:
                 return False
         elif isinstance(value, Mapping):
             return all(
@@ -416,7 +416,7 @@ class Redactor:
 
 
 def replace_word(text: str, word: str, instead: str) -> str:
-    """The text with each place replaced where the word stands by itself."""
+    """The text with each whole-word occurrence replaced."""
     if word not in text:
         return text
     import re

@@ -1,4 +1,4 @@
-"""The last door before the store: whatever an operation writes, no secret gets past it.
+"""A wrapper around the store that redacts secrets in everything an operation writes.
 
 Operations redact what they are given before they work with it, so that what they return and what
 they compute is right. This is for the one that forgets: the store that all of them are handed is
@@ -8,14 +8,14 @@ nothing where it was looked at before.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 from holdfast.domain.change import Revision
-from holdfast.engine.retry import note_commit
 from holdfast.engine.writing.redact import KIND, Redactor
-from holdfast.text.terms import searchable
+from holdfast.text.analysis.terms import searchable
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -28,13 +28,22 @@ if TYPE_CHECKING:
     from holdfast.store.values import IndexEntry
 
 
+_MINE = threading.local()
+
+
+def commits() -> int:
+    """How many transactions were committed in this thread: an operation that committed none may be
+    retried (api/perform.py)."""
+    return getattr(_MINE, "commits", 0)
+
+
 def guarded(store: Store, redactor: Redactor) -> Store:
-    """The store, behind the door."""
+    """The store, with every write redacted."""
     return cast("Store", _GuardedStore(store, redactor))
 
 
 def unguarded(store: Store) -> Store:
-    """The store behind the door, for who looks into its insides."""
+    """The wrapped store, for tests of its internals."""
     return store._store if isinstance(store, _GuardedStore) else store
 
 
@@ -43,6 +52,8 @@ class _GuardedStore:
 
     def __init__(self, store: Store, redactor: Redactor) -> None:
         self._store, self._redactor = store, redactor
+        # Every operation reads, so the way there is short.
+        self.read = store.read
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
@@ -64,7 +75,7 @@ class _GuardedStore:
             yield cast("Writer", _GuardedWriter(writer, redactor))
         redactor.committed()
         if durable:
-            note_commit()
+            _MINE.commits = commits() + 1
 
 
 class _GuardedWriter:
@@ -152,7 +163,7 @@ class _GuardedWriter:
             row = self._writer.memory(hub_id, memory_id)
             if row is None:
                 return
-            from holdfast.engine.writing.passages import indexed_all
+            from holdfast.engine.writing.indexing import indexed_all
 
             text, entries, model = indexed_all([row], None)[0]
         self._writer.index(hub_id, memory_id, text, entries, model)

@@ -1,23 +1,40 @@
 """Stores drafts: all or none in one transaction, or any number in batches, as one change set. The
-next draft is prepared while the one before is being written."""
+next draft is prepared while the one before is being written.
+
+`take_in` decides inside the transaction what a draft is: new, a new version, a duplicate, a
+question for review, or something that replaces another. The order of the tests: source path, then
+key, then the file or page it is made from, then content. The same path or key makes a new version;
+the same content (said in the same session, by the same speaker, at the same time) is a duplicate
+and writes nothing. An archived memory comes back when it is remembered again. A new value of what
+an older memory says takes its place, where that is certain.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast.domain.change import Change
-from holdfast.domain.memory import Draft, Memory
-from holdfast.domain.results import Remembered, Stored, Superseded, Updated
+from holdfast.domain.memory import CLOSE_TO, Draft, Memory
+from holdfast.domain.results import Duplicate, Quarantined, Remembered, Stored, Superseded, Updated
+from holdfast.domain.review import names_of, was_rejected, with_held, with_reason_of
+from holdfast.engine.core import Scope
 from holdfast.engine.reading.lookup import find_memory
-from holdfast.engine.scope import Scope
-from holdfast.engine.writing.dedup import twin_of
-from holdfast.engine.writing.drafts import Prepared, prepare
-from holdfast.engine.writing.intake import take_in
+from holdfast.engine.writing import dedup
+from holdfast.engine.writing.dedup import says_the_same, twin_of
+from holdfast.engine.writing.drafts import Prepared, derived_title, prepare
+from holdfast.engine.writing.edit import refuse_taken
 from holdfast.engine.writing.recorder import Recorder
-from holdfast.engine.writing.supersede import with_candidates
-from holdfast.errors import NotFound
+from holdfast.engine.writing.supersede import (
+    doubted_by,
+    ended_by,
+    rivals_of,
+    supersede,
+    supersede_all,
+    with_candidates,
+)
+from holdfast.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -45,12 +62,12 @@ def ahead(make: Callable[[Raw], Ready], raw: Iterable[Raw]) -> Iterator[Ready]:
             yield before.result()
 
 
-# One transaction takes at most this many: long enough to be fast, short enough that another
-# process waiting to write is not kept for long.
-BATCH_MAX = 500
+# One transaction takes at most this many: long enough to be fast, short enough that another process
+# does not wait long for its turn to write.
+BATCH_MAX = 1_000
 
-# Somebody who says something says a few things at once; whoever brings more has a list from
-# elsewhere, where looking for rivals of each would take longer than all the rest.
+# A speaker says a few things at once; a longer list comes from elsewhere, and searching for rivals
+# of each would take longer than all the rest.
 _STATED_MAX = 50
 # A longer text tells of several things at several times.
 _EVENT_CHARS_MAX = 240
@@ -71,8 +88,8 @@ def remember_many(
 ) -> list[Remembered]:
     """Takes all of them in, or none: one transaction, one change set.
 
-    With `first_is_parent` those that are new point to the first. With `by_rule` a new value takes
-    the place of an old one without being told to; what follows a file says itself what goes.
+    With `first_is_parent` those that are new point to the first. With `by_rule` a new value
+    replaces an old one by itself; the sync of a file says explicitly what is removed.
     """
     by_rule = by_rule and not first_is_parent and len(drafts) <= _STATED_MAX
     if by_rule:
@@ -101,7 +118,7 @@ def _with_event(draft: Draft, now: datetime) -> Draft:
     said = isinstance(draft.content, str) and draft.content_type in (None, "text")
     if not said or draft.occurred_at is not None or draft.source == "import" or draft.attachment:
         return draft
-    # A line of a journal stands at the day it was written.
+    # A line of a journal belongs to the day it was written.
     if draft.layer == "journal" or len(draft.content) > _EVENT_CHARS_MAX:
         return draft
     # Here, as most of what is remembered is longer, or names no time.
@@ -142,8 +159,8 @@ def all_of(prepared: Sequence[Prepared]) -> list[Memory]:
 
 
 def _in_force(writer: Writer, change: Change) -> Change | None:
-    """The change set as it stands; None where it was undone, or purged empty, since the last
-    batch: what comes now is then a change set of its own."""
+    """The change set as it is now; None where it was undone, or emptied by a purge, since the last
+    batch: the next batch is then a change set of its own."""
     current = writer.change(change.hub_id, change.id)
     return None if current is None or current.undone_by is not None else current
 
@@ -188,3 +205,165 @@ def _below(item: Prepared, parent: str) -> Prepared:
     """The item as a part of another memory, whatever its draft named."""
     draft = item.draft._replace(parent=None)
     return item._replace(draft=draft, memory=item.memory._replace(parent=parent))
+
+
+# What a push to the same path or key sets anew; pins, counters and history stay as they are.
+_TAKEN_OVER = ("content", "content_hash", "content_type", "summary", "quarantine", "trust")
+# And these only where the caller gave them.
+_TAKEN_OVER_IF_GIVEN = (
+    "title",
+    "category",
+    "tags",
+    "kind",
+    "stability",
+    "boundary",
+    "layer",
+    "session",
+    "speaker",
+    "occurred_at",
+    "occurred_until",
+    "valid_from",
+    "valid_until",
+    "expires_at",
+    "metadata",
+    "key",
+    "source_path",
+)
+
+
+def take_in(
+    writer: Writer, recorder: Recorder, scope: Scope, item: Prepared, *, by_rule: bool = False
+) -> Remembered:
+    """Decides what one draft is, and writes it."""
+    if item.memory.quarantine and (known := _looked_at(writer, item)) is not None:
+        return Duplicate(known)
+    twin = twin_of(writer, item.draft, item.memory)
+    if item.memory.quarantine and (item.draft.supersedes or (twin and not twin.quarantine)):
+        # What waits for review neither changes nor replaces what a trusted voice said.
+        item = _apart(writer, scope, item)
+        twin = twin_of(writer, item.draft, item.memory)
+    if item.draft.supersedes is not None:
+        previous = find_memory(writer, scope, item.draft.supersedes)
+        if twin is not None and twin.id != previous.id:
+            raise InvalidInput(
+                f"#{twin.number} has this content, key or path already.",
+                hint=f"Supersede with other words, or forget #{previous.number} instead.",
+            )
+        if twin is None:
+            return supersede(recorder, item, previous)
+    if twin is None:
+        rivals = rivals_of(writer, recorder, item) if by_rule else []
+        if (doubted := doubted_by(item, rivals)) is not None:
+            # Once more, as what it is now: it may wait already, or a person has said no to it.
+            return take_in(writer, recorder, scope, doubted)
+        # A key that deletes nothing replaces nothing either: then both are there.
+        ended = [one for one in ended_by(rivals) if recorder.may_retire(one.memory)]
+        if ended:
+            return supersede_all(recorder, item, ended)
+        return _store(recorder, item, _still_close(writer, item, recorder))
+    return renew(writer, recorder, item, twin)
+
+
+def _looked_at(writer: Writer, item: Prepared) -> Memory | None:
+    """The memory that shows these words already, or that a person has rejected: what would be held
+    for review is then no question any more."""
+    memory = item.memory
+    if item.draft.supersedes is not None:
+        return None
+    for other in writer.memories_by_hash(memory.hub_id, memory.content_hash):
+        shown = other.visible and other.state != "archived"
+        held = names_of(other)
+        named = (held.get("key") or other.key, held.get("source_path") or other.source_path)
+        if (
+            (shown or (was_rejected(other) and other.quarantine))
+            and memory.key in (None, named[0])
+            and memory.source_path in (None, named[1])
+            and says_the_same(memory._replace(quarantine=other.quarantine, key=None), other)
+        ):
+            return other
+    return None
+
+
+def _apart(writer: Writer, scope: Scope, item: Prepared) -> Prepared:
+    """The item without the names that a trusted voice's memory has; which they were is noted, so
+    that it can take its place once a person has approved it."""
+    nowhere: dict[str, Any] = {"key": None, "source_path": None, "supersedes": None}
+    memory = item.memory
+    held = {"key": memory.key, "source_path": memory.source_path}
+    if item.draft.supersedes is not None:
+        held["supersedes"] = find_memory(writer, scope, item.draft.supersedes).id
+    noted = {name: value for name, value in held.items() if value is not None}
+    metadata = with_held(memory.metadata, noted) if noted else memory.metadata
+    return Prepared(
+        item.draft._replace(**nowhere),
+        memory._replace(**nowhere, metadata=metadata),
+        None,
+        item.facts,
+    )
+
+
+def _store(recorder: Recorder, item: Prepared, close: Memory | None) -> Remembered:
+    new = item.memory
+    if close is not None:
+        link = {"id": close.id, "number": close.number}
+        new = new._replace(metadata={**new.metadata, CLOSE_TO: link})
+    memory = recorder.add(new, item.indexed)
+    if memory.quarantine:
+        return Quarantined(memory, recorder.change.id, memory.quarantine)
+    return Stored(memory, recorder.change.id, close)
+
+
+def _still_close(writer: Writer, item: Prepared, recorder: Recorder) -> Memory | None:
+    """What was found close to it before the write began, where that still holds."""
+    if item.close is None:
+        return None
+    found = writer.memories_by_id(item.memory.hub_id, [item.close]).get(item.close)
+    holds = found is not None and found.visible and found.current(recorder.change.at)
+    return found if holds else None
+
+
+# ── a new version ────────────────────────────────────────────────────────────────────────────
+
+
+def renew(writer: Writer, recorder: Recorder, item: Prepared, twin: Memory) -> Remembered:
+    new = item.memory
+    changes: dict[str, Any] = {}
+    same = dedup.is_the_same_thing(new, twin)
+    if new.content_hash != twin.content_hash and not same:
+        changes = new_version(twin, new)
+    for name in _TAKEN_OVER_IF_GIVEN:
+        if getattr(item.draft, name) is not None:
+            changes[name] = getattr(new, name)
+    by_key = new.key is not None and new.key == twin.key
+    if twin.source_path is not None and not by_key and new.source != "import":
+        # The same words in a second file: the memory stays where it is known. In a pass over a
+        # folder it is a file that was moved.
+        changes.pop("source_path", None)
+    by_path = new.source_path is not None and new.source_path == twin.source_path
+    if not (by_key or by_path) and twin.layer == "long_term":
+        # Saying it once more does not unpin it.
+        changes.pop("layer", None)
+    if item.draft.pinned:
+        changes["pinned"] = True
+    if twin.state in ("archived", "cooling"):
+        changes |= {"state": "active", "state_reason": ""}
+    changes |= dedup.renewed(item.draft, new, twin, same=same)
+    # Found by its path, it may be given a key that is another's.
+    refuse_taken(writer, twin._replace(**changes))
+    memory = recorder.revise(twin, item.indexed, **changes)
+    if memory is twin:
+        return Duplicate(twin)
+    if memory.quarantine:
+        return Quarantined(memory, recorder.change.id, memory.quarantine)
+    return Updated(memory, recorder.change.id, twin)
+
+
+def new_version(twin: Memory, new: Memory) -> dict[str, Any]:
+    """What a memory takes over from words that are pushed to its key or its path."""
+    changes = {name: getattr(new, name) for name in _TAKEN_OVER}
+    if twin.quarantine or new.quarantine:
+        changes["metadata"] = with_reason_of(twin.metadata, new.metadata)
+    if twin.title == derived_title(twin):
+        # A title that was taken from the old words goes with them.
+        changes["title"] = new.title
+    return changes

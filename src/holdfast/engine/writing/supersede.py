@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from holdfast.domain.memory import Memory, Trust
 from holdfast.domain.results import Superseded
 from holdfast.domain.review import held_as_low_trust
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Scope
 from holdfast.engine.writing.drafts import Prepared, derived_title
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import InvalidInput
-from holdfast.text.normalise import content_hash
-from holdfast.text.slots.search_terms import STATEMENT_CHARS_MAX
-from holdfast.text.titles import summary_of
+from holdfast.text.classify.titles import summary_of
+from holdfast.text.clean import content_hash
+from holdfast.text.slots import STATEMENT_CHARS_MAX
 
 if TYPE_CHECKING:
     from holdfast.engine.writing.supersede_candidates import Rival
@@ -29,7 +29,7 @@ _STATED = ("text", "markdown")
 LESSER_VOICES: dict[Trust, str] = {"tool": "a tool", "import": "an import"}
 
 
-# Whoever says more at once has a list, and is not asked about each of them.
+# More at once is a list, and no questions are asked about its items.
 _CLOSE_MAX = 5
 
 
@@ -51,7 +51,7 @@ def with_candidates(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
                 seen = look(reader, item.memory, replaced=_is_believed(item))
                 item = item._replace(seen=seen)
             if close:
-                item = item._replace(close=find_close(reader, item.memory))
+                item = item._replace(close=find_close(reader, item.memory, item.indexed))
             out.append(item)
     return out
 
@@ -94,7 +94,7 @@ def _is_plain_statement(item: Prepared) -> bool:
 
 
 def _is_believed(item: Prepared) -> bool:
-    """Whether nobody asks whose word it stands against, as it does for a lesser voice."""
+    """Whether the source is trusted enough to contradict an older memory without review."""
     return item.memory.trust not in LESSER_VOICES
 
 
@@ -116,8 +116,8 @@ def ended_by(rivals: Sequence[Rival]) -> list[Rival]:
 
 
 def doubted_by(item: Prepared, rivals: Sequence[Rival]) -> Prepared | None:
-    """The item, held, where a tool or an import says otherwise than the user did: neither stands
-    beside the other, and the user says which holds."""
+    """The item, held, where a tool or an import contradicts the user: the user decides which
+    holds."""
     memory = item.memory
     voice = LESSER_VOICES.get(memory.trust)
     if voice is None or not rivals or memory.layer == "library":

@@ -16,11 +16,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from holdfast.domain.memory import Attachment, attachment_of
-from holdfast.engine.writing import attachments
+from holdfast.engine.writing import dedup
 from holdfast.errors import InvalidInput, NotFound, TooLarge
 from holdfast.files.atomic import file_errors, locked, make_folder, real_path
+from holdfast.files.hub_folder import is_ours
 from holdfast.files.memory_md.cache import Stamp, read_stamp, token_of, write_stamp
-from holdfast.files.ownership import is_ours
 from holdfast.files.reading import open_regular
 from holdfast.system.atomic_file import FILE_MODE, flush, publish
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from holdfast.domain.memory import Memory
     from holdfast.engine.core import Core
-    from holdfast.files.attachments.archive import Held
+    from holdfast.files.attachments.tar_archive import Held
 
 FOLDER = "attachments"
 _INCOMING = "incoming"
@@ -155,10 +155,10 @@ class Attachments:
         if size:
             hub_max = self._core.settings["attachments.hub_bytes_max"]
             with self._core.read() as reader:
-                used = attachments.usage(reader, self._hub_id)
+                used = dedup.usage(reader, self._hub_id)
             # What is there already takes no room; that is known only when it has come.
             if used.bytes >= hub_max:
-                raise attachments.full(used, size, hub_max)
+                raise dedup.full(used, size, hub_max)
         return Incoming(self._folder, bytes_max)
 
     @contextmanager
@@ -180,7 +180,7 @@ class Attachments:
         if file is None:
             return None
         with self._core.store.read() as reader:
-            known = attachments.holds(reader, self._hub_id, memory.id, file.hash)
+            known = dedup.holds(reader, self._hub_id, memory.id, file.hash)
         return file if known else None
 
     def kept(self, memory: Memory) -> Kept:
@@ -234,7 +234,7 @@ class Attachments:
             hashes = {
                 digest
                 for memory_id in memory_ids
-                for digest in attachments.held_by(reader, self._hub_id, memory_id)
+                for digest in dedup.held_by(reader, self._hub_id, memory_id)
             }
         if not hashes:
             yield
@@ -252,7 +252,7 @@ class Attachments:
 
     def _remove_unheld(self, hashes: list[str]) -> None:
         with self._core.store.read() as reader:
-            unheld = [one for one in hashes if not attachments.is_held(reader, self._hub_id, one)]
+            unheld = [one for one in hashes if not dedup.is_held(reader, self._hub_id, one)]
         for digest in unheld:
             with file_errors(self.path(digest)), suppress(FileNotFoundError):
                 os.unlink(self.path(digest))
@@ -277,10 +277,10 @@ class Attachments:
 
     def held(self) -> Iterator[Held]:
         """Every file that a memory of this hub was made from, with the memory."""
-        from holdfast.files.attachments.archive import Held
+        from holdfast.files.attachments.tar_archive import Held
 
         with self._core.store.read() as reader:
-            yield from (Held(*one) for one in attachments.held_files(reader, self._hub_id))
+            yield from (Held(*one) for one in dedup.held_files(reader, self._hub_id))
 
     def beside(self, name: str) -> str:
         """A path for a file that is about to be placed, on the same disk."""
@@ -298,7 +298,7 @@ class Attachments:
     def check(self) -> list[str]:
         """What is wrong: files that are missing, and files that nobody speaks of."""
         with self._core.store.read() as reader:
-            files = attachments.held_files(reader, self._hub_id)
+            files = dedup.held_files(reader, self._hub_id)
             held = {digest: memory_id for digest, memory_id, _ in files}
         there = set(self.present())
         missing = [one for one in held if one not in there]
@@ -330,7 +330,7 @@ class Attachments:
             with self._core.store.read() as reader:
                 if reader.hub_by_id(self._hub_id) is None:
                     return 0
-                held = {digest for digest, _, _ in attachments.held_files(reader, self._hub_id)}
+                held = {digest for digest, _, _ in dedup.held_files(reader, self._hub_id)}
                 token = token_of(reader, self._hub_id)
             for digest in set(self.present()) - held if ours else ():
                 os.unlink(self.path(digest))

@@ -13,7 +13,7 @@ from xml.parsers import expat
 from holdfast.domain.change import Receipt
 from holdfast.domain.memory import ATTACHMENT, attachment_of
 from holdfast.engine.upkeep.secret_scan import Secret, for_everything
-from holdfast.engine.writing import attachments
+from holdfast.engine.writing import dedup
 from holdfast.errors import HoldfastError
 from holdfast.files.attachments.storage import HEAD_BYTES
 from holdfast.system.zip_archive import ZipRefused, open_zip
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 
 _PIECE = 1 << 18
-# More than the largest file that is kept as it comes; looking through it takes a minute.
+# More than the largest file that is stored unchanged; scanning it takes a minute.
 BYTES_MAX = 64_000_000
 _XML = (".xml", ".rels", ".vml", ".xhtml", ".rdf")
 _TEXT = (".txt", ".csv", ".json", ".md", ".html", ".htm", ".css", ".js", ".svg")
-# Elements that parts of one word may stand in; after others that hold text, a line ends.
+# Elements that may hold parts of one word; after others that hold text, a line ends.
 _INLINE = frozenset(
     "t r span a hyperlink ins smartTag fldSimple sdt sdtContent ruby rubyBase customXml".split()  # noqa: SIM905
 )
-# Empty elements that stand for a character.
+# Empty elements that represent a character.
 _CHARACTERS = {"tab": "\t", "br": "\n", "cr": "\n", "line-break": "\n", "s": " "}
 # Shorter values are flags, sizes and colours.
 _VALUE_CHARS_MIN = 8
@@ -105,8 +105,8 @@ def _parts(
 
 
 def _xml(pieces: Iterator[bytes]) -> Iterator[str]:
-    """The words of XML, those of one paragraph together, and the values of attributes. What is no
-    good XML is handed on as it stands."""
+    """The words of XML, those of one paragraph together, and the values of attributes. What is not
+    well-formed XML is returned unchanged."""
     words = _Words()
     broken = None
     for data in pieces:
@@ -173,8 +173,8 @@ class _Words:
 
 
 REMOVED = "its file was removed, as it held secrets"
-# The name in a memory's metadata under which a removed file is told of; without its hash, as that
-# would say that the bytes are here.
+# The metadata key that describes a removed file; without its hash, which would claim that the bytes
+# are here.
 GONE = "attachment_removed"
 # So many characters are looked at together.
 _WINDOW = 1 << 20
@@ -197,11 +197,11 @@ def find_in_attachments(core: Core, hub_id: str, place: Attachments, note: Note)
 def remove_attachments(core: Core, hub_id: str, place: Attachments, note: Note) -> int:
     """Removes the attached files that hold secrets, for good; returns how many that were."""
     core = for_everything(core)
-    dirty = [digest for digest, some in _found(core, hub_id, place, lambda told: None) if some]
+    dirty = [digest for digest, some in _found(core, hub_id, place, lambda text: None) if some]
     for digest in dirty:
         with place.letting_go(digest), core.write(hub_id) as writer:
-            for memory in attachments.of_file(writer, hub_id, digest):
-                attachments.let_go(writer, hub_id, memory.id, digest, core.now())
+            for memory in dedup.of_file(writer, hub_id, digest):
+                dedup.let_go(writer, hub_id, memory.id, digest, core.now())
                 file = attachment_of(memory.metadata)
                 if file is not None and file.hash == digest:
                     writer.set_memory(_without_file(memory))
@@ -214,8 +214,8 @@ def remove_attachments(core: Core, hub_id: str, place: Attachments, note: Note) 
 
 def _without_file(memory: Memory) -> Memory:
     metadata: dict[str, Any] = dict(memory.metadata)
-    told = metadata.pop(ATTACHMENT)
-    metadata[GONE] = {name: told[name] for name in ("name", "size", "media_type")}
+    file = metadata.pop(ATTACHMENT)
+    metadata[GONE] = {name: file[name] for name in ("name", "size", "media_type")}
     # What waits for its text would wait for ever.
     state = "active" if memory.state == "processing" else memory.state
     reason = REMOVED if state == "active" else memory.state_reason
@@ -227,27 +227,27 @@ def _found(
 ) -> Iterator[tuple[str, list[Secret]]]:
     for digest in sorted(set(place.present())):
         with core.read() as reader:
-            memories = attachments.of_file(reader, hub_id, digest)
+            memories = dedup.of_file(reader, hub_id, digest)
         where, name = _called(memories, digest)
         times: Counter[str] = Counter()
 
-        def told(reason: str, where: str = where) -> None:
+        def note_here(reason: str, where: str = where) -> None:
             note(f"{where}: {reason}")
 
         try:
             with place.open(digest) as file:
-                for kinds in _looked(core, _pieces(core, file, name, told)):
+                for kinds in _looked(core, _pieces(core, file, name, note_here)):
                     times += kinds
         except NotRead as error:
-            told(f"it was not looked into: {error}")
+            note_here(f"it was not looked into: {error}")
         except (HoldfastError, OSError) as error:
-            told(f"it could not be read: {error}")
+            note_here(f"it could not be read: {error}")
         kinds_found = sorted(times.items())
         yield digest, [Secret(where, kind, n, False, True) for kind, n in kinds_found]
 
 
 def _called(memories: list[Memory], digest: str) -> tuple[str, str]:
-    """How a file is told of, and its name."""
+    """The description of a file, and its name."""
     for memory in memories:
         file = attachment_of(memory.metadata)
         if file is not None and file.hash == digest:

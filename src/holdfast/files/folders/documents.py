@@ -1,7 +1,7 @@
 """A folder of files as documents of a hub: each file one memory, found by its path.
 
 A second run reads only what has changed. What is gone is archived, not destroyed, and comes back
-when the file does. The store keeps the list of what was read; the files are never written.
+when the file does. The store has the list of what was read; the files are never written.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from holdfast.domain.memory import Draft
 from holdfast.domain.records import Agreed
 from holdfast.domain.results import Duplicate, Quarantined, Remembered, Updated
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Scope
 from holdfast.engine.writing import edit
 from holdfast.engine.writing.drafts import clean_draft
 from holdfast.engine.writing.remember import remember_stream
@@ -39,8 +39,7 @@ from holdfast.files.folders.walk import (
     walk,
 )
 from holdfast.store.base import Reader
-from holdfast.text.characters import without_hidden
-from holdfast.text.normalise import content_hash
+from holdfast.text.clean import content_hash, without_hidden
 
 FOLDER = "files"
 IGNORED = "file no longer indexed"
@@ -49,8 +48,8 @@ _BATCH = 500
 
 
 class _Entry(NamedTuple):
-    """What was known of a file when it was last read. A copy says the same as something that is
-    kept already, so it has no memory of its own."""
+    """What was known of a file when it was last read. A copy has the same text as a stored memory,
+    so it has no memory of its own."""
 
     stamp: Stamp
     hash: str
@@ -107,7 +106,7 @@ class _DocumentRun(FolderRun):
         self._now: dict[str, _Entry] = {}
         self._gone: list[str] = []
         self._known_paths = {place.name + path for path in self.known}
-        # Which file stands for which text in this pass.
+        # The file of each text in this pass.
         self._standing: dict[str, str] = {}
 
     # Reading what is new
@@ -202,9 +201,9 @@ class _DocumentRun(FolderRun):
         self.skipped.append(Note(path, reason))
 
     def _said_already(self, path: str, text_hash: str) -> str:
-        """Where the same text is kept, unless that is the memory of a file which is gone or says
-        something else now: then this is that file under a new name. A file that has a memory of
-        its own, as an agent's file may have, is no copy."""
+        """The memory with the same text, unless it belongs to a file that was removed or has
+        another text now: then this is that file under a new name. A file that has a memory of its
+        own, as an agent's file may have, is no copy."""
         with self._scope.core.store.read() as reader:
             mine = reader.memory_by_path(self._scope.hub_id, self.place.name + path, audience="")
         if mine is not None and mine.state != "archived" and mine.content_hash == text_hash:
@@ -302,7 +301,7 @@ def read_text(root: str, path: str, bytes_max: int) -> tuple[Stamp, str]:
 
 
 def _record_of(place: Place) -> str:
-    """Under which name the store keeps the list."""
+    """The name of the list in the store."""
     return place.name or f"{FOLDER}/"
 
 

@@ -45,7 +45,7 @@ class Report(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where files come from and how far they are trusted. `name` stands before their paths, and
+    """Where files come from and how far they are trusted. `name` is the prefix of their paths, and
     is empty for a hub's own folder."""
 
     folder: str

@@ -7,8 +7,8 @@ to the file system before each operation, however many journals there are.
 - Every so often, and when a process looks for the first time, each file is looked at. Only an old
   journal that was written in place waits for that.
 
-What is known is also kept in a file beside the journals, for the next process. It is a cache; with
-it gone, each journal is read once. This module knows times and names, not what is in the files.
+The stamps are also stored in a file beside the journals, for the next process. It is a cache;
+without it, each journal is read once. This module knows times and names, not what is in the files.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Withheld(NamedTuple):
     gone: int
 
 
-class Look:
+class JournalChanges:
     """What a process knows of the journals of one hub."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Look:
         self._unsaved = False
 
     def changed(self, core: Core, hub_id: str, folder: str, *, afresh: bool = False) -> list[str]:
-        """The names of journals that were written, made or removed since they were in step.
+        """The names of journals that were written, created or removed since their last sync.
 
         Those that were left as they are come only once, unless one looks afresh.
         """
@@ -115,9 +115,9 @@ class Look:
         held = self.withheld.get(name)
         return now is None or (self._known.get(name) != now and (not held or held.signature != now))
 
-    def in_step(self, name: str, signature: Signature) -> None:
-        """Notes that a file which was read as this is in step. One that was written a moment ago
-        may be written again without looking any different, so it is read again."""
+    def synced(self, name: str, signature: Signature) -> None:
+        """Records that a file with this stamp is synced. A file that was written a moment ago may
+        be written again with the same stamp, so it is read again."""
         self.forget(name)
         if abs(time.time_ns() - signature[0]) >= TICK_NS:
             self._known[name] = signature
@@ -141,12 +141,12 @@ class Look:
         self._known.pop(name, None)
 
     def note(self, text: str) -> None:
-        """Keeps a sentence for whoever asks what there is to know about the files."""
+        """Stores a note about the files for the caller."""
         if text not in self.notes:
             self.notes.append(text)
 
     def save(self, core: Core, hub_id: str, folder: str) -> None:
-        """Keeps what is known for the next process, where that is new and not just written."""
+        """Stores the stamps for the next process, if they have changed."""
         if self._unsaved and time.monotonic() >= self._save_due:
             self._save_due = time.monotonic() + _EVERY_S
             self._unsaved = False
@@ -192,7 +192,7 @@ def _folder_stamp(folder: str) -> tuple[int, int] | None:
     return about.st_mtime_ns, about.st_ino
 
 
-# What is kept beside the files
+# The cache file
 
 
 def _read_stamps(core: Core, hub_id: str, folder: str) -> dict[str, Signature]:
@@ -214,7 +214,7 @@ def _read_stamps(core: Core, hub_id: str, folder: str) -> dict[str, Signature]:
 
 
 def _write_stamps(core: Core, hub_id: str, folder: str, known: dict[str, Signature]) -> None:
-    """Writes it where that can be done; whoever cannot read it reads the journals."""
+    """Writes it where possible; without it, the journals are read."""
     with core.store.read() as reader:
         newest = reader.changes(hub_id, limit=1)
     if not newest:

@@ -16,13 +16,13 @@ from holdfast import engine
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
 from holdfast.domain.records import Agreed
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Scope
 from holdfast.errors import InvalidInput, StoreError, StoreReadOnly
 from holdfast.files.atomic import real_path
-from holdfast.files.conflicts import settled_away
-from holdfast.files.journal.changes import Look, Signature, signature_of
+from holdfast.files.journal.changes import JournalChanges, Signature, signature_of
+from holdfast.files.merge import settled_away
 from holdfast.store.base import Reader
-from holdfast.text.characters import without_controls
+from holdfast.text.clean import without_controls
 
 # A fence or a comment is closed within so many lines, and above the next entry with a time, or it
 # is none: it would swallow the entries that are added below it.
@@ -70,7 +70,7 @@ def render(text: str, time: str = "") -> str:
 
 
 def render_bare(text: str) -> str:
-    """The same without a time; a table or a fenced block is an entry as it stands."""
+    """The same without a time; a table or a fenced block is an entry as it is."""
     return without_controls(text).strip() if _stands_alone(text.strip()) else render(text)
 
 
@@ -174,7 +174,7 @@ class Place(NamedTuple):
 
     scope: Scope
     folder: str
-    look: Look
+    changes: JournalChanges
 
 
 class File(NamedTuple):
@@ -260,7 +260,7 @@ def live_memories(place: Place, first: date, last: date) -> list[Memory]:
 
 
 def time_of(memory: Memory) -> str:
-    """The time of day that stands before an entry."""
+    """The time of day before an entry."""
     return f"{memory.occurred_at or memory.created_at:%H:%M}"
 
 
@@ -296,8 +296,8 @@ def _parsed(agreed: Agreed | None) -> Base:
 
 
 def items_of(lines: Sequence[Line]) -> list[tuple[str, str]]:
-    """What a base holds of these lines. Of entries only the key is kept: what is purged must leave
-    no trace here."""
+    """What a base holds of these lines. Of entries only the key is stored: what is purged must
+    leave no trace here."""
     keys = keys_of(line.block for line in lines)
     return [
         (key, line.memory_id) if line.memory_id else (line.block.raw, "")

@@ -1,9 +1,14 @@
 """From a journal file to the store: a three-way merge of file, memories and base says what follows
-for each entry; new entries are remembered, edited ones get a new version, removed ones are
-archived."""
+for each entry; new entries are remembered, edited ones get a new version, and those that are gone
+are archived.
+
+A rewrite replaces a day's journal as its author was shown it. What others wrote meanwhile stays:
+entries are merged one by one, and where both sides changed one, both versions stay.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple, TypeAlias
@@ -23,7 +28,7 @@ from holdfast.files.journal.entries import (
     time_of,
 )
 from holdfast.files.merge import Changed, changed
-from holdfast.text import normalise
+from holdfast.text import clean
 
 # An edited line shares at least half of its letters with what it was; else it is another entry.
 _ALIKE = 0.5
@@ -88,7 +93,7 @@ def _settle_edit(merged: Merged, one: _Lost, new: str) -> None:
         # Only the file has changed the line: its text, or its time.
         merged.edits[new] = one.memory
     elif said not in (entries.plain(text) for text in one.since):
-        # A text of the file that the store has never had: both are kept.
+        # A text of the file that the store has never had: both stay.
         merged.clashes[new] = one.memory
         return
     merged.ids[new] = one.memory.id
@@ -234,7 +239,7 @@ def settled(place: Place, day: date, draft: Draft, key: str, used: set[str]) -> 
     assert moment is not None, "an entry has a day at least"
     moment += timedelta(microseconds=int(key.partition("-")[2] or 1) - 1)
     with place.scope.core.store.read() as reader:
-        alike = reader.memories_by_hash(place.scope.hub_id, normalise.content_hash(draft.content))
+        alike = reader.memories_by_hash(place.scope.hub_id, clean.content_hash(draft.content))
     taken = {memory.occurred_at for memory in alike if memory.id in used}
     while moment in taken:
         # As far as no other entry that is new at this moment comes.
@@ -263,3 +268,77 @@ def _renew(place: Place, day: date, memory: Memory, block: Block) -> str:
     if changes:
         engine.edit.update(place.scope, memory.id, changes, reason=EDITED)
     return memory.id
+
+
+BOTH_KEPT = "Somebody else changed the same entries meanwhile; both versions were kept."
+
+
+class Rewritten(NamedTuple):
+    """The change sets that a rewrite made, oldest first, and notes for its author."""
+
+    day: date
+    changes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class MergedText(NamedTuple):
+    """The text of both sides, and whether both changed the same."""
+
+    text: str
+    clashed: bool = False
+
+
+def merged(shown: str, current: str, text: str) -> MergedText:
+    """What the file has to say: `text` is what its author made of `shown`; `current` is what the
+    file says by now. An entry that only one side changed is as that side has it."""
+    now, new = _parsed(current), _parsed(text)
+    before = Counter(key for key, _ in _parsed(shown))
+    there = Counter(key for key, _ in now)
+    # What others have removed or changed, and what they have added.
+    gone, added = before - there, there - before
+    raws = dict(now)
+    out = []
+    for key, raw in new:
+        if gone[key] > 0:
+            gone[key] -= 1
+        else:
+            # As the file has it, with its own line ends and bytes that are no text.
+            out.append((key, raws.get(key, raw)))
+    # The author's own lines that say the same need not be there twice.
+    added -= Counter(key for key, _ in out) - before
+    clashed = +gone and +added
+    _insert(out, now, added)
+    return MergedText(_joined([raw for _, raw in out]), bool(clashed))
+
+
+def _insert(
+    out: list[tuple[str, str]], now: Sequence[tuple[str, str]], added: Counter[str]
+) -> None:
+    """Puts what others added after the entry that it follows."""
+    at = 0
+    for key, raw in now:
+        if added[key] > 0:
+            added[key] -= 1
+            out.insert(at, (key, raw))
+            at += 1
+            continue
+        places = [place for place, one in enumerate(out) if one[0] == key and place >= at]
+        at = places[0] + 1 if places else at
+
+
+def _parsed(text: str) -> list[tuple[str, str]]:
+    """Each block of a file as an editor shows it, and as it is."""
+    return [(_as_shown(block.raw), block.raw) for block in entries.parse(text)]
+
+
+def _as_shown(raw: str) -> str:
+    readable = raw.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return readable.replace("\r\n", "\n").rstrip("\n")
+
+
+def _joined(raws: Sequence[str]) -> str:
+    # Only the last line of a file may have no end.
+    return "".join(
+        raw if raw.endswith("\n") or place == len(raws) - 1 else raw + "\n"
+        for place, raw in enumerate(raws)
+    )

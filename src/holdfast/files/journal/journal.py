@@ -19,19 +19,19 @@ from typing import Any, NamedTuple
 
 from holdfast import engine
 from holdfast.domain.memory import SOURCES, TRUSTS, Draft, Memory
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Scope
 from holdfast.errors import Conflict, HoldfastError, InvalidInput, StoreReadOnly
 from holdfast.files.atomic import append_line, locked
+from holdfast.files.hub_folder import elsewhere, require_here
 from holdfast.files.journal import entries as journal_entries
 from holdfast.files.journal import intake
 from holdfast.files.journal import sync as journal_sync
 from holdfast.files.journal.changes import STAMPS, day_of_name, real_date, signature_at
 from holdfast.files.journal.entries import Block, Line, Place
-from holdfast.files.journal.rewrite import BOTH_KEPT, Rewritten, merged
+from holdfast.files.journal.intake import BOTH_KEPT, Rewritten, merged
 from holdfast.files.journal.sync import Guard, Synced
-from holdfast.files.ownership import elsewhere, require_here
-from holdfast.text import normalise
-from holdfast.text.characters import without_hidden
+from holdfast.text import clean
+from holdfast.text.clean import without_hidden
 
 # Enough of a wrong day to know it by; two dates with dots between them have 22.
 _DAY_CHARS_SHOWN = 40
@@ -78,10 +78,10 @@ def add(
 ) -> Memory:
     """Adds an entry to the journal of its UTC day; with `once`, unless the day says so already."""
     core = place.scope.core
-    text = normalise.clean_content(text, bytes_max=core.settings["content.bytes_max"]).strip()
+    text = clean.clean_content(text, bytes_max=core.settings["content.bytes_max"]).strip()
     given = core.redactor.text(text, keep_hidden=True)
     text = without_hidden(given)
-    moment = normalise.clean_time(at) or core.now()
+    moment = clean.clean_time(at) or core.now()
     day = moment.date()
     with core.store.read() as reader:
         place.scope.require_hub(reader)
@@ -90,15 +90,15 @@ def add(
     draft = intake.draft_of(day, block)._replace(
         content=given,
         occurred_at=moment,
-        trust=normalise.one_of(trust, TRUSTS, "trust"),  # type: ignore[arg-type]
-        source=normalise.one_of(source, SOURCES, "source"),  # type: ignore[arg-type]
+        trust=clean.one_of(trust, TRUSTS, "trust"),  # type: ignore[arg-type]
+        source=clean.one_of(source, SOURCES, "source"),  # type: ignore[arg-type]
         source_agent=source_agent,
     )
     if other := elsewhere(Scope(core, place.scope.hub_id, place.scope.hub), place.folder):
         if os.path.isdir(place.folder):
-            place.look.note(other)
+            place.changes.note(other)
         return _add_without_file(place, day, draft, once=once)
-    take_in(place, place.look.changed(core, place.scope.hub_id, place.folder))
+    take_in(place, place.changes.changed(core, place.scope.hub_id, place.folder))
     with _lock(place):
         synced = journal_sync.sync_day(place, day, Guard(place))
         lines = synced.lines
@@ -115,20 +115,20 @@ def add(
         if memory.quarantine:
             # What waits for review is shown nowhere; its line comes when it is approved.
             return memory
-        place.look.written(journal_entries.name_of(day))
+        place.changes.written(journal_entries.name_of(day))
         try:
             append_line(path, line, within=place.folder)
         except HoldfastError as error:
-            # It is kept; an error here would have it added a second time.
-            place.look.note(f"#{memory.number} has no line in {path} yet. {error}")
+            # It is stored; an error here would make the caller add it a second time.
+            place.changes.note(f"#{memory.number} has no line in {path} yet. {error}")
             return memory
         journal_entries.agree(place, day, [*synced.items, (key, memory.id)])
     return memory
 
 
 def _add_without_file(place: Place, day: date, draft: Draft, *, once: bool) -> Memory:
-    """The same where the files are kept on another machine, which adds the line, or are another
-    store's."""
+    """The same where the files are on another machine, which adds the line, or belong to another
+    store."""
     said = journal_entries.plain(draft.content)
     if once:
         for memory in journal_entries.live_memories(place, day, day):
@@ -192,11 +192,11 @@ def _moment(memory: Memory) -> datetime:
 
 
 def sync(place: Place, *, confirm: bool = False) -> list[str]:
-    """Takes in every journal that was written since the last look; returns notes on what could
-    not be read or was ignored, which keeps it from none of the others. `confirm` says that many
-    missing entries are meant."""
+    """Takes in every journal that was written since the last look; returns notes on what could not
+    be read or was ignored; the others are still read. `confirm` says that many missing entries are
+    meant."""
     notes = journal_files(place.folder)[1]
-    names = place.look.changed(place.scope.core, place.scope.hub_id, place.folder, afresh=True)
+    names = place.changes.changed(place.scope.core, place.scope.hub_id, place.folder, afresh=True)
     return notes + _take_in(place, names, confirm=confirm)
 
 
@@ -204,11 +204,11 @@ def take_in(place: Place, names: Sequence[str]) -> None:
     """Takes in journals that were written, before an operation that is about something else; what
     there is to say of them is noted on the side."""
     for note in _take_in(place, names):
-        place.look.note(note)
+        place.changes.note(note)
 
 
 def _take_in(place: Place, names: Sequence[str], *, confirm: bool = False) -> list[str]:
-    look = place.look
+    changes = place.changes
     notes: list[str] = []
     changed = []
     for name in names:
@@ -220,13 +220,13 @@ def _take_in(place: Place, names: Sequence[str], *, confirm: bool = False) -> li
             if gone is not None:
                 changed.append(day)
                 # What is gone from one day counts for the others.
-                look.hold(name, None, gone)
+                changes.hold(name, None, gone)
     guard = Guard(place, confirm=confirm)
     for day in changed:
         with _noted(place, day, notes), _lock(place, confirm=confirm):
             notes += journal_sync.sync_day(place, day, guard).notes
     if names:
-        look.save(place.scope.core, place.scope.hub_id, place.folder)
+        changes.save(place.scope.core, place.scope.hub_id, place.folder)
     return notes
 
 
@@ -238,12 +238,12 @@ def _noted(place: Place, day: date, notes: list[str]) -> Iterator[None]:
     try:
         yield
     except HoldfastError as error:
-        place.look.hold(journal_entries.name_of(day), signature)
+        place.changes.hold(journal_entries.name_of(day), signature)
         notes.append(str(error))
 
 
 def sync_day(place: Place, day: date) -> list[str]:
-    """Brings one day's file and memories in step, whichever of them changed."""
+    """Syncs one day's file and memories, whichever of them changed."""
     with _lock(place):
         return journal_sync.sync_day(place, day, Guard(place)).notes
 
@@ -254,7 +254,7 @@ def rewrite(place: Place, when: Any, text: str, shown: str) -> Rewritten:
     core = place.scope.core
     day = _one_day(when, core.now().date())
     require_here(place.scope, place.folder)
-    take_in(place, place.look.changed(core, place.scope.hub_id, place.folder))
+    take_in(place, place.changes.changed(core, place.scope.hub_id, place.folder))
     with core.store.read() as reader:
         last = reader.changes(place.scope.hub_id, limit=1)
     with _lock(place):
@@ -269,7 +269,7 @@ def rewrite(place: Place, when: Any, text: str, shown: str) -> Rewritten:
                     f"{journal_entries.name_of(day)} was written by another program just now.",
                     hint="Save it again; nothing was lost.",
                 )
-            place.look.written(journal_entries.name_of(day))
+            place.changes.written(journal_entries.name_of(day))
             notes += journal_sync.sync_day(place, day, Guard(place)).notes
     return Rewritten(day, _changes_of(place, day, last[0].id if last else None), tuple(notes))
 
@@ -312,7 +312,7 @@ def follow(place: Place, *, purged: bool = False) -> list[str]:
 
 
 def day_of(memory: Memory) -> date | None:
-    """The day in whose journal a memory stands."""
+    """The day whose journal holds a memory."""
     name, hash_, _ = (memory.source_path or "").partition("#")
     return day_of_name(name) if hash_ and memory.layer == "journal" else None
 
@@ -356,7 +356,7 @@ def _day(place: Place, day: date) -> Day:
         if line.block.text
     ]
     raw = "".join(line.block.raw for line in synced.lines)
-    # Bytes that are no text are kept in the file, and shown as what they are: unreadable.
+    # Bytes that are no text stay in the file, and are shown as unreadable.
     text = raw.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return Day(day, text, tuple(entries))
 
@@ -401,7 +401,7 @@ def span(when: Any, today: date) -> tuple[date, date]:
 
 def _one_day(when: Any, today: date) -> date:
     if isinstance(when, datetime):
-        moment = normalise.clean_time(when)
+        moment = clean.clean_time(when)
         assert moment is not None, "a time that is given is checked or refused"
         return moment.date()
     if isinstance(when, date):

@@ -30,7 +30,7 @@ from holdfast.files.journal.entries import (
     set_paths,
 )
 from holdfast.files.journal.intake import Merged, merge, note_clashes, take_in
-from holdfast.text import normalise
+from holdfast.text import clean
 
 # The same bounds as for MEMORY.md: more than a third of all, and more than a few.
 _SHARE = 3
@@ -48,7 +48,7 @@ class Guard:
     def refuses(self, day: date, gone: int) -> bool:
         """Whether so many entries may not go from a day. What is gone from other days, and waits,
         counts as well."""
-        withheld = self._place.look.withheld
+        withheld = self._place.changes.withheld
         others = sum(held.gone for name, held in [*withheld.items()] if name != name_of(day))
         gone += others
         if self._confirm or gone <= _LEAST:
@@ -79,7 +79,7 @@ _PAUSES = 4
 
 
 class Synced(NamedTuple):
-    """A day's file after both sides were brought in step, and what they agree on."""
+    """A day's file after a sync, and what both sides agree on."""
 
     lines: list[Line]
     items: list[tuple[str, str]]
@@ -113,7 +113,7 @@ class _Sides(NamedTuple):
 
 
 def sync_day(place: Place, day: date, guard: Guard) -> Synced:
-    """Brings both sides of one day in step; the caller holds the lock."""
+    """Syncs both sides of one day; the caller holds the lock."""
     for _ in range(_ATTEMPTS):
         sides = _read(place, day)
         notes = sides.notes
@@ -141,7 +141,7 @@ def sync_day(place: Place, day: date, guard: Guard) -> Synced:
             entries.agree(place, day, items)
             _note_look(place, day, sides.file if wanted == sides.text else None, len(kept))
         else:
-            place.look.forget(name_of(day))
+            place.changes.forget(name_of(day))
         return Synced(lines, items, notes)
     raise StoreError(
         f"{path_of(place, day)} is being written by another program all the time.",
@@ -156,7 +156,7 @@ def survey(place: Place, day: date) -> int | None:
     keys = entries.keys_of(sides.blocks)
     now = [key or block.raw for key, block in zip(keys, sides.blocks, strict=True)]
     if sides.file and sides.clean and now == [key for key, _ in sides.base.items]:
-        place.look.in_step(name_of(day), sides.file.signature)
+        place.changes.synced(name_of(day), sides.file.signature)
         return None
     return 0 if sides.emptied else len(_merged(place, sides).gone)
 
@@ -206,8 +206,8 @@ def _merged(place: Place, sides: _Sides) -> Merged:
 def _with_kept(
     items: Sequence[tuple[str, str]], base: Base, kept: Mapping[str, Memory]
 ) -> list[tuple[str, str]]:
-    """What was agreed, with entries that are gone from the file and may not go yet, each behind
-    the one it stood behind."""
+    """What was agreed, with entries that are gone from the file and may not go yet, each after the
+    one it followed."""
     out = list(items)
     at = 0
     for item in base.items:
@@ -223,11 +223,11 @@ def _note_look(place: Place, day: date, unchanged: File | None, kept: int) -> No
     """What we have written ourselves is looked at again: somebody else may have written too."""
     name = name_of(day)
     if kept:
-        place.look.hold(name, unchanged.signature if unchanged else None, kept)
+        place.changes.hold(name, unchanged.signature if unchanged else None, kept)
     elif unchanged:
-        place.look.in_step(name, unchanged.signature)
+        place.changes.synced(name, unchanged.signature)
     else:
-        place.look.written(name)
+        place.changes.written(name)
 
 
 def _restored(base: Base, rows: dict[str, Memory]) -> list[Line]:
@@ -251,7 +251,7 @@ def _storable(place: Place, day: date, blocks: Sequence[Block]) -> tuple[list[Bl
     for block in blocks:
         if block.text:
             try:
-                normalise.clean_content(block.text, bytes_max=bytes_max)
+                clean.clean_content(block.text, bytes_max=bytes_max)
             except InvalidInput as error:
                 why = "It is not UTF-8 text." if _is_not_utf8(block.text) else error.message
                 notes.append(f"An entry of {name_of(day)} cannot be remembered: {why}")
@@ -261,7 +261,7 @@ def _storable(place: Place, day: date, blocks: Sequence[Block]) -> tuple[list[Bl
 
 
 def _is_not_utf8(text: str) -> bool:
-    """Whether it holds a byte that could not be read; it is kept as half a character."""
+    """Whether it holds an undecodable byte, which is represented by a lone surrogate."""
     return any("\udc80" <= letter <= "\udcff" for letter in text)
 
 

@@ -23,11 +23,10 @@ from holdfast.files.memory_md.document import Item
 from holdfast.files.memory_md.parse import parse
 from holdfast.files.reading import open_regular
 from holdfast.system.atomic_file import write_file
-from holdfast.text import normalise
+from holdfast.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
 
     from holdfast.domain.memory import Memory
     from holdfast.engine.core import Core
@@ -102,7 +101,7 @@ def _wanted(reader: Reader, hub_id: str) -> Iterator[Memory]:
 
 
 def _later(reader: Reader, hub_id: str, before: Known, token: Token) -> Known | None:
-    """What was known, with what has changed since; None where that cannot be told."""
+    """What was known, with what has changed since; None where that is not known."""
     touched = _touched_since(reader, hub_id, before.token, token)
     if touched is None:
         return None
@@ -259,13 +258,13 @@ def read_stamp(path: str) -> Stamp:
 
 
 def write_stamp(path: str, stamp: Stamp) -> None:
-    """Writes it where that can be done; whoever cannot read it looks at the file itself."""
+    """Writes it where possible; without it, the file itself is read."""
     with suppress(OSError):
         write_file(_beside(path), json.dumps(stamp).encode(), durable=False)
 
 
 def remove_mirrored(path: str, pages: Iterable[str] = ()) -> None:
-    """The file, its pages and what is kept beside it go, with the hub they belong to."""
+    """Removes the file, its pages and the copies beside it, with their hub."""
     beside = [os.path.join(os.path.dirname(path), name) for name in pages]
     drop_copy(path)
     mark = os.path.join(os.path.dirname(path), PLACE)
@@ -285,10 +284,10 @@ _NEWEST = 3
 
 
 def tidy(reader: Reader, hub_id: str, path: str, agreed: str) -> list[str]:
-    """Removes kept files that nobody needs, and returns their names. `agreed` is MEMORY.md."""
+    """Removes copies that nobody needs, and returns their names. `agreed` is MEMORY.md."""
     folder, front = os.path.dirname(path), os.path.basename(path) + MARK
     try:
-        # Their names end with the time they were kept at.
+        # Their names end with the time of the copy.
         names = sorted(name for name in os.listdir(folder) if name.startswith(front))[::-1]
     except OSError:
         return []
@@ -345,7 +344,7 @@ def _decoded(data: bytes) -> str | None:
 
 
 def _is_remembered(reader: Reader, hub_id: str, item: Item) -> bool:
-    if reader.memories_by_hash(hub_id, normalise.content_hash(item.content)):
+    if reader.memories_by_hash(hub_id, clean.content_hash(item.content)):
         return True
     memory = reader.memory(hub_id, item.id) if item.id else None
     if memory is None:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast.engine.context.styles import MINION, marked
+from holdfast.engine.core import Scope
 from holdfast.files.memory_md.document import (
     SPACE,
     TITLE,
@@ -25,7 +26,7 @@ from holdfast.files.memory_md.document import (
     without_id,
 )
 from holdfast.files.memory_md.parse import identified, parse, rewritten
-from holdfast.text.sameness import STEPS_MAX, similarity
+from holdfast.text.facts.sameness import STEPS_MAX, similarity
 
 # From here on a changed text is taken for the same memory. Of the pairs in the tests, everyday
 # edits score 0.6 and more, different facts in the same words less ("The database runs on port
@@ -97,8 +98,7 @@ def taken_over(seen: Document, text: str, now: Document) -> Document:
 
 
 def without_frame(text: str) -> str:
-    """The text without what stands around the file in an injected block, should the author have
-    copied that too."""
+    """The text without the frame of an injected block, in case the author has copied that too."""
     text = ended(text, "\n")
     opening = MINION.opening("").strip("-\n")
     before, found, after = text.partition(opening)
@@ -143,8 +143,8 @@ def _nameless(item: Item) -> Item:
 
 
 def _is_free_text(item: Item, after: Sequence[Block], own: Counter[str]) -> bool:
-    """Whether the lines are a person's own: they were so before, stand above the first section, or
-    lead in a list."""
+    """Whether the lines are a person's own: they were so before, are above the first section, or
+    introduce a list."""
     lines = Counter(_said(item))
     if lines <= own:
         own.subtract(lines)
@@ -161,7 +161,7 @@ def _said(block: Block) -> Iterator[str]:
 
 
 def _matched(before: Sequence[Item], items: Sequence[Item]) -> dict[int, Item]:
-    """Which item, by its place, stands for which one there was: by its id where it has one, by the
+    """Which item, by its position, matches which earlier one: by its id where it has one, by the
     same text, then by the most similar."""
     left = {item.id: item for item in before}
     found: dict[int, Item] = {}
@@ -299,3 +299,41 @@ def dropped_text(seen: Document, made: Document) -> str:
                     else:
                         out.append(ended(line, seen.newline))
     return "".join(out)
+
+
+def visible_text(scope: Scope, text: str) -> str:
+    """The file without what a caller may not see: what is private to others and, with a key, what
+    the owner has written beside the memories."""
+    document = parse(text)
+    ids = [item.id for item in document.items if item.id]
+    with scope.read() as reader:
+        hidden = set(ids) - reader.memories_by_id(scope.hub_id, ids).keys()
+    if scope.core.permit is None:
+        return _without_private(document, hidden) if hidden else text
+    # What stays free text is the frame: the title, and the space between the lines.
+    shown_to_all = {"", TITLE}
+    kept = tuple(
+        block
+        for block in document.blocks
+        if not (isinstance(block, Item) and block.id is None)
+        and not (isinstance(block, Verbatim) and block.raw.strip() not in shown_to_all)
+    )
+    return _without_private(Document(kept, document.newline), hidden, empty=True)
+
+
+def _without_private(document: Document, hidden: set[str], *, empty: bool = False) -> str:
+    """The document without these items. A heading over nothing else goes too: it is the category
+    of what is private, and may say as much as that does. So does, if asked, one over nothing."""
+    groups: list[list[Block]] = [[]]
+    for block in document.blocks:
+        if isinstance(block, (Section, Page)):
+            groups.append([])
+        groups[-1].append(block)
+    kept = []
+    for group in filter(None, groups):
+        items = [block for block in group if isinstance(block, Item)]
+        rest = "".join(block.raw for block in group if isinstance(block, Verbatim))
+        private = (bool(items) or empty) and all(item.id in hidden for item in items)
+        if not (private and isinstance(group[0], Section) and not rest.strip()):
+            kept += group
+    return without("".join(block.raw for block in kept), hidden)

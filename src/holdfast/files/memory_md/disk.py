@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.memory import CATEGORIES
 from holdfast.domain.records import Agreed
-from holdfast.engine.core import Core
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Core, Scope
 from holdfast.files.atomic import write_atomic
 from holdfast.files.memory_md.cache import is_page_name, stamp_of
 from holdfast.files.memory_md.document import FILE_NAME, Document, fresh, render
@@ -24,8 +23,7 @@ from holdfast.store.base import Reader
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from holdfast.engine.core import Core
-    from holdfast.store.base import Reader, Writer
+    from holdfast.store.base import Writer
 
 
 # Which pages there are; the row is there as long as they are.

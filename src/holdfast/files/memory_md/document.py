@@ -8,7 +8,7 @@ import unicodedata
 from datetime import date
 from typing import NamedTuple, TypeAlias
 
-from holdfast.text.characters import STEERING
+from holdfast.text.clean import STEERING
 from holdfast.text.names import hidden_character
 
 FILE_NAME = "MEMORY.md"
@@ -34,7 +34,7 @@ class Section(NamedTuple):
 
 
 class Item(NamedTuple):
-    """One memory as it stands in the file; without an id it is new."""
+    """One memory as it is written in the file; without an id it is new."""
 
     raw: str
     id: str | None

@@ -17,10 +17,16 @@ from holdfast.engine.context.layout import ITEM_SHARE, FileItem, FilePart
 from holdfast.engine.writing.drafts import clean_label, reason_to_hold
 from holdfast.engine.writing.remember import remember_many
 from holdfast.errors import HoldfastError, InvalidInput, StoreError
-from holdfast.files.memory_md.append import Piece, last_category, pieces, with_ids
-from holdfast.files.memory_md.before import BEFORE, note_before
+from holdfast.files.memory_md.append import (
+    BEFORE,
+    Piece,
+    last_category,
+    note_before,
+    pieces,
+    with_ids,
+)
 from holdfast.files.memory_md.cache import our_memories
-from holdfast.files.memory_md.diff import shown, without
+from holdfast.files.memory_md.diff import shown, visible_text, without
 from holdfast.files.memory_md.disk import agreed_text, agreed_texts
 from holdfast.files.memory_md.document import (
     FILE_NAME,
@@ -34,14 +40,13 @@ from holdfast.files.memory_md.layout import Wanted, lay_out
 from holdfast.files.memory_md.pages import joined, split, tidied
 from holdfast.files.memory_md.parse import parse
 from holdfast.files.memory_md.sync import Mirror
-from holdfast.files.memory_md.visible import visible_text
-from holdfast.text import normalise
-from holdfast.text.characters import without_hidden
-from holdfast.text.sameness import words_key
+from holdfast.text import clean
+from holdfast.text.clean import without_hidden
+from holdfast.text.facts.sameness import words_key
 
 if TYPE_CHECKING:
     from holdfast.engine.context.build import Context
-    from holdfast.engine.scope import Scope
+    from holdfast.engine.core import Scope
     from holdfast.store.base import Reader
 
 
@@ -70,8 +75,8 @@ def place_of(scope: Scope, path: str, *, source: str, trust: str, agent: str | N
         scope,
         path,
         clean_label("source_agent", agent) if agent else "",
-        normalise.one_of(source, SOURCES, "source"),  # type: ignore[arg-type]
-        normalise.one_of(trust, TRUSTS, "trust"),  # type: ignore[arg-type]
+        clean.one_of(source, SOURCES, "source"),  # type: ignore[arg-type]
+        clean.one_of(trust, TRUSTS, "trust"),  # type: ignore[arg-type]
     )
 
 
@@ -148,18 +153,18 @@ def append(place: Place, content: str, *, chars_max: int | None) -> Appended:
     the end. Refused where the file would grow past `chars_max`.
 
     What is added is in the store first. Where the file cannot follow, or somebody else's sync comes
-    in between, the lines stand in the sections of their categories.
+    in between, the lines are in the sections of their categories.
     """
-    normalise.clean_content(content, bytes_max=place.scope.settings["content.bytes_max"])
+    clean.clean_content(content, bytes_max=place.scope.settings["content.bytes_max"])
     _write_first_file(place)
     raw = _agreed(place)
     found = pieces(
         place.scope.core.redactor.text(content, keep_hidden=True), last_category(raw or "")
     )
-    told = [piece for piece in found if piece.content]
-    if not told:
+    given = [piece for piece in found if piece.content]
+    if not given:
         raise InvalidInput("There is nothing to add.", hint="Give a bullet or a sentence.")
-    new, known = _new_ones(place, told)
+    new, known = _new_ones(place, given)
     size = len(shown(_present(place) or ""))
     _refuse_large(place, size, sum(len(piece.raw) for piece in new), chars_max)
     drafts = [_draft(place, piece.content, piece.category) for piece in new]
@@ -283,7 +288,7 @@ def rewrite(place: Place, text: str, *, chars_max: int | None) -> Rewritten:
             "A rewrite with nothing in it would empty the memory, so nothing was changed.",
             hint="Give the whole new text. To take a single thing out, leave its line out.",
         )
-    normalise.clean_content(text, bytes_max=place.scope.settings["content.bytes_max"])
+    clean.clean_content(text, bytes_max=place.scope.settings["content.bytes_max"])
     _refuse_hidden_orders(place, text)
     text = place.scope.core.redactor.text(text)
     present = _present(place)
@@ -383,7 +388,7 @@ def _short(content: str) -> str:
 _ROW = f"{FILE_NAME} as read"
 # As many agents as one hub has at a time; of more, those who read longest ago are forgotten.
 _READERS_MAX = 8
-# The block that is injected is shown to whoever runs; it counts for every reader.
+# The injected block is shown to every reader, so it counts for each of them.
 ANYBODY = ""
 
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from holdfast.domain.memory import Draft, Memory, Source, Trust
 from holdfast.domain.records import Clash
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Scope
 from holdfast.engine.writing.drafts import GUARDED, clean_draft, compose, reason_to_hold
 from holdfast.engine.writing.edit import completed
-from holdfast.engine.writing.passages import indexed_all
+from holdfast.engine.writing.indexing import indexed_all
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import InvalidInput
 from holdfast.files.memory_md.cache import Token, known_memories, token_of
@@ -20,7 +20,7 @@ from holdfast.files.memory_md.document import FILE_NAME, Document, Item
 from holdfast.files.memory_md.merge import Edit, New, Plan, View
 from holdfast.files.memory_md.parse import rewritten
 from holdfast.store.base import Reader, Writer
-from holdfast.text import normalise
+from holdfast.text import clean
 
 
 class SyncReport(NamedTuple):
@@ -92,13 +92,13 @@ def _texts_since(reader: Reader, memory: Memory, text: str | None) -> Sequence[s
         if pair is not None:
             texts.append(pair[0])
     if text in texts:
-        # Newest first: what stands before it came after it.
+        # Newest first: earlier items in the list are later in time.
         texts = texts[: texts.index(text)]
     return texts
 
 
 def _twins(reader: Reader, hub_id: str, content: str) -> Sequence[Memory]:
-    found = reader.memories_by_hash(hub_id, normalise.content_hash(content))
+    found = reader.memories_by_hash(hub_id, clean.content_hash(content))
     return [m for m in found if m.content == content and m.layer == "long_term"]
 
 
@@ -120,8 +120,8 @@ A_PERSON = Voice()
 
 
 class Taken(NamedTuple):
-    """What the store holds afterwards. `links` says which memory each item of the file stands for,
-    `beside` which memory a new one clashes with, `refused` why an item was not taken in."""
+    """What the store holds afterwards. `links` maps each item of the file to its memory, `beside`
+    which memory a new one clashes with, `refused` why an item was not taken in."""
 
     token: Token
     changed: dict[str, Memory]
@@ -201,7 +201,7 @@ class Intake:
     def _acceptable(self, item: Edit | New, refused: dict[int, str]) -> bool:
         try:
             bytes_max = self._scope.settings["content.bytes_max"]
-            normalise.clean_content(item.content, bytes_max=bytes_max)
+            clean.clean_content(item.content, bytes_max=bytes_max)
         except InvalidInput as error:
             opening = " ".join(item.content[:60].split())
             refused[item.place] = f"“{opening}” was not taken in: {error}"

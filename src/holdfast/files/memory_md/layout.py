@@ -1,4 +1,4 @@
-"""Where memories stand in MEMORY.md: a document is changed as little as what it says allows.
+"""The positions of memories in MEMORY.md: a document is changed as little as possible.
 
 Lines that need no change keep their letters. What is new goes to the end of its section, what a
 person wrote around it stays where it is, and what was made here for a memory goes with it.
@@ -30,9 +30,9 @@ _PLACE = {category: place for place, category in enumerate(CATEGORIES)}
 
 
 class Wanted(NamedTuple):
-    """What the file should say: its memories; which item stands for which; which of them go
-    beside another; which items stay as they were typed, whatever the store says; in which
-    categories something has changed; and who knows the categories whose headings were made here."""
+    """What the file should say: its memories; which item is which memory; which of them go beside
+    another; which items stay as they were typed, whatever the store says; in which categories
+    something has changed; and who knows the categories whose headings were made here."""
 
     memories: Mapping[str, Memory]
     links: Mapping[int, str]
@@ -48,7 +48,7 @@ def lay_out(document: Document, wanted: Wanted, today: date) -> Document:
         made = _lay_out(document, wanted, today, spaced=spaced)
         if _says(made, wanted):
             break
-        # Lines that came to stand next to each other read as one; blank lines keep them apart.
+        # Lines that are now adjacent would read as one paragraph; blank lines separate them.
     return made
 
 

@@ -1,8 +1,8 @@
 """Three sides of one MEMORY.md: what store and file last agreed on, what the file says now, what
 the store says now; and what follows for each memory. It decides and writes nothing.
 
-Of two changes that cannot both be had, the one that would be lost without a trace wins, because
-the store keeps its own past: a text of the file that the store has never had is always taken in.
+Of two changes that cannot both be had, the one that would be lost without a trace wins, because the
+store has its own history: a text of the file that the store has never had is always taken in.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from holdfast.files.merge import Changed, changed
 class View(NamedTuple):
     """What the merge may know of the store.
 
-    `ours` are the memories that belong in the file; `elsewhere` are others whose id stands in the
-    file. `texts_since` gives the texts a memory has had since it last said what is given (all of
-    them for None); `twins` gives the long-term memories that say exactly this.
+    `ours` are the memories that belong in the file; `elsewhere` are others whose id is in the file.
+    `texts_since` gives the texts a memory has had since it last said what is given (all of them for
+    None); `twins` gives the long-term memories that say exactly this.
     """
 
     ours: Mapping[str, Memory]
@@ -50,8 +50,8 @@ class New(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What taking the file in means. `links` says which memory each item stands for; items that
-    have none leave the file, unless they are new."""
+    """What taking the file in means. `links` maps each item to its memory; items without one are
+    removed from the file, unless they are new."""
 
     edits: tuple[Edit, ...]
     new: tuple[New, ...]

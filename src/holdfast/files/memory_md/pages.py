@@ -40,7 +40,7 @@ _PLURALS = {
     "daily": "daily",
 }
 _SINGULARS = {plural: category for category, plural in _PLURALS.items()}
-# Names that mean something else in the folder, or that Windows keeps for itself.
+# Names that mean something else in the folder, or that Windows reserves.
 _TAKEN = {*_SINGULARS, "memory", "readme", "con", "prn", "aux", "nul"}
 _NAMES = re.compile(r"[a-z0-9]+(?: [a-z0-9]+)*")
 # A journal is named by its day; no other page begins with a year and a month.
@@ -86,7 +86,7 @@ def joined(texts: Mapping[str, str]) -> Document:
 
 
 def _page_blocks(text: str, category: str) -> list[Block]:
-    """The blocks of a page: what stands in no section of its own is in that of the page."""
+    """The blocks of a page: text outside of any section belongs to the section of the page."""
     title = _TITLE.match(text)
     head, rest = (title[0], text[title.end() :]) if title else ("", text)
     blocks = list(parse(rest).blocks)
@@ -219,7 +219,7 @@ def _document(parts: Mapping[str, Sequence[Block]], newline: str) -> Document:
 
 
 def _sections(blocks: Iterable[Block]) -> tuple[list[Block], list[tuple[str, list[Block]]]]:
-    """What stands in no section, and the sections with their categories, in order."""
+    """The text outside of sections, and the sections with their categories, in order."""
     outside: list[Block] = []
     sections: list[tuple[str, list[Block]]] = []
     inside: list[Block] = outside

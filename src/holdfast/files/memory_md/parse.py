@@ -7,7 +7,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from holdfast.files.memory_md.document import (
     ID_COMMENT,
@@ -24,10 +24,6 @@ from holdfast.files.memory_md.document import (
     lines_of,
     unescaped,
 )
-
-if TYPE_CHECKING:
-    from holdfast.files.memory_md.document import Block, Document
-
 
 # What was written, what both sides agreed on, what is in the file, and one to spare.
 _KEPT = 4
@@ -54,7 +50,7 @@ class Recent:
     ) -> None:
         self._anew = anew
         self._is_barrier = is_barrier
-        # The heading's text in whose section the block at a place stands; None where it is unclear.
+        # The heading of the section that holds the block at a position; None where it is unclear.
         self._section = section
         self._kept: tuple[_Parsed, ...] = ()
 
@@ -210,7 +206,7 @@ def _is_barrier(block: Block) -> bool:
 
 
 def _heading_above(blocks: tuple[Block, ...], at: int) -> str | None:
-    """The heading of the section that an item stands in; '' where it is in none."""
+    """The heading of an item's section; '' where it is in none."""
     item = blocks[at]
     if not isinstance(item, Item) or item.category is None:
         return ""
@@ -396,7 +392,7 @@ def _dedented(text: str, width: int) -> str:
     return text[min(width, spaces) :]
 
 
-# What has to stand alone on its line, so a comment behind it would change what a reader sees.
+# What has to be alone on its line, so a comment after it would change what a reader sees.
 _LAST_ALONE = re.compile(r"[ \t]*(```|~~~|[-*+][ \t]|#)|.*\|[ \t]*$")
 
 

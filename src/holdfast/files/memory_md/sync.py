@@ -1,6 +1,6 @@
-"""MEMORY.md and the store, kept in step: edits in the file become revisions, writes to the store
-become lines. Here is the order of steps; `mirror_view` knows the store, `merge` decides what
-follows, `mirror_intake` takes it in, `layout` says where lines stand, `mirror_files` writes them.
+"""Syncs MEMORY.md with the store: edits in the file become revisions, writes to the store become
+lines. Here is the order of steps; `merge` decides what follows, `intake` reads the store and
+applies it, `layout` positions the lines, `disk` writes them.
 
 A sync holds the file's lock and takes these steps. A crash between any two of them loses nothing,
 and the next sync ends what was begun:
@@ -24,9 +24,10 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from holdfast.domain.memory import Memory
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Scope
 from holdfast.errors import Conflict
 from holdfast.files.atomic import locked, make_folder, remove_partials
+from holdfast.files.hub_folder import note_had, require_here
 from holdfast.files.memory_md.append import appended
 from holdfast.files.memory_md.cache import (
     Stamp,
@@ -37,7 +38,7 @@ from holdfast.files.memory_md.cache import (
     token_of,
     write_stamp,
 )
-from holdfast.files.memory_md.diff import dropped_text, taken_over
+from holdfast.files.memory_md.diff import dropped_text, taken_over, visible_text
 from holdfast.files.memory_md.disk import Files, MirrorFiles, agreed_text, texts_of
 from holdfast.files.memory_md.document import Block, Document, Item, render
 from holdfast.files.memory_md.intake import (
@@ -56,11 +57,9 @@ from holdfast.files.memory_md.layout import Wanted, headings_made, lay_out, with
 from holdfast.files.memory_md.merge import Plan, merge
 from holdfast.files.memory_md.pages import gathered, joined, split, spread, tidied, with_sections
 from holdfast.files.memory_md.parse import parse, rewritten
-from holdfast.files.memory_md.visible import visible_text
-from holdfast.files.ownership import note_had, require_here
 
-# Somebody may save or write while a sync runs, which then begins again; one who never stops is
-# told so instead of being waited for.
+# Somebody may save or write while a sync runs, which then starts again; after this many attempts it
+# gives up with an error.
 _ATTEMPTS = 5
 # A sync that archives more than this share of the file is more likely a mistake than a wish; with
 # so few lines, taking out most of them is ordinary.
@@ -89,7 +88,7 @@ class Mirror:
     def rewrite(self, text: str, seen: str | None) -> SyncReport:
         """Puts a text in the place of the file's. `seen` is the file as the text's author saw it;
         what has changed in it since is merged. What the new text leaves out is archived, however
-        much it is; a person's own lines that it leaves out are kept beside the file."""
+        much it is; a person's own lines that it leaves out are saved beside the file."""
         attempts: list[SyncReport] = []
         self._locked(lambda: self._rewrite(text, seen, attempts))
         return together(attempts)
@@ -150,7 +149,8 @@ class Mirror:
     def _rewrite(self, text: str, seen: str | None, attempts: list[SyncReport]) -> SyncReport:
         """A sync, and another one with the new text as the file's. An attempt that was overtaken
         may have changed the store already; the next one finds that done."""
-        # What stands in the file so far is the word of whoever edits it, not of the text's author.
+        # Edits that are already in the file belong to the person who edits it, not to the author of
+        # the text.
         before = self._sync(Intake(self._scope, A_PERSON))
         attempts.append(SyncReport(notes=before.notes))
         with self._scope.core.store.read() as reader:
@@ -259,7 +259,7 @@ def _items(document: Document) -> list[tuple[str | None, str, str | None]]:
 def _agreed_document(made: Document, after: dict[str, Memory]) -> Document:
     """What both agree on where some lines were refused: those lines as the store has them.
 
-    Were they noted as they stand in the file, the next sync would see no edit in them, and write
+    Were they recorded as they are in the file, the next sync would see no edit in them, and write
     the store's text over it.
     """
     blocks = []

@@ -34,7 +34,7 @@ _BOM = "\ufeff"
 
 
 class FileText(NamedTuple):
-    """What a file says, whether a byte order mark stands before it, and which writing this is."""
+    """The text of a file, whether it begins with a byte order mark, and which version this is."""
 
     text: str
     bom: bool
@@ -288,7 +288,7 @@ class Folder:
         except FileExistsError:
             raise taken from None
         except (OSError, NotImplementedError):
-            # Not every file system has a second name for a file; there it is a look and a rename.
+            # Not every file system has a second name for a file; there it is a check and a rename.
             if to._status(new) is not None:
                 raise taken from None
             os.rename(self._at(name), to._at(new), **handles)

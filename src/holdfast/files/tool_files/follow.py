@@ -72,7 +72,7 @@ def follow_newest(files: KeptFiles) -> list[str]:
 
 
 def _moved(files: KeptFiles) -> list[_Moved]:
-    """The memories of kept files that the newest change set touched."""
+    """The memories of tool files that the newest change set touched."""
     out = []
     with files.scope.core.store.read() as reader:
         for change in reader.changes(files.scope.hub_id, limit=1):
@@ -134,7 +134,7 @@ def _remove_empty(root: Folder, path: str) -> None:
 
 
 def doomed(files: KeptFiles, references: Sequence[Any]) -> list[Doomed]:
-    """The kept files of memories that are to be purged: looked up before, as afterwards nothing
+    """The tool files of memories that are to be purged: looked up before, as afterwards nothing
     says which they were."""
     if not os.path.isdir(files.folder):
         return []
@@ -173,7 +173,7 @@ def remove_doomed(files: KeptFiles, gone: Sequence[Doomed]) -> list[str]:
 
 
 def all_kept(files: KeptFiles) -> list[Doomed]:
-    """Every kept file of a hub that is about to be deleted."""
+    """Every tool file of a hub that is about to be deleted."""
     if not os.path.isdir(files.folder):
         return []
     out = []

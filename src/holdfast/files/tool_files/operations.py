@@ -20,7 +20,6 @@ from holdfast.errors import (
     StoreError,
 )
 from holdfast.files.atomic import locked
-from holdfast.files.line_edits import Edited, inserted, replaced
 from holdfast.files.tool_files.folder import Folder, Item, open_root
 from holdfast.files.tool_files.paths import DEPTH_MAX, PATH_CHARS_MAX, ROOT, ToolPath, cut, parse
 from holdfast.files.tool_files.sync import Author, Base, KeptFiles, Sides, digest, wanted
@@ -121,7 +120,7 @@ class Files:
             self._kept.save(root, at.relative, text, sides, self._author, f"created {at.shown}")
 
     def replace(self, path: str, old: str, new: str) -> Edited:
-        """Replaces the one place where the old text stands."""
+        """Replaces the only occurrence of the old text."""
         at = parse(path)
         with self._kept.opened() as root:
             sides = self._file(root, at)
@@ -143,7 +142,7 @@ class Files:
         self._kept.save(root, at.relative, edited.text, before, self._author, reason)
 
     def _file(self, root: Folder, at: ToolPath) -> Sides:
-        """The file as it stands, hand edits taken in."""
+        """The current file, after hand edits were read."""
         kind = kind_at(root, at)
         if kind == "folder":
             raise InvalidInput(f"The path {at.shown} is not a file.")
@@ -274,3 +273,86 @@ def _versioned(names: tuple[str, ...], item: Item) -> str:
             hint="It was put there by hand, and is to be removed by hand.",
         )
     return path
+
+
+# A model needs to see where it is ambiguous, not every place of a thousand.
+_LINES_SHOWN = 100
+# It wrote the text itself; a reply must not carry ten megabytes back.
+_QUOTED_CHARS = 500
+
+
+class Edited(NamedTuple):
+    """The new text, and the line (counted from 0) on which the change begins."""
+
+    text: str
+    line: int
+
+
+def replaced(text: str, old: str, new: str, shown: str) -> Edited:
+    """The text with the one occurrence of `old` replaced."""
+    if not old:
+        raise InvalidInput(
+            "No replacement was performed, old_str is empty.", hint="Use insert to add text."
+        )
+    if _windows(text):
+        if old not in text:
+            old = _to_windows(old)
+        new = _to_windows(new)
+    places = _places(text, old)
+    if not places:
+        raise InvalidInput(
+            f"No replacement was performed, old_str `{_quoted(old)}` did not appear verbatim in"
+            f" {shown}."
+        )
+    if len(places) > 1:
+        lines = [str(text.count("\n", 0, place) + 1) for place in places[:_LINES_SHOWN]]
+        more = ["…"] if len(places) > _LINES_SHOWN else []
+        raise InvalidInput(
+            f"No replacement was performed. Multiple occurrences of old_str `{_quoted(old)}` in"
+            f" lines: {', '.join(lines + more)}. Please ensure it is unique"
+        )
+    at = places[0]
+    return Edited(text[:at] + new + text[at + len(old) :], text.count("\n", 0, at))
+
+
+def _places(text: str, old: str) -> list[int]:
+    """Where it begins, also where it overlaps itself; one more than are ever shown is enough."""
+    out: list[int] = []
+    at = text.find(old)
+    while at >= 0 and len(out) <= _LINES_SHOWN:
+        out.append(at)
+        at = text.find(old, at + 1)
+    return out
+
+
+def inserted(text: str, line: int, new: str) -> Edited:
+    """The text with lines put in after the given line; 0 is before the first."""
+    lines = text.split("\n")
+    # A line end at the very end begins no line.
+    count = len(lines) - (lines[-1] == "")
+    if not 0 <= line <= count:
+        raise InvalidInput(
+            f"Invalid `insert_line` parameter: {line}. It should be within the range [0, {count}]."
+        )
+    end = "\r\n" if _windows(text) else "\n"
+    body = (_to_windows(new) if end == "\r\n" else new).removesuffix(end)
+    before = "\n".join(lines[:line])
+    if line and line == len(lines):
+        # After a last line without its end: the text still has none.
+        return Edited(text + end + body, line)
+    if line:
+        before += "\n"
+    return Edited(before + body + end + text[len(before) :], line)
+
+
+def _quoted(text: str) -> str:
+    return text if len(text) <= _QUOTED_CHARS else text[:_QUOTED_CHARS] + "…"
+
+
+def _windows(text: str) -> bool:
+    ends = text.count("\n")
+    return ends > 0 and text.count("\r\n") == ends
+
+
+def _to_windows(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\n", "\r\n")

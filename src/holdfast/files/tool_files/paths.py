@@ -1,7 +1,7 @@
 """Paths as an agent writes them, `/memories/notes/tea.md`, into names that are safe everywhere.
 
 Only the text of a path is looked at; what is on the disk is for `kept_folder`. A path that could be
-read in two ways is refused with a sentence, never repaired: whoever wrote it meant something else.
+read in two ways is refused with a sentence, never repaired: its author meant something else.
 """
 
 from __future__ import annotations

@@ -14,21 +14,20 @@ from holdfast.domain.change import Action
 from holdfast.domain.memory import Draft, Memory, Source, Trust
 from holdfast.domain.records import Agreed
 from holdfast.engine import history
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Scope
 from holdfast.engine.writing.drafts import clean_draft, compose, derived_title
 from holdfast.engine.writing.edit import refuse_taken
-from holdfast.engine.writing.intake import new_version
 from holdfast.engine.writing.recorder import Recorder
+from holdfast.engine.writing.remember import new_version
 from holdfast.errors import HoldfastError, InvalidInput, StoreError
 from holdfast.files.atomic import locked, make_folder
 from holdfast.files.folders.documents import FOLDER
 from holdfast.files.folders.run import REMOVED
+from holdfast.files.hub_folder import require_here
 from holdfast.files.merge import Changed, changed
-from holdfast.files.ownership import require_here
 from holdfast.files.tool_files.folder import FileText, Folder, Stamp, encoded, open_root
 from holdfast.files.tool_files.tree import reach
-from holdfast.text.characters import without_hidden
-from holdfast.text.normalise import is_visible
+from holdfast.text.clean import is_visible, without_hidden
 
 if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
@@ -60,7 +59,7 @@ class Base(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """One path as it stands: the file, the memory at this path, and what both agreed on."""
+    """The state of one path: the file, the memory at this path, and what both agreed on."""
 
     file: FileText | None
     memory: Memory | None
@@ -144,7 +143,7 @@ class KeptFiles:
                 file = folder.read(name, bytes_max=self.bytes_max)
         if file is not None:
             # A file that a person put there may hold a secret. It stays as it is; what is compared,
-            # kept and shown to agents does not hold it.
+            # stored and shown to agents does not hold it.
             file = file._replace(text=self.scope.core.redactor.text(file.text))
         with self.scope.core.store.read() as reader:
             self.scope.require_hub(reader)
@@ -179,7 +178,7 @@ class KeptFiles:
         elif side is Changed.STORE or (side is Changed.BOTH and not there):
             self._write_back(root, path, sides)
         else:
-            # Of two texts the file's is taken in: the store keeps its own as history.
+            # Of two texts the file's is read: the store has its own in the history.
             self._take_in(path, sides)
         return self.sides(root, path)
 
@@ -282,8 +281,8 @@ class KeptFiles:
             if memory is None or (text is None and wanted(memory) is None):
                 return memory
             if text is None:
-                # It stays in the history, as all does; whoever asks for it to be gone needs the
-                # right to take away all the same.
+                # It stays in the history, as everything does; deleting needs the permission to
+                # forget all the same.
                 self.scope.core.require_delete(memory)
             reason = REMOVED if text is None else EMPTIED
             return recorder.revise(memory, state="archived", state_reason=reason)

@@ -22,8 +22,8 @@ from holdfast.passes.consolidation.rules import (
     touches,
     unfit,
 )
+from holdfast.text.facts.sameness import words_key
 from holdfast.text.guard import instruction_shaped
-from holdfast.text.sameness import words_key
 from holdfast.text.secrets import placeholders
 from holdfast.text.slots.compare import compare
 
@@ -37,7 +37,7 @@ _STATEMENT_ENDS = re.compile(r"(?<=[.!?])\s+|[;\n]")
 
 
 def misfit(step: Step, memories: Mapping[int, Memory], now: datetime) -> str:
-    """Why a step cannot be done with these memories, whoever proposes it; empty where it can."""
+    """Why a step cannot be done with these memories, by rules or by a model; empty where it can."""
     missing = [number for number in step.named if number not in memories]
     if not step.sources:
         return "it names no source"

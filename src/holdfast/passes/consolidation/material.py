@@ -13,15 +13,13 @@ from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.memory import MADE_FROM, SAID_AT, Memory
 from holdfast.domain.query import Filter, Order, place_in
 from holdfast.domain.records import Record
-from holdfast.engine.core import Core
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Core, Scope
 from holdfast.passes.consolidation.plan import STEP_KINDS, Step, StepKind
-from holdfast.text.sameness import words_key
+from holdfast.text.analysis.terms import terms
+from holdfast.text.facts.sameness import words_key
 from holdfast.text.slots.compare import compare, slot_of
-from holdfast.text.terms import terms
 
 if TYPE_CHECKING:
-    from holdfast.domain.memory import Memory
     from holdfast.store.base import Reader, Writer
 
 
@@ -168,7 +166,7 @@ class Gathered(NamedTuple):
 
 
 def gather(scope: Scope, *, by: str = "") -> Gathered:
-    """Reads what there is, with the eyes of whoever asks. `by` names who will propose."""
+    """Reads the material that the caller may see. `by` names who will propose."""
     now = scope.now()
     with scope.read() as reader:
         scope.require_hub(reader)
@@ -193,8 +191,8 @@ def gather(scope: Scope, *, by: str = "") -> Gathered:
 
 
 def _by_assistant(memory: Memory, roles: Mapping[str, str]) -> bool:
-    """Whether nobody but the assistant said it. Where the turn is gone from the log, whoever wrote
-    the line down is believed."""
+    """Whether nobody but the assistant said it. Where the turn is no longer in the log, the author
+    of the line is believed."""
     if memory.metadata.get("said_by") == "assistant":
         return True
     if (memory.speaker or "").strip().casefold() in _ASSISTANTS:

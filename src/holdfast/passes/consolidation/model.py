@@ -17,7 +17,7 @@ from holdfast.passes.consolidation.checks import misfit, unsupported
 from holdfast.passes.consolidation.material import Material, RelatedMemories, day_of
 from holdfast.passes.consolidation.plan import SOURCES_MAX, STEP_KINDS, Refused, Step, StepKind
 from holdfast.passes.consolidation.rules import unfit
-from holdfast.text.normalise import clean_category
+from holdfast.text.clean import clean_category
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
@@ -144,7 +144,7 @@ class _Hearing:
         why = misfit(step, self._material.memories, self._material.now)
         why = why or unsupported(step, self._material, self._near, self._redacted)
         if why:
-            # What holds a secret is told without it.
+            # Text with a secret is shown without it.
             self.refused.append(Refused(step._replace(text=self._redacted(step.text)), why))
             return f"Refused: {why}."
         self.steps.append(step)

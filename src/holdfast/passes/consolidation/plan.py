@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 from holdfast.domain.clock import to_text
 from holdfast.domain.memory import Memory
 from holdfast.errors import InvalidInput
-from holdfast.text.normalise import clean_category, clean_time
+from holdfast.text.clean import clean_category, clean_time
 
 # Values and JSON
 
@@ -53,7 +53,7 @@ class Step(NamedTuple):
     promote: a new long-term memory says `text`, of these sources, which stay as they are; where
     `replaces` names a long-term memory, in its place. merge: one long-term memory says `text` in
     the place of its sources. retire: the source leaves long-term memory, `replaced_by` another or
-    by none. `line` is where it stands in a plan that was written down.
+    by none. `line` is its line in a written plan.
     """
 
     kind: StepKind

@@ -37,7 +37,7 @@ from holdfast.passes.consolidation.material import (
     voice,
 )
 from holdfast.passes.consolidation.plan import Refused, Step
-from holdfast.text.sameness import words_key
+from holdfast.text.facts.sameness import words_key
 from holdfast.text.slots.compare import compare
 
 POINTS_ENOUGH = 3
@@ -90,7 +90,7 @@ def propose(material: Material) -> Proposed:
 
 
 def is_settled(step: Step, material: Material) -> bool:
-    """Whether it was done and taken back, or taken out of a plan: whoever did that meant it."""
+    """Whether it was done and undone, or removed from a plan: that was on purpose."""
     sources = frozenset(step.sources)
     return (step.kind, sources) in material.settled or sources <= material.declined
 

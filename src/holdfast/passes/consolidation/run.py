@@ -17,8 +17,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.memory import MADE_FROM, TRUSTS, Draft, Memory, made_from
-from holdfast.engine.core import Core
-from holdfast.engine.scope import Scope
+from holdfast.engine.core import Core, Scope
 from holdfast.engine.upkeep.model_usage import limits_of, metered_model
 from holdfast.engine.writing.drafts import Prepared, prepare
 from holdfast.engine.writing.recorder import Recorder
@@ -49,12 +48,11 @@ from holdfast.passes.consolidation.plan import (
 )
 from holdfast.passes.consolidation.rules import once_each, propose
 from holdfast.passes.schedule import Periodic, taking_turn
-from holdfast.text.normalise import TAGS_MAX
+from holdfast.text.clean import TAGS_MAX
 
 if TYPE_CHECKING:
     from holdfast.engine.jobs.singleton import Singleton
     from holdfast.llm.base import Model
-    from holdfast.passes.consolidation.plan import Step
     from holdfast.settings import Settings
     from holdfast.store.base import Reader, Writer
 
@@ -72,8 +70,8 @@ class Applied(NamedTuple):
 
 
 def apply(scope: Scope, plan: Plan, *, noted: Callable[[Writer, str, list[Step]], None]) -> Applied:
-    """Does the steps of a plan that still fit. `noted` is told, in the transaction, what was done
-    in which change set."""
+    """Applies the steps of a plan that still fit. `noted` is called in the transaction, with what
+    was done in which change set."""
     hashes = {source.number: source.hash for source in plan.sources}
     ready, refused = _looked_over(scope, plan)
     done: list[Done] = []
@@ -153,7 +151,7 @@ def _moved_on(step: Step, memories: Mapping[int, Memory], hashes: Mapping[int, s
 def _said_already(reader: Reader, hub_id: str, step: Step, memories: Mapping[int, Memory]) -> str:
     if step.kind != "promote":
         return ""
-    from holdfast.text.normalise import content_hash
+    from holdfast.text.clean import content_hash
 
     source = voice(memories[step.sources[0]])
     for other in reader.memories_by_hash(hub_id, content_hash(step.text)):
@@ -286,7 +284,7 @@ def _taken_over(stays: Memory, sources: Sequence[Memory], ids: list[str]) -> dic
     }
 
 
-# Metadata has a bound; whoever looks for more than this many follows their links the other way.
+# Metadata is bounded; more than this many are found by their links in the other direction.
 _SOURCES_KEPT = 500
 
 
@@ -320,8 +318,8 @@ def consolidate(
     dry_run: bool = False,
     backup: Callable[[], str | None] = lambda: None,
 ) -> Consolidated:
-    """Does a plan: the one that is given, or one that is made now. `backup` keeps MEMORY.md as it
-    is, before a write takes effect, and answers where."""
+    """Applies a plan: the given one, or one that is made now. `backup` copies MEMORY.md before a
+    write takes effect, and returns the path."""
     scope.require("manage")
     if isinstance(plan, str):
         plan = parse(plan)

@@ -11,7 +11,7 @@ from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.hub import Hub, Statistics
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import DOWNWARDS, Filter, Order, place_in
-from holdfast.domain.records import Agreed, Clash, Record, Turn
+from holdfast.domain.records import Agreed, Clash, Record, Turn, as_memory
 from holdfast.store.inmemory.state import IndexedPassage, Part
 from holdfast.store.single_writer import ReaderDefaults
 from holdfast.store.values import (
@@ -24,7 +24,7 @@ from holdfast.store.values import (
     VectorState,
     first_named,
 )
-from holdfast.text.terms import trigram_text
+from holdfast.text.analysis.terms import trigram_text, trigrams
 
 
 class SearchReader(Part):
@@ -63,8 +63,12 @@ class SearchReader(Part):
         self, hub_id: str, needle: str, wanted: Filter, *, limit: int
     ) -> list[str]:
         out = []
-        texts = self._hub(hub_id).texts
-        for memory in reversed(self._ordered(hub_id)):
+        hub = self._hub(hub_id)
+        texts = hub.texts
+        # Memories first. A needle too short for a trigram is not looked for in turns.
+        turns = hub.turns.values() if trigrams(needle) else ()
+        said = map(as_memory, reversed(list(turns)))
+        for memory in (*reversed(self._ordered(hub_id)), *said):
             self._in_time()
             if memory.id in texts and needle in texts[memory.id] and wanted.admits(memory):
                 out.append(memory.id)
@@ -90,10 +94,14 @@ class SearchReader(Part):
 
     def passages(self, hub_id: str, memory_ids: Sequence[str]) -> list[Candidate]:
         hub = self._hub(hub_id)
-        named = set(memory_ids) & hub.memories.keys()
+        named = set(memory_ids)
         found = [p for p in hub.passages.values() if p.memory_id in named]
-        found.sort(key=lambda p: (hub.memories[p.memory_id].number, p.entry.ordinal))
-        return [_candidate(passage) for passage in found]
+        memories = [p for p in found if p.memory_id in hub.memories]
+        memories.sort(key=lambda p: (hub.memories[p.memory_id].number, p.entry.ordinal))
+        logged = {turn_id: place for place, turn_id in enumerate(hub.turns)}
+        turns = [p for p in found if p.memory_id in logged]
+        turns.sort(key=lambda p: (logged[p.memory_id], p.entry.ordinal))
+        return [_candidate(passage) for passage in (*memories, *turns)]
 
     def candidates(
         self, hub_id: str, passage_ids: Sequence[int], wanted: Filter

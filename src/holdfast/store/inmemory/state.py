@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from holdfast.domain.access import Viewer
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import EPOCH
-from holdfast.domain.hub import Hub
+from holdfast.domain.hub import NOBODY, Hub
 from holdfast.domain.memory import Memory
-from holdfast.domain.names import NOBODY
 from holdfast.domain.records import Agreed, Clash, Record, Turn, as_memory
 from holdfast.errors import DeadlineExceeded
 from holdfast.store.values import IndexEntry
-
-if TYPE_CHECKING:
-    from holdfast.domain.access import Viewer
 
 
 class IndexedPassage:
@@ -94,7 +89,9 @@ class HubContents:
             for pk, one in self.passages.items()
             if one.memory_id in mine or one.memory_id in twin.turns
         }
-        twin.texts = {key: text for key, text in self.texts.items() if key in mine}
+        twin.texts = {
+            key: text for key, text in self.texts.items() if key in mine or key in twin.turns
+        }
         twin.removals = self.removals
         return twin
 

@@ -13,9 +13,10 @@ from holdfast.domain.records import NO_HUB, Agreed, Clash, Record, Turn
 from holdfast.errors import AlreadyExists, NotFound, StoreError
 from holdfast.store.inmemory.reader import InMemoryReader
 from holdfast.store.inmemory.state import HubContents, IndexedPassage
+from holdfast.store.rows import turn_entries
 from holdfast.store.single_writer import WriterDefaults
-from holdfast.store.turn_entries import turn_entries
 from holdfast.store.values import IndexEntry, VectorRow
+from holdfast.text.analysis.terms import trigram_text
 
 
 class InMemoryWriter(InMemoryReader, WriterDefaults):
@@ -118,6 +119,7 @@ class InMemoryWriter(InMemoryReader, WriterDefaults):
         self._index_turn(own, turn)
 
     def _index_turn(self, own: HubContents, turn: Turn) -> None:
+        own.texts[turn.id] = trigram_text(turn.content)
         for entry in turn_entries(turn.content):
             pk = self._next()
             own.passages[pk] = IndexedPassage(pk, turn.id, entry, "")

@@ -91,7 +91,9 @@ WORDS = Table(
     "words",
     _columns("hub_id int8, passage int8, memory int8, turn int8, length int4, words tsvector"),
 )
-SUBSTRINGS = Table("substrings", _columns("hub_id int8, memory int8, grams int4[]"))
+SUBSTRINGS = Table(
+    "substrings", _columns("hub_id int8, passage int8, memory int8, turn int8, grams int4[]")
+)
 TERMS = Table("terms", _columns("hub_id int8, term text, passages int8"))
 
 

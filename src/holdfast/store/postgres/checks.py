@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
+from holdfast.domain.clock import to_micros
+from holdfast.domain.memory import COUNTERS
 from holdfast.domain.records import NO_HUB
 from holdfast.errors import StoreDamaged, StoreError
-from holdfast.store.checksums import is_intact
+from holdfast.store.checksums import Values, counters_check, is_intact, restored
 from holdfast.store.postgres import rows, schema
 from holdfast.store.postgres.connections import SERVER_FROM
 from holdfast.store.postgres.migration_steps import pending_steps
@@ -23,8 +25,10 @@ from holdfast.store.postgres.tables import SCHEMA
 from holdfast.store.values import Problem
 
 if TYPE_CHECKING:
+    from holdfast.domain.change import Revision
     from holdfast.store.postgres.reader import PostgresReader
     from holdfast.store.postgres.session import Session
+    from holdfast.store.postgres.writer import PostgresWriter
 
 
 _LISTED_MAX = 20
@@ -97,14 +101,14 @@ _INVARIANTS: tuple[tuple[str, bool, str], ...] = (
         True,
         "SELECT DISTINCT m.number, m.id FROM passages p JOIN memories m"
         " ON m.hub_id = p.hub_id AND m.number = p.memory WHERE p.hub_id = %(hub)s"
-        " AND NOT EXISTS (SELECT 1 FROM named_substrings s WHERE s.hub_id = %(hub)s"
-        " AND s.memory = p.memory)",
+        " AND p.ordinal = 0 AND NOT EXISTS (SELECT 1 FROM named_substrings s"
+        " WHERE s.hub_id = %(hub)s AND s.passage = p.passage)",
     ),
     (
-        "the substring index has {} entries without a memory",
+        "the substring index has {} entries without a memory or a turn",
         True,
         "SELECT count(*), '' FROM named_substrings s WHERE s.hub_id = %(hub)s AND NOT EXISTS"
-        " (SELECT 1 FROM passages p WHERE p.hub_id = %(hub)s AND p.memory = s.memory)"
+        " (SELECT 1 FROM passages p WHERE p.hub_id = %(hub)s AND p.passage = s.passage)"
         " HAVING count(*) > 0",
     ),
     (
@@ -139,7 +143,9 @@ _INVARIANTS: tuple[tuple[str, bool, str], ...] = (
         "SELECT count(*), '' FROM passages p JOIN turns t"
         " ON t.hub_id = p.hub_id AND t.place = p.turn WHERE p.hub_id = %(hub)s"
         " AND (p.ends > length(t.content) OR NOT EXISTS (SELECT 1 FROM named_words w"
-        " WHERE w.hub_id = %(hub)s AND w.passage = p.passage AND w.turn = p.turn))"
+        " WHERE w.hub_id = %(hub)s AND w.passage = p.passage AND w.turn = p.turn)"
+        " OR (p.ordinal = 0 AND NOT EXISTS (SELECT 1 FROM named_substrings s"
+        " WHERE s.hub_id = %(hub)s AND s.passage = p.passage)))"
         " HAVING count(*) > 0",
     ),
     (
@@ -315,3 +321,76 @@ def _pending_migrations(connection: psycopg.Connection[Any], address: str) -> st
         f"The schema of {address} is not up to date ({to_come} to come). Everything works, slower"
         " in places. The owner of the schema runs: holdfast store migrate"
     )
+
+
+# What the counters of a memory begin with, in the order of its columns.
+_COUNTERS_NEW = (0, 0, 1, None)
+_COVERED = rows.STORED[: -len(COUNTERS) - 2]
+
+
+def repair_memories(writer: PostgresWriter, hub_id: str) -> list[str]:
+    """Repairs what it can of one hub; a sentence for each memory that was."""
+    session = writer._session
+    hub = session.hub(hub_id)
+    query = f"SELECT {rows.MEMORY_COLUMNS} FROM memories m WHERE m.hub_id = %(hub)s"
+    damaged = [row for row in session.all(query, hub=hub) if not rows.is_memory_intact(row, hub_id)]
+    notes = []
+    for row in damaged:
+        values = dict(zip(rows.STORED, row, strict=True))
+        found = _with_counters(values) if _is_proven(values, hub_id) else None
+        if found is not None:
+            notes.append(f"set the counters of memory #{row[1]} to what they start with")
+        elif (found := _restored(writer, values, hub_id)) is not None:
+            notes.append(f"restored memory #{row[1]} from its revisions")
+        if found is not None:
+            session.put(rows.UPDATE_MEMORY, (*(found[one] for one in rows.STORED), hub, row[0]))
+    return notes
+
+
+def _is_proven(values: Values, hub_id: str) -> bool:
+    fields = tuple(_column(values[name]) for name in _COVERED)
+    return is_intact("memories", hub_id, fields, values["checksum"])
+
+
+def _column(value: Any) -> Any:
+    """A value as it is stored; candidates have tuples in the place of lists."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _with_counters(values: Values) -> Values:
+    counters = dict(zip(rows.STORED[len(_COVERED) : -2], _COUNTERS_NEW, strict=True))
+    return {**values, **counters, "counters_check": counters_check(*_COUNTERS_NEW)}
+
+
+def _restored(writer: PostgresWriter, values: Values, hub_id: str) -> Values | None:
+    try:
+        revisions = writer.revisions(hub_id, str(values["id"]))
+    except StoreDamaged:
+        # What is damaged itself proves nothing.
+        return None
+    if not revisions:
+        return None
+    copies: dict[str, list[Any]] = {
+        "version": [revisions[-1].version],
+        "updated_at": [to_micros(revisions[-1].at)],
+        "created_at": [to_micros(revisions[0].at)],
+    }
+    likely = {name: found[0] for name, found in copies.items()}
+    for name, old, new in _changes(revisions):
+        copies.setdefault(name, []).extend([new, old])
+        likely[name] = new
+    plain = {name: tuple(one) if isinstance(one, list) else one for name, one in values.items()}
+    found = restored(plain, likely, copies, lambda one: _is_proven(one, hub_id))
+    if found is None:
+        return None
+    found = {name: _column(one) for name, one in found.items()}
+    intact = rows.is_memory_intact(tuple(found[name] for name in rows.STORED), hub_id)
+    return found if intact else _with_counters(found)
+
+
+def _changes(revisions: Sequence[Revision]) -> Iterator[tuple[str, Any, Any]]:
+    """Every change of a field that the checksum covers, oldest first, as columns hold it."""
+    for revision in revisions:
+        for name, (old, new) in revision.fields.items():
+            if name in _COVERED:
+                yield name, rows.to_column(name, old), rows.to_column(name, new)

@@ -113,7 +113,7 @@ def connect_to_stay(url: str) -> MonitoredConnection:
     # Behind a pooler, the pooler's limits on idle clients count. A server that is too old has no
     # such setting, and is refused later.
     limited = connection.info.server_version >= SERVER_FROM
-    if connection.prepare_threshold is not None and limited:
+    if not is_pooled(connection) and limited:
         connection.execute("SET idle_session_timeout = 0")
     return connection
 
@@ -148,6 +148,11 @@ def configure(connection: Connection) -> None:
         # The backend that answers is not the one that accepted us: there is a pooler. The next
         # transaction may be on another connection, without our prepared statements.
         connection.prepare_threshold = None
+
+
+def is_pooled(connection: Connection) -> bool:
+    """Whether a pooler answers in the server's place; known once the connection is configured."""
+    return connection.prepare_threshold is None
 
 
 class WriteTransaction:
@@ -311,6 +316,10 @@ class Connections:
                 if not connection_lost(error):
                     raise
                 last = error
+            except BaseException:
+                # Interrupted: the process may go on, as in a notebook.
+                pool.give_back(connection)
+                raise
             if isinstance(last, NoAnswer):
                 pool.drop_idle()
                 if time.monotonic() - began >= self._silent_s(within_s):
@@ -339,13 +348,16 @@ class Connections:
 
     def _end(self, pool: Pool, connection: MonitoredConnection, how: str) -> None:
         connection.answer_s, connection.ends = _END_WAIT_S, None
-        with suppress(psycopg.Error):
-            if connection.info.transaction_status not in (
-                TransactionStatus.IDLE,
-                TransactionStatus.UNKNOWN,
-            ):
-                connection.execute(how)
-        pool.give_back(connection)
+        try:
+            with suppress(psycopg.Error):
+                if connection.info.transaction_status not in (
+                    TransactionStatus.IDLE,
+                    TransactionStatus.UNKNOWN,
+                ):
+                    connection.execute(how)
+            connection.close_scans()
+        finally:
+            pool.give_back(connection)
 
     def _commit(self, writing: WriteTransaction, *, durable: bool) -> str:
         """Commits; returns the position of the server's log after it."""

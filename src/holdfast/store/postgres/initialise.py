@@ -1,10 +1,6 @@
-"""`holdfast store init` and `store migrate`: tables, extensions, and the rights of a role.
-
-The role of programs reads and writes rows and owns nothing. Row level security holds for it (see
-row_security.py), and it reads the search tables through views; on Citus, where views do not give
-rights, it may read them itself. Partitions are not granted, only the table itself, because a
-partition has no policies.
-"""
+"""`holdfast store init` and `store migrate` (tables, extensions, and the rights of a role), and
+`store check`: what a database, or a cluster, lacks to be the store. A check changes nothing, and
+can be run before `store init`."""
 
 from __future__ import annotations
 
@@ -14,19 +10,193 @@ from typing import Any, NamedTuple
 import psycopg
 from psycopg import sql
 
-from holdfast.errors import InvalidSetting, NotFound, StoreError, StoreReadOnly
+from holdfast.errors import HoldfastError, InvalidSetting, NotFound, StoreError, StoreReadOnly
 from holdfast.store.postgres import schema
-from holdfast.store.postgres.checks import security_warnings
-from holdfast.store.postgres.citus import citus_version
-from holdfast.store.postgres.connections import connect_to_stay
+from holdfast.store.postgres.checks import notes, refuse_unsupported, security_warnings
+from holdfast.store.postgres.citus import (
+    citus_version,
+    cluster_problems,
+    is_worker,
+    worker_refusal,
+)
+from holdfast.store.postgres.connections import (
+    READERS_MAX,
+    WRITERS_MAX,
+    connect,
+    connect_to_stay,
+    is_pooled,
+)
 from holdfast.store.postgres.errors import translated
 from holdfast.store.postgres.migrate import Offered, prepare, run_all
 from holdfast.store.postgres.migration_steps import STEPS_TABLE, Report, own_search_path
 from holdfast.store.postgres.pgvector import install_vector, missing_note
-from holdfast.store.postgres.row_security import VIEWS
 from holdfast.store.postgres.table_definitions import EMBEDDINGS
-from holdfast.store.postgres.tables import RIGHTS, SCHEMA
+from holdfast.store.postgres.tables import RIGHTS, SCHEMA, VIEWS
 from holdfast.store.postgres.urls import address_of, complete
+
+Connection = psycopg.Connection[Any]
+
+_PER_PROCESS = READERS_MAX + WRITERS_MAX
+# A role limit below this stops ordinary statements: a large memory is indexed, a hub is listed.
+_TIMEOUT_LEAST_MS = 5_000
+
+
+class Readiness(NamedTuple):
+    """What keeps the store from working (`lacks`), and what an administrator should know."""
+
+    address: str
+    server: str
+    lacks: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def check_readiness(url: str, *, role: str = "") -> Readiness:
+    """Examines the database as the user of the URL, and for a role of programs."""
+    address = address_of(url)
+    with translated(address), connect(complete(url)) as connection:
+        server = _server(connection)
+        try:
+            refuse_unsupported(connection, address)
+        except HoldfastError as error:
+            return Readiness(address, server, (f"{error.message} {error.hint}",), ())
+        with own_search_path(connection):
+            connection.execute("SET TRANSACTION READ ONLY")
+            found = _installed(connection)
+            lacks = [*_lacks(connection, address, role, found)]
+            told = [*_notes(connection, address, role, found)]
+    return Readiness(address, server, tuple(lacks), tuple(told))
+
+
+class _Installed(NamedTuple):
+    """Whether the tables are there, and distributed by Citus."""
+
+    tables: bool
+    citus: bool
+
+
+def _server(connection: Connection) -> str:
+    version = (connection.info.parameter_status("server_version") or "").partition(" ")[0]
+    citus = citus_version(connection)
+    return f"PostgreSQL {version}" + (f", Citus {citus}" if citus else "")
+
+
+def _installed(connection: Connection) -> _Installed:
+    row = connection.execute("SELECT to_regclass(%s)::text", (f"{SCHEMA}.migrations",)).fetchone()
+    if row is None or row[0] is None:
+        return _Installed(False, False)
+    if not _ask(connection, f"SELECT has_table_privilege('{SCHEMA}.migrations', 'SELECT')"):
+        return _Installed(True, False)
+    return _Installed(
+        True, bool(_ask(connection, f"SELECT bool_or(citus) FROM {SCHEMA}.migrations"))
+    )
+
+
+def _lacks(connection: Connection, address: str, role: str, found: _Installed) -> Iterator[str]:
+    user = role or connection.info.user
+    if is_worker(connection):
+        yield worker_refusal(address)
+        return
+    if not found.tables:
+        yield "The tables are not there yet. The owner of the database runs: holdfast store init"
+        if not _ask(connection, "SELECT has_database_privilege(current_database(), 'CREATE')"):
+            yield (
+                f"`{connection.info.user}` may not create a schema in the database. Its owner runs:"
+                f' GRANT CREATE ON DATABASE … TO "{connection.info.user}"'
+            )
+    elif not _ask(connection, "SELECT 1 FROM pg_roles WHERE rolname = %s", user):
+        yield f"There is no role `{user}` on the server. Make it: CREATE ROLE … LOGIN PASSWORD '…'"
+    elif missing := _missing_rights(connection, user):
+        yield (
+            f"`{user}` may not use {', '.join(missing)}. The owner of the schema runs:"
+            f" holdfast store init --role {user}"
+        )
+    if _ask(connection, "SELECT pg_is_in_recovery()"):
+        yield f"{address} is a standby. Name the primary, and the standby in store.read_url."
+    elif _ask(connection, "SELECT current_setting('default_transaction_read_only') = 'on'"):
+        yield (
+            "default_transaction_read_only is on for this role or database, so nothing can be"
+            f' written: ALTER ROLE "{user}" RESET default_transaction_read_only'
+        )
+    if _ask(connection, "SELECT current_setting('row_security') = 'off'"):
+        yield (
+            "row_security is off for this role or database, and the server refuses what a policy"
+            f' would filter: ALTER ROLE "{user}" RESET row_security'
+        )
+    if found.citus:
+        yield from cluster_problems(connection, address, role)
+
+
+def _missing_rights(connection: Connection, user: str) -> list[str]:
+    """The tables that a role cannot read and write. The search tables are read through views."""
+    if not _ask(connection, "SELECT has_schema_privilege(%s, %s, 'USAGE')", user, SCHEMA):
+        return [f"the schema {SCHEMA}"]
+    checked = connection.execute(
+        "SELECT c.relname FROM pg_class c WHERE c.relnamespace = %s::regnamespace"
+        " AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition"
+        " AND c.relname NOT LIKE 'migration%%' AND NOT ("
+        " (has_table_privilege(%s, c.oid, 'SELECT') OR c.relname IN ('words', 'substrings'))"
+        " AND (c.relkind = 'v' OR (has_table_privilege(%s, c.oid, 'INSERT')"
+        " AND has_table_privilege(%s, c.oid, 'UPDATE')"
+        " AND has_table_privilege(%s, c.oid, 'DELETE')))) ORDER BY 1",
+        (SCHEMA, user, user, user, user),
+    ).fetchall()
+    return [row[0] for row in checked]
+
+
+def _notes(connection: Connection, address: str, role: str, found: _Installed) -> Iterator[str]:
+    yield from security_warnings(connection, address)
+    if found.tables:
+        yield from notes(connection, address)
+    elif missing := missing_note(connection, address):
+        yield missing
+    if not found.tables and citus_version(connection):
+        yield "Citus is installed. To spread the tables over its nodes: holdfast store init --citus"
+    user = role or connection.info.user
+    if _ask(connection, "SELECT 1 FROM pg_roles WHERE rolname = %s", user):
+        yield from _role_notes(connection, user)
+    slots = _setting(connection, "max_connections")
+    if is_pooled(connection):
+        yield (
+            "A pooler is in front of the server. It has to work by transaction (pool_mode)."
+            f" Set its max_client_conn to {_PER_PROCESS} for each Holdfast process, and run"
+            " `store init` and `store migrate` on the server itself."
+        )
+    elif slots < 2 * _PER_PROCESS:
+        yield (
+            f"The server takes {slots} connections, and one Holdfast process uses up to"
+            f" {_PER_PROCESS}. Raise max_connections, or put a pooler in front."
+        )
+    if _ask(connection, "SELECT current_setting('autovacuum') = 'off'"):
+        yield "autovacuum is off: tables grow, and plans get worse. Turn it on."
+
+
+def _role_notes(connection: Connection, user: str) -> Iterator[str]:
+    bypasses = "SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = %s"
+    if _ask(connection, bypasses, user):
+        yield (
+            f"Row level security does not hold for `{user}`, a superuser or a role with BYPASSRLS."
+            " Let programs connect as a role of their own: holdfast store init --role NAME"
+        )
+    if not _ask(connection, "SELECT has_database_privilege(%s, current_database(), 'TEMP')", user):
+        yield (
+            f"`{user}` may not create temporary tables, so imports take longer. The owner of the"
+            f' database runs: GRANT TEMP ON DATABASE … TO "{user}"'
+        )
+    timeout_ms = _setting(connection, "statement_timeout")
+    if 0 < timeout_ms < _TIMEOUT_LEAST_MS:
+        yield (
+            f"statement_timeout is {timeout_ms} ms for this role or database; large writes are"
+            f" stopped by it. Raise it: ALTER ROLE \"{user}\" SET statement_timeout = '60s'"
+        )
+
+
+def _ask(connection: Connection, query: str, *values: str) -> Any:
+    row = connection.execute(query, values).fetchone()
+    return None if row is None else row[0]
+
+
+def _setting(connection: Connection, name: str) -> int:
+    return int(_ask(connection, "SELECT setting FROM pg_settings WHERE name = %s", name))
 
 
 class Prepared(NamedTuple):

@@ -11,6 +11,7 @@ transaction may set how long one answer may take, or when the last must have arr
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -41,19 +42,28 @@ class MonitoredConnection(psycopg.Connection[Any]):
     """A connection with timeouts. `answer_s` is how long one answer may take (None: as long as the
     server accepts probes); `ends` is the time of the monotonic clock by which the last must have
     arrived. `spread` says that other nodes take part in a transaction (Citus) and need its
-    settings.
+    settings. `scans` are the server-side cursors that are open.
     """
 
     answer_s: float | None = _GREETING_S
     ends: float | None = None
     spread = False
+    scans: set[psycopg.ServerCursor[Any]]
     _url = ""
 
     @classmethod
     def connect(cls, conninfo: str = "", **values: Any) -> MonitoredConnection:
         connection = super().connect(conninfo, **values)
-        connection._url = conninfo
+        connection._url, connection.scans = conninfo, set()
         return connection
+
+    def close_scans(self) -> None:
+        """Closes the cursors that are still open after a transaction. The server has closed them,
+        so nothing is sent. A cursor that a traceback keeps alive would otherwise be closed later,
+        in another transaction, which would fail."""
+        while self.scans:
+            with suppress(psycopg.Error):
+                self.scans.pop().close()
 
     def wait(self, gen: PQGen[RV], *args: Any, **values: Any) -> RV:
         try:
@@ -112,7 +122,7 @@ def configured(
 
 
 def _with_clock(gen: PQGen[RV], check_alive: Callable[[float, float], float]) -> PQGen[RV]:
-    """The same generator, with a look at the clock whenever there was nothing to read."""
+    """The same generator, which checks the deadline whenever there was nothing to read."""
     heard = known = 0.0
     try:
         wanted = next(gen)

@@ -1,9 +1,9 @@
 """Index terms and trigrams as PostgreSQL stores them, and queries for them.
 
-Terms are analysed by `holdfast.text.terms`, not by a dictionary of the server. Each is prefixed
-with its hub's number ('12·tab'), so that posting lists belong to one hub: a search reads only the
-postings of its own hub. Positions are not indexed: a phrase is looked for in the passage's own
-terms, which has no limit on positions.
+Terms are analysed by `holdfast.text.analysis.terms`, not by a dictionary of the server. Each is
+prefixed with its hub's number ('12·tab'), so that posting lists belong to one hub: a search reads
+only the postings of its own hub. Positions are not indexed: a phrase is looked for in the passage's
+own terms, which has no limit on positions.
 
 Trigrams are 32-bit hashes of hub and text. A collision only means that one more text is checked.
 
@@ -20,6 +20,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from zlib import crc32
+
+from holdfast.text.analysis.terms import trigrams
 
 _SEPARATOR = "·"
 # A tsvector has at most 1 MB of lexemes, with 4 bytes of overhead each.
@@ -82,13 +84,12 @@ def every(hub: int, terms: Iterable[str]) -> str:
 
 def grams(hub: int, text: str) -> list[int]:
     """The hashes of all trigrams of a text, for a hub."""
-    number_of = _hashes_of(hub).__getitem__
-    return sorted(set(map(number_of, map("".join, zip(text, text[1:], text[2:], strict=False)))))
+    return sorted(set(map(_hashes_of(hub).__getitem__, trigrams(text))))
 
 
 def grams_asked(hub: int, needle: str) -> list[int]:
     """Hashes that every text with the needle has; none where it is too short for a trigram."""
-    found = sorted({needle[at : at + 3] for at in range(len(needle) - 2)})
+    found = sorted(trigrams(needle))
     step = max(1, len(found) // _GRAMS_ASKED_MAX)
     return sorted(set(map(_hashes_of(hub).__getitem__, found[::step])))
 

@@ -122,6 +122,12 @@ _POOLER_MESSAGES = (
         " its idle_transaction_timeout.",
         "Nothing was written. Raise idle_transaction_timeout there, or leave it out.",
     ),
+    PoolerMessage(
+        r"not allowed in statement pooling mode",
+        StoreError,
+        "The pooler in front of {0} works by statement, and a store needs whole transactions.",
+        "Set pool_mode = transaction there, or name the server itself in store.url.",
+    ),
 )
 
 

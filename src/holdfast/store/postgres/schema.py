@@ -19,8 +19,15 @@ from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
 from holdfast.store.postgres import table_definitions as definitions
-from holdfast.store.postgres.row_security import DUE, VIEWS, named
-from holdfast.store.postgres.tables import PARTITIONS, Table, grant_to_users, table_statements
+from holdfast.store.postgres.tables import (
+    DUE,
+    PARTITIONS,
+    VIEWS,
+    Table,
+    grant_to_users,
+    named,
+    table_statements,
+)
 
 
 class Index(NamedTuple):

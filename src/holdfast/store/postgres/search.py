@@ -11,7 +11,7 @@ from holdfast.domain.query import Filter, Order
 from holdfast.store.postgres import lexemes, rows
 from holdfast.store.postgres.history import HistoryReader
 from holdfast.store.postgres.lexemes import Weighed, weightiest
-from holdfast.store.rows import ids_holding, matching
+from holdfast.store.rows import ids_holding, matching, turn_ids_holding
 from holdfast.store.values import Candidate, Lexicon, TermQuery, TextQuery
 
 # The rough order is BM25 with every term counted once, with the constants of the engine, so that
@@ -189,7 +189,20 @@ class SearchReader(HistoryReader):
             **values,
         )
         memories = (rows.memory_from_row(row, hub_id) for row in found)
-        return ids_holding(memories, needle, limit)
+        ids = ids_holding(memories, needle, limit)
+        turns = rows.where_turns(wanted)
+        if turns is None or not grams or len(ids) >= limit:
+            return ids
+        said = self._session.scan(
+            "SELECT t.id, t.content FROM named_substrings s"
+            " JOIN turns t ON t.hub_id = s.hub_id AND t.place = s.turn"
+            f" WHERE s.hub_id = %(hub)s AND t.hub_id = %(hub)s{held}{turns}{self._of_hub}"
+            " ORDER BY t.place DESC",
+            hub=hub,
+            grams=grams,
+            **values,
+        )
+        return ids + turn_ids_holding(said, needle, limit - len(ids))
 
     def matching(
         self, hub_id: str, query: TextQuery, wanted: Filter, *, order: Order
@@ -215,7 +228,7 @@ class SearchReader(HistoryReader):
         held = " AND s.grams @> %(grams)s::integer[]" if grams else ""
         parts = [
             "SELECT s.memory, false AS by_words FROM named_substrings s"
-            f" WHERE s.hub_id = %(hub)s{held}"
+            f" WHERE s.hub_id = %(hub)s{held} AND s.memory IS NOT NULL"
         ]
         if query.terms:
             # The index has title and body together; the passage's own terms tell which.
@@ -243,10 +256,13 @@ class SearchReader(HistoryReader):
         if not memory_ids:
             return []
         found = self._session.all(
-            f"SELECT {rows.PASSAGE_COLUMNS} FROM memories m"
+            f"(SELECT {rows.PASSAGE_COLUMNS}, 0 AS kind, m.number AS place FROM memories m"
             " JOIN passages p ON p.hub_id = m.hub_id AND p.memory = m.number"
-            f" WHERE m.hub_id = %(hub)s AND m.id = ANY(%(ids)s){self._seen}"
-            " ORDER BY m.number, p.ordinal",
+            f" WHERE m.hub_id = %(hub)s AND m.id = ANY(%(ids)s){self._seen})"
+            f" UNION ALL (SELECT {rows.PASSAGE_COLUMNS}, 1, m.place FROM turns m"
+            " JOIN passages p ON p.hub_id = m.hub_id AND p.turn = m.place"
+            f" WHERE m.hub_id = %(hub)s AND m.id = ANY(%(ids)s){self._of_hub})"
+            " ORDER BY kind, place, ordinal",
             hub=self._session.hub(hub_id),
             ids=list(memory_ids),
         )

@@ -147,7 +147,7 @@ def _found(connection: Connection, mark: Mark, local: Sequence[str]) -> str:
         ],
     )
     # An INSERT, so that it waits for a transaction that writes the same row and has not ended: on
-    # Citus a node may have prepared it, and be told a minute later that it was committed.
+    # Citus a node may have prepared it, and learn a minute later that it was committed.
     row = connection.execute(
         "INSERT INTO commits AS c (hub_id, place, mark, at) VALUES (%s, %s, 0, now())"
         " ON CONFLICT (hub_id, place) DO UPDATE SET at = excluded.at RETURNING c.mark",
@@ -304,12 +304,17 @@ class Session:
         self, sql: str, values: Mapping[str, Any], *, binary: bool
     ) -> Iterator[tuple[Any, ...]]:
         self._before(sql)
+        scans: set[Any] = getattr(self.connection, "scans", set())
         with self.connection.cursor(f"scan_{next(_SCANS)}", binary=binary) as cursor:
-            cursor.itersize = _BATCH
-            cursor.execute(sql, values)
-            for row in cursor:
-                self._in_time()
-                yield row
+            scans.add(cursor)
+            try:
+                cursor.itersize = _BATCH
+                cursor.execute(sql, values)
+                for row in cursor:
+                    self._in_time()
+                    yield row
+            finally:
+                scans.discard(cursor)
 
     @property
     def spread(self) -> bool:

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from holdfast.store.base import Store
 
 
-# How long a measure_skew clock skew is used: a corrected clock, or another server after a failover,
+# How long a measured clock skew is used: a corrected clock, or another server after a failover,
 # is noticed after a minute.
 _SKEW_TTL_S = 60.0
 
@@ -262,7 +262,7 @@ class PostgresStore:
     def rescue(self) -> Rescued:
         """Repairs memories from their revisions, in place; the rest of the server's tables is the
         server's to mend."""
-        from holdfast.store.postgres.repair import repair_memories
+        from holdfast.store.postgres.checks import repair_memories
 
         notes: list[str] = []
         with self.read() as reader:
@@ -286,7 +286,9 @@ class PostgresStore:
 
         with translated(self.address), connect(self._url) as connection:
             names = ", ".join(f"{SCHEMA}.{name}" for name in OF_A_HUB)
-            connection.execute(f"VACUUM (SKIP_LOCKED) {names}")
+            # The role's statement_timeout may stop it; autovacuum does the rest.
+            with suppress(psycopg.errors.QueryCanceled):
+                connection.execute(f"VACUUM (SKIP_LOCKED) {names}")
 
     def backup(self, path: str, progress: Progress | None = None) -> None:
         raise StoreError(

@@ -217,8 +217,8 @@ CANONICAL_TABLES = (
     ),
 )
 
-# A key or path belongs to one memory of an audience that is not forgotten. Two 64-bit hashes stand
-# for the name, which may be longer than an index entry can be.
+# A key or path belongs to one memory of an audience that is not forgotten. Two 64-bit hashes
+# represent the name, which may be longer than an index entry can be.
 _AUDIENCE = "hashtextextended(CASE boundary WHEN 'private' THEN owner ELSE '' END, 0)"
 
 CANONICAL_INDEXES = (
@@ -249,7 +249,7 @@ CANONICAL_INDEXES = (
     "CREATE INDEX revisions_sequence ON revisions (hub_id, sequence)",
     "CREATE INDEX revisions_at ON revisions (hub_id, at)",
     "CREATE INDEX turns_session ON turns (hub_id, session_hash, place) WHERE session IS NOT NULL",
-    # Speakers of turns are bounded in length (engine/turns.py).
+    # Speakers of turns are bounded in length (engine/log/turns.py).
     "CREATE INDEX turns_speaker ON turns (hub_id, speaker) WHERE speaker IS NOT NULL",
     "CREATE INDEX turns_at ON turns (hub_id, at)",
     "CREATE INDEX clashes_memory ON clashes (hub_id, memory_id)",
@@ -298,13 +298,16 @@ DERIVED_TABLES = (
         large=True,
         secured=False,
     ),
+    # One row for a memory or a turn, named by its first passage.
     Table(
         "substrings",
         """
     hub_id bigint NOT NULL,
-    memory bigint NOT NULL,
+    passage bigint NOT NULL,
+    memory bigint,
+    turn bigint,
     grams integer[] NOT NULL,
-    PRIMARY KEY (hub_id, memory)""",
+    PRIMARY KEY (hub_id, passage)""",
         large=True,
         secured=False,
     ),

@@ -16,8 +16,9 @@ from holdfast.errors import NotFound
 from holdfast.store.postgres import bulk_copy, lexemes
 from holdfast.store.postgres.term_counts import CountingWriter
 from holdfast.store.postgres.vectors import index_vectors
-from holdfast.store.turn_entries import turn_entries
+from holdfast.store.rows import turn_entries
 from holdfast.store.values import VectorRow
+from holdfast.text.analysis.terms import trigram_text
 
 if TYPE_CHECKING:
     from holdfast.store.postgres.session import Session
@@ -144,8 +145,10 @@ class BufferedWriter(CountingWriter):
                 [
                     *(Owned(key[0], "memory", numbers[key], one) for key, one in indexes.items()),
                     *(
-                        Owned(hub, "turn", place, Index("", made, ""))
-                        for (hub, place), made in zip(turns, entries, strict=True)
+                        Owned(hub, "turn", place, Index(trigram_text(row[3]), made, ""))
+                        for (hub, place), made, row in zip(
+                            turns, entries, pending.turns, strict=True
+                        )
                     ),
                 ],
                 iter(passage_ids),
@@ -217,6 +220,7 @@ class BufferedWriter(CountingWriter):
     def _send_indexes(self, owned: Sequence[Owned], passage_ids: Iterator[int]) -> None:
         passages: list[bulk_copy.Row] = []
         words: list[bulk_copy.Row] = []
+        substrings: list[bulk_copy.Row] = []
         vectors: dict[tuple[int, str], list[VectorRow]] = {}
         for owner in owned:
             hub, index = owner.hub, owner.made
@@ -224,6 +228,9 @@ class BufferedWriter(CountingWriter):
             counts.passages += len(index.entries)
             for entry in index.entries:
                 passage = next(passage_ids)
+                if entry is index.entries[0]:
+                    grams = lexemes.grams(hub, index.text)
+                    substrings.append((hub, passage, *owner.columns, grams))
                 together = (*entry.body, *entry.head)
                 held = lexemes.kept(hub, together)
                 counts.length += len(together)
@@ -238,14 +245,7 @@ class BufferedWriter(CountingWriter):
                     )
         self._copier.send(bulk_copy.PASSAGES, passages)
         self._copier.send(bulk_copy.WORDS, words)
-        self._copier.send(
-            bulk_copy.SUBSTRINGS,
-            [
-                (one.hub, one.number, lexemes.grams(one.hub, one.made.text))
-                for one in owned
-                if one.kind == "memory"
-            ],
-        )
+        self._copier.send(bulk_copy.SUBSTRINGS, substrings)
         for (hub, model), some in vectors.items():
             self._add_vectors(hub, model, some)
 
@@ -278,8 +278,11 @@ class BufferedWriter(CountingWriter):
         counts.length -= sum(row[1] for row in gone)
         counts.terms.subtract(lexemes.unmarked(lexeme) for row in gone for lexeme in row[2])
         self._drop_vectors(hub, passages)
-        tables = ("words", "substrings", "passages") if kind == "memory" else ("words", "passages")
-        for table in tables:
+        self._session.put(
+            "DELETE FROM substrings WHERE hub_id = %s AND passage = ANY(%s::bigint[])",
+            (hub, passages),
+        )
+        for table in ("words", "passages"):
             self._session.put(
                 f"DELETE FROM {table} WHERE hub_id = %s AND {kind} = ANY(%s::bigint[])",
                 (hub, list(numbers)),

@@ -155,15 +155,14 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
         "memory #{} is missing from the substring index",
         True,
         "SELECT m.number, m.id, h.id FROM memories m JOIN hubs h ON h.pk = m.hub"
-        " WHERE EXISTS (SELECT 1 FROM passages p WHERE p.memory = m.pk)"
-        " AND m.pk NOT IN (SELECT id FROM trigrams_docsize)",
+        " JOIN passages p ON p.memory = m.pk AND p.ordinal = 0"
+        " WHERE p.pk NOT IN (SELECT id FROM trigrams_docsize)",
     ),
     (
-        "the substring index has {} entries without a memory",
+        "the substring index has {} entries without a memory or a turn",
         True,
         "SELECT count(*), '', '' FROM trigrams_docsize"
-        " WHERE id NOT IN (SELECT memory FROM passages WHERE memory IS NOT NULL)"
-        " HAVING count(*) > 0",
+        " WHERE id NOT IN (SELECT pk FROM passages WHERE ordinal = 0) HAVING count(*) > 0",
     ),
     (
         "hub {} has wrong word totals",
@@ -183,6 +182,7 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
         True,
         "SELECT count(*), '', '' FROM passages p JOIN turns t ON t.pk = p.turn"
         ' WHERE p."end" > length(t.content) OR p.pk NOT IN (SELECT id FROM words_docsize)'
+        " OR (p.ordinal = 0 AND p.pk NOT IN (SELECT id FROM trigrams_docsize))"
         " HAVING count(*) > 0",
     ),
     (
@@ -241,11 +241,11 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
 def problems(
     connection: apsw.Connection, path: str = "", *, compare_indexes: bool = True
 ) -> list[Problem]:
-    """Everything that is wrong; derived state is told apart because it can be rebuilt. Whatever
-    cannot be looked at is a problem as well: no damage makes this raise.
+    """Every problem; those of derived state are listed separately because it can be rebuilt. What
+    cannot be read is a problem as well: no damage makes this raise.
 
-    With a path, the write-ahead log beside it is looked at too. Word indexes are compared
-    with their text unless told otherwise, which takes the longest.
+    With a path, the write-ahead log beside it is checked too. Word indexes are compared with their
+    text by default, which takes the longest.
     """
     out: list[Problem] = []
     if path:

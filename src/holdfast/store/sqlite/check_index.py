@@ -31,16 +31,24 @@ def _passages(connection: apsw.Connection) -> Iterator[tuple[int, list[list[str]
         yield pk, [_tokens(hub, body), _tokens(hub, head)]
 
 
-def _memories(connection: apsw.Connection) -> Iterator[tuple[int, list[list[str]]]]:
+def _texts(connection: apsw.Connection) -> Iterator[tuple[int, list[list[str]]]]:
     from holdfast.store.sqlite import rows
-    from holdfast.text.terms import searchable
+    from holdfast.text.analysis.terms import searchable, trigram_text
 
     for pk, hub, hub_id, *row in connection.execute(
-        f"SELECT m.pk, m.hub, h.id, {rows.MEMORY_COLUMNS} FROM memories m"
-        " JOIN hubs h ON h.pk = m.hub WHERE m.pk IN (SELECT memory FROM passages)"
+        f"SELECT p.pk, m.hub, h.id, {rows.MEMORY_COLUMNS} FROM memories m"
+        " JOIN hubs h ON h.pk = m.hub JOIN passages p ON p.memory = m.pk AND p.ordinal = 0"
     ):
-        text = searchable(rows.memory_from_row(tuple(row), hub_id))
-        yield pk, [[search.prefixed_term(hub, gram) for gram in search.trigrams(text)]]
+        yield pk, [_grams(hub, searchable(rows.memory_from_row(tuple(row), hub_id)))]
+    for pk, hub, content in connection.execute(
+        "SELECT p.pk, t.hub, t.content FROM turns t JOIN passages p"
+        " ON p.turn = t.pk AND p.ordinal = 0"
+    ):
+        yield pk, [_grams(hub, trigram_text(content))]
+
+
+def _grams(hub: int, text: str) -> list[str]:
+    return [search.prefixed_term(hub, gram) for gram in search.indexed_trigrams(text)]
 
 
 def _tokens(hub: int, text: str) -> list[str]:
@@ -49,7 +57,7 @@ def _tokens(hub: int, text: str) -> list[str]:
 
 _INDEXES = (
     _Index("words", "the word index", ("body", "head"), _passages),
-    _Index("trigrams", "the substring index", ("text",), _memories, has_positions=False),
+    _Index("trigrams", "the substring index", ("text",), _texts, has_positions=False),
 )
 
 
@@ -143,7 +151,7 @@ def _not_found(connection: apsw.Connection, index: _Index, terms: dict[str, int]
 def _wrong_sizes(
     connection: apsw.Connection, index: _Index, sizes: dict[int, list[int]]
 ) -> Iterator[str]:
-    """Ranking divides by the length of a document; lengths are kept beside the index."""
+    """Ranking divides by the length of a document; lengths are stored beside the index."""
     wrong = 0
     found: Any = connection.execute(f"SELECT id, sz FROM {index.table}_docsize").fetchall()
     stored: dict[Any, Any] = dict(found)

@@ -25,8 +25,7 @@ from holdfast.errors import (
     StoreTooNew,
 )
 from holdfast.store.sqlite import schema
-from holdfast.store.sqlite.foreign_schema import harden
-from holdfast.store.sqlite.schema import APPLICATION_ID, newest
+from holdfast.store.sqlite.schema import APPLICATION_ID, harden, newest
 from holdfast.system.backoff import Backoff
 
 # A writer holds the lock for milliseconds; a minute means that something is stuck.
@@ -111,7 +110,8 @@ def is_read_without_locks(path: str) -> bool:
 
 
 def _has_log_alone(path: str) -> bool:
-    """Whether there is a log without the file that keeps account of it, which cannot be made."""
+    """Whether there is a write-ahead log without its shared-memory file, and that file cannot be
+    created."""
     folder = os.path.dirname(os.path.abspath(path))
     return not os.access(folder, os.W_OK) and not os.path.exists(f"{path}-shm")
 
@@ -126,8 +126,8 @@ def _open_to_read(path: str) -> apsw.Connection:
                 hint="Copy the folder to a place that can be written, and open it there once.",
             )
         return apsw.Connection(path, flags=flags)
-    # A log needs a file beside the store that keeps account of it. Where none can be made, and
-    # there is no log, nobody writes there, and the store can be read as it lies.
+    # A write-ahead log needs a shared-memory file beside the store. Where it cannot be created and
+    # there is no log, nobody writes there, and the store can be opened as immutable.
     from urllib.parse import quote
 
     address = f"file:{quote(os.path.abspath(path))}?immutable=1"
@@ -167,7 +167,7 @@ def refuse_older(connection: apsw.Connection, path: str) -> None:
 
 def _use_log(connection: apsw.Connection, path: str) -> None:
     if connection.pragma("journal_mode") != "wal":
-        # The mode is kept in the file, so a file that is not ours must be known by now.
+        # The mode is stored in the file, so a foreign file must have been refused before.
         _version(connection, path)
         mode = connection.execute("PRAGMA journal_mode = WAL").get
         if mode != "wal":

@@ -21,7 +21,7 @@ from holdfast.store.sqlite.connection import (
     prepare_file,
     translated,
 )
-from holdfast.store.sqlite.foreign_schema import drop_foreign, harden, refuse_foreign
+from holdfast.store.sqlite.schema import drop_foreign, harden, refuse_foreign
 from holdfast.store.values import Rescued
 from holdfast.system.atomic_file import publish
 
@@ -209,7 +209,7 @@ def _read_only(path: str) -> apsw.Connection:
             flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI,
         )
     harden(connection)
-    # Pages are checked as they are read: whoever made the file may have made them up.
+    # Pages are checked as they are read: the file may have been crafted.
     connection.execute("PRAGMA cell_size_check = ON").fetchall()
     return connection
 

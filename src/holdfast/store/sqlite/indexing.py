@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from holdfast.errors import NotFound
 from holdfast.store import rows as shared
 from holdfast.store.checksums import passage_checksum, vector_checksum
+from holdfast.store.rows import turn_entries
 from holdfast.store.sqlite import search
 from holdfast.store.sqlite.schema import DERIVED, DROP_DERIVED
 from holdfast.store.sqlite.session import Part
-from holdfast.store.turn_entries import turn_entries
 from holdfast.store.values import VectorRow
+from holdfast.text.analysis.terms import trigram_text
 
 if TYPE_CHECKING:
     import apsw
@@ -75,20 +76,22 @@ class IndexWriter(Part):
             self._unindex(hub, "memory", memory)
         else:
             added.indexed = True
-        self._add_passages(hub_id, ("memory", memory, memory_id), entries, model)
-        if entries:
-            self._do(
-                "INSERT INTO trigrams (rowid, text) VALUES (?, ?)",
-                (memory, search.prefixed(hub, search.trigrams(text))),
-            )
+        self._add_passages(hub_id, ("memory", memory, memory_id), text, entries, model)
 
     def _add_passages(
-        self, hub_id: str, owner: tuple[str, int, str], entries: Sequence[IndexEntry], model: str
+        self,
+        hub_id: str,
+        owner: tuple[str, int, str],
+        text: str,
+        entries: Sequence[IndexEntry],
+        model: str,
     ) -> None:
-        """Adds the passages of a memory or a turn: which of the two, its row and its id."""
+        """Adds the passages of a memory or a turn: which of the two, its row and its id. The
+        substring index names the owner by its first passage."""
         column, pk, owner_id = owner
         hub, terms = self._pk(hub_id), 0
         vectors: list[VectorRow] = []
+        first = 0
         for entry in entries:
             length = len(entry.body) + len(entry.head)
             terms += length
@@ -108,6 +111,7 @@ class IndexWriter(Part):
                 (hub, pk, *fields, passage_checksum(hub_id, owner_id, fields)),
             )
             passage = self._connection.last_insert_rowid()
+            first = first or passage
             self._do(
                 "INSERT INTO words (rowid, body, head) VALUES (?, ?, ?)",
                 (passage, search.prefixed(hub, entry.body), search.prefixed(hub, entry.head)),
@@ -115,6 +119,10 @@ class IndexWriter(Part):
             vectors += [VectorRow(passage, n, v) for n, v in enumerate(entry.vectors)]
         if not entries:
             return
+        self._do(
+            "INSERT INTO trigrams (rowid, text) VALUES (?, ?)",
+            (first, search.prefixed(hub, search.indexed_trigrams(text))),
+        )
         counted = self._words.get(hub, (0, 0))
         self._words[hub] = (counted[0] + len(entries), counted[1] + terms)
         self._add_vectors(hub_id, model, vectors)
@@ -151,11 +159,11 @@ class IndexWriter(Part):
                 " removals = removals + ? WHERE hub = ? AND model = ?",
                 (gone, emptied, gone, hub, model),
             )
-        self._do(
-            f"DELETE FROM words WHERE rowid IN (SELECT pk FROM passages WHERE {column} = ?)", (pk,)
-        )
-        if column == "memory":
-            self._do("DELETE FROM trigrams WHERE rowid = ?", (pk,))
+        for table in ("words", "trigrams"):
+            self._do(
+                f"DELETE FROM {table} WHERE rowid IN (SELECT pk FROM passages WHERE {column} = ?)",
+                (pk,),
+            )
         self._do(f"DELETE FROM passages WHERE {column} = ?", (pk,))
         self._do(
             "UPDATE word_totals SET passages = passages - ?, terms = terms - ? WHERE hub = ?",
@@ -199,7 +207,8 @@ class IndexWriter(Part):
         )
 
     def _index_turn(self, hub_id: str, pk: int, turn_id: str, content: str) -> None:
-        self._add_passages(hub_id, ("turn", pk, turn_id), turn_entries(content), "")
+        entries = turn_entries(content)
+        self._add_passages(hub_id, ("turn", pk, turn_id), trigram_text(content), entries, "")
 
     def drop_derived(self) -> None:
         self._settle()

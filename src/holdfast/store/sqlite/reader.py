@@ -15,6 +15,7 @@ from holdfast.store import rows as shared
 from holdfast.store.checksums import damaged_row
 from holdfast.store.single_writer import ReaderDefaults
 from holdfast.store.sqlite import rows, session
+from holdfast.store.sqlite.caches import CHECKED, Kept
 from holdfast.store.sqlite.search import FindingReader
 from holdfast.store.sqlite.session import Part
 from holdfast.store.values import first_named
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from holdfast.domain.records import Agreed, Clash, Turn
 
 _TURN_COLUMNS = ", ".join(f"t.{name}" for name in rows.TURN_COLUMNS.split(", "))
+
+
+_CHECKED_COLUMNS = ", ".join(f"m.{name}" for name in CHECKED)
 
 
 class MemoriesReader(Part):
@@ -99,12 +103,34 @@ class MemoriesReader(Part):
         )
 
     def memories_by_id(self, hub_id: str, memory_ids: Sequence[str]) -> dict[str, Memory]:
-        found = self._all(
-            f"SELECT {rows.MEMORY_COLUMNS} FROM json_each(?) j CROSS JOIN memories m"
+        found = self._kept_memories(hub_id, memory_ids)
+        missing = [one for one in memory_ids if one not in found]
+        if missing:
+            read = self._memory_rows(hub_id, missing, rows.MEMORY_COLUMNS)
+            new = [
+                Kept(rows.checked_columns(row), rows.memory_from_row(row, hub_id)) for row in read
+            ]
+            if self._caches is not None:
+                self._caches.memories.keep(hub_id, new)
+            found |= {one.memory.id: one.memory for one in new}
+        return {one: found[one] for one in memory_ids if one in found}
+
+    def _kept_memories(self, hub_id: str, memory_ids: Sequence[str]) -> dict[str, Memory]:
+        """Those that were read before and are as they were, but for their counters."""
+        kept = {} if self._caches is None else self._caches.memories.find(hub_id, memory_ids)
+        if not kept:
+            return {}
+        read = self._memory_rows(hub_id, list(kept), _CHECKED_COLUMNS)
+        # A damaged id is none of those asked for; the whole row is read then, and found damaged.
+        now = {row[0]: kept[row[0]].now(row) for row in read if row[0] in kept}
+        return {one: memory for one, memory in now.items() if memory is not None}
+
+    def _memory_rows(self, hub_id: str, memory_ids: Sequence[str], columns: str) -> list[Any]:
+        return self._all(
+            f"SELECT {columns} FROM json_each(?) j CROSS JOIN memories m"
             f" ON m.hub = ? AND m.id = j.value{self._seen}",
             (shared.dumps(list(memory_ids)), self._pk(hub_id)),
         )
-        return {row[0]: rows.memory_from_row(row, hub_id) for row in found}
 
     def memories(
         self,
@@ -299,6 +325,8 @@ class LogReader(Part):
         return [checked.turn_from_row(row, hub_id) for row in found]
 
     def turns_by_id(self, hub_id: str, turn_ids: Sequence[str]) -> dict[str, Turn]:
+        if not turn_ids:
+            return {}
         found = self._all(
             f"SELECT {_TURN_COLUMNS} FROM json_each(?) j CROSS JOIN turns t"
             f" ON t.hub = ? AND t.id = j.value{self._of_hub}",

@@ -13,7 +13,20 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import from_micros, to_micros
-from holdfast.domain.memory import COUNTERS, TIMES, Memory, Origin
+from holdfast.domain.memory import (
+    BOUNDARIES,
+    CONTENT_TYPES,
+    COUNTERS,
+    KINDS,
+    LAYERS,
+    SOURCES,
+    STABILITIES,
+    STATES,
+    TIMES,
+    TRUSTS,
+    Memory,
+    Origin,
+)
 from holdfast.domain.records import field_from_plain
 from holdfast.store import rows as shared
 from holdfast.store.checksums import (
@@ -50,37 +63,33 @@ _PINNED_AT = Memory._fields.index("pinned")
 _ORIGIN_AT = Memory._fields.index("origin")
 _METADATA_AT = Memory._fields.index("metadata")
 _NO_METADATA: Mapping[str, Any] = {}
-
-
-# Rows that are read again and again, by each recall for example, are decoded and checked once: a
-# row is found here only if every column is as it was. About 2 kB each, at most 20.
-_DECODED_MAX = 2_000
-_DECODED_CHARS_MAX = 2_000
-_CONTENT_COLUMN = FIELDS.index("content")
-_METADATA_COLUMN = FIELDS.index("metadata")
+# Columns with few values: thousands of memories that are kept share one text of each.
+_NAMED = (
+    ("content_type", CONTENT_TYPES),
+    ("kind", KINDS),
+    ("stability", STABILITIES),
+    ("boundary", BOUNDARIES),
+    ("state", STATES),
+    ("layer", LAYERS),
+    ("trust", TRUSTS),
+    ("source", SOURCES),
+)
+_NAMES_AT = tuple((Memory._fields.index(name), {one: one for one in few}) for name, few in _NAMED)
 
 
 def memory_from_row(row: Row, hub_id: str) -> Memory:
     """A memory from a row of COLUMNS; StoreDamaged where it fails its checksum."""
-    content = row[_CONTENT_COLUMN]
-    # Metadata is a dict that whoever reads it may change.
-    kept = (
-        row[_METADATA_COLUMN] == "{}"
-        and isinstance(content, str)
-        and len(content) <= _DECODED_CHARS_MAX
-    )
-    return _decoded_once(row, hub_id) if kept else _decoded(row, hub_id)
-
-
-def _decoded(row: Row, hub_id: str) -> Memory:
     if not is_memory_intact(row, hub_id):
         raise damaged_row("memories", f"#{row[1]}")
     values = [*row[:_HUB_ID_AT], hub_id, *row[_HUB_ID_AT:-2]]
     for at in _TIMES_AT:
-        if values[at] is not None:
-            values[at] = from_micros(values[at])
+        micros = values[at]
+        if micros is not None:
+            values[at] = from_micros(micros)
+    for at, names in _NAMES_AT:
+        values[at] = names.get(values[at], values[at])
     tags = values[_TAGS_AT]
-    values[_TAGS_AT] = () if tags == "[]" else tuple(json.loads(tags))
+    values[_TAGS_AT] = () if tags == "[]" else _tags(tags)
     values[_PINNED_AT] = bool(values[_PINNED_AT])
     if values[_ORIGIN_AT] is not None:
         values[_ORIGIN_AT] = Origin(*json.loads(values[_ORIGIN_AT]))
@@ -89,7 +98,15 @@ def _decoded(row: Row, hub_id: str) -> Memory:
     return Memory._make(values)
 
 
-_decoded_once = lru_cache(_DECODED_MAX)(_decoded)
+@lru_cache(maxsize=1_024)
+def _tags(written: str) -> tuple[str, ...]:
+    """The tags of a row: most memories share theirs with others."""
+    return tuple(json.loads(written))
+
+
+def checked_columns(row: Row) -> Row:
+    """Of a row of COLUMNS, the columns of `caches.CHECKED`."""
+    return (row[0], row[-2], *row[COUNTERS_AT:-2], row[-1])
 
 
 def is_memory_intact(row: Row, hub_id: str) -> bool:

@@ -135,6 +135,8 @@ DERIVED = (PASSAGES, VECTORS)
 READ_ERRORS = (apsw.Error, UnicodeDecodeError, ValueError, OverflowError, MemoryError)
 # Row numbers are tried one by one up to here; a table has more only after many years.
 _PROBES_MAX = 5_000_000
+# So many by one statement: its answer is small, and halving it until one is left takes few more.
+_PROBES_AT_ONCE = 16_384
 
 
 class Unreadable(NamedTuple):
@@ -270,16 +272,30 @@ def probed_keys(connection: apsw.Connection, table: Table) -> list[Row]:
             ).fetchone()
             if row is not None and isinstance(row[0], int):
                 highest = max(highest, row[0])
-        for pk in range(1, min(highest, _PROBES_MAX) + 1):
-            if (pk,) not in found:
-                query = f"SELECT 1 FROM {table.name} WHERE pk = ?"
-                try:
-                    there = connection.execute(query, (pk,)).fetchone()
-                except READ_ERRORS:
-                    continue
-                if there is not None:
-                    found[pk,] = None
+        last = min(highest, _PROBES_MAX)
+        for first in range(1, last + 1, _PROBES_AT_ONCE):
+            found |= dict.fromkeys(
+                _probed(connection, table, first, min(first + _PROBES_AT_ONCE - 1, last))
+            )
     return list(found)
+
+
+def _probed(connection: apsw.Connection, table: Table, first: int, last: int) -> Iterator[Row]:
+    """The row numbers from one to another that lead to a row. Each is looked up by itself, as a
+    scan ends where a page is damaged, but by one statement for all; where that fails, by one for
+    each half of them."""
+    query = (
+        "WITH RECURSIVE probes(pk) AS (SELECT ?1 UNION ALL SELECT pk + 1 FROM probes WHERE pk < ?2)"
+        f" SELECT pk FROM probes WHERE EXISTS (SELECT 1 FROM {table.name} AS it"
+        " WHERE it.pk = probes.pk)"
+    )
+    try:
+        yield from connection.execute(query, (first, last)).fetchall()
+    except READ_ERRORS:
+        if first < last:
+            middle = (first + last) // 2
+            yield from _probed(connection, table, first, middle)
+            yield from _probed(connection, table, middle + 1, last)
 
 
 def raw_row(connection: apsw.Connection, table: Table, key: Row) -> dict[str, Any] | None:

@@ -1,8 +1,9 @@
 """Searches words, parts of words, passages and vectors, with index terms in FTS5's words.
 
 Every term is written with its hub's number in front ('12·tab'), so that posting lists, and the
-document counts taken from them, belong to one hub. Terms come analysed from `holdfast.text.terms`
-and hold no ASCII punctuation; the `ascii` tokenizer splits them at spaces and nowhere else.
+document counts taken from them, belong to one hub. Terms come analysed from
+`holdfast.text.analysis.terms` and hold no ASCII punctuation; the `ascii` tokenizer splits them at
+spaces and nowhere else.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
 from holdfast.store import rows as shared
 from holdfast.store.checksums import damaged_row
-from holdfast.store.rows import ids_holding, matching
+from holdfast.store.rows import ids_holding, matching, turn_ids_holding
 from holdfast.store.sqlite import rows, session
-from holdfast.store.sqlite.session import Part
+from holdfast.store.sqlite.caches import STRUCTURE_RECORD, KnownTerms
+from holdfast.store.sqlite.session import Part, where_turns
 from holdfast.store.values import (
     Candidate,
     Lexicon,
@@ -27,13 +29,17 @@ from holdfast.store.values import (
     VectorRow,
     VectorState,
 )
+from holdfast.text.analysis.terms import trigrams
 
 _MARK = "·"
 # Substring search asks for at most this many of a long needle's trigrams; the text itself is
 # checked afterwards, so fewer only means a few more texts to look at.
 _TRIGRAMS_MAX = 24
 # ASCII punctuation would split a trigram in two; it is moved to the private use area.
-_PUNCTUATION = {code: 0xE000 + code for code in range(128) if not chr(code).isalnum()}
+_PUNCTUATION = {
+    sign: chr(0xE000 + ord(sign)) for sign in map(chr, range(128)) if not sign.isalnum()
+}
+del _PUNCTUATION[" "]  # a trigram has none
 
 
 def prefixed(hub: int, terms: Collection[str]) -> str:
@@ -70,15 +76,17 @@ def body_expression(hub: int, terms: Collection[str]) -> str:
     return f"body : ({every})" if every else ""
 
 
-def trigrams(text: str) -> set[str]:
-    """Every run of three characters, with punctuation made harmless."""
-    safe = text.translate(_PUNCTUATION)
-    return {safe[at : at + 3] for at in range(len(safe) - 2)}
+def indexed_trigrams(text: str) -> set[str]:
+    """The trigrams of a text, with punctuation made harmless."""
+    # A text has few different ones, so this takes half the time of `translate`.
+    for sign in _PUNCTUATION.keys() & set(text):
+        text = text.replace(sign, _PUNCTUATION[sign])
+    return trigrams(text)
 
 
 def trigram_expression(hub: int, needle: str) -> str:
     """A MATCH expression that every text holding the needle fulfils; empty if it is too short."""
-    found = sorted(trigrams(needle))
+    found = sorted(indexed_trigrams(needle))
     step = max(1, len(found) // _TRIGRAMS_MAX)
     return " AND ".join(f'"{prefixed_term(hub, gram)}"' for gram in found[::step])
 
@@ -97,14 +105,31 @@ class FindingReader(Part):
     def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon:
         hub = self._pk(hub_id)
         passages, length = self._word_totals(hub_id)
-        frequency = {
-            term: self._one(
-                "SELECT doc FROM word_counts WHERE term = ?", (prefixed_term(hub, term),)
+        known = self._known_terms()
+        asked = {term: prefixed_term(hub, term) for term in terms}
+        unknown = [term for term in asked.values() if term not in known.passages]
+        counts = dict.fromkeys(unknown, 0)
+        if unknown:
+            counts |= self._all(
+                "SELECT j.value, w.doc FROM json_each(?) j CROSS JOIN word_counts w"
+                " ON w.term = j.value",
+                (shared.dumps(unknown),),
             )
-            or 0
-            for term in terms
-        }
-        return Lexicon(passages, length, frequency)
+            known.make_room(len(unknown))
+        counts = {term: counts.get(term, known.passages.get(term, 0)) for term in asked.values()}
+        known.passages.update(counts)
+        return Lexicon(passages, length, {term: counts[own] for term, own in asked.items()})
+
+    def _known_terms(self) -> KnownTerms:
+        """What was read of this state of the word index before. A writer reads all anew: it may
+        take back what it has written, and the index with it."""
+        if self._caches is None:
+            return KnownTerms()
+        if self._known is None:
+            # Once: a reader sees one state.
+            state = self._one("SELECT block FROM words_data WHERE id = ?", (STRUCTURE_RECORD,))
+            self._known = KnownTerms() if state is None else self._caches.terms.at(state)
+        return self._known
 
     def _word_totals(self, hub_id: str) -> tuple[int, int]:
         """The number of passages of a hub, and of their terms."""
@@ -118,13 +143,19 @@ class FindingReader(Part):
     def vocabulary(self, hub_id: str, prefix: str, *, limit: int) -> dict[str, int]:
         hub = self._pk(hub_id)
         first = prefixed_term(hub, prefix)
+        known = self._known_terms()
+        if (kept := known.vocabularies.get((first, limit))) is not None:
+            return kept
         # The last character of Unicode: no term that begins with the prefix is behind it.
         found = self._all(
             "SELECT term, doc FROM word_counts WHERE term >= ? AND term < ? LIMIT ?",
             (first, f"{first}\U0010ffff", limit),
         )
         front = len(prefixed_term(hub, ""))
-        return {term[front:]: passages for term, passages in found}
+        known.make_room(len(found))
+        vocabulary = {term[front:]: passages for term, passages in found}
+        known.vocabularies[first, limit] = vocabulary
+        return vocabulary
 
     def search_terms(
         self, hub_id: str, query: TermQuery, wanted: Filter, *, limit: int
@@ -205,8 +236,8 @@ class FindingReader(Part):
             conditions += " AND EXISTS (SELECT 1 FROM passages p WHERE p.memory = m.pk)"
         else:
             source = (
-                "(SELECT rowid AS pk FROM trigrams WHERE trigrams MATCH ?) AS t"
-                " CROSS JOIN memories m ON m.pk = t.pk"
+                "(SELECT rowid AS pk FROM trigrams WHERE trigrams MATCH ?) AS g"
+                " CROSS JOIN passages p ON p.pk = g.pk CROSS JOIN memories m ON m.pk = p.memory"
             )
         found = self._connection.execute(
             f"SELECT {rows.MEMORY_COLUMNS} FROM {source} WHERE m.hub = ?{conditions}"
@@ -214,7 +245,26 @@ class FindingReader(Part):
             (*([expression] if expression else []), hub, *values),
         )
         memories = (rows.memory_from_row(row, hub_id) for row in found)
-        return ids_holding(memories, needle, limit)
+        ids = ids_holding(memories, needle, limit)
+        if expression and len(ids) < limit:
+            ids += self._turns_holding(hub_id, needle, expression, wanted, limit - len(ids))
+        return ids
+
+    def _turns_holding(
+        self, hub_id: str, needle: str, expression: str, wanted: Filter, limit: int
+    ) -> list[str]:
+        turns = where_turns(wanted)
+        if turns is None:
+            return []
+        found = self._connection.execute(
+            # In the order of the index, backwards: nothing is sorted, and reading stops early.
+            "SELECT t.id, t.content FROM trigrams CROSS JOIN passages p ON p.pk = trigrams.rowid"
+            " CROSS JOIN turns t ON t.pk = p.turn"
+            f" WHERE trigrams MATCH ? AND t.hub = ?{turns[0]}{self._of_hub}"
+            " ORDER BY trigrams.rowid DESC",
+            (expression, self._pk(hub_id), *turns[1]),
+        )
+        return turn_ids_holding(found, needle, limit)
 
     def matching(
         self, hub_id: str, query: TextQuery, wanted: Filter, *, order: Order
@@ -245,7 +295,11 @@ class FindingReader(Part):
         parts: list[str] = []
         given: list[Any] = []
         if substring:
-            parts.append("SELECT rowid AS pk, 0 AS by_words FROM trigrams WHERE trigrams MATCH ?")
+            parts.append(
+                "SELECT p.memory AS pk, 0 AS by_words FROM"
+                " (SELECT rowid AS pk FROM trigrams WHERE trigrams MATCH ?) AS g"
+                " CROSS JOIN passages p ON p.pk = g.pk"
+            )
             given.append(substring)
         else:
             # Too short for a trigram: every text that is in the index may hold it.
@@ -273,6 +327,13 @@ class FindingReader(Part):
             " CROSS JOIN passages p ON p.memory = m.pk ORDER BY +m.number, p.ordinal",
             (shared.dumps(list(memory_ids)), self._pk(hub_id)),
         )
+        if len({row[0] for row in found}) < len(memory_ids):
+            found += self._all(
+                f"SELECT t.id, {_REST} FROM json_each(?) j CROSS JOIN turns t"
+                f" ON t.hub = ? AND t.id = j.value{self._of_hub}"
+                " CROSS JOIN passages p ON p.turn = t.pk ORDER BY +t.pk, p.ordinal",
+                (shared.dumps(list(memory_ids)), self._pk(hub_id)),
+            )
         return [_candidate(row) for row in found]
 
     def candidates(

@@ -16,6 +16,7 @@ import apsw
 
 from holdfast.errors import StoreBusy, StoreClosed, StoreError, StoreReadOnly
 from holdfast.store.single_writer import StoreDefaults
+from holdfast.store.sqlite.caches import Caches
 from holdfast.store.sqlite.connection import (
     BUSY_WAIT_S,
     can_only_be_read,
@@ -92,6 +93,7 @@ class SqliteStore(StoreDefaults):
         self._pool_lock = threading.Lock()
         self._idle: list[apsw.Connection] = []
         self._busy: set[apsw.Connection] = set()
+        self._caches = Caches()
 
     def _ready(self) -> None:
         if self._closed:
@@ -119,7 +121,7 @@ class SqliteStore(StoreDefaults):
         try:
             with translated(self.path), deadline(connection, deadline_s):
                 connection.execute("BEGIN")
-                yield SqliteReader(connection, viewer)
+                yield SqliteReader(connection, viewer, self._caches)
             if state is not None and state != state_of(self.path):
                 raise StoreBusy(
                     f"The store {self.path} was written while it was read without locks.",

@@ -1,5 +1,5 @@
-"""Writing: rows into tables, inside the one transaction that `write()` opened. What is derived from
-them stands in `indexing`."""
+"""Writing: rows into tables, inside the one transaction that `write()` opened. Derived rows are
+written by `indexing`."""
 
 from __future__ import annotations
 
@@ -83,10 +83,11 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         hub = self._pk(hub_id)
         self._settle()
         self._added.clear()
-        self._do("DELETE FROM words WHERE rowid IN (SELECT pk FROM passages WHERE hub = ?)", (hub,))
-        self._do(
-            "DELETE FROM trigrams WHERE rowid IN (SELECT pk FROM memories WHERE hub = ?)", (hub,)
-        )
+        for table in ("words", "trigrams"):
+            self._do(
+                f"DELETE FROM {table} WHERE rowid IN (SELECT pk FROM passages WHERE hub = ?)",
+                (hub,),
+            )
         self._do("DELETE FROM records WHERE hub = ?", (hub,))
         self._do("DELETE FROM hubs WHERE pk = ?", (hub,))
         self._pks.pop(hub_id, None)

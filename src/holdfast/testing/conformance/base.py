@@ -15,15 +15,14 @@ from typing import Any
 import pytest
 
 from holdfast.domain.change import Action, Change
-from holdfast.domain.hub import Hub
+from holdfast.domain.hub import Hub, PersonName
 from holdfast.domain.memory import Memory
-from holdfast.domain.names import PersonName
 from holdfast.domain.query import EVERYTHING, ORDERS, Filter
 from holdfast.store.base import Reader, Store, Writer
 from holdfast.store.values import IndexEntry, TermQuery, TextQuery
 from holdfast.testing.fixtures import START
-from holdfast.text.normalise import content_hash
-from holdfast.text.terms import searchable, terms
+from holdfast.text.analysis.terms import searchable, terms
+from holdfast.text.clean import content_hash
 
 HUB = "hub_a"
 MODEL = "model-one"
@@ -44,7 +43,8 @@ class StoreCase:
     """Opens the store that is on trial; every promise is a subclass of this."""
 
     def open_store(self, tmp_path: Path) -> Store:
-        """A store whose state is kept under `tmp_path`; a durable one opened again there has it."""
+        """A store whose state is under `tmp_path`; a durable one that is opened again there has
+        it."""
         raise NotImplementedError("Say in your class how the store is opened: open_store().")
 
     @pytest.fixture

@@ -203,7 +203,7 @@ class Batches(StoreCase):
         with store.write() as writer:
             put(writer, make_memory(1))
         with store.write(durable=False) as writer:
-            # Shown twice is two, even when it is told in one breath.
+            # Shown twice counts as two, even within one call.
             writer.count_shown(HUB, ["mem_1", "mem_1"])
             writer.count_access(HUB, ["mem_1", "mem_none"], at(9))
             writer.count_mention(HUB, ["mem_1", "mem_none", "mem_1"])
@@ -409,7 +409,7 @@ class Together(StoreCase):
                 assert mine
                 with store.alone("tidy", HUB) as second:
                     assert not second
-                # Another piece of work, another hub, and whoever reads and writes, are free.
+                # Other work, other hubs, and readers and writers are not blocked.
                 with store.alone("sweep", HUB) as other, store.alone("tidy", "hub_2") as elsewhere:
                     assert other
                     assert elsewhere

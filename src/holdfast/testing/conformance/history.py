@@ -27,7 +27,7 @@ class HistoryKept(StoreCase):
         with store.write() as writer:
             one = put(writer, make_memory(1))
             two = put(writer, make_memory(2))
-            # A clock may stand still, or go back: the order of writing is what counts.
+            # A clock may stop, or go back: the order of writing is what counts.
             one = revise(writer, one, "chg_both", at(10), title="b")
             two = revise(writer, two, "chg_both", at(10), title="b")
             one = revise(writer, one, "chg_back", at(3), title="c")

@@ -8,8 +8,8 @@ import pytest
 
 from holdfast.domain.access import MEMBER_SEES, Viewer
 from holdfast.domain.change import Change, Receipt
+from holdfast.domain.hub import PersonName
 from holdfast.domain.memory import Boundary, Memory
-from holdfast.domain.names import PersonName
 from holdfast.domain.query import EVERYTHING
 from holdfast.domain.records import Clash, Turn
 from holdfast.store.base import Store, Writer

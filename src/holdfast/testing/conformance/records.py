@@ -22,6 +22,7 @@ from holdfast.testing.conformance.base import (
     put,
     turns_found,
 )
+from holdfast.text.analysis.terms import trigram_text
 
 OTHER = "hub_other"
 
@@ -209,6 +210,23 @@ class Records(StoreCase):
 
 OTHER_HUB = "hub_other"
 _DEPLOY = TextQuery("deploy", ("deploy",))
+_SAID = (
+    "the redeployment of src/api/orders_v2.py failed",
+    "Redeploy it",
+    "東京に住んでいる人",
+    "lunch was fine",
+)
+# What is found, in order: memories before turns, the newest first.
+TURN_SUBSTRINGS = {
+    "part of a word": ("edeploy", ["mem_1", "trn_002", "trn_001"]),
+    "part of an identifier": ("/orders_v", ["trn_001"]),
+    "script without spaces": ("京に住", ["trn_003"]),
+    "over words": ("h was f", ["trn_004"]),
+    "what is not there": ("orders_v3", []),
+    "too short to look for in turns": ("un", []),
+    "two words, both too short": ("s f", []),
+    "a word of three among shorter ones": ("was f", ["trn_004"]),
+}
 
 
 def turn(number: int, content: str, *, hub_id: str = HUB, session: str | None = None) -> Turn:
@@ -265,6 +283,53 @@ class Log(StoreCase):
             assert [one.id for one in reader.matching(HUB, _DEPLOY, both, order="newest")] == [
                 "mem_1"
             ]
+
+    @pytest.mark.parametrize(
+        ("needle", "expected"), list(TURN_SUBSTRINGS.values()), ids=list(TURN_SUBSTRINGS)
+    )
+    def test_a_part_of_a_word_is_found_in_turns(
+        self, store: Store, needle: str, expected: list[str]
+    ) -> None:
+        with store.write() as writer:
+            writer.add_hub(make_hub(OTHER_HUB))
+            put(writer, make_memory(1, "the redeployment is on Friday"))
+            for number, said in enumerate(_SAID, 1):
+                writer.add_turn(turn(number, said))
+            writer.add_turn(turn(90, "redeploy elsewhere", hub_id=OTHER_HUB))
+        with store.read() as reader:
+            found = reader.search_substring(HUB, trigram_text(needle), TURNS, limit=9)
+            assert found == [one for one in expected if one.startswith("trn")]
+            both = Filter(turns=True)
+            assert reader.search_substring(HUB, trigram_text(needle), both, limit=9) == expected
+            memories = reader.search_substring(HUB, trigram_text(needle), Filter(), limit=9)
+            assert [one for one in memories if one.startswith("trn")] == []
+        assert store.check() == []
+
+    def test_a_part_of_a_word_goes_with_its_turn(self, store: Store) -> None:
+        both = Filter(turns=True)
+        with store.write() as writer:
+            for number, said in enumerate(_SAID, 1):
+                writer.add_turn(turn(number, said))
+        with store.write() as writer:
+            writer.correct(HUB, turn(1, "the [redacted] failed"))
+            writer.drop_turns(HUB, ["trn_002"])
+        with store.read() as reader:
+            assert reader.search_substring(HUB, "edeploy", both, limit=9) == []
+            assert reader.search_substring(HUB, "redacted", both, limit=9) == ["trn_001"]
+        with store.write() as writer:
+            writer.drop_derived()
+        with store.read() as reader:
+            assert reader.search_substring(HUB, "redacted", both, limit=9) == ["trn_001"]
+        assert store.check() == []
+
+    def test_passages_of_turns_are_read_by_the_ids_of_turns(self, store: Store) -> None:
+        with store.write() as writer:
+            put(writer, make_memory(1, "the deploy is on Friday"))
+            for number in (1, 2):
+                writer.add_turn(turn(number, "the deploy failed again"))
+        with store.read() as reader:
+            found = reader.passages(HUB, ["trn_002", "mem_1", "trn_001"])
+        assert [one.memory_id for one in found] == ["mem_1", "trn_001", "trn_002"]
 
     def test_a_filter_admits_the_same_turns_as_it_says(self, store: Store) -> None:
         said = [

@@ -49,7 +49,7 @@ TEXTS = {
     "very long": "long words and more of them, " * 20_000,
 }
 
-# Every field away from its default, so that one that is not kept shows.
+# Every field has a value other than its default, so that a lost field is noticed.
 FULL = make_memory(
     1,
     "full of things",
@@ -96,7 +96,7 @@ _ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=
 
 
 class RoundTrip(StoreCase):
-    """Values are kept as they are."""
+    """Values are stored unchanged."""
 
     @pytest.mark.parametrize("memory", [FULL, EMPTY], ids=["every field", "no field"])
     def test_a_memory_comes_back_as_it_went_in(self, store: Store, memory: Memory) -> None:
@@ -111,7 +111,7 @@ class RoundTrip(StoreCase):
     def test_no_field_of_the_full_memory_is_at_its_default(self) -> None:
         defaults = Memory._field_defaults
         assert [name for name in defaults if getattr(FULL, name) == defaults[name]] == [
-            "forgotten_at"  # told apart by its own promises
+            "forgotten_at"  # tested by its own promises
         ]
 
     @pytest.mark.parametrize("text", list(TEXTS.values()), ids=list(TEXTS))

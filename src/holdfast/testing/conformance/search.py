@@ -17,7 +17,7 @@ from holdfast.testing.conformance.base import (
     put,
     revise,
 )
-from holdfast.text.terms import searchable, terms, trigram_text
+from holdfast.text.analysis.terms import searchable, terms, trigram_text
 
 # Numbers count from 1. Words that a query language might take for its own are words here.
 TEXTS = (
@@ -93,7 +93,7 @@ class Search(StoreCase):
     def texts(self, store: Store) -> Store:
         with store.write() as writer:
             for number, text in enumerate(TEXTS, 1):
-                # The title stands in the head; here it must not add words of its own.
+                # The title is in the head; here it must not add words of its own.
                 put(writer, make_memory(number, text, title=""))
         return store
 
@@ -113,16 +113,12 @@ class Search(StoreCase):
             assert list(known) == sorted(known)
             assert reader.lexicon(HUB, list(known)).frequency == known
 
-    @pytest.mark.parametrize(
-        ("query", "expected"), list(TERM_QUERIES.values()), ids=list(TERM_QUERIES)
-    )
-    def test_terms_find_what_holds_them(
-        self, texts: Store, query: TermQuery, expected: set[int]
-    ) -> None:
-        with texts.read() as reader:
-            found = reader.search_terms(HUB, query, EVERYTHING, limit=50)
-        assert {int(one.memory_id.removeprefix("mem_")) for one in found} == expected
-        assert len({one.passage_id for one in found}) == len(found)
+    def test_terms_find_what_holds_them(self, texts: Store) -> None:
+        for name, (query, expected) in TERM_QUERIES.items():
+            with texts.read() as reader:
+                found = reader.search_terms(HUB, query, EVERYTHING, limit=50)
+            assert {int(one.memory_id.removeprefix("mem_")) for one in found} == expected, name
+            assert len({one.passage_id for one in found}) == len(found), name
 
     def test_by_rarity_finds_the_same_and_what_shares_most_first(self, store: Store) -> None:
         with store.write() as writer:
@@ -143,17 +139,13 @@ class Search(StoreCase):
             nothing = TermQuery(("absent",), by_rarity=True)
             assert reader.search_terms(HUB, nothing, EVERYTHING, limit=5) == []
 
-    @pytest.mark.parametrize(
-        ("needle", "expected"), list(SUBSTRINGS.values()), ids=list(SUBSTRINGS)
-    )
-    def test_a_substring_is_found_as_it_stands(
-        self, texts: Store, needle: str, expected: set[int]
-    ) -> None:
-        with texts.read() as reader:
-            found = reader.search_substring(HUB, trigram_text(needle), EVERYTHING, limit=50)
-        numbers = [int(memory_id.removeprefix("mem_")) for memory_id in found]
-        assert set(numbers) == expected
-        assert numbers == sorted(numbers, reverse=True)
+    def test_a_substring_is_found_as_it_stands(self, texts: Store) -> None:
+        for name, (needle, expected) in SUBSTRINGS.items():
+            with texts.read() as reader:
+                found = reader.search_substring(HUB, trigram_text(needle), EVERYTHING, limit=50)
+            numbers = [int(memory_id.removeprefix("mem_")) for memory_id in found]
+            assert set(numbers) == expected, name
+            assert numbers == sorted(numbers, reverse=True), name
 
     def test_a_long_needle_is_found_whole_or_not_at_all(self, store: Store) -> None:
         text = " ".join(f"word{number}" for number in range(200))
@@ -305,7 +297,7 @@ SECOND = "model-two"
 
 
 class Vectors(StoreCase):
-    """What a store keeps beside the passages."""
+    """What a store holds beside the passages."""
 
     @pytest.fixture(autouse=True)
     def _only_with_vectors(self, request: pytest.FixtureRequest) -> None:

@@ -240,7 +240,8 @@ DOING: tuple[Rule, ...] = (
     Rule(
         "event",
         "fact",
-        rf"(?:{I_HAVE}(?:got )?)(?:an?|my|our|the|two) (?:[\w'-]+ ){{0,4}}?{EVENT}\b",
+        rf"(?:{I_HAVE}(?:got )?)(?:(?:an?|my|our|the|two) (?:[\w'-]+ ){{0,4}}?{EVENT}"
+        r"|(?:[\w'-]+ ){0,3}?(?:tickets|reservations))\b",
         dated=True,
         when="ahead",
     ),
@@ -261,8 +262,8 @@ DOING: tuple[Rule, ...] = (
         "since",
         "fact",
         rf"{I_HAVE}(?:been|lived|worked|had|done|used|coded|run|driven|rowed|sung|skied|surfed"
-        r"|danced|played|known|studied|taught|owned|practi[cs]ed|been \w+ing) (?!(?:together"
-        "|thinking|trying|meaning|having|getting|feeling|waiting|wondering|looking|seeing|there"
+        r"|danced|played|known|studied|taught|owned|practi[cs]ed|been \w+ing) (?!(?:for|since"
+        "|together|thinking|trying|meaning|having|getting|feeling|waiting|wondering|looking|seeing|there"
         "|here|asking|hearing|sick|busy|up|awake|told|sitting|staring|struggling|stuck|better"
         "|great|good|crazy|so|really|very|this|it|that|struggling|fighting|hoping|stressed"
         rf"|tired)\b).*\b(?:for (?:\w+ ){{0,3}}(?:years?|decades?|months)|since (?:i was|\d{{4}}"

@@ -2,7 +2,8 @@
 
 Requests to remember something and orders are recognised as such and kept in the person's own words.
 Statements are matched by rules for single English clauses, by how a clause begins, and told in the
-third person; the first rule that matches decides. Precision comes before recall: a wrong fact is
+third person; the first rule that matches decides. In eight other languages a sentence about oneself
+is kept as it was said (`facts/about_oneself.py`). Precision comes before recall: a wrong fact is
 shown to an agent on every turn, and a missed one is still found in the conversation log.
 """
 
@@ -19,9 +20,11 @@ from holdfast.text.capture.answers import answer_to
 from holdfast.text.capture.introductions import introduced
 from holdfast.text.capture.orders import order_start
 from holdfast.text.capture.personal_rules import CHANGES, PEOPLE, SELF
+from holdfast.text.capture.plain_rules import LIFE, PLAIN
 from holdfast.text.capture.requests import requested
-from holdfast.text.capture.sentences import BLANK, Clause, Sentence, clauses, sentences
+from holdfast.text.capture.sentences import ASIDE, BLANK, Clause, Sentence, clauses, sentences
 from holdfast.text.capture.vocabulary import (
+    ACQUAINTANCE,
     DECISION_LABEL,
     EXPLICIT,
     FRONTED,
@@ -35,6 +38,7 @@ from holdfast.text.capture.vocabulary import (
     SUPPOSED,
     THIRD,
     TO_YOU,
+    TRADES,
     Rule,
 )
 from holdfast.text.capture.wording import (
@@ -43,14 +47,16 @@ from holdfast.text.capture.wording import (
     dated,
     is_told_well,
     resolve,
+    said_on,
     tell,
 )
+from holdfast.text.facts.about_oneself import RULE_OF, stated
 
 # The table of rules
 
 
 # Changes come first: 'I no longer eat meat' is no preference for meat.
-RULES = (*CHANGES, *SELF, *PEOPLE, *LIKES, *DOING)
+RULES = (*CHANGES, *SELF, *PEOPLE, *LIKES, *LIFE, *DOING, *PLAIN)
 
 
 def rows_for(folded: str) -> tuple[tuple[Rule, re.Pattern[str]], ...]:
@@ -90,7 +96,8 @@ _STANDING_RULES = frozenset(
     """
     remember standing-order answer decision name birthday age lives from work trade degree trait
     allergy health languages attribute kin-name kin-is kin-does has-kin no-longer switched stopped
-    moved new-job left prefers never uses setup
+    moved new-job left prefers never uses setup since routine hates favourite
+    life-event self kin-soon hobby
     """.split()  # noqa: SIM905 - a list of thirty quoted words is harder to read
 )
 
@@ -145,6 +152,8 @@ def _facts(sentence: Sentence, at: datetime | None, named: str) -> list[Captured
         return [asked]
     if not named and (order := _ordered(sentence, at)) is not None:
         return [order]
+    if not named and (other := _in_another_language(sentence, at)) is not None:
+        return [other]
     greeted = sentence.start if _HELLO.match(sentence.folded) else None
     facts = (
         fact for clause in clauses(sentence) for fact in _stated(clause, at, named, greeted=greeted)
@@ -172,12 +181,15 @@ def _asked(sentence: Sentence, at: datetime | None, named: str) -> Captured | No
         if found is None:
             return None
         front, end = found[0] + found[1][0], found[0] + found[1][1]
-    folded = sentence.folded[front:end].rstrip("? ")
+    # Addresses and notes in brackets are part of what is to be remembered.
+    folded = sentence.folded[front:end].replace(ASIDE, "x").rstrip("? ")
     folded, words = _without_end(folded, sentence.said[front:end])
     if len(folded) < _CHARS_MIN or BLANK in folded or (begin and TO_YOU.search(folded)):
         return None
     if begin and not labelled and folded.count(" ") < _SHORT_WORDS and POINTS.search(folded):
         return None  # 'Remember, just do it.'
+    if begin and _SAYING.match(begin[0]) and not _TELLS_SOMETHING.search(words):
+        return None  # 'Remember, the experience matters as much as the result.'
     rule = next(_rules(folded, words), None)
     if named and rule is None and not _STATES.search(folded):
         # Between people, 'remember …' is also encouragement.
@@ -205,6 +217,13 @@ def _asked(sentence: Sentence, at: datetime | None, named: str) -> Captured | No
 # 'is 5' is the least that says something; it may be one word in other scripts.
 _CHARS_MIN = 4
 _SHORT_WORDS = 4
+# With a comma, 'remember' also begins a piece of wisdom: what tells something has a person, a
+# number, a name or an instruction in it.
+_SAYING = re.compile(r"(?:remember|never forget|don'?t forget|keep in mind), *$")
+_TELLS_SOMETHING = re.compile(
+    r"(?i:\b(?:i|i'?m|i'?ve|my|me|we|our|us|no|not|never|always|only|don'?t|use|must)\b)|\d"
+    r"|\A[A-Z]|(?<=\w )[A-Z]|[_/.@]\w"
+)
 _STATES = re.compile(r"\b(?:is|are|was|were|has|have)\b")
 _PAST = re.compile(r"\b(?:was|were|had|did|went|got|came|left|\w{3,}ed)\b")
 
@@ -220,16 +239,18 @@ def _ordered(sentence: Sentence, at: datetime | None) -> Captured | None:
         return None
     front = opened + start
     front += _POLITE.match(sentence.folded[front:]).end()  # type: ignore[union-attr]
-    words = _without_end(sentence.folded[front:], sentence.said[front:])[1]
+    words = _without_end(sentence.folded[front:], sentence.said[front:])[1].rstrip("? ")
     begin = sentence.start + front
-    return Captured(
-        as_said(words),
-        "preference",
-        begin,
-        begin + len(words),
-        "standing-order",
-        verbatim=True,
-    )
+    # 'No, I need 120 stars, not 300' corrects what was said and orders nothing.
+    told = _OWN_CORRECTION.match(sentence.folded[front:])
+    category, rule = ("fact", "correction") if told else ("preference", "standing-order")
+    return Captured(as_said(words), category, begin, begin + len(words), rule, verbatim=True)
+
+
+_OWN_CORRECTION = re.compile(
+    r"(?:i|i'?m|i'?ve|my|he|she|they|his|her|their) (?!want you|need you|prefer|said|told|rather"
+    r"|would rather|meant)(?=.*, not )"
+)
 
 
 _POLITE = re.compile(r"(?:(?:please|pls|plz|just|and|but|so|also|again)\b,? *)*")
@@ -240,6 +261,22 @@ def _order_opening(folded: str) -> int:
     """Where a sentence begins after a greeting; 'no' and 'please' are part of an order."""
     found = _GREETING.match(folded)
     return found.end() if found else 0
+
+
+# Other languages
+
+
+def _in_another_language(sentence: Sentence, at: datetime | None) -> Captured | None:
+    """What the person says about themselves in another language than English, as they said it."""
+    found = stated(sentence.folded, sentence.said)
+    if found is None:
+        return None
+    rule, category = RULE_OF[found.slot]
+    words = as_said(sentence.said[found.start : found.end])
+    if found.relative and at is not None:
+        words = said_on(words, at)
+    start = sentence.start + found.start
+    return Captured(words, category, start, sentence.start + found.end, rule, verbatim=True)
 
 
 # Statements
@@ -258,15 +295,20 @@ def _stated(
             yield Captured(text, "fact", begin, clause.end, "name", verbatim=True)
         if known:
             return
-    if len(folded.split()) < _WORDS_MIN:
+    if len(folded.split()) < _WORDS_MIN and not clause.inherits:
         return
     subject = clause.inherits or _left_out(clause, folded)
     if subject:
-        folded, words = f"{subject} {folded}", f"{subject} {words[:1].lower()}{words[1:]}"
+        # 'CTO' keeps its capitals.
+        words = words if words[1:2].isupper() else f"{words[:1].lower()}{words[1:]}"
+        if subject == "i'm" and _TRADE_ALONE.match(folded):
+            subject = "i'm a"
+        folded, words = f"{subject} {folded}", f"{subject} {words}"
     begin = clause.support if clause.inherits else clause.start + start
+    own = words
     folded, words = _without_end(*_time_last(folded, words))
     for rule in _rules(folded, words):
-        if not _holds(rule, folded):
+        if not _holds(rule, _IT.sub("xx", words).lower() if "IT" in words else folded):
             continue
         resolved = Resolved(words, None, None)
         if rule.when != "yearly":
@@ -278,7 +320,11 @@ def _stated(
         if rule.dated and not since and "recently" not in folded:
             continue
         text, verbatim = _reworded(rule, told, named), False
-        if rule.verbatim or not is_told_well(words, resolved):
+        if clause.inherits == "i'm" and not named:
+            verbatim = True  # 'Is' and the words of the person
+        elif _FROM_WHEN.match(own) and not named:
+            text, verbatim = as_said(own), True
+        elif rule.verbatim or not is_told_well(words, resolved):
             if subject and not named:
                 continue  # A part of a sentence does not stand by itself.
             text, verbatim = (tell(told, named) if named else as_said(words)), not named
@@ -290,10 +336,38 @@ def _stated(
             name = "habit"
         elif name == "moved" and not _PLACE_NAMED.search(folded):
             name = "event"
+        elif name == "project" and _LEARNS.search(folded):
+            name = "self"
+        elif name == "started" and _NEW_WORK.search(folded):
+            name = "new-job"
+        elif name == "event" and _LIFE_EVENT.search(folded):
+            name = "life-event"
+        elif name in ("kin-is", "kin-does") and _NOT_FAMILY.match(folded):
+            name = "acquaintance"
         yield Captured(text, rule.category, begin, clause.end, name, False, since, until, verbatim)
         return
 
 
+# 'IT' is a department.
+_IT = re.compile(r"\bIT\b")
+_TRADE_ALONE = re.compile(
+    rf"(?!an? |the |c[a-z]o\b|head of|co-?founder)(?:[\w-]+ ){{0,2}}?{TRADES}"
+)
+# What is learned takes longer than what is built.
+_LEARNS = re.compile(
+    r"\b(?:learning|training for|studying for|volunteering|teaching myself"
+    r"|saving (?:up )?for)\b"
+)
+_NEW_WORK = re.compile(r"\b(?:new|my) (?:\w+ )?(?:job|role|position)\b|\bworking (?:at|as|for) ")
+# What happens once in a life is known for good.
+_LIFE_EVENT = re.compile(
+    r"\b(?:wedding|married|due date|surgery|operation|(?:parental|maternity|paternity) leave"
+    r"|baby)\b"
+)
+# What a colleague or a neighbour is like is no fact about the person.
+_NOT_FAMILY = re.compile(rf"(?:my|our) (?:\w+ )?{ACQUAINTANCE}\b")
+# 'From Monday on I'm on leave' is clearer than with its time last.
+_FROM_WHEN = re.compile(r"(?i)(?:from|starting) (?!now)")
 _PLACE_NAMED = re.compile(r"\b(?:to|into|from|in with|out of) \S")
 _AT_TIMES = re.compile(r"\b(?:usually|sometimes|often|when|while|during)\b")
 # What a decision is about for it to hold beyond the day: a tool, a way of working, a plan.
@@ -379,6 +453,8 @@ def _holds(rule: Rule, folded: str) -> bool:
     if rule.name in ("prefers", "decision") and _SAYS_LITTLE.match(folded):
         return False
     plain = POINTS_NOWHERE.sub(" ", folded)
+    if rule.name == "name":
+        return True
     if POINTS.search(plain):
         return False
     if rule.category == "person" or rule.name == "attribute":
@@ -390,6 +466,8 @@ def _holds(rule: Rule, folded: str) -> bool:
 _SAYS_LITTLE = re.compile(
     r"\S+ \S+ (?:\S+ )?(?:an? |the )?(?:\w+ ){0,2}(?:approach|option|way|method|version|style|idea"
     r"|plan|solution)$"
+    r"|.*\b(?:settled on|chose|picked|decided on) (?:an? |the )?(?:\S+ )?(?:ratio|mix|blend|combo"
+    r"|size|amount|colou?r|shade)\b"
     r"|\S+ (?:\S+ )?(?:chose|picked|settled on|decided on) [\d: apm]+(?: (?:over|for) [\d: apm]+)?$"
 )
 

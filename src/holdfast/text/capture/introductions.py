@@ -20,12 +20,14 @@ _WITH_CAPITAL = re.compile(
     rf"(?:i'?m|i am) (?P<name>{_NAME})(?: here)?(?:$|[.!,]? *$| from (?P<place>.+))"
 )
 _GREETED = re.compile(r"(?:i'?m|i am) (?P<name>[^\W\d_]+)(?:$|[.!,]| and\b| here\b| from\b)")
+_HERE = re.compile(r"(?P<name>[^\W\d_][\w'-]+) here[.! ]*$")
 _NAMES = re.compile(r"names? (?:is )?(?P<name>[^\W\d_][\w'-]+)(?: by the way| btw)?[.! ]*$")
 _PRONOUNS = re.compile(
     r"(?P<what>(?:she|he|they)/(?:her|him|them)(?:/\w+)?)(?: btw| by the way)?[.! ]*$"
 )
 _NO_NAME = re.compile(
     rf"(?:{TRAITS}|{NATIONS}|\w+(?:ing|ed)|a|an|the|not|so|just|here|back|new|in|on|at|from|with|to"
+    r"|same|nothing|everything|over|around|down|left|me|most|people|hi|hello|us"
     r"|sorry|sure|fine|good|well|ok|okay|glad|happy|sad|tired|stuck|lost|done|sick|curious|afraid"
     r"|late|early|free|busy|ready|unsure|certain|able|about|almost|also|always|really|very|too|all"
     r"|alone|alive|aware|away|awake|bad|better|cold|hot|home|hungry|ill|interested|mad|new|out|over"
@@ -42,6 +44,8 @@ def introduced(folded: str, words: str, *, greeted: bool = False) -> list[str]:
     if (match := _PRONOUNS.match(folded)) is not None:
         return [f"Pronouns are {match['what']}"]
     if (match := _NAMES.match(folded)) is not None:
+        return _named(match, words)
+    if (match := _HERE.match(folded)) is not None and _has_capitals(match, words):
         return _named(match, words)
     if (match := _WITH_ROLE.match(folded)) is not None and words[match.start("name")].isupper():
         return _with_role(_named(match, words), words[match.start("role") : match.end("role")])

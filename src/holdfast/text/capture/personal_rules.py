@@ -33,12 +33,8 @@ CHANGES: tuple[Rule, ...] = (
     Rule(
         "no-longer",
         "fact",
-        rf"(?:i|we) (?:just )?no longer {OBJECT}\w+",
-    ),
-    Rule(
-        "no-longer",
-        "fact",
-        rf"(?:i|we) (?:{NOT}|ain'?t) (?!know|think|remember|understand|care|feel|want|see"
+        rf"(?:i|we) (?:just )?no longer {OBJECT}\w+"
+        rf"|(?:i|we) (?:{NOT}|ain'?t) (?!know|think|remember|understand|care|feel|want|see"
         r"|believe|need|get)\w+ .*\b(?:any ?more|any longer)$",
     ),
     Rule(
@@ -253,8 +249,38 @@ SELF: tuple[Rule, ...] = (
         "setup",
         "fact",
         rf"{I_AM_NOW}(?:on|running|using) (?:\w+ )?(?:arch|ubuntu|linux|macos|a mac\b|windows"
-        r"|fedora|debian|nixos|wsl|an? (?:macbook|thinkpad|chromebook|iphone|pixel)|android|ios)",
+        r"|fedora|debian|nixos|wsl|an? (?:macbook|thinkpad|chromebook|iphone|pixel)|android|ios"
+        r"|(?!episode|page|chapter|level|day|week|line|step|season|volume|part|size"
+        r"|act)[a-z.+#]+ v?\d[\d.]*\b(?! (?:minutes|hours|days|weeks|months|years|people)))",
         lasting=True,
+        verbatim=True,
+    ),
+    Rule(
+        "setup",
+        "fact",
+        r"(?!our ci\b|our tests|our build|my )(?:the |all |our (?=deploy|backup|release|log"
+        r"|secret|migration"
+        r"|docs))?(?:\w+ )?(?:deploys?|deployments?|builds?|releases?|backups?|tests"
+        r"|ci|logs"
+        r"|docs|secrets|migrations)(?: \w+)? (?:happens?|runs?|goes|go|is done|are done|lives?"
+        r"|live) (?:via"
+        r"|through|on|in|with|by|to|over) (?!hold|time|fire|it\b|this\b|that\b|the same)\S",
+        lasting=True,
+        verbatim=True,
+    ),
+    # Who is responsible for what.
+    Rule(
+        "setup",
+        "fact",
+        r"(?P<name>[^\W\d_]\S*)(?: [^\W\d_]\S*)? (?:owns|maintains|is responsible for"
+        r"|is in charge of"
+        r"|takes care of|handles|leads) (?:the|our|all) (?:\w+ ){0,2}(?:code|codebase|service"
+        r"|module|team"
+        r"|repo|billing|frontend|backend|infra\w*|deployments?|releases?|design|api|database"
+        r"|reviews?"
+        r"|project|product|support|on-?call)\b",
+        lasting=True,
+        verbatim=True,
     ),
     Rule(
         "setup",
@@ -271,7 +297,10 @@ SELF: tuple[Rule, ...] = (
         "fact",
         rf"{I_DO}(?:live|lived|reside|grew up|grow up) (?:(?:in|near|on|with|w/?|just outside"
         "|outside|by|at|next to|alone|close to|around|between) )(?!(?:fear|hope|hell"
-        "|peace|the (?:moment|past|present|now|future|dark)|a (?:world|bubble|dream"
+        "|peace|spreadsheets|vim|emacs|slack|jira|excel|meetings|(?:my |the )?(?:browser"
+        "|terminal|tabs|ide"
+        "|cloud|clouds)|coffee|caffeine|the edge|the (?:moment|past|present|now|future|dark)"
+        "|a (?:world|bubble|dream"
         "|society|simulation|time|country where)|denial|constant|pain|my (?:head|own)"
         r"|harmony|luxury|poverty|that|this|it|the same|sin|your|you|me)\b)\S",
         lasting=True,
@@ -297,9 +326,19 @@ SELF: tuple[Rule, ...] = (
         "fact",
         rf"{I_DO}work(?:ed)? (?:(?:full[- ]time|part[- ]time|remotely|freelance|nights"
         "|shifts|mostly|mainly) )?(?:as|at|for|in|with) (?!(?:home|night|the (?:moment"
-        "|morning|evening|office|studio|lab|kitchen|garden|same|end|past|way|background|dark)|it|this|that|them"
-        "|him|her|you|your|least|first|a (?:hurry|while|bit|few)|silence|my (?:room"
+        "|morning|evening|office|studio|lab|kitchen|garden|same|end|past|way|background|dark)|it"
+        "|this|that|them"
+        "|him|her|you|your|my (?:cat|dog|kids)|peanuts|least|first|a (?:hurry|while|bit|few)"
+        "|silence|my (?:room"
         rf"|pyjamas|own)|me|now|both|all|hours|progress|bed|pairs)\b){OBJECT}\S",
+        lasting=True,
+    ),
+    Rule(
+        "work",
+        "fact",
+        rf"{I_DO}(?:handle|manage|do|lead|oversee|head|look after|take care of|teach) (?!it\b"
+        rf"|this\b"
+        r"|that\b|the same)\S.{1,60}? (?:at|for) (?:the )?(?P<name>\S+)",
         lasting=True,
     ),
     Rule(
@@ -368,7 +407,8 @@ SELF: tuple[Rule, ...] = (
         "fact",
         rf"{I_AM_NOW}(?:(?:severely|deathly|badly|very|super|slightly|mildly|highly|a bit"
         rf"|really) ){{0,2}}(?:allergic|intolerant|sensitive) to (?!(?:that|this|it|you"
-        r"|your|bullshit|criticism|work|mornings|stupid)\b)\S",
+        r"|your|bullshit|criticism|work|mornings|stupid|meetings|mondays|paperwork|deadlines|people"
+        r"|drama|bureaucracy|fun|change|code|comments|java\w*|php|yaml|excel)\b)\S",
     ),
     Rule(
         "health",
@@ -380,6 +420,29 @@ SELF: tuple[Rule, ...] = (
         "|high blood pressure|hypertension|heart condition|pacemaker|insomnia|hay ?fever"
         "|endometriosis|fibromyalgia|lupus|ms|parkinson'?s|hearing aids?|a bad (?:back"
         r"|knee))\b",
+    ),
+    Rule(
+        "health",
+        "fact",
+        r"(?:i was|i'?ve been|i have been|i got|i'?m|i am) (?:\w+ly "
+        r"|just )?diagnosed with (?!it\b)\S"
+        r"|(?:my|the) (?:doctor|gp|psychiatrist) (?:has |just )?(?:put|prescribed) me (?:on )?\S"
+        rf"|{I_DO}take (?!it|this|that)\S+(?: \S+){{0,2}} (?:for my \S|\d+ ?mg|against \S)"
+        rf"|{I_HAVE}(?:got )?an? (?:bad|torn|broken|weak|injured|dodgy|stiff|slipped|herniated"
+        rf"|artificial"
+        r"|replaced|prosthetic) (?:left |right |lower |upper )?(?:knee|back|shoulder|hip|ankle"
+        r"|wrist|neck"
+        r"|disc|hand|foot|leg|arm|elbow|heart|tendon|ligament|meniscus)\b"
+        r"|(?:i|we) (?:use|need|wear|am in|have) (?:an? )?(?:wheelchair|hearing aids?|screen reader"
+        r"|walking stick|crutches|insulin pump|cpap|inhaler|epipen)\b",
+    ),
+    Rule(
+        "prefers",
+        "preference",
+        r"(?:\S+ ){1,8}works? (?:best|better|well) for (?:me|us)$"
+        r"|(?:i|we) (?:work|learn|think|focus) (?:best|better) (?:with|in|by|when|at|from) \S",
+        lasting=True,
+        verbatim=True,
     ),
     Rule(
         "languages",
@@ -405,7 +468,9 @@ SELF: tuple[Rule, ...] = (
         "|bike|phone|laptop|desktop|editor|shell|os|operating system|keyboard|machine"
         "|computer|pc|camera|guitar|tablet|watch|setup|printer|router|wifi|apartment|flat"
         "|house|garden) (?:is|runs|has|is called|is named) (?:(?:called|named) |an? "
-        "(?!mess|bit|pain|joke|disaster|lot|little|problem|good|nice|great|beast)"
+        "(?!mess|bit|pain|joke|disaster|lot|little|problem|good|nice|great|beast|toaster|potato"
+        "|brick"
+        "|dinosaur|wreck|nightmare)"
         r"|(?P<name>\S+))",
         lasting=True,
     ),
@@ -429,7 +494,7 @@ PEOPLE: tuple[Rule, ...] = (
     Rule(
         "kin-is",
         "person",
-        rf"(?:my|our) {KIN}{NAMED} (?:is|are|was|were|'s) (?:(?:also|now|currently"
+        rf"(?:my|our) {KIN}{NAMED}(?: is| are| was| were|'s) (?:(?:also|now|currently"
         rf"|originally|both) )?(?:an? |the )?(?:[\w-]+ ){{0,3}}?(?:{TRADES}|{TRAITS}"
         rf"|{NATIONS}$|allergic to \S|from (?!here|there|the)\S|based in \S|born (?:in"
         rf"|on) \S|{COUNT} (?:years old|months old|weeks old|and|yo\b|y/o)|named after "
@@ -438,12 +503,6 @@ PEOPLE: tuple[Rule, ...] = (
         r"|this|that|your?)\S|a (?:\w+ )?(?:labrador|poodle|beagle|spaniel|terrier"
         "|retriever|collie|corgi|tabby|siamese|mutt|mongrel|rescue|lab|bulldog|greyhound"
         "|husky|shepherd|dachshund|pug|ragdoll|persian|maine coon))",
-    ),
-    Rule(
-        "kin-is",
-        "person",
-        rf"(?:my|our) {KIN}'s (?:(?:also|now|both) )?(?:an? (?:[\w-]+ ){{0,2}}?{TRADES}|{TRAITS}$"
-        rf"|{NATIONS}$|allergic to \S|from (?P<name>\S+))",
     ),
     Rule(
         "kin-soon",
@@ -485,7 +544,9 @@ PEOPLE: tuple[Rule, ...] = (
     Rule(
         "has-kin",
         "person",
-        rf"(?:{I_HAVE}(?:got )?)(?:an? |{COUNT} |no |\d )(?:(?:older|younger|little|big"
+        rf"(?:{I_HAVE}(?:got |had )?|(?:i|we) (?:just|recently|finally) had )(?:an? |{COUNT} "
+        rf"|no |\d "
+        r"|(?=twins|kids|children))(?:(?:older|younger|little|big"
         "|twin|beautiful|wonderful|lovely|amazing|young|small|adorable|cute|grown|adult"
         "|teenage|rescue|black|golden|old|new|elderly|crazy|pet|step|half"
         r"|[\w-]+[- ]year[- ]old|labrador|siamese|tabby|german|border|ginger|furry"
@@ -498,7 +559,9 @@ PEOPLE: tuple[Rule, ...] = (
     Rule(
         "kin-is",
         "person",
-        r"[^\W\d_][\w'-]*(?: [^\W\d_][\w'-]*)? is (?:my|our) (?:(?:older|younger|eldest"
+        r"(?!(?:that|this|it|here|there|he|she|who|what|which|one|everyone|nobody|[\w ]*cream"
+        r"|coffee|money|music|food|time|work)\b)[^\W\d_][\w'-]*(?: [^\W\d_][\w'-]*)? is (?:my"
+        r"|our) (?:(?:older|younger|eldest"
         rf"|youngest|little|big|twin|new) )?(?:{FAMILY}|{ACQUAINTANCE})$",
     ),
 )

@@ -15,38 +15,45 @@ _REQUESTS: dict[str, str] = {
     "de": (
         r"(?:bitte +)?(?:merke? +(?:dir|euch)|merken +sie +sich|denke? +(?:bitte +)?daran"
         r"|vergiss +(?:bitte +)?nicht|behalte? +(?:bitte +)?im +(?:kopf|hinterkopf|auge)"
-        r"|notiere?(?: +dir)?|halte? +fest|erinnere? +dich +daran|zur +erinnerung)(?: +bitte)?"
+        r"|notiere?(?: +dir)?|halte? +fest|erinnere? +dich +daran|zur +erinnerung"
+        r"|für +die +zukunft|schreibe? +dir +auf)(?: +bitte)?"
         r" *(?:[,:]? *dass +|[:,] *)"
     ),
     "fr": (
         r"(?:s'il te plaît,? +|merci de +)?(?:souviens[- ]toi|souvenez[- ]vous|rappelle[- ]toi"
-        r"|rappelez[- ]vous|n'oublie(?:z)? +pas|retiens|retenez|note(?:z)?(?: +bien)?"
-        r"|garde(?:z)? +(?:en +tête|à +l'esprit)|mémorise(?:z)?)"
+        r"|rappelez[- ]vous|n'oublie(?:z)? +pas|retiens(?: +bien)?(?: +(?:ceci|ça))?|retenez"
+        r"|note(?:z)?(?: +(?:bien|ça|ceci))?"
+        r"|garde(?:z)? +(?:en +tête|à +l'esprit)|mémorise(?:z)?|pour +(?:la +suite|info|mémoire))"
         r" *(?:qu(?:e +|['’])|: *|, *)"
     ),
     "es": (
         r"(?:por +favor,? +)?(?:recuerd[ae]|acuérdate|acuerdate|no +(?:te +)?olvides|no +olvide"
-        r"|ten(?:ga)? +(?:en +cuenta|presente)|apunta|anota|toma +nota|memoriza)"
+        r"|ten(?:ga)? +(?:en +cuenta|presente)|(?:apunta|anota|memoriza)(?: +(?:esto|que))?"
+        r"|toma +nota|para +el +futuro|que +no +se +te +olvide)"
         r" *(?:(?:de +)?que +|: *|, *)"
     ),
     "it": (
         r"(?:per +favore,? +)?(?:ricorda(?:ti)?|ricordi|non +(?:dimenticare|scordare|ti +scordare)"
-        r"|tieni +(?:presente|a +mente|conto)|annota|segna(?:ti)?|memorizza|prendi +nota)"
+        r"|tieni +(?:presente|a +mente|conto)|(?:annota|segna(?:ti)?|memorizza)(?: +questo)?"
+        r"|prendi +nota|per +il +futuro)"
         r" *(?:che +|: *|, *)"
     ),
     "pt": (
         r"(?:por +favor,? +)?(?:lembr[ae](?:-te|-se)?|não +(?:te +|se +)?esque[çc]as?"
-        r"|ten(?:ha|s|m)? +em +(?:mente|conta)|anot[ae]|guarda|memoriz[ae]|toma +nota)"
+        r"|ten(?:ha|s|m)? +em +(?:mente|conta)|(?:anot[ae]|guard[ae]|memoriz[ae])(?: +(?:aí|isso"
+        r"|isto))?|tom[ae] +nota|para +o +futuro)"
         r" *(?:(?:de +)?que +|: *|, *)"
     ),
     "nl": (
         r"(?:alsjeblieft,? +)?(?:onthoud|vergeet +niet|denk +eraan|h(?:ou|oud) +(?:er +)?(?:in"
-        r" +gedachten|rekening +mee)|let +op|noteer|schrijf +op)(?: +alsjeblieft)?"
+        r" +gedachten|rekening +mee)|let +op|(?:noteer|onthou|schrijf +op)(?: +(?:dit|even))?"
+        r"|voor +de +toekomst)(?: +alsjeblieft)?"
         r" *(?:,? *dat +|[:,] *)"
     ),
     "zh": (r"[请請]?你?(?:一定)?要?(?:[记記]住|[记記]下[来來]?|[别別]忘了|不要忘[记記])[，,：: ]*"),
     "ja": (
-        r"(?:覚えておいて|覚えといて|忘れないで|メモして|記憶して)(?:おいて)?(?:ください|下さい|くださいね|ね)?"
+        r"(?:覚えておいて|覚えといて|忘れないで|メモして|記憶して)(?:おいて)?(?:ください|下さい"
+        r"|くださいね|ね)?"
         r"[。、，,：:！! ]+"
     ),
 }
@@ -54,7 +61,8 @@ _BEFORE = tuple(re.compile(pattern) for pattern in _REQUESTS.values())
 # In Japanese the request may come last.
 _BEHIND = re.compile(
     r"(?P<what>.{2,200}?)(?:だ|です)?(?:という(?:こと|の))?(?:と|を|は)"
-    r"(?:覚えておいて|覚えといて|忘れないで|記憶して|メモして)(?:おいて)?(?:ください|下さい|くださいね|ね)?[。！!]*$"
+    r"(?:覚えておいて|覚えといて|忘れないで|記憶して|メモして)(?:おいて)?(?:ください|下さい"
+    r"|くださいね|ね)?[。！!]*$"
 )
 # 'Remember that time …' and 'remember when' are no requests.
 _NO_REQUEST = re.compile(r"[^?？]*[?？]\s*$")

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from holdfast.text.capture.vocabulary import OPENING, any_of
-from holdfast.text.capture.wording import fold
+from holdfast.text.analysis.spans import fold_in_place as fold
+from holdfast.text.capture.vocabulary import OPENING, TRADES, TRAITS, any_of
 
 # Sentences
 
@@ -49,6 +49,7 @@ _PASTED = re.compile(
     r"(?:-{2,} ?(?:original message|forwarded message|begin)|(?:from|to|subject|sent|cc|date): \S"
     r"|on .{4,80} wrote: *$|begin forwarded message|dear [\w. ]{1,40},? *$)"
 )
+_HEADING = re.compile(r"#{1,6} \S")
 _WORK_ON_TEXT = any_of(
     """
     translate, rewrite, re-write, summari[sz]e, proofread, proof-read, correct, fix, edit, review,
@@ -56,10 +57,42 @@ _WORK_ON_TEXT = any_of(
     analy[sz]e, grade, format, convert, explain, classify, extract, draft, text, email, e-mail,
     message, letter, essay, bio, article, post, lyrics, quote, sentence, paragraph, poem, wrote,
     says?, said, reads, goes, prompt, input, example, following, transcript, caption, tweet, story,
-    dialogue, (?:here(?:'s| is| are)|below is|this is|that's|got this) (?:an?|the|my|what|some|how)
+    dialogue, outputs?, logs?, terminal, console, stack ?trace, job ad, ticket,
+    (?:here(?:'s| is| are)|below is|this is|that's|got this)
+    (?:an?|the|my|what(?! i (?:need|want|have|know|did|think))|some|how)
     """
 )
 _GIVEN = re.compile(rf"\b{_WORK_ON_TEXT}\b[^:\n]{{0,120}}:(?= |$)")
+_TEXTS = any_of(
+    r"""
+    texts?, essays?, e-?mails?, messages?, letters?, bios?, articles?, posts?, poems?, ads?, readme,
+    sections?, paragraphs?, sentences?, reviews?, transcripts?, notes?, documents?, docs?, pages?,
+    descriptions?, abstract, speech, prompts?, logs?, outputs?, tickets?, comments?, repl(?:y|ies),
+    answers?, translations?, cv, r[eé]sum[eé]s?, statements?, stor(?:y|ies), chapters?, captions?,
+    tweets?, changelog, polic(?:y|ies), contracts?, survey, quotes?, guide, chats?, threads?
+    """
+)
+# A paragraph that speaks of a text: what comes below it was pasted.
+_ABOUT_TEXT = re.compile(
+    rf"\b(?:this|these|following|attached|here(?:'s| is| are))\b.{{0,40}}\b{_TEXTS}\b"
+    rf"|\b(?:grade|translate|rewrite|summari[sz]e|proofread|shorten|rephrase|paraphrase|polish"
+    rf"|review"
+    rf"|improve|extract|analy[sz]e)\b.{{0,40}}\b{_TEXTS}\b"
+    r"|\bhere(?:'s| is) what (?!i\b|we\b)|\b(?:wrote|writes|sent|says|said|posted"
+    r"|replied)\b[^.]{0,30}$"
+)
+# 'Here's a bio, make it shorter.' Even in the same paragraph, the rest is the text.
+_TEXT_AND_TASK = re.compile(
+    rf"\bhere(?:'s| is) (?:an?|the|my|our|some) (?:\w+ ){{0,3}}{_TEXTS}\b.*\b(?:make|shorten"
+    rf"|rewrite"
+    r"|translate|improve|fix|polish|correct|summari[sz]e|check|edit|turn)\b"
+)
+# Code and quotations end by themselves; what comes after them is the person's again.
+_DELIMITED = re.compile(
+    r"\s*(?:```|~~~|[>|$<{\[#@(]|//|/\*|\w+\(|(?:def|class|import|from|const|let|var|func|fn|public"
+    r"|select|traceback|file)\b)|\s*\n(?: {4}|\t)",
+    re.IGNORECASE,
+)
 _FICTIONS = any_of(
     """
     story, poem, song, scene, dialogue, monologue, haiku, joke, lyrics, rap, limerick, skit,
@@ -67,9 +100,16 @@ _FICTIONS = any_of(
     """
 )
 _FICTION = re.compile(
-    r"\b(?:pretend|imagine|suppose|hypothetically|role-?play|assume|first[- ]person|for example"
-    r"|let'?s (?:say|pretend|imagine|assume)|e\.g\.|lorem|(?:my|the|main) character"
-    r"|in (?:this|the|my) (?:story|scenario|game|novel|scene|dream|play)|you(?:'re| are) an? "
+    r"\b(?:pretend|imagine|suppose|hypothetically|role-?play\w*|assume|first[- ]person|for example"
+    r"|let'?s (?:say|pretend|imagine|assume|practi[cs]e|play)|e\.g\.|lorem|(?:my|the"
+    r"|main) character"
+    r"|in (?:this|the|my) (?:story|scenario|game|novel|scene|dream|play)"
+    r"|you(?:'re| are) (?:an?|my|the(?! (?:best|only|one))) |be my \w+|mock (?:interview|exam"
+    r"|trial|call|debate)|in character"
+    r"|simulat\w+|(?:i|we)(?:'re|'m| are| am)? play(?:ing)? (?:d&d|an? (?:\w+ )?(?:game|round"
+    r"|character)"
+    r"|dungeons)|in (?:this|the) game|i'?ll (?:be|play|act as)|(?:from|in) the (?:view|voice"
+    r"|perspective) of"
     r"|(?:act|speak|talk|answer) (?:as|like)|(?:write|tell|give|make|compose|generate|create)"
     rf"(?: me| us)? (?:an? |some |the )?(?:\w+ ){{0,3}}{_FICTIONS})\b"
 )
@@ -94,10 +134,16 @@ _NO_PROSE = (">", "|", "#", "{", "}", "<", "$", "//", "/*", "import ", "def ", "
 _BULLET = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)])\s+")
 _SENTENCE_END = re.compile(
     r"(?<=[.!?…])[\"')\]”’]*\s+|(?<=[^\W\d_][)\s])[.!?]+(?=\s)|(?<=\w)\.(?=[A-Z]\w* )"
+    # Scripts without spaces have none behind the end of a sentence.
+    r"|(?<=[。！？])(?=.)"
 )
 _ABBREVIATION = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|st|prof|jr|sr|vs|etc|inc|ltd|co|approx|dept|fig|no|vol|e\.g|i\.e|a\.m"
     r"|p\.m|u\.s|u\.k)|\b\w)\.$"
+)
+_OPENS_NEXT = re.compile(
+    r"\s*(?:(?:覚えて|忘れないで|メモして|記憶して)[^。！？]{0,12}。"
+    r"|(?i:no|nope|nah|wrong|ugh|stop|remember this|note this)(?i:,? no)*[.!]+)"
 )
 _ASKED_BELOW = re.compile(
     r"(?:(?:can|could) you )?(?:please |pls )?(?:also )?(?:remember|keep in mind|memori[sz]e|save"
@@ -110,7 +156,7 @@ def sentences(said: str) -> list[Sentence]:
     plain = _without_quotations(said)
     first, last = _outer_paragraphs(plain)
     kept: list[Sentence] = []
-    imagined = asked = False
+    imagined = asked = headed = about_text = in_shell = False
     for line in _LINE.finditer(plain):
         if first < line.start() < last:
             continue
@@ -119,9 +165,18 @@ def sentences(said: str) -> list[Sentence]:
         if not stripped:
             # Fiction, and a list to remember, end with their paragraph.
             imagined, asked = imagined and line.end() >= len(plain), False
+            if about_text and not _DELIMITED.match(said, line.start()):
+                break
+            about_text = in_shell = False
             continue
         if _PASTED.match(fold(stripped)):
             break
+        # Below a heading is a document; what the person says about it is above.
+        headed = headed or _HEADING.match(stripped) is not None
+        # Below a command is its output, to the end of the paragraph.
+        in_shell = in_shell or stripped.startswith(("$ ", ">>> "))
+        if headed or in_shell:
+            continue
         if not _is_prose(text, stripped):
             continue
         for start, end in _cut(plain, line.start(), line.end()):
@@ -134,12 +189,15 @@ def sentences(said: str) -> list[Sentence]:
                 asked = True
                 continue
             imagined = imagined or _FICTION.search(folded) is not None
+            about_text = about_text or _ABOUT_TEXT.search(folded) is not None
             given = _GIVEN.search(folded)
             if given is not None:
-                end, folded = start + given.end(), folded[: given.end()]
+                whole, end, folded = end, start + given.end(), folded[: given.end()]
             if not imagined:
                 kept.append(Sentence(start, end, said[start:end], folded, asked))
-            if given is not None or len(kept) == SENTENCES_MAX:
+            if len(kept) == SENTENCES_MAX or _TEXT_AND_TASK.search(folded):
+                return kept
+            if given is not None and (end < whole or not _DELIMITED.match(said, whole)):
                 return kept
     return kept
 
@@ -207,6 +265,9 @@ def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         # 8 characters hold the longest abbreviation.
         if _ABBREVIATION.search(fold(text[max(at, found.start() - 8) : found.start()])):
             continue
+        if _OPENS_NEXT.fullmatch(text, at, found.start()):
+            # What is to be remembered, or said instead, comes after it.
+            continue
         yield from _trimmed(text, at, found.end())
         at = found.end()
     yield from _trimmed(text, at, end)
@@ -253,19 +314,21 @@ _ASKS = any_of(
     """
 )
 _WHO = any_of(
-    """
-    i, i'?m, i'?ve, i'll, i'd, we, we're, we'?ve, my, our, he, he's, she, she's, they, they're, it,
-    it's, its, you, you're, your, the, that, that's, this, there, there's, nobody, everyone,
-    people, his, her, their
+    r"""
+    i, i'?m, i'?ve, i'?ll(?= \w), i'd, we, we're, we'?ve, my, our, he, he's, she, she's, they,
+    they're, it, it's, its, you, you're, your, the, that, that's, this, there, there's, nobody,
+    everyone, people, his, her, their
     """
 )
 _JOINT = re.compile(
-    r",? (?:and|but|so|because|cause|'cause|cuz|coz|bc|though|although|while|whereas|plus|except"
+    r",? (?:and|but|(?<!just )so|because|cause|'cause|cuz|coz|bc|though|although|while|whereas"
+    r"|plus|except"
     rf"|then|as|yet|or)(?: also| now| then)?(?= {_WHO}\b)"
     rf"|,? (?:and|so|but)(?= {_ASKS}\b)"
     # What follows 'so' is a consequence of the fact, not the fact.
     r"|,? so(?= (?:no|not|nothing|none|avoid|don'?t|never)\b"
-    r"| \S+ (?:\S+ )?(?:is|are|don'?t|doesn'?t|won'?t|can'?t|has|have|works?|matters?)\b)"
+    r"| (?!much\b|many\b|far\b|that\b)\S+ (?:\S+ ){0,7}(?:is|are|don'?t|doesn'?t|won'?t|can'?t|has"
+    r"|have|works?|matters?|needs?)\b)"
     # 'Since I was a kid' is a time, 'since I'm vegan' a statement.
     r"|,? since(?= (?:i'?m|i am|i have|i don'?t|i prefer|my|our|we're|we are|it|it's|the|you|she"
     r"|he|they)\b)"
@@ -301,7 +364,26 @@ _VERBS = any_of(
     listen, made, took, went, said, told, had, saw, met, format, lint, deploy, build, test
     """
 )
-_AND_VERB = re.compile(rf",? (?:and|but)(?: also| now| then)? (?={_VERBS}\b)")
+_AND_VERB = re.compile(
+    rf",? (?:and|but)(?: also| now| then)? (?={_VERBS}\b)"
+    # 'I'm 41, have a bad knee and …'
+    r"|, (?=(?:have|live|work|run|own|speak|teach|study|drive|play)\b)"
+)
+# 'I'm 34, single, based in Leipzig, working as a paramedic': each part says who somebody is. A
+# first part that says something else ('I'm meeting Ann, a producer') is no such list.
+_WHO_ONE_IS = (
+    rf"(?:(?:an? |the )?(?:[\w-]+ ){{0,2}}?{TRADES}|{TRAITS}|(?:single )?(?:mum|mom|dad|mother"
+    rf"|father"
+    r"|parent) of|(?:married|engaged) to|(?:originally |currently |now )?(?:based|living|working"
+    r"|studying|from|born) )"
+)
+_SELF = re.compile(
+    rf"(?:i'?m|i am) (?:\d\d,|{_WHO_ONE_IS}|(?!\w+ing\b)[^\W\d_][\w'-]+(?: [^\W\d_][\w'-]+)?,)"
+)
+_PART = re.compile(
+    rf"(?<!\d),(?: and)? (?=\d\d(?:$|, [a-z]| years old)|{_WHO_ONE_IS})"
+    rf"|(?<=\d\d),(?= {_WHO_ONE_IS})"
+)
 _INFINITIVE = re.compile(r"\b(?:to|will|can|could|would|should|might|must|may) [a-z]+ ")
 _QUESTION = re.compile(rf"{_ASKS}\b")
 _OPENS = re.compile(rf"(?:{OPENING.pattern}){{1,4}}")
@@ -362,6 +444,8 @@ def _by_verbs(sentence: Sentence, begin: int, stop: int, first: bool) -> Iterato
     marks = list(_AND_VERB.finditer(folded, begin, stop)) if subject else []
     # In 'trying to balance work and study', the second verb has no subject.
     marks = [mark for mark in marks if not _INFINITIVE.search(folded, begin, mark.start())]
+    parts = _parts(folded, begin, stop)
+    marks = sorted([*marks, *parts], key=lambda mark: mark.start())
     bounds = [begin, *(mark.end() for mark in marks)]
     ends = [*(mark.start() for mark in marks), stop]
     for n, (left, right) in enumerate(zip(bounds, ends, strict=True)):
@@ -374,7 +458,16 @@ def _by_verbs(sentence: Sentence, begin: int, stop: int, first: bool) -> Iterato
             offset + right,
             sentence.said[left:right],
             folded[left:right],
-            inherits=subject[1] if subject and n else "",
+            inherits=("i'm" if marks[n - 1] in parts else subject[1]) if subject and n else "",
             support=offset + begin + len(folded[begin:stop]) - len(folded[begin:stop].lstrip()),
             first=first and not n,
         )
+
+
+def _parts(folded: str, begin: int, stop: int) -> list[re.Match[str]]:
+    """The commas of 'I'm 34, single, based in Leipzig'."""
+    at = begin + len(folded[begin:stop]) - len(folded[begin:stop].lstrip())
+    opening = _OPENS.match(folded, at, stop)
+    if not _SELF.match(folded, opening.end() if opening else at, stop):
+        return []
+    return list(_PART.finditer(folded, begin, stop))

@@ -176,7 +176,7 @@ HABITS = any_of(
     wake up, get up, go, run, swim, cycle, bike, walk, meditate, journal, work, cook, call,
     visit, play, train, read, practi[cs]e, do, have, take, eat, drink, meet, start, finish,
     commute, volunteer, study, clean, shop, pray, exercise, lift, write, teach, attend, skip,
-    fast, meal prep, hike, stretch, garden, review, deploy, release, ship, watch, listen, host,
+    fast, hike, stretch, garden, review, deploy, release, ship, watch, listen, host,
     babysit, drive, jog, work out, hit the gym, sleep, stream, climb, dance, paint, spend,
     go to bed, plan, bake, drop, pick, walk the dog, make
     """
@@ -228,7 +228,8 @@ COUNT = (
 OBJECT = (
     r"(?!(?:from (?!\w+ to )|for|in|on|at|by|about|around|last|yesterday|today|when|while"
     "|the following|frequently|a certain|two projects|some time|a break|it|that|this"
-    "|these|those|them|him|her|his|he|she|they|you|your|yours|how|what|when|where|why|who"
+    "|these|those|them|him|her|his|he|she|they|you|your|yours|mine|ours|theirs|how|what|when"
+    "|where|why|who"
     "|if|whether|one|some of|both|either|all of|none|something|anything|everything"
     "|nothing|someone|so|too|the (?:idea|look|sound|sounds|way|first|second|third|last"
     "|other|one|ones|fact|color|colors|colour|colours|design|picture|photo|pic|pics|vibe"
@@ -318,12 +319,13 @@ PASSING = re.compile(
 _OPENINGS = any_of(
     r"""
     and, but, so, also, ok, okay, btw, by the way, actually, please, oh, well, yes, yeah, yep,
-    yup, no, nope, nah, hi, hello, hey, hiya, hi there, hey there, hello there, morning,
+    yup, no, nope, nah, wrong, hi, hello, hey, hiya, hi there, hey there, hello there, morning,
     good morning, good evening, good afternoon, fyi, ps, p\.s\., pps, anyway, anyways, plus,
     then, right, sure, thanks, thank you, cheers, lol, haha, hmm+, um+, uh+, ah+, wow, cool,
     great, nice, look, listen, see, honestly, tbh, frankly, personally,
     (?:for |some |quick |for some |a bit of )?(?:context|background), just so you know, just fyi,
-    just to let you know,
+    just to let you know, (?:a )?(?:quick |short |brief )?(?:intro|introduction)(?: \w+){0,3},
+    before i forget,
     so you know, to be clear, to be honest, in general, in case it matters, for the record,
     as you know, as i said, like i said, as i mentioned, like i mentioned, turns out, fun fact,
     btw just, guess what, big news, good news, bad news, great news, news, update, quick update,
@@ -351,8 +353,8 @@ FRONTED = re.compile(
     "|september|october|november|december|monday|tuesday|wednesday|thursday|friday"
     rf"|saturday|sunday|weekend)|yesterday|in (?:\d{{4}}|january|february|march|april|may"
     rf"|june|july|august|september|october|november|december)(?: \d{{4}})?|(?:\d+"
-    rf"|{COUNT}|a few|a couple of) (?:days|weeks|months|years) ago),? (?=(?:i|we)(?:'?m"
-    "|'?ve|'ll)? )"
+    rf"|{COUNT}|a few|a couple of) (?:days|weeks|months|years) ago"
+    r"|(?:from|starting) (?!now|here)\w+(?: on)?),? (?=(?:i|we)(?:'?m|'?ve|'ll)? )"
 )
 
 # What the person asks to be remembered follows one of these.
@@ -381,7 +383,10 @@ SUBJECTLESS = re.compile(
 STARTS = re.compile(
     "(?:i|i'?m|i'?ve|we|we're|we'?ve|my|our|from now on|the|production|prod|staging|deadline"
     "|due date|one of|call"
-    r"|calls|people|everyone|everybody|friends|they|just|please|you)\b|.{1,60} is (?:my|our) "
+    r"|calls|people|everyone|everybody|friends|they|just|please|you|all|deploys|deployments|builds"
+    r"|releases|backups|tests|logs|secrets|migrations)\b|.{1,60} is (?:my|our) "
+    r"|.{1,80} works? (?:best|better|well) for (?:me|us)"
+    r"|\S+(?: \S+)? (?:owns|maintains|is responsible|is in charge|takes care|handles|leads) "
 )
 # Words that only end a sentence.
 LAST_WORDS = tuple(

@@ -10,27 +10,11 @@ import re
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Literal, NamedTuple, TypeAlias
 
+from holdfast.text.analysis.spans import fold_in_place as fold
 from holdfast.text.dates import DateMention, find_dates
 
 # Third person
 
-
-# The same length as the text, so that places in one are places in the other.
-_QUOTES = str.maketrans({"’": "'", "‘": "'", "´": "'", "`": "'"})
-
-
-def fold(text: str) -> str:
-    """A text in lower case with straight quotes and plain spaces, character for character."""
-    lower = text.translate(_QUOTES).lower()
-    if len(lower) != len(text):
-        # A few letters become longer in lower case.
-        lower = "".join(
-            one if len(one.lower()) != 1 else one.lower() for one in text.translate(_QUOTES)
-        )
-    return _SPACE.sub(" ", lower)
-
-
-_SPACE = re.compile(r"\s")
 
 # Fillers before a verb.
 _FILLERS = r"(?:just|actually|also|honestly|basically|literally|obviously|simply|totally|tbh)"
@@ -160,8 +144,19 @@ def dated(text: str, resolved: Resolved, at: datetime | None, *, in_words: bool 
     if resolved.dates and not in_words:
         return f"{text} ({', '.join(resolved.dates)})"
     if not resolved.dates and _MEASURED_FROM_NOW.search(text):
-        return f"{text} (said on {at.day} {_MONTHS[at.month - 1]} {at.year})"
+        return said_on(text, at)
     return text
+
+
+def in_own_words(words: str, at: datetime) -> str:
+    """The person's own words as a line of memory, with the date that it needs."""
+    found = resolve(words, at)
+    return said_on(as_said(words), at) if found.dates else dated(as_said(words), found, at)
+
+
+def said_on(text: str, at: datetime) -> str:
+    """A line of memory with the day on which it was said."""
+    return f"{text} (said on {at.day} {_MONTHS[at.month - 1]} {at.year})"
 
 
 def is_told_well(words: str, resolved: Resolved) -> bool:
@@ -332,12 +327,16 @@ def resolve(clause: str, at: datetime | None, *, when: When = "past") -> Resolve
 _DUE = re.compile(
     r"(?i)\b(?:tickets?|reservations?|bookings?|booked|flights?|due|scheduled|planned|appointments?"
     r"|invited|signed up|registered|reserved|room|table|hotel)\b[^.]*\b(?:for|on|until|till|by) *$"
-    r"|\b(?:rescheduled|postponed|moved|pushed|delayed)\b[^.]*\bto *$"
+    r"|\b(?:due|expected)(?: back)? *$|\b(?:rescheduled|postponed|moved|pushed"
+    r"|delayed)\b[^.]*\bto *$"
 )
 _WAS = re.compile(r"(?i)\b(?:was|were|had|went|attended|ended)\b")
 
 
 def _is_due(clause: str, mention: DateMention) -> bool:
+    if re.match(r"(?i)(?:until|till) ", mention.words):
+        # 'On leave until February' is the next one, unless it is over.
+        return _WAS.search(clause[: mention.start]) is None
     before = clause[: mention.start] + (
         "for " if re.match(r"(?i)(?:for|on|by) ", mention.words) else ""
     )

@@ -1,8 +1,8 @@
-"""Cut a run of prose, or of lines, that is longer than a passage may be.
+"""Cuts a text into passages, and a passage into the windows that are embedded one by one.
 
-Prose goes through semantic-text-splitter, which prefers paragraphs to lines, lines to sentences
-and sentences to words. It is handed one window at a time, because its time grows with the square
-of an unbroken line. Spans are of the source; this module knows nothing of headings and fences.
+Prose goes through semantic-text-splitter, which prefers paragraphs to lines, lines to sentences and
+sentences to words. It is handed one window at a time, because its time grows with the square of an
+unbroken line. Spans are of the source; this module knows nothing of headings and fences.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ def pack(text: str, pieces: list[Span], *, tokens_max: int) -> list[Span]:
 
 # 512 is what the small embedding models read; more would be cut off before it is embedded.
 TOKENS_MAX_DEFAULT = 512
-# Below 64 the heading and the sentence it introduces no longer fit together; above 2048 one
-# vector stands for so much text that it stands for nothing.
+# Below 64 the heading and the sentence it introduces no longer fit together; above 2048 one vector
+# covers so much text that it is close to nothing.
 TOKENS_MAX_LOW = 64
 TOKENS_MAX_HIGH = 2048
 # A passage of fewer tokens says too little to be found by its meaning: it joins the next one.
@@ -106,7 +106,7 @@ _TRANSCRIPTS = ("chat", "transcript")
 
 
 class Chunk(NamedTuple):
-    """A passage: its span in the source, what it stands under, and who said it when."""
+    """A passage: its span in the source, the headings above it, and who said it when."""
 
     start: int
     end: int
@@ -226,3 +226,17 @@ def count_quarters(text: str) -> int:
 def count_tokens(text: str) -> int:
     """The estimate, rounded up; never more than the number of characters."""
     return (count_quarters(text) + 3) // 4
+
+
+# One vector for a few sentences, not for a page: the best of a page's windows tells far more than
+# an average of all it says. Measured on three sets: 64 tokens 77.3, 512 tokens 74.0 (R@10). The
+# estimate of tokens is about a fifth too high, so this is about 64 of the model's.
+WINDOW_TOKENS = 76
+
+
+def windows_of(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The spans that are embedded one by one."""
+    if count_tokens(text[start:end]) <= WINDOW_TOKENS:
+        return [(start, end)]
+    spans = split_lines(text, start, end, tokens_max=WINDOW_TOKENS)
+    return [span for span in spans if not text[span[0] : span[1]].isspace()]

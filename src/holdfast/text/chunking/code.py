@@ -2,8 +2,8 @@
 
 Python is read by its own parser. Every other language by its layout: a line without indentation
 that follows a blank line begins something. A definition too long for one passage is cut at the
-definitions inside it, then at lines; `headings` then holds the first line of what it stands in.
-No grammar is needed, so no language is unknown.
+definitions inside it, then at lines; `headings` then holds the first line of the enclosing
+definition. No grammar is needed, so no language is unknown.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ def _collect(
         first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
         defines = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         if (defines or after_definition) and first > floor + 1:
-            # Comments right above belong to what they stand above.
+            # Comments right above belong to what follows them.
             while first - 1 > floor and _COMMENT.match(text, starts[first - 2]):
                 first -= 1
             lines.add(first)

@@ -38,7 +38,7 @@ _ATX_TAIL = re.compile(r"(?:^|[ \t])#+$")
 _SETEXT = re.compile(r" {0,3}(={2,}|-{2,})[ \t]*[\r\n]*$")
 # What cannot be the text of an underlined heading: a list, a quote, a table, a rule, code.
 _NO_TITLE = re.compile(r"[ \t]*(?:[-*+>|]|\d+[.)][ \t]|[-=_*]{3,}|```|~~~)|[ ]{4}|\t")
-# A fence may stand in a quote or a list, at any depth.
+# A fence may be in a quote or a list, at any depth.
 _FENCE = re.compile(r"[ \t]*(?:>[ \t]?)*(?:(?:[-*+]|\d+[.)])[ \t]+)?(`{3,}(?=[^`]*$)|~{3,})")
 _FENCE_END = re.compile(r"[ \t]*(?:>[ \t]?)*(`{3,}|~{3,})[ \t]*[\r\n]*$")
 # What was read is never given back (`*+`): a cell that could be read in two ways would double the
@@ -111,7 +111,7 @@ def _read_one(lines: list[Line], at: int, closers: _Closers, blocks: list[Block]
 
 
 def _is_title(lines: list[Line], at: int) -> bool:
-    """Whether the line can be the text of an underlined heading: one line that stands alone.
+    """Whether the line can be the text of an underlined heading: a single line.
 
     Markdown also underlines whole paragraphs; in notes a row of dashes below a paragraph is
     nearly always a rule.
@@ -169,7 +169,7 @@ class _Closers:
 
 
 class Section(NamedTuple):
-    """The blocks from one heading to the next, and the titles they stand under.
+    """The blocks from one heading to the next, and the titles above them.
 
     `siblings` says that it was joined of several, and the chain is that of their parent.
     """
@@ -199,7 +199,7 @@ def chunk_markdown(text: str, *, tokens_max: int) -> list[Chunk]:
 
 
 def read_sections(text: str) -> list[Section]:
-    """One section per heading, plus what stands before the first one."""
+    """One section per heading, plus the text before the first one."""
     sections: list[Section] = []
     open_headings: list[tuple[int, str]] = []
     for block in read_blocks(text):

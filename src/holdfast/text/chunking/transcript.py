@@ -30,7 +30,7 @@ _TURN = re.compile(
 _DAY_LINE = re.compile(r"[#*=\-–—\[\s]*(\d{4}-\d\d-\d\d)[#*=\-–—\]\s]*$")
 
 _ROLES = frozenset("user assistant system human ai bot agent tool developer model".split())  # noqa: SIM905
-# Words that stand before a colon in notes and are nobody's name.
+# Words before a colon in notes that are nobody's name.
 _LABELS = frozenset(
     """
     note notes todo warning example examples subject update edit ps summary tip important question
@@ -42,7 +42,7 @@ _LABELS = frozenset(
     ingredients instructions conclusion introduction background overview references http https
     """.split()  # noqa: SIM905
 )
-# Small words inside a name, which stand in lower case.
+# Small words inside a name, in lower case.
 _PARTICLES = frozenset("de van von der den da di del la le bin ibn al el of the".split())  # noqa: SIM905
 
 # What makes a plain text a conversation: this many turns, each speaker heard twice on average,

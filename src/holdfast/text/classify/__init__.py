@@ -5,6 +5,7 @@ from holdfast.text.classify.classifier import (
     NOTE_CHARS_MAX,
     Classified,
     classify,
+    read_hint,
 )
 
-__all__ = ["LONG_TERM_CHARS_MAX", "NOTE_CHARS_MAX", "Classified", "classify"]
+__all__ = ["LONG_TERM_CHARS_MAX", "NOTE_CHARS_MAX", "Classified", "classify", "read_hint"]

@@ -1,27 +1,23 @@
-"""Pick content type, kind, stability, category, tags and layer of a memory by ordered rules.
-
-The first rule that matches decides; what the caller gave is never overruled. Precision comes
-before recall: a wrong label hides a memory from a filter, the default hides nothing. The tables
-are in `rules` and in words in docs/reference/classification.md. It reads the text only,
-and no store, clock or caller.
-"""
+"""Picks content type, kind, stability, category, tags and layer of a memory by ordered rules."""
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple, cast
 
-from holdfast.domain.memory import ContentType, Kind, Layer, Stability
+from holdfast.domain.memory import CATEGORIES, KINDS, ContentType, Kind, Layer, Stability
+from holdfast.text.analysis.terms import fold
 from holdfast.text.classify import rules
-from holdfast.text.content_types import SAMPLE_CHARS, content_type_of, language_of
-from holdfast.text.tags import tags_of, technologies
-from holdfast.text.terms import fold
-from holdfast.text.titles import heading_of
+from holdfast.text.classify.content_types import SAMPLE_CHARS, content_type_of, language_of
+from holdfast.text.classify.titles import heading_of
+from holdfast.text.clean import LABEL_CHARS_MAX
 
 # One remembered sentence or three. Beyond this a word proves nothing about the whole text, and
 # only its headline is read.
 NOTE_CHARS_MAX = 600
-# What may stand in MEMORY.md and be injected on every turn; longer texts are documents.
+# The longest text that goes into MEMORY.md and is injected on every turn; longer texts are
+# documents.
 LONG_TERM_CHARS_MAX = 2_000
 # A headline is a line, not a paragraph that happens to come first.
 _HEADLINE_CHARS_MAX = 120
@@ -42,7 +38,8 @@ class Classified(NamedTuple):
 
 
 class _Reading(NamedTuple):
-    """A text as the rules see it; `note` is '' when the text is too long to judge by a word."""
+    """A text as the rules see it; `note` is '' when the text is too long to judge by a word, and
+    `words` are those of the note that some rule looks for."""
 
     headline: str
     note: str
@@ -74,6 +71,26 @@ def classify(
     )
 
 
+class Hinted(NamedTuple):
+    """What a hint says of a text."""
+
+    category: str
+    kind: str
+
+
+def read_hint(hint: str | None, content: str, source_path: str | None = None) -> Hinted | None:
+    """The category and the kind that a hint names, or that it would give the text as its title;
+    None for an empty hint."""
+    words = " ".join((hint or "").split()).lower()
+    if not words:
+        return None
+    found = classify(content, title=words, source_path=source_path)
+    return Hinted(
+        words if words in CATEGORIES else found.category,
+        words if words in KINDS else found.kind,
+    )
+
+
 def _read(content: str, title: str, shape: str) -> _Reading:
     text = content.strip()
     headline = title.strip() or heading_of(text) or _first_line(text)
@@ -84,7 +101,7 @@ def _read(content: str, title: str, shape: str) -> _Reading:
     is_note = len(text) <= NOTE_CHARS_MAX and shape in ("text", "markdown")
     # Marks that open a line (a bullet, bold) would hide how the sentence begins.
     note = fold(text).lstrip("#*->• ") if is_note else ""
-    words = frozenset(re.findall(r"[^\W\d_]+", note))
+    words = rules.CUES.intersection(re.findall(r"[^\W\d_]+", note))
     return _Reading(fold(headline).lstrip("#*->• "), note, words)
 
 
@@ -99,7 +116,7 @@ def _category(shape: str, reading: _Reading, content: str) -> str:
     if shape in ("chat", "transcript"):
         return "conversation"
     if reading.note:
-        found = rules.first_match(rules.CATEGORY_RULES, reading.note, reading.words)
+        found = _first_match(rules.CATEGORY_RULES, reading.note, reading.words)
         if found:
             return found
         is_used = re.search(rules.USED, reading.note) and technologies(content)
@@ -114,12 +131,12 @@ def _kind(content: str, shape: str, category: str, language: str, reading: _Read
         return "semantic"
     if shape == "code":
         return "procedural" if language in _SCRIPTS else "semantic"
-    if found := rules.first_match(rules.HEADLINE_KINDS, reading.headline, frozenset()):
+    if found := _first_match(rules.HEADLINE_KINDS, reading.headline, frozenset()):
         return found
     if _has_steps(content):
         return "procedural"
     if reading.note:
-        found = rules.first_match(rules.KIND_RULES, reading.note, reading.words)
+        found = _first_match(rules.KIND_RULES, reading.note, reading.words)
         return found or ("episodic" if _tells_of_event(reading.note) else "semantic")
     return "semantic"
 
@@ -130,7 +147,7 @@ def _tells_of_event(note: str) -> bool:
     first, second, *_ = (*note.split(" ", 2), "", "")
     if not first.isalpha() or first in rules.LASTING_CHANGES or second in ("", "in", "by"):
         return False
-    from holdfast.text.word_forms import tense
+    from holdfast.text.analysis.word_forms import tense
 
     return tense(first) == "past"
 
@@ -151,14 +168,118 @@ def _stability(category: str, kind: str, reading: _Reading) -> Stability:
     if category == "core" or kind == "rationale":
         return "stable"
     if reading.note:
-        found = rules.first_match(rules.STABILITY_RULES, reading.note, reading.words)
+        found = _first_match(rules.STABILITY_RULES, reading.note, reading.words)
         return cast("Stability", found or "evolving")
     is_reference = kind == "semantic" and re.search(rules.STABLE_HEADLINE, reading.headline)
     return "stable" if is_reference else "evolving"
 
 
 def _layer(content: str, shape: str, category: str, source_path: str | None) -> Layer:
-    """`journal` is never guessed: whoever writes a journal says so."""
+    """`journal` is never guessed: a writer of journals says so."""
     if source_path or shape in _LIBRARY_TYPES or category == "conversation":
         return "library"
     return "library" if len(content) > LONG_TERM_CHARS_MAX else "long_term"
+
+
+# Guessed tags only fill up to this many; more would be noise next to chosen ones.
+TAGS_GUESSED_MAX = 5
+# Tags the text itself names are wishes; this is a bound, not a taste.
+TAGS_NAMED_MAX = 16
+# Technologies are looked for in the title and this much of the text: what it opens with is what
+# it is about.
+_OPENING_CHARS = 600
+
+# Spelt as they are written. Names that are common words too (Go, Swift, Spring, Express) are left
+# out, and those before the bar only count with their own capitals.
+_TECHNOLOGIES = """
+    Rust Java Ruby Haskell Elixir Scala Deno React Angular Vue Svelte Next.js Nuxt Flask Rails
+    Laravel Tailwind Cassandra Kafka Ansible Azure Firebase Jenkins Linux macOS Windows Android iOS
+    Git Vim Emacs Figma Notion Obsidian Slack Jira Yarn Vite pandas Anthropic Claude Ollama
+    Prometheus Grafana Datadog Sentry Playwright Selenium Jest Prisma Celery Bluetooth
+    |
+    Python TypeScript JavaScript Kotlin C++ C# PHP Node.js Django FastAPI GraphQL gRPC PostgreSQL
+    Postgres MySQL MariaDB SQLite MongoDB Redis Elasticsearch DynamoDB RabbitMQ Docker Kubernetes
+    Terraform Nginx AWS GCP Cloudflare Vercel Netlify Supabase GitHub GitLab pnpm npm webpack
+    pytest PyTorch TensorFlow NumPy OpenAI LangChain Neovim VSCode WebSocket WebAssembly JWT OAuth
+    SQLAlchemy
+"""
+_SAME_AS = {"postgres": "postgresql"}
+
+_HASHTAG = r"(?<![\w&/#(=\"'])#([^\W\d_][\w-]*(?:/[\w-]+)*)"
+# Three, six or eight hexadecimal digits are a colour.
+_COLOUR = r"(?i)[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8}"
+_CODE = r"(?s)```.*?(?:```|\Z)|`[^`\n]*`"
+_FRONT_MATTER = r"(?s)\A---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)"
+_TAGS_FIELD = r"(?mi)^tags:[ \t]*(.*)((?:\n[ \t]*- .*)*)"
+
+
+def tags_of(content: str, *, content_type: str, title: str = "", language: str = "") -> list[str]:
+    """Named tags first, then the language of code, then technologies, all in lower case."""
+    if content_type == "code":
+        return [language or language_of(content)] if language or language_of(content) else []
+    if content_type not in ("text", "markdown"):
+        return []
+    tags = dict.fromkeys(_named(content[:SAMPLE_CHARS]))
+    for technology in technologies(f"{title}\n{content[:_OPENING_CHARS]}"):
+        if len(tags) < TAGS_GUESSED_MAX:
+            tags[technology] = None
+    return list(tags)
+
+
+def technologies(text: str) -> list[str]:
+    """The well-known technologies a text names, in order of appearance."""
+    # One cheap pass over the words decides whether the long pattern is worth making at all.
+    if _openings().isdisjoint(re.findall(r"[a-z]+", text.lower())):
+        return []
+    found = (match.group().lower() for match in _technology_pattern().finditer(text))
+    return list(dict.fromkeys(_SAME_AS.get(name, name) for name in found))
+
+
+@cache
+def _openings() -> frozenset[str]:
+    """The first run of letters of each name."""
+    names = _TECHNOLOGIES.replace("|", " ").lower().split()
+    return frozenset(found.group() for name in names if (found := re.match(r"[a-z]+", name)))
+
+
+@cache
+def _technology_pattern() -> re.Pattern[str]:
+    exact, any_case = (table.split() for table in _TECHNOLOGIES.split("|"))
+    forms = "|".join(map(re.escape, exact)) + f"|(?i:{'|'.join(map(re.escape, any_case))})"
+    return re.compile(rf"(?<![\w./@-])(?:{forms})(?![\w@+#-]|\.\w)")
+
+
+def _named(text: str) -> list[str]:
+    """Tags of the front matter, then hashtags in the prose."""
+    named: list[str] = []
+    if text.startswith("---") and (matter := re.match(_FRONT_MATTER, text)):
+        if field := re.search(_TAGS_FIELD, matter.group(1)):
+            items = re.split(r"[,\n]", field.group(1).strip("[] \t\r") + field.group(2))
+            named.extend(item.strip(" \t\r-\"'#") for item in items)
+        text = text[matter.end() :]
+    if "#" in text:
+        hashtags = re.findall(_HASHTAG, re.sub(_CODE, " ", text) if "`" in text else text)
+        named.extend(tag for tag in hashtags if len(tag) > 1 and not re.fullmatch(_COLOUR, tag))
+    fitting = (" ".join(tag.lower().split()) for tag in named if len(tag) <= LABEL_CHARS_MAX)
+    return list(dict.fromkeys(tag for tag in fitting if tag and not set(tag) & set(",;\\")))[
+        :TAGS_NAMED_MAX
+    ]
+
+
+def _first_match(table: tuple[rules.Rule, ...], text: str, words: frozenset[str]) -> str:
+    """What the first matching rule gives, or ''."""
+    if not text:
+        return ""
+    is_ascii = text.isascii()
+    for rule in table:
+        if rule.cues:
+            if words.isdisjoint(rule.cues):
+                continue
+        elif rule.sign not in text or (is_ascii and not rule.pattern.isascii()):
+            continue
+        if not rule.pattern or _compiled(rule.pattern).search(text):
+            return rule.gives
+    return ""
+
+
+_compiled = cache(re.compile)

@@ -7,8 +7,6 @@ quotes) and are compiled when first needed.
 
 from __future__ import annotations
 
-import re
-from functools import cache
 from typing import NamedTuple
 
 
@@ -25,25 +23,6 @@ class Rule(NamedTuple):
     cues: frozenset[str]
     pattern: str = ""
     sign: str = ""
-
-
-def first_match(rules: tuple[Rule, ...], text: str, words: frozenset[str]) -> str:
-    """What the first matching rule gives, or ''."""
-    if not text:
-        return ""
-    is_ascii = text.isascii()
-    for rule in rules:
-        if rule.cues:
-            if words.isdisjoint(rule.cues):
-                continue
-        elif rule.sign not in text or (is_ascii and not rule.pattern.isascii()):
-            continue
-        if not rule.pattern or _compiled(rule.pattern).search(text):
-            return rule.gives
-    return ""
-
-
-_compiled = cache(re.compile)
 
 
 def _cues(words: str) -> frozenset[str]:
@@ -403,6 +382,11 @@ STABILITY_RULES = (
         r"|\bis (?:short|an? (?:acronym|abbreviation)) for\b|\bdefinition of\b"
         r"|^\W?[\w -]{1,30}\W? means\b",
     ),
+)
+
+# Every word that makes a rule worth trying.
+CUES = frozenset[str]().union(
+    *(rule.cues for rule in (*CATEGORY_RULES, *KIND_RULES, *STABILITY_RULES))
 )
 
 STABLE_HEADLINE = (

@@ -1,19 +1,136 @@
 """What the words around a date make of it: 'since', 'before', 'between … and …', 'from … to …'.
 
 Here it is also decided whether a word that could be a date is one: 'in May' is, 'may' is not. What
-a single date means is decided in `expressions`.
+a single date means is decided in `expressions`; the words before it may mean a part of it or a time
+beside it: 'the last two weeks of August', 'the Sunday before October 25', 'three days after May 3',
+'the week of June 12'.
 """
 
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta, tzinfo
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta, tzinfo
 
-from holdfast.text.dates.expressions import DateExpression, ExpressionReader
+from holdfast.text.dates.expressions import DateExpression, Days, ExpressionReader
 from holdfast.text.dates.find import EARLIEST, LATEST, DateMention
+from holdfast.text.dates.pattern import NUMBERS, UNIT_DAYS, WEEKDAY_OF
 
-# What stands before a date and says how it is meant. 'by' and 'for' are missing on purpose: they
-# also stand before April, June and May; 'from' counts only together with a 'to'.
+_SATURDAY = 5
+_NUMBER = r"\d{1,3}|" + "|".join(NUMBERS)
+_WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_ORDINALS = {"first": 0, "1st": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3}
+# The words before a date; the longest are shorter than this.
+_LEAD_CHARS = 48
+_PART = re.compile(
+    rf"(?<!\w)(?:the )?(?P<which>{'|'.join(_ORDINALS)}|last|final) (?:(?P<number>{_NUMBER}) )?"
+    r"(?P<unit>day|week|weekend|half)s? (?:of|in) (?:the )?$",
+    re.IGNORECASE,
+)
+_BESIDE = re.compile(
+    rf"(?<!\w)(?:(?P<number>{_NUMBER})|the) (?P<unit>day|week|weekend|month|{_WEEKDAY})s? "
+    r"(?P<way>before|prior to|after|following|of) $",
+    re.IGNORECASE,
+)
+# Shorter windows have no weeks or halves.
+_PARTED_DAYS_LEAST = 28
+
+
+def read_relative(
+    reader: ExpressionReader, expressions: Sequence[DateExpression]
+) -> list[DateExpression]:
+    """The expressions, each with the words before it that move its window; what these words seem
+    to mean alone ('last two weeks', 'Sunday') is dropped."""
+    found: list[DateExpression] = []
+    for expression in expressions:
+        lead = max(0, expression.start - _LEAD_CHARS)
+        before = reader.text[lead : expression.start]
+        first, stop = (
+            moment.astimezone(reader.zone).date() for moment in (expression.since, expression.until)
+        )
+        days: Days | None = None
+        if match := _PART.search(before):
+            days = _part_of(match, first, stop)
+        elif match := _BESIDE.search(before):
+            days = _beside(match, first, stop)
+        if match and days:
+            start = lead + match.start()
+            while found and found[-1].end > start:
+                found.pop()
+            since, until = map(reader.moment, days)
+            expression = DateExpression(start, expression.end, since, until)
+        found.append(expression)
+    return found
+
+
+def _part_of(match: re.Match[str], first: date, stop: date) -> Days | None:
+    """The first, last or n-th part of a month or a longer time."""
+    length = (stop - first).days
+    if length < _PARTED_DAYS_LEAST:
+        return None
+    unit, at = match["unit"].lower(), _ORDINALS.get(match["which"].lower())
+    if unit == "half":
+        middle = first + timedelta(days=length // 2)
+        return (first, middle) if at == 0 else (middle, stop)
+    if unit == "weekend":
+        if at is None:
+            return _weekend(_weekday_before(stop, _SATURDAY))
+        return _weekend(_weekday_from(first, _SATURDAY) + timedelta(days=7 * at))
+    wide = timedelta(days=UNIT_DAYS[unit] * _number(match["number"]))
+    if at is None:
+        return max(first, stop - wide), stop
+    begins = first + at * wide
+    return (begins, min(stop, begins + wide)) if begins < stop else None
+
+
+def _beside(match: re.Match[str], first: date, stop: date) -> Days | None:
+    """The day, week, weekend or day of the week before, after or of a date."""
+    unit, way = match["unit"].lower(), match["way"].lower()
+    if way == "of":
+        if unit not in ("week", "weekend") or stop - first > _DAY:
+            return None
+        monday = first - timedelta(days=first.weekday())
+        return (monday, monday + 7 * _DAY) if unit == "week" else _weekend(monday + 5 * _DAY)
+    back = way in ("before", "prior to")
+    if unit == "weekend" or (unit[:3] in WEEKDAY_OF and unit != "month"):
+        weekday = _SATURDAY if unit == "weekend" else WEEKDAY_OF[unit[:3]]
+        wide = 2 * _DAY if unit == "weekend" else _DAY
+        day = (
+            _weekday_before(first - wide + _DAY, weekday) if back else _weekday_from(stop, weekday)
+        )
+        return day, day + wide
+    length = timedelta(days=UNIT_DAYS[unit])
+    if unit != "day" and match["number"] is None:
+        return (first - length, first) if back else (stop, stop + length)
+    # 'Two weeks before' is a point in time, and as vague as its unit.
+    number = _number(match["number"])
+    day = first - number * length if back else stop - _DAY + number * length
+    half = timedelta(days=UNIT_DAYS[unit] // 2)
+    return day - half, day + half + _DAY
+
+
+def _weekend(saturday: date) -> Days:
+    return saturday, saturday + 2 * _DAY
+
+
+def _weekday_before(day: date, weekday: int) -> date:
+    """The latest such day of the week before a day."""
+    return day - timedelta(days=(day.weekday() - weekday - 1) % 7 + 1)
+
+
+def _weekday_from(day: date, weekday: int) -> date:
+    """The first such day of the week from a day on."""
+    return day + timedelta(days=(weekday - day.weekday()) % 7)
+
+
+def _number(word: str | None) -> int:
+    if word is None:
+        return 1
+    return int(word) if word.isdigit() else NUMBERS[word.lower()]
+
+
+# The words before a date that say how it is meant. 'by' and 'for' are missing on purpose: they also
+# come before the names April, June and May; 'from' counts only together with a 'to'.
 _BEFORE = re.compile(
     r"(?<!\w)(?P<op>since|before|prior to|until|till|up to|after|between|from|starting|in|on|during"
     r"|around)\s(?:the\s)?(?:(?:early|late|mid|middle of|end of|start of|beginning of)[ -])?$",
@@ -25,7 +142,7 @@ _PART_OF = re.compile(
 _RANGE = re.compile(r"\s*(?:-|–|\b(?:to|until|till|through|and)\b)\s*(?:the\s)?", re.IGNORECASE)
 
 
-# A date stands within the first pages of a text, or there are so many that none is the point.
+# A date is within the first pages of a text, or there are so many that none is the point.
 _MENTIONS_MAX = 200
 
 _DAY = timedelta(days=1)
@@ -45,8 +162,8 @@ class _Reader:
         self.expressions = ExpressionReader(text, now, zone)
 
     def mentions(self, *, bare: bool) -> list[DateMention]:
-        """Read each date with what stands before it and between it and the next."""
-        expressions = self.expressions.read()
+        """Reads each date with the words before it and between it and the next."""
+        expressions = read_relative(self.expressions, self.expressions.read())
         found: list[DateMention] = []
         at = 0
         while at < len(expressions) and len(found) < _MENTIONS_MAX:

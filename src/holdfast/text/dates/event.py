@@ -9,8 +9,8 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from holdfast.text.analysis.word_forms import numbers_in
 from holdfast.text.dates.find import DateMention, find_dates
-from holdfast.text.quantities import numbers_in
 
 # A longer text tells of several things.
 TEXT_CHARS_MAX = 240
@@ -39,6 +39,21 @@ _AHEAD = re.compile(
 _WAS = re.compile(r"(?i)\b(?:was|were|had|went)\b")
 
 
+# Days by their distance from today, in eight languages beside English.
+_DAYS_AWAY = {
+    -2: r"vorgestern|avant-hier|anteayer|antes de ayer|l'altro ieri|anteontem|eergisteren|前天"
+    r"|一昨日|おととい",
+    -1: r"gestern|hier|ayer|ieri|ontem|gisteren|昨天|昨日|きのう",
+    1: r"demain|domani|amanhã|明天|明日|あした",
+    2: r"übermorgen|après-demain|pasado mañana|dopodomani|depois de amanhã|overmorgen|后天|後天"
+    r"|明後日|あさって",
+}
+# 'Hier' is 'here' in German and Dutch: it is a day only in a French sentence.
+_FRENCH = re.compile(
+    r"(?i)\b(?:je|j'ai|j'|nous|on|mon|ma|mes|notre|le|la|les|un|une|est|était|avons)\b"
+)
+
+
 class Event(NamedTuple):
     """The half-open window [since, until) in which something happens."""
 
@@ -54,6 +69,9 @@ def event_in(text: str, *, at: datetime) -> Event | None:
     found = find_dates(text, now=at, zone=at.tzinfo)
     if not found and (ahead := _IN_SOME_DAYS.search(text)) is not None:
         return _in_some_days(ahead, at)
+    if not found and (days := _days_away(text)) is not None:
+        day = at.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=days)
+        return Event(day, day + timedelta(days=1))
     if len(found) != 1 or _OPEN.match(found[0].words):
         return None
     mention = found[0]
@@ -62,6 +80,24 @@ def event_in(text: str, *, at: datetime) -> Event | None:
     if not _FIXED.search(mention.words) and _is_ahead(text, mention) and mention.until <= at:
         return _next(mention)
     return Event(mention.since, mention.until)
+
+
+def _days_away(text: str) -> int | None:
+    """How far the one day is that a statement names in another language; None where it names none,
+    or several."""
+    # The longer words come first: 'avant-hier' has 'hier' in it, and 'depois de amanhã' 'amanhã'.
+    rest = text
+    found: list[int] = []
+    for days in (-2, 2, -1, 1):
+        words = _DAYS_AWAY[days]
+        pattern = re.compile(rf"(?i)(?<![^\W㐀-鿿぀-ヿ])(?:{words})(?![a-zà-ÿ-])")
+        found += [
+            days
+            for match in pattern.finditer(rest)
+            if match[0].lower() != "hier" or _FRENCH.search(text)
+        ]
+        rest = pattern.sub(" ", rest)
+    return found[0] if len(found) == 1 else None
 
 
 def _is_ahead(text: str, mention: DateMention) -> bool:

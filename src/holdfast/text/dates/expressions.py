@@ -325,7 +325,7 @@ class ExpressionReader:
         return date(year, month, min(self.today.day, month_length(year, month)))
 
     def _shy(self, match: re.Match[str], word: str) -> bool:
-        """Whether a word that is also a plain one stands here as the plain one."""
+        """Whether a word that can be a date is an ordinary word here."""
         if word.lower() not in SHY:
             return False
         at = match.start() + match.group().lower().rindex(word.lower())

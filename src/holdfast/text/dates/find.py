@@ -91,8 +91,9 @@ def _check_exists(said: str, year: int, month: int, day: int) -> None:
     )
 
 
-# Every date has one of these words or a year or a slash in it. Most questions have none, and then
-# the large pattern of `pattern` is neither compiled (some milliseconds, once) nor run.
+# Every date has one of these words, a year, or digits with a dash or a slash between them. Most
+# texts have none (8443 is no year), and then the large pattern of `pattern` is neither compiled
+# (some milliseconds, once) nor run.
 _DATE_WORDS = frozenset(
     """
     today yesterday tomorrow tonight morning afternoon evening night day days week weeks weekend
@@ -105,7 +106,7 @@ _DATE_WORDS = frozenset(
     """.split()  # noqa: SIM905 - a list of eighty quoted words is harder to read
 )
 _WORD = re.compile("[a-z]+")
-_NUMBERS = re.compile(r"\d{4}|\d/\d")
+_NUMBERS = re.compile(r"(?:19|20)\d\d|\d{4}-\d|\d/\d")
 
 
 def _may_have_date(text: str) -> bool:

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from holdfast.text.clauses import Clause, clauses_of
+from holdfast.text.analysis.terms import STOP_WORDS, fold
+from holdfast.text.analysis.word_forms import base_form, tense
+from holdfast.text.facts.statements import VERBS, long_forms
+from holdfast.text.grounding.clauses import Clause, clauses_of
 from holdfast.text.grounding.words import NEGATORS, words_of
-from holdfast.text.statements import VERBS, long_forms
-from holdfast.text.terms import STOP_WORDS, fold
-from holdfast.text.word_forms import base_form, tense
 
 # Negation and certainty
 

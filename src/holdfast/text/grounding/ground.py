@@ -16,7 +16,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import NamedTuple
 
-from holdfast.text.clauses import Clause, clauses_of
+from holdfast.text.analysis.terms import fold
+from holdfast.text.analysis.word_forms import base_form, tense
 from holdfast.text.dates import DateMention, find_dates
 from holdfast.text.grounding.claims import (
     CAPITAL,
@@ -30,6 +31,7 @@ from holdfast.text.grounding.claims import (
     same_subject,
     same_verb,
 )
+from holdfast.text.grounding.clauses import Clause, clauses_of
 from holdfast.text.grounding.words import (
     content_words,
     limits_kept,
@@ -41,8 +43,6 @@ from holdfast.text.grounding.words import (
     same_tense,
     words_of,
 )
-from holdfast.text.terms import fold
-from holdfast.text.word_forms import base_form, tense
 
 # Dates
 

@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from holdfast.text.quantities import Number, is_number_word, numbers_in
-from holdfast.text.statements import long_forms
-from holdfast.text.terms import STOP_WORDS, fold, is_unspaced, phrase_terms, terms
-from holdfast.text.word_forms import base_form, tense
+from holdfast.text.analysis.terms import STOP_WORDS, fold, is_unspaced, phrase_terms, terms
+from holdfast.text.analysis.word_forms import Number, base_form, is_number_word, numbers_in, tense
+from holdfast.text.facts.statements import long_forms
 
 _WORD = re.compile(r"[^\W_]+(?:['.+#&/_@:-]+[^\W_]+)*(?:\+\+|#)?|[%€$£]")
 # Words that a claim may add, and words that it may leave out.

@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 
+from holdfast.text.analysis.terms import fold
 from holdfast.text.guard.disguises import decoded, flat, hides_characters, unmasked
 from holdfast.text.guard.rules import RULES, Rule
-from holdfast.text.terms import fold
 
 # Words of people who write about attacks; what such a text quotes is an example.
 _DISCUSSION = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.text.terms import fold
+from holdfast.text.analysis.terms import fold
 
 # Letters that look like Latin ones. Only words that mix alphabets are rewritten.
 _ALIKE = str.maketrans(
@@ -23,7 +23,7 @@ _LEET = re.compile(r"\b(?=\w{0,20}[a-z])(?=\w{0,20}[013457])\w{2,24}")
 _APART = re.compile(r"(?<![^\W_])(?:[a-z][ .\-_*·])(?:[a-z][ .\-_*·]){1,40}[a-z](?![^\W_])")
 _SPACE = re.compile(r"\s+")
 _BLANKS = re.compile(r"[^\S\n]+")
-# Signs that stand between words and mean nothing there.
+# Signs between words that mean nothing there.
 _DASHES = re.compile(r"\s[-–—_.~*|]{2,9}(?=\s)")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{24,4000}={0,2}")
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2}){16,2000}")
@@ -48,7 +48,7 @@ _REVERSED = re.compile("[\u202d\u202e]")
 
 
 def unmasked(folded: str) -> str:
-    """A folded text with letters in the place of what stands for them; its lines stay."""
+    """A folded text with look-alike signs replaced by letters; its lines stay."""
     text = re.sub(r"(?<=\w)(?:…|\.\.\.)", " ", folded)
     if not text.isascii():
         text = _MIXED.sub(lambda word: word[0].translate(_ALIKE), text)

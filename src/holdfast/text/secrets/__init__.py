@@ -21,8 +21,10 @@ from holdfast.text.secrets.rules import (
     TOKENS_BY_CUE,
 )
 
-# What stands in the place of a secret.
+# What replaces a secret.
 PLACEHOLDER = re.compile(r"\[secret:([a-z0-9-]{1,40}):([0-9a-f]{8})\]")
+# The shortest seed phrase of a wallet has twelve words.
+_SEED_WORDS_MIN = 12
 # Shorter texts can hold a PIN at most: 'pin 1234'.
 _CHARS_MIN = 8
 _ESCAPED = "\\_"
@@ -58,7 +60,7 @@ def find(text: str, *, payment_numbers: bool = False) -> list[Found]:
         rules |= {
             rule: None for cue, rules in COMMANDS_BY_CUE if cue in vocabulary for rule in rules
         }
-    # Tokens stand in one piece: only long words can be, or hold, one.
+    # Tokens have no spaces: only long words can be, or hold, one.
     try:
         lengths = bytes(map(len, words))
     except ValueError:  # One is longer than a byte can say.
@@ -86,11 +88,16 @@ def find(text: str, *, payment_numbers: bool = False) -> list[Found]:
 def find_answer(question: str, text: str, *, payment_numbers: bool = False) -> list[Found]:
     """The secrets of a text that answers a question, as 'What is the password?' asks for one."""
     found = find(text, payment_numbers=payment_numbers)
-    if question and _may_name(question.lower()):
-        from holdfast.text.secrets import answers
+    if asks_for_secret(question):
+        from holdfast.text.secrets import sentences
 
-        found += [Found(*one) for one in answers.find_answer(question, text)]
+        found += [Found(*one) for one in sentences.find_answer(question, text)]
     return _apart(found, text) if found else []
+
+
+def asks_for_secret(question: str) -> bool:
+    """Whether what answers this may be a secret, such as 'hunter2' after 'The password?'."""
+    return bool(question) and _may_name(question.lower())
 
 
 def find_over_many_lines(text: str) -> list[Found]:
@@ -109,11 +116,12 @@ def _find_numbers(
     text: str, low: str, words: list[str], lengths: bytes, *, payment_numbers: bool
 ) -> list[Found]:
     """Seed phrases of wallets, and numbers of cards and accounts where they are asked for."""
-    from holdfast.text.secrets.checksummed import find_seed_phrases, may_be_seed_phrase
-
     found = []
-    if may_be_seed_phrase(words, lengths):
-        found += [Found("seed-phrase", *span) for span in find_seed_phrases(low)]
+    if len(words) >= _SEED_WORDS_MIN:
+        from holdfast.text.secrets.checksummed import find_seed_phrases, may_be_seed_phrase
+
+        if may_be_seed_phrase(words, lengths):
+            found += [Found("seed-phrase", *span) for span in find_seed_phrases(low)]
     if payment_numbers:
         from holdfast.text.secrets.checksummed import find_payment_numbers
 
@@ -233,16 +241,57 @@ def _matches(
 
 
 def _apart(found: list[Found], text: str) -> list[Found]:
-    """Of those that overlap the first found, as the rules are in order; none in a placeholder."""
+    """Of those that overlap the first found, as the rules are in order; none in a placeholder. Each
+    goes on to its end, where the pattern of a rule stops before."""
     taken = bytearray(len(text))
     for match in PLACEHOLDER.finditer(text) if "[secret:" in text else ():
         taken[match.start() : match.end()] = b"x" * (match.end() - match.start())
     out = []
     for one in found:
         if taken.find(b"x", one.start, one.end) < 0:
+            end = _end_of(one, text)
+            cut = taken.find(b"x", one.end, end)
+            one = Found(one.kind, one.start, end if cut < 0 else cut)
             taken[one.start : one.end] = b"x" * (one.end - one.start)
             out.append(one)
     return sorted(out, key=lambda one: one.start)
+
+
+# Patterns bound what they match. A value that is at least as long as the smallest bound and goes
+# on behind the match is not over yet.
+_BOUND_CHARS_MIN = 120
+_GOES_ON = re.compile(r"[A-Za-z0-9+/_~%-]*+={0,2}")
+# A long token that goes on in the next line: after the mark of a shell, or alone in its line, as a
+# terminal or an editor breaks what is too wide for it.
+_NEXT_LINE = re.compile(
+    r"(?P<mark>[ \t]?\\)?\r?\n[ \t]*(?P<rest>[A-Za-z0-9+/_-]{8,}={0,2})(?P<alone>(?=\s*?(?:\n|$)))?"
+)
+# Few terminals are narrower, and few lines that somebody has ended are as wide.
+_WIDTH_CHARS_MIN = 70
+# A hash that has a line to itself is no rest of a token of all letters.
+_HEX = re.compile(r"[0-9a-f]+")
+
+
+def _end_of(one: Found, text: str) -> int:
+    """Where a secret really ends: long ones go on behind the bound of a pattern, or in the next
+    line."""
+    end = one.end
+    if end - one.start >= _BOUND_CHARS_MIN:
+        tail = _GOES_ON.match(text, end)
+        end = tail.end() if tail is not None else end
+    if text[end : end + 1] not in ("\n", "\r", "\\", " "):
+        return end
+    from holdfast.text.secrets.checks import is_mixed, is_token
+
+    if not is_token(text[one.start : end]):
+        return end
+    while (line := _NEXT_LINE.match(text, end)) is not None and is_mixed(line["rest"]):
+        width = end - text.rfind("\n", 0, end) - 1
+        is_broken = _WIDTH_CHARS_MIN <= width >= len(line["rest"]) and line["alone"] is not None
+        if line["mark"] is None and not (is_broken and not _HEX.fullmatch(line["rest"])):
+            break
+        end = line.end()
+    return end
 
 
 @cache

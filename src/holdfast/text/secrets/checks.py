@@ -26,6 +26,13 @@ _EXAMPLE = re.compile(
     r"|not.?a.?(?:real|secret)|fake|todo|foo.?bar|lorem|\[secret:",
     re.IGNORECASE,
 )
+# In a long random text, four letters in a row that mean something are chance: of keys of 4,096
+# bits, one in 70 has an 'xxxx', 'todo' or 'fake' in it.
+_EXAMPLE_LONG = re.compile(
+    _EXAMPLE.pattern.replace("x{4,}", "x{8,}").replace("|fake|todo|", r"|\bfake\b|\btodo\b|"),
+    re.IGNORECASE,
+)
+_LONG_CHARS = 64
 # Where the value comes from elsewhere: variables, templates, vaults, paths, calls.
 _REFERENCE = re.compile(
     r"^[<$%{*@/\\~&]|^\W*$|\$\{|\$\(|\{\{|%\(|#\{|<[\w -]+>|\benv\b|environ|getenv|process\."
@@ -72,16 +79,17 @@ _RUNS = re.compile(r"0123456|1234567|abcdefg|abcd1234|deadbeef", re.IGNORECASE)
 
 def is_example(secret: str) -> bool:
     """Whether it says of itself that it is none, or was typed to fill a gap."""
-    return len(set(secret)) < _DISTINCT_MIN or _EXAMPLE.search(secret) is not None
+    words = _EXAMPLE if len(secret) < _LONG_CHARS else _EXAMPLE_LONG
+    return len(set(secret)) < _DISTINCT_MIN or words.search(secret) is not None
 
 
 def is_reference(value: str) -> bool:
     """Whether it names a place where the secret is, and is none itself."""
-    return _REFERENCE.search(value) is not None
+    return _REFERENCE.search(value) is not None and not is_random(value)
 
 
 def entropy(text: str) -> float:
-    """Bits a character, by how often each one stands in the text itself."""
+    """Entropy in bits per character, by the frequencies in the text itself."""
     total = len(text)
     return -sum(n / total * math.log2(n / total) for n in Counter(text).values()) if text else 0.0
 
@@ -95,8 +103,29 @@ def is_mixed(text: str) -> bool:
     return changes >= _CHANGES_MIN * len(text) and entropy(text) >= _ENTROPY_MIN
 
 
+def is_random(text: str) -> bool:
+    """Whether it is base 64 of random bytes, though the slashes in it make it look like a path.
+
+    In the names of a path, a capital comes first and digits last; so what counts is how often a
+    digit is beside a letter, or a capital behind a small letter. Of random bytes it is 0.4."""
+    if len(text) < _RANDOM_CHARS_MIN or _BASE64.fullmatch(text) is None:
+        return False
+    if not (any(map(str.isdigit, text)) and any(map(str.isupper, text))):
+        return False
+    inner = len(_INNER_CHANGE.findall(text))
+    return inner >= _CHANGES_MIN * len(text) and entropy(text) >= _RANDOM_ENTROPY_MIN
+
+
+# 24 characters are 18 bytes; of fewer, words with a number in them are too often taken for one.
+_RANDOM_CHARS_MIN = 24
+# Of 24 random characters it is 4.2 on average.
+_RANDOM_ENTROPY_MIN = 3.7
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
+_INNER_CHANGE = re.compile(r"(?<=\d)[A-Za-z]|(?<=[A-Za-z])\d|(?<=[a-z])[A-Z]")
+
+
 class Strength(Enum):
-    """How little a value looks like ordinary text, without knowing where it stands."""
+    """How little a value looks like ordinary text, without its context."""
 
     NONE = 0  # An example, a reference, a version, a type: never a password.
     WORD = 1  # An ordinary word.
@@ -126,6 +155,8 @@ def strength(value: str) -> Strength:
         return Strength.NUMBER
     if len(bare) < 4 or is_example(value) or is_reference(value):
         return Strength.NONE
+    if is_random(value):
+        return Strength.STRONG
     if bare.lower() in _WORDS or _TECHNICAL.fullmatch(bare) or _NAMES_ITSELF.fullmatch(bare):
         return Strength.NONE
     if _VERSION.fullmatch(bare) or _OTHER_FORMS.fullmatch(bare):
@@ -249,6 +280,17 @@ def is_pem(value: str) -> bool:
     return _KEY_LINE.search(value) is not None
 
 
+def is_encoded_pem(value: str) -> bool:
+    """Whether base 64 holds the beginning of a private key, as in a kubeconfig."""
+    import base64
+    import binascii
+
+    try:
+        return b" PRIVATE KEY-----" in base64.b64decode(value[:88])
+    except (binascii.Error, ValueError):
+        return False
+
+
 _NAMES_ITSELF = re.compile(
     r"[A-Za-z_ -]*(?:pass(?:word|wort|phrase)|secret|token)[A-Za-z_ -]*", re.IGNORECASE
 )
@@ -276,6 +318,7 @@ _COOKIE_ENTROPY_MIN = 3.8
 CHECKS: dict[str, Callable[[str], bool]] = {
     "": lambda _: True,
     "pem": is_pem,
+    "encoded_pem": is_encoded_pem,
     "mixed": is_mixed,
     "token": is_token,
     "password": is_url_password,

@@ -30,10 +30,10 @@ _NO_SECRETS = re.compile(
     re.IGNORECASE,
 )
 _NAME_BEFORE = re.compile(r"[\w.-]{0,40}$")
-# What stands between a name and its value: an assignment with or without a type, a pair in a
-# call, a YAML list of name and value, two attributes of XML, an element.
+# What may be between a name and its value: an assignment with or without a type, a pair in a call,
+# a YAML list of name and value, two attributes of XML, an element.
 _SEPARATOR = re.compile(
-    r"(?i:_?(?:base|value|b64|hex|string|text|1|2))?\\?[\"'`\])*]{0,4}[ \t]{0,4}"
+    r"(?i:[_-]?data|_?(?:base|value|b64|hex|string|text|1|2))?\\?[\"'`\])*]{0,4}[ \t]{0,4}"
     r"(?:(?P<typed>:\s{0,3}[A-Za-z_.]{1,30}(?:\[[^\]\n]{1,40}\])?(?:\s?\|\s?None)?\s{0,3}=)"
     r"|(?P<pair>,[ \t]{0,3}(?=[\"']))"
     r"|(?P<listed>\n[ \t]{0,12}value:)"

@@ -97,7 +97,7 @@ CHANGED_BEHIND = {
     "nl": "veranderd gewijzigd gezet aangepast ingesteld",
 }
 CHANGED_BEHIND_CJK = "(?:に|へ)[ \\t]?(?:変|設定|し|更新)|(?:로|으로)[ \\t]?(?:바꿨|변경)"
-# May stand between the verb and the value.
+# May be between the verb and the value.
 ALREADY = {
     "en": "now still just simply currently probably actually also always again really apparently"
     " the_following as_follows going_to_be been made (?:re)?set_to"

@@ -3,8 +3,8 @@ r"""The shapes of secrets, one row each: kind, cheap cues, pattern.
 A cue is a piece of text in small letters without which the pattern cannot match: a text that holds
 no cue costs a few substring searches and nothing more. Patterns are kept as text and compiled when
 a cue was seen, since compiling all of them would cost a start more than everything else. Where a
-pattern has a group `s`, only that is the secret. What is told by a name in front (`password = …`)
-is in named.py; whether a match is a made-up example, checks.py decides. A test checks the example
+pattern has a group `s`, only that is the secret. Secrets that a name gives away (`password = …`)
+are in named.py; whether a match is a made-up example, checks.py decides. A test checks the example
 of a row, in which the secret is between ⟦ and ⟧.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from holdfast.text.secrets.program_formats import COMMANDS, PLACES, Rule
 
-# What may not stand before or behind a token, or it would be a piece of something longer.
+# What may not be before or after a token, or it would be a piece of something longer.
 _B = r"(?<![A-Za-z0-9_])"
 _E = r"(?![A-Za-z0-9_])"
 _E_DASH = r"(?![A-Za-z0-9_-])"
@@ -22,7 +22,7 @@ _ALNUM = "[A-Za-z0-9]"
 
 
 def _token(kind: str, front: str, rest: str, *, end: str = _E_DASH, cue: str = "") -> Rule:
-    """A token that begins with a fixed text. What may not stand before it is asked behind the text,
+    """A token that begins with a fixed text. What may not be before it is checked after the text,
     so that the search for it is one for plain text."""
     cues = (cue or front.replace("\\", "").lower(),)
     return Rule(kind, cues, f"{front}(?<![A-Za-z0-9_]{front}){rest}{end}")
@@ -58,6 +58,13 @@ RULES: tuple[Rule, ...] = (
         f"{_BEGIN}(?:\\s|\\\\[nr])*[A-Za-z0-9+/=\\s\\\\]{{32,}}",
         "pem",
         spaced=True,
+    ),
+    # In a kubeconfig or a Secret of Kubernetes. This is base 64 of `-----BEGIN `.
+    Rule(
+        "private-key",
+        ("ls0tls1crudjti",),
+        r"LS0tLS1CRUdJTi[A-Za-z0-9+/]{80,}={0,2}",
+        "encoded_pem",
     ),
     Rule(
         "putty-key",

@@ -4,7 +4,8 @@ same words with a negation, another state or another number.
 
 'replaces' is the result only where any reader would agree. What may be true beside the older one,
 or adds to it, is 'contradicts' or 'unrelated'. What somebody can have several of (tools, languages,
-friends) never replaces anything. English only. It does not know who said what, or when.
+friends) never replaces anything. Statements about a home, a name or an employer are understood in
+nine languages, others in English only. It does not know who said what, or when.
 """
 
 from __future__ import annotations
@@ -13,9 +14,27 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from holdfast.text.quantities import is_number_word, numbers_in
-from holdfast.text.sameness import words_key
-from holdfast.text.slots.frames import by_frame, frame_terms, is_close
+from holdfast.text.analysis.spans import fold_in_place
+from holdfast.text.analysis.terms import STOP_WORDS, fold, terms
+from holdfast.text.analysis.word_forms import is_number_word, numbers_in
+from holdfast.text.facts import about_oneself
+from holdfast.text.facts.sameness import words_key
+from holdfast.text.facts.statements import (
+    KEPT_MAX,
+    Statement,
+    core_stems,
+    read,
+    turned_around,
+    without_note,
+)
+from holdfast.text.slots import STATEMENT_CHARS_MAX
+from holdfast.text.slots.frames import (
+    by_frame,
+    frame_terms,
+    is_close,
+    may_be_close,
+    same_topic,
+)
 from holdfast.text.slots.rules import (
     RELATIONS,
     Relation,
@@ -26,7 +45,6 @@ from holdfast.text.slots.rules import (
     index_terms,
     without_when,
 )
-from holdfast.text.slots.search_terms import STATEMENT_CHARS_MAX
 from holdfast.text.slots.values import (
     by_key,
     by_relative,
@@ -35,8 +53,6 @@ from holdfast.text.slots.values import (
     relative_terms,
     slot_terms,
 )
-from holdfast.text.statements import KEPT_MAX, Statement, core_stems, read, turned_around
-from holdfast.text.terms import STOP_WORDS, fold, terms
 
 # Negations
 
@@ -224,6 +240,7 @@ __all__ = [
     "Relation",
     "Slot",
     "Verdict",
+    "begin_alike",
     "can_replace",
     "compare",
     "is_statement",
@@ -257,7 +274,7 @@ def slot_of(text: str) -> Slot | None:
     """The slot that a statement fills; None where no rule matches, or where it no longer holds."""
     if not is_statement(text):
         return None
-    said = read(text)
+    said = read(as_english(text))
     if said.subject == "?" or said.supposed or said.past:
         return None
     found = filled(said)
@@ -280,7 +297,7 @@ def terms_of_replaced(text: str) -> frozenset[frozenset[str]]:
     one of the sets. An empty set is no restriction; where there is no set, it replaces nothing."""
     if not is_statement(text):
         return frozenset()
-    now = read(text)
+    now = read(as_english(text))
     if now.subject == "?" or now.supposed or now.past or now.added:
         return frozenset()
     return frozenset(held for rule in _TERMS_OF_REPLACED for held in rule(now))
@@ -299,7 +316,7 @@ _TERMS_OF_REPLACED = (
 
 def subject_of(text: str) -> str:
     """Whom a statement is about: '' for the owner of the memory, '?' where it is unknown."""
-    return read(text).subject
+    return read(as_english(text)).subject
 
 
 @lru_cache(maxsize=1_024)
@@ -309,7 +326,7 @@ def compare(new: str, old: str) -> Verdict:
         return Verdict("same", "they are the same words")
     if not (is_statement(new) and is_statement(old)):
         return _UNRELATED
-    now, then = read(new), read(old)
+    now, then = read(as_english(new)), read(as_english(old))
     if "?" in (now.subject, then.subject) or now.subject != then.subject:
         return _UNRELATED
     if now.supposed or then.supposed:
@@ -336,9 +353,68 @@ def may_be_about_the_same(new: str, old: str) -> bool:
     return is_close(read(new), read(old))
 
 
+def may_be_about_any(new: str) -> bool:
+    """Whether a new text may be close to any older one, or begin like it: for most longer texts it
+    is certain that none is, before a store is asked."""
+    if not is_statement(new):
+        return False
+    now = read(as_english(new))
+    is_compared = now.subject != "?" and not (now.supposed or now.past or now.added)
+    return is_compared or may_be_close(read(new))
+
+
+def begin_alike(new: str, old: str) -> bool:
+    """Whether two statements begin with the same thing, so that the newer one may be meant to
+    replace the older one if they also mean nearly the same."""
+    return is_statement(new) and is_statement(old) and same_topic(read(new), read(old))
+
+
 def _is_paraphrase(now: Statement, then: Statement) -> bool:
     first, second = core_stems(now.body), core_stems(then.body)
     flags = (now.denied, now.past, now.owned) == (then.denied, then.past, then.owned)
     if not first or first != second or not flags or now.ended != then.ended:
         return False
     return not turned_around(now.body, then.body)
+
+
+# Statements in other languages
+
+
+_ENGLISH = {"name": "Name is {}", "home": "Lives in {}", "moved": "Lives in {}"}
+_EMPLOYED = re.compile(r"\b(?:bei|beim|chez|bij)\b|在.*(?:工作|上班)|(?:働いて|勤めて)")
+# Words in capitals, with the small words of names between them.
+_NAME = re.compile(
+    r"(?:(?:der|die|das|den|la|le|les|el|los|las|il|o|os|as|de|het) )?"
+    r"(?P<name>[^\W\d_a-zß-öø-ÿ][\w'.-]*(?: (?:(?:de|do|da|del|di|van|der|an|am|im|sur|la|le) )?"
+    r"[^\W\d_a-zß-öø-ÿ][\w'.-]*){0,3})"
+)
+_CJK = re.compile(r"[぀-ヿ㐀-鿿]")
+# A longer value is no name.
+_CJK_CHARS_MAX = 12
+
+
+def as_english(text: str) -> str:
+    """A statement about oneself in another language as the English one that fills the same slot:
+    'Ich bin nach Graz gezogen' as 'Lives in Graz'. Only name, home and employer, and only where the
+    value is certain; other text is returned as it is."""
+    plain = without_note(text).strip()
+    found = about_oneself.stated(fold_in_place(plain), plain)
+    if found is None:
+        return text
+    form = _ENGLISH.get(found.slot, "")
+    if found.slot == "work" and _EMPLOYED.search(plain):
+        form = "Works at {}"
+    value = _value(found)
+    return form.format(value) if form and value else text
+
+
+def _value(found: about_oneself.Statement) -> str:
+    """The value, and what else is said after it unless that is a time."""
+    if _CJK.search(found.value):
+        return found.value if len(found.value) <= _CJK_CHARS_MAX else ""
+    name = _NAME.match(found.value)
+    if name is None:
+        return ""
+    rest = "" if found.relative else found.value[name.end() :].strip(" ,")
+    value = name["name"].rstrip(".,")
+    return f"{value}, {rest}" if rest else value

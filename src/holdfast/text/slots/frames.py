@@ -9,10 +9,10 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from holdfast.text.analysis.terms import STOP_WORDS, fold, terms
+from holdfast.text.analysis.word_forms import tense
+from holdfast.text.facts.statements import VERBS, Statement, core_stems
 from holdfast.text.slots.rules import TermSets, Verdict
-from holdfast.text.statements import VERBS, Statement, core_stems
-from holdfast.text.terms import STOP_WORDS, fold, terms
-from holdfast.text.word_forms import tense
 
 # A longer difference makes it another statement.
 _CHUNK_MAX = 3
@@ -44,7 +44,7 @@ _NUMBERED = frozenset(
     option part section article rule figure table milestone iteration round test bus tram
     """.split()  # noqa: SIM905
 )
-# Of what stands behind one of these there may be several.
+# What follows one of these may have several values.
 _SEVERAL_VERBS = frozenset(
     """
     support supports open opens has have includes include accepts accept provides provide offers
@@ -184,19 +184,53 @@ _SHARED_LEAST, _SHARED_BEGUN = 0.6, 0.45
 _SHARED_WORDS = 2
 
 
+def may_be_close(now: Statement) -> bool:
+    """Whether a statement may be close to an older one at all, whatever that says. An event, an
+    addition and a supposition never are."""
+    return not (now.added or now.supposed or (_is_event(_tokens(now.body)) and not now.begun))
+
+
 def is_close(now: Statement, then: Statement) -> bool:
     """Whether a person would look at both to see whether the newer one is meant to replace the
     older one. It is never the reason to replace anything."""
-    if now.added or then.supposed or now.supposed or _is_series(now, then):
+    if then.supposed or not may_be_close(now) or _is_series(now, then):
         return False
     new, old = set(core_stems(_about(now))), set(core_stems(_about(then)))
     shared = len(new & old)
-    if not shared or (_is_event(_tokens(now.body)) and not now.begun):
+    if not shared or new & old <= _change_stems():
+        # 'I moved to Helix' is not about 'Standup moved to 10:00'.
         return False
     share = shared / min(len(new), len(old))
     if now.begun:
         return share >= _SHARED_BEGUN
     return share >= _SHARED_LEAST and shared >= _SHARED_WORDS
+
+
+@lru_cache(maxsize=1)
+def _change_stems() -> frozenset[str]:
+    return frozenset(core_stems("moved switched changed migrated replaced renamed"))
+
+
+# Verbs with which a person lists what they do or have; a second one says nothing of the first.
+_LISTING_VERBS = _SEVERAL_VERBS | frozenset(
+    """
+    like love enjoy hate use want plan prefer visit work play watch eat drink
+    """.split()  # noqa: SIM905
+)
+
+
+def same_topic(now: Statement, then: Statement) -> bool:
+    """Whether two statements begin with the same word of substance: 'The app is written in Flask'
+    and 'The app runs on FastAPI'. Where they also mean nearly the same, they are close."""
+    if then.supposed or not may_be_close(now) or _is_series(now, then):
+        return False
+    new, old = core_stems(_about(now)), core_stems(_about(then))
+    return bool(new and old) and new[0] == old[0] and new[0] not in _listing_stems()
+
+
+@lru_cache(maxsize=1)
+def _listing_stems() -> frozenset[str]:
+    return frozenset(term for verb in _LISTING_VERBS for term in terms(verb))
 
 
 def _is_series(now: Statement, then: Statement) -> bool:

@@ -9,8 +9,8 @@ import re
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from holdfast.text.statements import KEPT_MAX, Statement, core_stems, without_helpers
-from holdfast.text.terms import fold, terms
+from holdfast.text.analysis.terms import fold, terms
+from holdfast.text.facts.statements import KEPT_MAX, Statement, core_stems, without_helpers
 
 # Rules
 
@@ -201,8 +201,10 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "tool",
-        ("use", "using", "switched", "migrated"),
+        ("use", "using", "switched", "migrated", "decided"),
         rf"(?:uses?|using) (?P<value>{_TOOL}){_FOR}"
+        rf"|(?:has |have )?decided to (?:use|go with) (?P<value3>{_TOOL})"
+        rf"(?: (?:for|as|in|on|at) (?P<what3>[^,;]{{2,60}}?))?(?: instead of [^,;]+)?"
         rf"|(?:switched|migrated)(?: over)? to (?P<value2>{_TOOL})"
         rf"(?: (?:for|as) (?P<what2>[^,;]{{2,60}}?))?",
     ),

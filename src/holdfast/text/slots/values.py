@@ -8,7 +8,9 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from holdfast.text.place_names import city_and_country
+from holdfast.text.analysis.terms import fold
+from holdfast.text.facts.statements import Statement, core_stems
+from holdfast.text.slots.place_names import city_and_country
 from holdfast.text.slots.rules import (
     Filled,
     Relation,
@@ -21,8 +23,6 @@ from holdfast.text.slots.rules import (
     plain_value,
     without_when,
 )
-from holdfast.text.statements import Statement, core_stems
-from holdfast.text.terms import fold
 
 # Slots
 

@@ -1,0 +1,191 @@
+"""How an operation of a hub is performed, as its declaration says (`operation`).
+
+It is retried after the store was lost, if nothing of it was written. Around it the hub's files are
+synced: edits in MEMORY.md, INBOX.md and journals are read before it, and the files that the
+declaration names are written after it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import get_ident
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from holdfast import engine
+from holdfast.api.operation import Follow, Operation, has_iterator, operation_of
+from holdfast.engine.upkeep.automatic import note_use
+from holdfast.engine.writing.redacting_store import commits
+from holdfast.errors import StoreError
+from holdfast.files.atomic import is_kept_in_files
+
+if TYPE_CHECKING:
+    from holdfast.api.hub import HubMemory
+    from holdfast.files.file_sync import FileSync
+
+T = TypeVar("T")
+
+# No attempt at a read begins after so long. A store that is gone is waited for in the attempt
+# itself, so a caller waits for about twice as long at most.
+_BEGUN_WITHIN_S = 15.0
+# What is written is waited for longer: a cluster that has lost its primary chooses another only
+# when the lease of the lost one is over, which takes 20 to 30 seconds.
+_WRITES_BEGUN_WITHIN_S = 30.0
+# A fixed pause, as the store itself backs off while it is away. It only prevents two operations
+# that conflicted from conflicting again at once.
+_NAP_S = 0.05
+# The message after a purge where the disk is too full to clear freed pages.
+PURGED = "What was purged is gone"
+
+
+def perform(
+    hub: HubMemory,
+    operation: Operation,
+    method: Callable[..., Any],
+    args: tuple[Any, ...],
+    values: dict[str, Any],
+) -> Any:
+    """What the method returns, performed as it is declared."""
+    if operation.stream and operation.writes:
+        return _stream(hub, operation, method, args, values)
+
+    def run() -> Any:
+        if not operation.sync:
+            return method(hub, *args, **values)
+        with synced(hub, operation):
+            return method(hub, *args, **values)
+
+    if not operation.retry or has_iterator(args, values):
+        return run()
+    return retried(run, writes=operation.writes)
+
+
+def _stream(
+    hub: HubMemory,
+    operation: Operation,
+    method: Callable[..., Any],
+    args: tuple[Any, ...],
+    values: dict[str, Any],
+) -> Iterator[Any]:
+    with synced(hub, operation):
+        yield from method(hub, *args, **values)
+
+
+def retried(work: Callable[[], T], *, writes: bool = False) -> T:
+    """What `work` returns, done again as long as the store was lost before it wrote anything.
+
+    A transaction cannot be run again by the store: it is a `with` block of somebody else's. An
+    operation can, because it is a function; and it may be, if none of its transactions was
+    committed. How a store is lost and found is the store's business: its error says whether another
+    attempt may help (`again`), and whether there is time for one (`late`)."""
+    ends = time.monotonic() + (_WRITES_BEGUN_WITHIN_S if writes else _BEGUN_WITHIN_S)
+    while True:
+        before = commits()
+        try:
+            return work()
+        except StoreError as error:
+            if not error.again or error.late:
+                raise
+            if commits() != before:
+                error.again = False
+                error.command = ""
+                error.hint = "A part of it was written before; look before you do it again."
+                raise
+            if time.monotonic() > ends:
+                raise
+        time.sleep(_NAP_S)
+
+
+@contextmanager
+def synced(hub: HubMemory, operation: Operation) -> Iterator[None]:
+    """Takes in edits of the hub's files before an operation and writes the files that follow it. A
+    hub without files costs one check of its folder."""
+    me = get_ident()
+    if me in hub._syncing:
+        # Operations call each other: only the outermost one looks.
+        yield
+        return
+    caller = hub
+    caller._syncing.add(me)
+    try:
+        hub.core.settings.refresh()
+        sync = None
+        # Edits in files wait until the store can be written.
+        if is_kept_in_files(os.path.dirname(hub.memory_md)) and not _is_read_only(hub):
+            # Files belong to the hub: edits in them are read, and what is written to them is
+            # rendered, in the name of its owner, not of the caller.
+            hub = hub._owner_view
+            hub._look_up()
+            caller.info = hub.info
+            sync = _sync_of(hub)
+        if sync is not None:
+            sync.before()
+            if names := hub._journal_changes.changed(hub.core, hub.id, hub.folder):
+                from holdfast.files.journal import journal
+
+                journal.take_in(hub._journals, names)
+            if sync.decisions():
+                _follow(hub, sync, _decided())
+        yield
+        if sync is not None:
+            _follow(hub, sync, operation)
+        note_use(caller)
+    finally:
+        caller._syncing.discard(me)
+
+
+def _follow(hub: HubMemory, sync: FileSync, operation: Operation) -> None:
+    """Writes the files that follow an operation."""
+    follow = operation.follow
+    if Follow.TOOL_FILES in follow and _has_files(hub):
+        from holdfast.files.tool_files.follow import follow_newest
+
+        sync.note(follow_newest(hub._kept_files))
+    if Follow.JOURNALS in follow:
+        from holdfast.files.journal import journal
+
+        sync.note(journal.follow(hub._journals, purged=operation.purges))
+    if Follow.MEMORY_MD in follow:
+        sync.after(purged=operation.purges)
+    if Follow.INBOX in follow:
+        sync.waiting()
+    if operation.purges:
+        # The base text of the last sync held the purged line, and freed pages still do. Last, since
+        # it may fail on a full disk, and the files must follow all the same.
+        engine.edit.settle(hub.core, PURGED)
+
+
+def _decided() -> Operation:
+    """Decisions that a person made in INBOX.md have the effect of `approve` on the files."""
+    from holdfast.api.hub import HubMemory
+
+    declared = operation_of(HubMemory.approve)
+    assert declared is not None
+    return declared
+
+
+def show_held(hub: HubMemory) -> None:
+    """Writes INBOX.md after an operation that syncs its own files has held something."""
+    sync = _sync_of(hub._owner_view)
+    if sync is not None:
+        sync.waiting()
+
+
+def _is_read_only(hub: HubMemory) -> bool:
+    return getattr(hub.core.store, "read_only", False)
+
+
+def _has_files(hub: HubMemory) -> bool:
+    return os.path.isdir(os.path.join(hub.folder, "files"))
+
+
+def _sync_of(hub: HubMemory) -> FileSync | None:
+    if not is_kept_in_files(os.path.dirname(hub.memory_md)):
+        return None
+    if hub._file_sync is None:
+        from holdfast.files.file_sync import FileSync
+
+        hub._file_sync = FileSync(hub.scope, hub.memory_md)
+    return hub._file_sync

@@ -1,0 +1,300 @@
+"""What agents and their hooks run: hook and session; tools and call, which print the schemas of the
+tools of a dialect and call one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.clock import from_text
+from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.output import counted
+from holdfast.errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from holdfast.agents.toolset import Toolset
+    from holdfast.api.hub import HubMemory
+    from holdfast.edges.cli.call import Call
+
+
+def _hook_options(parser: Parser) -> None:
+    from holdfast.edges.hooks.event import CLIENTS, KINDS
+
+    parser.offer("event", KINDS, metavar="EVENT", help=f"{', '.join(KINDS)}, or the client's name")
+    parser.offer("--client", CLIENTS, metavar="NAME", help="whose event (recognised by its fields)")
+
+
+def _hook(call: Call, args: Namespace) -> int:
+    """Fails open: whatever goes wrong, the client's session goes on."""
+    from holdfast.edges.hooks import error_log, front
+
+    words = [args.event, "--home", call.home]
+    if args.client:
+        words += ["--client", args.client]
+    try:
+        answer = front.run(words)
+        call.out.raw(answer.decode())
+        call.out.stdout.flush()
+    except Exception as error:  # noqa: BLE001  the last stop before the client
+        error_log.note(call.home, args.event, error)
+    return 0
+
+
+# session
+
+
+def _session_options(parser: Parser) -> None:
+    help_ = "its id, or the beginning of it; without it the last one in this folder"
+    parser.add_argument("session", nargs="?", metavar="ID", help=help_)
+    parser.add_argument("--list", action="store_true", help="the sessions that are known")
+
+
+def _session(call: Call, args: Namespace) -> None:
+    from holdfast.edges.hooks.session_state import all_states
+
+    states = all_states(call.home)
+    if args.list:
+        _list(call, [state.body for state in states])
+        return
+    body = _chosen([state.body for state in states], args.session)
+    shown = _injected(call, body)
+    taken = _captured(call, body)
+    if call.out.json:
+        call.out.value({**body, "injected": shown, "captured": taken})
+        return
+    call.out.line(f"{body['client']} session {body['session']}", "bold")
+    call.out.line(f"hub {body['hub']}, in {body['folder']}")
+    ended = f"ended {_time(call, body['ended_at'])}" if body["ended_at"] else "still open"
+    call.out.line(f"began {_time(call, body['started_at'])}, {ended}")
+    turns = counted(body["turns"], "turn")
+    call.out.line(f"{turns} logged, {body['chars']:,} characters injected")
+    at_start = [row for row in shown if row["event"] == "start"]
+    with_prompts = [row for row in shown if row["event"] != "start"]
+    call.out.line(f"Injected at the start ({len(at_start)}):", "bold")
+    for row in at_start:
+        call.out.line(f"  {row['named']}  {row['title']}")
+    call.out.line(f"Injected with prompts ({len(with_prompts)}):", "bold")
+    for row in with_prompts:
+        call.out.line(f"  {row['named']}  {row['title']}  ({row['why']})")
+    call.out.line(f"Captured ({len(taken)}):", "bold")
+    for row in taken:
+        call.out.line(f"  {row['named']}  {row['title']}  ({row['category']})")
+    call.out.note("Change one with `holdfast update` or `holdfast forget`, and its name.")
+
+
+def _list(call: Call, bodies: list[dict[str, Any]]) -> None:
+    rows = [
+        (
+            body["session"],
+            body["client"],
+            body["hub"],
+            body["updated_at"],
+            str(body["turns"]),
+            str(len(body["injected"])),
+        )
+        for body in bodies
+    ]
+    if call.out.json:
+        names = ("session", "client", "hub", "updated_at", "turns", "injected")
+        call.out.value([dict(zip(names, row, strict=True)) for row in rows])
+        return
+    call.out.table(("session", "client", "hub", "last used", "turns", "injected"), rows)
+
+
+def _chosen(bodies: list[dict[str, Any]], wanted: str | None) -> dict[str, Any]:
+    if wanted:
+        found = [body for body in bodies if body["session"].startswith(wanted)]
+    else:
+        here = os.path.realpath(os.getcwd())
+        found = [body for body in bodies if os.path.realpath(body["folder"]) == here] or bodies
+    if not found:
+        raise NotFound(
+            "No session is known." if not wanted else f"There is no session {wanted[:80]!r}.",
+            hint="Hooks make them: `holdfast setup` puts them into your agents, and the next"
+            " session that you start there is the first.",
+        )
+    return found[0]
+
+
+def _injected(call: Call, body: dict[str, Any]) -> list[dict[str, Any]]:
+    """With the title that each memory has now, and the words of turns of the log."""
+    rows = []
+    for row in body["injected"]:
+        try:
+            hub = call.memory.hub(row["hub"])
+            title = _said(call, hub, row["id"]) or hub.get(row["id"]).title
+        except NotFound:
+            title = "(no longer there)"
+        rows.append({**row, "title": " ".join(title.split())[:100]})
+    return rows
+
+
+def _said(call: Call, hub: HubMemory, turn_id: str) -> str:
+    """A turn of the log as a line; empty where this is the id of a memory."""
+    from holdfast.engine.log.turns import turns_by_id
+
+    if not turn_id.startswith("trn_"):
+        return ""
+    turn = turns_by_id(hub.scope, [turn_id]).get(turn_id)
+    if turn is None:
+        raise NotFound(f"There is no turn {turn_id}.")
+    return f"{turn.role}, {call.out.time(turn.at)[:10]}: {turn.content}"
+
+
+def _time(call: Call, text: str) -> str:
+    return call.out.time(from_text(text)) if text else ""
+
+
+def _captured(call: Call, body: dict[str, Any]) -> list[dict[str, Any]]:
+    """What was taken in from the session, in the hub of the project and in the person's own."""
+    rows = []
+    names = dict.fromkeys([body["hub"], call.settings["hub"]])
+    for name in names:
+        try:
+            hub = call.memory.hub(name)
+        except NotFound:
+            continue
+        for memory in hub.list(session=body["session"], order="number"):
+            named = f"#{memory.number}" if name == body["hub"] else f"{name}#{memory.number}"
+            title = " ".join(memory.title.split())[:100]
+            rows.append(
+                {
+                    "hub": name,
+                    "id": memory.id,
+                    "named": named,
+                    "title": title,
+                    "category": memory.category,
+                    "layer": memory.layer,
+                }
+            )
+    return rows
+
+
+def add_dialect(parser: Parser) -> None:
+    """The options that choose the tools."""
+    from holdfast.agents.dialects import NAMES
+
+    parser.offer("--dialect", NAMES, default="holdfast", help="whose tools (holdfast)")
+    parser.add_argument("--all-tools", action="store_true", help="the less usual ones too")
+    parser.add_argument("--read-only", action="store_true", help="only tools that change nothing")
+
+
+def toolset(call: Call, args: Namespace, *, agent: str | None = None) -> Toolset:
+    """The tools that the options choose, on the hub of the call."""
+    from holdfast.agents.desk import Desk
+    from holdfast.agents.dialects import find_dialect
+    from holdfast.agents.toolset import Toolset
+
+    dialect = find_dialect(args.dialect)
+    # A user of the shell may use every hub.
+    hub = call.hub
+    desk = Desk(hub, agent=agent, source="cli", zone=call.out.zone or UTC, every_hub=True)
+    return Toolset(dialect, desk, all_tools=args.all_tools, read_only=args.read_only)
+
+
+def _tools_options(parser: Parser) -> None:
+    from holdfast.agents.schemas import FORMATS
+
+    add_dialect(parser)
+    parser.offer("--format", FORMATS, help="the schemas as JSON, in this form")
+
+
+def _tools(call: Call, args: Namespace) -> None:
+    from holdfast.agents.dialects import NAMES, find_dialect
+    from holdfast.agents.schemas import render
+
+    dialect = find_dialect(args.dialect)
+    offered = dialect.offered(all_tools=args.all_tools, read_only=args.read_only)
+    if args.format:
+        call.out.raw_json(render(offered, args.format))
+        return
+    if call.out.json:
+        call.out.value(render(offered, "json"))
+        return
+    for tool in offered:
+        given = ", ".join(p.name if p.required else f"{p.name}?" for p in tool.parameters)
+        call.out.parts((tool.name, "bold cyan"), (f"({given})", ""))
+        call.out.line(f"    {tool.description.split('. ')[0].rstrip('.')}.")
+    hidden = len(dialect.offered(all_tools=True, read_only=args.read_only)) - len(offered)
+    if hidden:
+        call.out.note(f"{hidden} more with --all-tools.")
+    call.out.note(f"Dialects: {', '.join(NAMES)}.")
+
+
+def _call_options(parser: Parser) -> None:
+    parser.add_argument("tool", metavar="TOOL", help="the tool's name")
+    parser.add_argument(
+        "arguments", nargs="?", metavar="JSON", help="its arguments, as with --args"
+    )
+    add_dialect(parser)
+    parser.add_argument("--args", metavar="JSON", help="its arguments, an object; - reads them")
+    parser.add_argument("--agent", metavar="NAME", help="the agent to note as the source")
+
+
+def _call(call: Call, args: Namespace) -> int:
+    if args.args is not None and args.arguments is not None:
+        raise InvalidInput("The arguments are given twice.", hint="Leave one of them out.")
+    text = args.args or args.arguments or "{}"
+    given = _arguments(sys.stdin.read() if text == "-" else text)
+    # One call from a shell may use any tool: there is no list to keep short for a model.
+    args.all_tools = True
+    reply = toolset(call, args, agent=args.agent).call(args.tool, given)
+    if call.out.json:
+        call.out.value(reply.data, text=reply.text, failed=reply.failed)
+    else:
+        call.out.line(reply.text)
+    return 1 if reply.failed else 0
+
+
+def _arguments(text: str) -> Any:
+    import json
+
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise InvalidInput(
+            f"--args is not JSON: {error}.", hint="""For example --args '{"query": "tabs"}'."""
+        ) from None
+
+
+COMMANDS = (
+    Command(
+        "hook",
+        "Answer an event of an agent; its hooks call this.",
+        "holdfast hook prompt --client claude-code < event.json",
+        _hook_options,
+        _hook,
+        "Events: start, prompt, stop, compact and end, or as the client calls them. A new session\n"
+        "gets what is always kept in mind and where the last one ended; a prompt gets what is\n"
+        "relevant and was not given yet; a turn that ends is logged, once. It never fails: what\n"
+        "goes wrong is a line that `holdfast doctor` shows. `holdfast setup` writes hooks that\n"
+        "start a smaller program than this command, with the same answers.",
+        server="ignored",
+    ),
+    Command(
+        "session",
+        "Show what hooks put into a session of an agent, and what was captured from it.",
+        "holdfast session",
+        _session_options,
+        _session,
+    ),
+    Command(
+        "tools",
+        "The tools that an agent gets, and their schemas.",
+        "holdfast tools --dialect maven --format openai",
+        _tools_options,
+        _tools,
+        "Without --format it lists them for people. The dialect `holdfast` is small on purpose;\n"
+        "the others are those of agents written for other systems.",
+    ),
+    Command(
+        "call",
+        "Call one tool as an agent would.",
+        """holdfast call recall --args '{"query": "tabs or spaces"}'""",
+        _call_options,
+        _call,
+        "Prints what the agent would read. It ends with 1 where the tool answers with an error.",
+    ),
+)

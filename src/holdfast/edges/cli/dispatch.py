@@ -1,0 +1,140 @@
+"""Finds the command, runs it, and turns every error into a message and an exit code. `table` lists
+the commands and the module of each.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from holdfast.errors import HoldfastError, InvalidInput, code_of
+
+# What a shell reports for a program that SIGINT or SIGPIPE ended.
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one command and returns its exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _run(words)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # The reader closed the pipe: what is still in the buffer is dropped.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    except KeyboardInterrupt as interrupted:
+        # A command that can be resumed says how far it came.
+        message = str(interrupted) or "Interrupted; nothing was left half done."
+        return _failed(words, "interrupted", message, "", INTERRUPTED)
+    except HoldfastError as error:
+        if os.environ.get("HOLDFAST_DEBUG"):
+            raise
+        return _failed(
+            words, code_of(error), error.message, error.command or error.hint, error.exit_code
+        )
+    except OSError as error:
+        if os.environ.get("HOLDFAST_DEBUG"):
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        return _failed(words, "os_error", f"{where}{error.strerror or error}.", "", 1)
+    # The last resort: the user gets a sentence, not a traceback.
+    except Exception as error:
+        if os.environ.get("HOLDFAST_DEBUG"):
+            raise
+        return _failed(
+            words,
+            "fault",
+            f"Holdfast has a fault ({type(error).__name__}: {error}).",
+            "Run it again with HOLDFAST_DEBUG=1 to see where, and report it.",
+            1,
+        )
+
+
+def _run(words: list[str]) -> int:
+    ended = words.index("--") if "--" in words else len(words)
+    options = words[:ended]
+    if "--version" in options:
+        from holdfast.edges.cli.version import version
+
+        sys.stdout.write(version(json="--json" in options) + "\n")
+        return 0
+    from holdfast.edges.cli.command import parser_of
+
+    places = _places(options)
+    names = [words[place] for place in places]
+    wants_help = "--help" in options or "-h" in options
+    if not names and options and not wants_help:
+        raise InvalidInput("Say what to do.", hint="`holdfast --help` lists the commands.")
+    if names[:1] == ["help"]:
+        names, places, wants_help = names[1:], places[1:], True
+    if not names:
+        sys.stdout.write(_front(wants_help=wants_help) + "\n")
+        return 0
+    if wants_help:
+        from holdfast.edges.cli.help import help_for
+
+        sys.stdout.write(help_for(names).rstrip("\n") + "\n")
+        return 0
+    from holdfast.edges.cli.table import find
+
+    command, count = find(names)
+    own = places[:count]
+    args = parser_of(command).parse([word for place, word in enumerate(words) if place not in own])
+    from holdfast.edges.cli.call import Call
+
+    with Call(args) as call:
+        call.check_server(command)
+        return command.run(call, args) or 0
+
+
+def _front(*, wants_help: bool) -> str:
+    """What `holdfast` alone prints: in a new home a greeting, else the first commands."""
+    from holdfast.settings.file import home_folder
+
+    home = home_folder()
+    # Seen without importing more: this is the screen of every other day.
+    if not wants_help and not os.path.exists(os.path.join(home, "memory.db")):
+        from holdfast.edges.cli.welcome import is_new, look_around, welcome
+        from holdfast.edges.clients.program import here
+
+        if is_new(home, os.environ):
+            place = here()
+            return welcome(look_around(place), home, place)
+    from holdfast.edges.cli.help import first_screen, overview
+
+    return overview() if wants_help else first_screen()
+
+
+def _places(words: Sequence[str]) -> list[int]:
+    """The positions of the words that are not options: the first of them names the command."""
+    from holdfast.edges.cli.command import VALUED
+
+    places = []
+    skip = False
+    for place, word in enumerate(words):
+        if skip:
+            skip = False
+        elif word in VALUED:
+            skip = True
+        elif not word.startswith("-"):
+            places.append(place)
+    return places
+
+
+def _failed(words: Sequence[str], code: str, message: str, hint: str, exit_code: int) -> int:
+    if "--json" in words:
+        import json
+
+        error = {"code": code, "message": message, "hint": hint}
+        sys.stderr.write(json.dumps({"error": error}, ensure_ascii=False) + "\n")
+    else:
+        from holdfast.text.clean import printable
+
+        sys.stderr.write(printable(f"holdfast: {message}") + "\n")
+        if hint:
+            sys.stderr.write(printable(f"  {hint}") + "\n")
+    return exit_code

@@ -1,0 +1,369 @@
+"""The imports: what other memory programs have stored (import mem0, mcp-memory, …), conversations
+of agents (import claude-code, codex, gemini), and files of instructions (import claude-md)."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.output import counted
+from holdfast.errors import InvalidInput, StoreFull
+from holdfast.importers import importers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from holdfast.api.imports import ImportReport
+    from holdfast.edges.cli.call import Call
+    from holdfast.edges.instructions import FileReport
+    from holdfast.importers.record import Importer
+
+
+# The columns of the table, in its order; a column without any number is left out on a terminal.
+_OUTCOMES = (*("new", "updated", "known", "duplicate", "held", "forgotten", "edited", "refused"),)
+
+
+def _configuring(importer: Importer) -> Callable[[Parser], None]:
+    def configure(parser: Parser) -> None:
+        parser.add_argument("path", metavar="PATH", help=importer.path)
+        parser.add_argument(
+            "--dry-run", action="store_true", help="say what would come in, write nothing"
+        )
+        parser.add_argument("--undo", action="store_true", help="take back the last import of PATH")
+        force = "with --undo: also where something was changed since"
+        parser.add_argument("--force", action="store_true", help=force)
+        if importer.scopes:
+            parser.add_argument(
+                "--split", action="store_true", help=f"a hub for each {importer.scopes}"
+            )
+            parser.add_argument("--only", metavar="NAME", help=f"only this {importer.scopes}")
+        if importer.scopes in ("user", "agent", "namespace"):
+            parser.add_argument(
+                "--merge", action="store_true", help=f"every {importer.scopes} into one hub"
+            )
+        if importer.maps:
+            parser.add_argument(
+                "--map",
+                metavar="FIELDS",
+                help="which column is what, for example text=content,created=date",
+            )
+
+    return configure
+
+
+def _importing(importer: Importer) -> Callable[[Call, Namespace], None]:
+    def run(call: Call, args: Namespace) -> None:
+        if args.undo:
+            _undo(call, importer, args)
+            return
+        split = bool(getattr(args, "split", False))
+        with call.out.progress("import") as step, _resumable():
+            report = call.local.import_from(
+                importer.name,
+                args.path,
+                hub=call.hub.info.name,
+                split=split,
+                merge=bool(getattr(args, "merge", False)),
+                only=getattr(args, "only", None),
+                options=_mapping(getattr(args, "map", None)),
+                dry_run=args.dry_run,
+                progress=step,
+            )
+        _show(call, report, dry_run=args.dry_run)
+        if not args.dry_run:
+            call.embed_left(backlog=True)
+
+    return run
+
+
+@contextmanager
+def _resumable() -> Iterator[None]:
+    """An import writes in batches: a store that is full refuses one of them, and those before it
+    are there."""
+    try:
+        yield
+    except StoreFull as error:
+        error.hint = "Free some space and run it again: what was taken in before is known then."
+        raise
+
+
+def _mapping(text: str | None) -> dict[str, str]:
+    """`text=content,created=date` as a dictionary."""
+    if not text:
+        return {}
+    pairs = [part.partition("=") for part in text.split(",") if part.strip()]
+    if any(not equals or not name.strip() or not column.strip() for name, equals, column in pairs):
+        raise InvalidInput(
+            f"--map {text} is not understood.", hint="Write it like text=content,created=date."
+        )
+    return {name.strip(): column.strip() for name, _, column in pairs}
+
+
+def _undo(call: Call, importer: Importer, args: Namespace) -> None:
+    undone = call.local.undo_import(importer.name, args.path, force=args.force)
+    rows = [(hub, one.change.id, str(len(one.memories))) for hub, one in undone.items()]
+    if call.out.json:
+        names = ("hub", "change", "memories")
+        call.out.value({"undone": [dict(zip(names, row, strict=True)) for row in rows]})
+        return
+    call.out.table(("hub", "change", "memories"), rows)
+
+
+def _show(call: Call, report: ImportReport, *, dry_run: bool) -> None:
+    if call.out.json:
+        call.out.value(_plain(report, dry_run=dry_run))
+        return
+    if not report.rows:
+        call.out.note("There is nothing to take in.")
+    else:
+        used = [
+            name
+            for name in _OUTCOMES
+            if not call.out.terminal or any(row.counts.get(name) for row in report.rows)
+        ]
+        call.out.table(
+            ("hub", "of", *used),
+            [
+                (row.hub, row.scope or "-", *(str(row.counts.get(name, 0)) for name in used))
+                for row in report.rows
+            ],
+        )
+    for row in report.rows if dry_run else ():
+        for title in row.examples:
+            call.out.note(f"For example in {row.hub}: {title}")
+    if report.skipped:
+        call.out.note(f"{counted(report.skipped, 'entry')} of the source left out:")
+    for one in report.notes[:_NOTES_SHOWN]:
+        call.out.note(f"  {one.id}: {one.reason}")
+    if dry_run:
+        call.out.note("Nothing was written. Without --dry-run it is.")
+        return
+    changes = {row.hub: row.change for row in report.rows if row.change}
+    for hub, change in changes.items():
+        call.out.note(f"To take it back: `holdfast undo {change} --hub {hub}`.")
+
+
+# As many of what was left out are named; --json has a hundred.
+_NOTES_SHOWN = 10
+
+
+def _plain(report: ImportReport, *, dry_run: bool) -> dict[str, object]:
+    return {
+        "result": "previewed" if dry_run else "imported",
+        "program": report.program,
+        "path": report.path,
+        "rows": [
+            {
+                "hub": row.hub,
+                "scope": row.scope,
+                **{name: row.counts.get(name, 0) for name in _OUTCOMES},
+                "change": row.change,
+                "examples": list(row.examples),
+            }
+            for row in report.rows
+        ],
+        "skipped": report.skipped,
+        "notes": [one._asdict() for one in report.notes],
+    }
+
+
+def _command(importer: Importer) -> Command:
+    scopes = (
+        f"Each {importer.scopes} there can have a hub of its own: --split. "
+        if importer.scopes
+        else ""
+    )
+    return Command(
+        f"import {importer.name}",
+        f"Take in memories from {importer.title}.",
+        f"holdfast import {importer.name} {importer.example} --dry-run",
+        _configuring(importer),
+        _importing(importer),
+        f"PATH is {importer.path}.\n{scopes}What is known is not taken in again, so it can be\n"
+        "broken off and run again; all of it is one change set, which `holdfast undo` takes back.\n"
+        "In a pipe, a line each: hub, whose, and how many were new, updated, known, duplicate,\n"
+        "held for review, forgotten here, edited here and refused.",
+    )
+
+
+PROGRAMS = tuple(_command(one) for one in importers())
+
+
+def _options(parser: Parser) -> None:
+    parser.add_argument("--dry-run", action="store_true", help="say what there is, take in nothing")
+    parser.add_argument("--undo", action="store_true", help="take the last import back")
+    force = "with --undo: also where something was changed since"
+    parser.add_argument("--force", action="store_true", help=force)
+    parser.add_argument("--from", dest="folder", metavar="FOLDER", help="another home folder")
+
+
+def _importing_agent(client: str) -> Callable[[Call, Namespace], None]:
+    def run(call: Call, args: Namespace) -> None:
+        from holdfast.edges.hooks import past_sessions
+        from holdfast.edges.hooks.memory import open_memory
+
+        if args.undo:
+            with open_memory(call.home, words_only=True) as memory:
+                taken = past_sessions.take_back(memory, client, force=args.force)
+            undone = [(name, "taken back", count) for name, count in taken.items()]
+            _show_conversations(call, undone, ("hub", "what", "memories"))
+            return
+        person = os.path.abspath(os.path.expanduser(args.folder or "~"))
+        found = list(past_sessions.conversations(client, person))
+        if args.dry_run:
+            rows = [(one.folder, one.session, one.turns) for one in found]
+            _show_conversations(call, rows, ("folder", "session", "turns"))
+            if found:
+                call.out.note(f"{_size(rows)}. Nothing was written; without --dry-run it is.")
+            return
+        rows = []
+        with open_memory(call.home, words_only=True) as memory:
+            memory.core.set_worked(True)
+            taking = past_sessions.Import(memory, client)
+            with call.out.progress("import") as step:
+                for number, one in enumerate(found, 1):
+                    name = past_sessions.hub_for(memory, one).name
+                    rows.append((name, one.session, taking.take_in(one)))
+                    step(number, len(found))
+            taking.finish()
+        _show_conversations(call, rows, ("hub", "session", "new turns"))
+        if any(count for *_, count in rows):
+            call.out.note(f"{_size(rows)} taken in; `holdfast list` shows what was noted.")
+            call.out.note(f"To take it back: `holdfast import {NAMES[client]} --undo`.")
+            call.embed_left()
+
+    return run
+
+
+def _size(rows: Sequence[tuple[str, str, int]]) -> str:
+    """`3 conversations with 6 turns`: those that have turns."""
+    counts = [count for *_, count in rows if count]
+    return f"{counted(len(counts), 'conversation')} with {counted(sum(counts), 'turn')}"
+
+
+def _show_conversations(
+    call: Call, rows: list[tuple[str, str, int]], headings: tuple[str, str, str]
+) -> None:
+    if call.out.json:
+        names = ("where", "session", "count")
+        call.out.value([dict(zip(names, row, strict=True)) for row in rows])
+        return
+    if not rows:
+        call.out.note("There is nothing to take in.")
+        return
+    call.out.table(headings, [(*row[:2], str(row[2])) for row in rows])
+
+
+NAMES = {"claude-code": "claude-code", "codex": "codex", "gemini-cli": "gemini"}
+
+AGENTS = tuple(
+    Command(
+        f"import {name}",
+        f"Take in the conversations that {title} has kept on this machine.",
+        f"holdfast import {name} --dry-run",
+        _options,
+        _importing_agent(client),
+        "Each goes to the hub of the repository where it took place, or to your own. Turns are\n"
+        "logged with their times, secrets replaced, and what they say is noted as hooks do it.\n"
+        "What is known is not taken in again: it can be broken off and run again. An import is\n"
+        "one change set, of the same id in each hub: `--undo` takes it back everywhere, and\n"
+        "`holdfast undo ID` in one hub.\n"
+        "In a pipe, a line each: hub (or folder), session, turns that were new.",
+    )
+    for client, name, title in (
+        ("claude-code", "claude-code", "Claude Code"),
+        ("codex", "codex", "Codex"),
+        ("gemini-cli", "gemini", "Gemini CLI"),
+    )
+)
+
+
+_FILE_OUTCOMES = ("new", "updated", "removed", "known", "duplicate", "held", "edited", "forgotten")
+
+
+def _instruction_options(parser: Parser) -> None:
+    parser.add_argument("folder", nargs="?", metavar="FOLDER", help="a project (where you are)")
+    parser.add_argument("--dry-run", action="store_true", help="say what would change, and stop")
+    parser.add_argument("--undo", action="store_true", help="take the last import back")
+    force = "with --undo: also where something was changed since"
+    parser.add_argument("--force", action="store_true", help=force)
+    parser.add_argument("--from", dest="person", metavar="FOLDER", help="another home folder")
+
+
+def _run(call: Call, args: Namespace) -> None:
+    from holdfast.edges import instructions
+
+    if args.undo:
+        taken = instructions.take_back(call.local, force=args.force)
+        if call.out.json:
+            call.out.value([{"hub": hub, "memories": count} for hub, count in taken.items()])
+            return
+        rows = [(hub, str(count)) for hub, count in taken.items()]
+        if rows:
+            call.out.table(("hub", "memories taken back"), rows)
+        else:
+            call.out.note("There is no import to take back.")
+        return
+    person = os.path.abspath(os.path.expanduser(args.person or "~"))
+    folder = os.path.abspath(os.path.expanduser(args.folder or os.getcwd()))
+    reports = instructions.take_in(call.local, person, folder, dry_run=args.dry_run)
+    _show_instructions(call, reports, dry_run=args.dry_run)
+
+
+def _show_instructions(call: Call, reports: list[FileReport], *, dry_run: bool) -> None:
+    counts = [
+        {name: sum(one.outcome == name for one in report.taken) for name in _FILE_OUTCOMES}
+        for report in reports
+    ]
+    if call.out.json:
+        call.out.value(
+            [
+                {"hub": report.hub, "file": report.path, **count, "note": report.note}
+                for report, count in zip(reports, counts, strict=True)
+            ]
+        )
+        return
+    if not reports:
+        call.out.note("There are no files of instructions here.")
+        return
+    shows_all = not call.out.terminal
+    used = [name for name in _FILE_OUTCOMES if shows_all or any(count[name] for count in counts)]
+    rows = [
+        (report.hub, report.path, *(str(count[name]) for name in used))
+        for report, count in zip(reports, counts, strict=True)
+    ]
+    call.out.table(("hub", "file", *used), rows)
+    for report in reports:
+        if report.note:
+            call.out.note(f"{report.path}: {report.note}")
+        if not dry_run:
+            continue
+        changed = [one for one in report.taken if one.memory and one.outcome != "known"]
+        for one in changed[:_NOTES_SHOWN]:
+            assert one.memory is not None
+            call.out.note(f"{one.outcome}: {' '.join(one.memory.content.split())[:100]}")
+    if dry_run:
+        call.out.note("Nothing was written. Without --dry-run it is.")
+    elif any(count[name] for count in counts for name in ("new", "updated", "removed", "held")):
+        call.out.note("To take it back: `holdfast import claude-md --undo`.")
+
+
+INSTRUCTIONS = (
+    Command(
+        "import claude-md",
+        "Take in CLAUDE.md, AGENTS.md, GEMINI.md, Cursor's rules and Claude Code's own memory.",
+        "holdfast import claude-md --dry-run",
+        _instruction_options,
+        _run,
+        "Each bullet and paragraph becomes a memory that names its file and section. Files in\n"
+        "your home go to your own hub, those of a repository to its hub. Run again, it follows\n"
+        "edits: a changed line is a new version of its memory, a line that is gone is archived,\n"
+        "and what you have changed or forgotten here stays so. A run is one change set.\n"
+        "In a pipe, a line each: hub, file, and how many were new, updated, removed, known,\n"
+        "duplicate, held for review, edited here and forgotten here.",
+    ),
+)
+
+COMMANDS = (*AGENTS, *INSTRUCTIONS, *PROGRAMS)

@@ -1,0 +1,289 @@
+"""Upkeep of a hub: the lifecycle, statistics, missing embeddings, the use of language models, and
+the scan for secrets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from holdfast.api.hub import HubMemory
+from holdfast.domain.clock import to_text
+from holdfast.edges.cli import command
+from holdfast.edges.cli.bind import Flags, bound, flag
+from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.doctor import embedding_model
+from holdfast.edges.cli.output import counted, plain_memory
+from holdfast.errors import EmbedderError, InvalidInput
+
+if TYPE_CHECKING:
+    from holdfast import HubMemory
+    from holdfast.domain.hub import Statistics
+    from holdfast.domain.results import UsageRow
+    from holdfast.edges.cli.call import Call
+    from holdfast.engine.upkeep.secret_scan import Secret
+
+
+def _no_options(parser: Parser) -> None:
+    """None of its own."""
+
+
+_LIFECYCLE = Flags(
+    HubMemory.lifecycle,
+    category=flag(about="only what is of this category"),
+    dry_run=flag(about="only say what would move and why"),
+)
+
+
+def _lifecycle(call: Call, args: Namespace) -> None:
+    # The automatic run after a command would apply what a dry run has only listed.
+    call.upkeep = False
+    moves = _LIFECYCLE.run(call, args)
+    if call.out.json:
+        call.out.value(
+            {
+                "dry_run": args.dry_run,
+                "change": moves.change,
+                "moves": [
+                    {"memory": plain_memory(move.memory, call.hub.name)}
+                    | {"to": move.to, "reason": move.reason}
+                    for move in moves
+                ],
+            }
+        )
+        return
+    rows = [(f"#{move.memory.number}", move.to, move.reason, move.memory.title) for move in moves]
+    if rows:
+        call.out.table(("#", "to", "why", "title"), rows)
+    if not rows:
+        call.out.note("Nothing is due.")
+    elif args.dry_run:
+        call.out.note("This was a dry run: nothing has moved.")
+    else:
+        call.out.note(f"To take it back: `holdfast undo {moves.change}`.")
+
+
+# Statistics that are times, and their labels.
+_TIMES = {"oldest": "oldest", "newest": "newest", "lifecycle_at": "last lifecycle run"}
+
+
+def _show_stats(call: Call, args: Namespace, found: Statistics) -> None:
+    plain = found._asdict() | {
+        name: None if (at := getattr(found, name)) is None else to_text(at) for name in _TIMES
+    }
+    if call.out.json:
+        call.out.value(plain)
+        return
+    rows = []
+    for name, value in found._asdict().items():
+        if isinstance(value, dict):
+            rows += [
+                (f"{name.removeprefix('by_')} {key}", str(value[key])) for key in sorted(value)
+            ]
+        elif name in _TIMES:
+            rows.append((_TIMES[name], call.out.time(value)))
+        else:
+            rows.append((name.replace("_", " "), str(value)))
+    call.out.table(("what", "how many"), rows)
+
+
+def _embed(call: Call, args: Namespace) -> None:
+    embedder = call.local.core.embedder
+    if embedder is None:
+        raise EmbedderError("There is no embedding model.", hint=embedding_model(call)["note"])
+    with call.out.progress("embed") as step:
+        made = call.local.embed_missing(step)
+    if call.out.json:
+        call.out.value({"model": embedder.identity, "passages": made})
+    elif call.out.terminal:
+        call.out.line(
+            f"Made the vectors of {counted(made, 'passage')} with {embedder.identity}.", "green"
+        )
+    else:
+        call.out.row("embedded", str(made), embedder.identity)
+
+
+_HEADINGS = ("hub", "day", "pass", "model", "requests", "failed", "tokens in", "tokens out")
+
+
+_USAGE = Flags(HubMemory.usage, days=flag(about="of the last N days (30)"))
+
+
+def _usage_options(parser: Parser) -> None:
+    _USAGE.add_to(parser)
+    parser.add_argument("--all", action="store_true", help="of every hub, not only the one in use")
+
+
+def _usage(call: Call, args: Namespace) -> None:
+    hubs = [call.memory.hub(hub.name) for hub in call.memory.hubs()] if args.all else [call.hub]
+    found = [(hub.name, row) for hub in hubs for row in hub.usage(**_USAGE.values(call, args))]
+    found.sort(key=lambda one: one[1].day, reverse=True)
+    if call.out.json:
+        call.out.value(
+            [{"hub": name, **row._asdict(), "day": row.day.isoformat()} for name, row in found]
+        )
+        return
+    if not found:
+        call.out.note("No language model was asked in that time.")
+        return
+    rows = [_usage_fields(name, row) for name, row in found]
+    call.out.table(_HEADINGS, rows)
+    total = sum(row.tokens_in + row.tokens_out for _, row in found)
+    call.out.note(f"{total:,} tokens in all. Days are those of UTC.")
+
+
+def _usage_fields(hub: str, row: UsageRow) -> tuple[str, ...]:
+    counts = (row.requests, row.failed, row.tokens_in, row.tokens_out)
+    return (hub, row.day.isoformat(), row.work, row.model, *map(str, counts))
+
+
+# As grep and other searchers end where something was found, the other way round: for a script
+# that wants no secrets, finding some is the failure.
+FOUND = 1
+
+_Found: TypeAlias = "tuple[str, Secret]"  # (hub, what)
+
+
+def _options(parser: Parser) -> None:
+    parser.add_argument("--fix", action="store_true", help="replace them, in old versions too")
+    parser.add_argument(
+        "--attachments",
+        action="store_true",
+        help="with --fix, remove attached files that hold some",
+    )
+    parser.add_argument("--all", action="store_true", help="in every hub, not only the one in use")
+    command.add_yes(parser)
+
+
+def _scan(call: Call, args: Namespace) -> int:
+    if call.server:
+        raise InvalidInput(
+            "Secrets are looked for on the machine that has the memory.", hint="Run it there."
+        )
+    if args.attachments and not args.fix:
+        raise InvalidInput(
+            "--attachments removes files, so it needs --fix.", hint="Without it, they are named."
+        )
+    hubs = [call.memory.hub(hub.name) for hub in call.memory.hubs()] if args.all else [call.hub]
+    found, notes = _find(call, hubs)
+    fixable, files = _fixable(found), _attached(found) if args.attachments else 0
+    if args.fix and (fixable or files):
+        call.confirm(_question(fixable, files))
+        changed: list[str] = []
+        for hub in hubs:
+            with call.out.progress("replace") as step:
+                changed += hub.redact_secrets(step, attachments=args.attachments)
+        found, notes = _find(call, hubs)
+        _tell(call, found, changed + notes, replaced=fixable, removed=files)
+    else:
+        _tell(call, found, notes, replaced=0, removed=0)
+    return FOUND if found else 0
+
+
+def _find(call: Call, hubs: list[HubMemory]) -> tuple[list[_Found], list[str]]:
+    """What was found in each hub, and what could not be looked into."""
+    found: list[_Found] = []
+    notes: list[str] = []
+    for hub in hubs:
+        with call.out.progress("scan") as step:
+            found += [(hub.name, one) for one in hub.find_secrets(step, note=notes.append)]
+    return found, notes
+
+
+def _fixable(found: list[_Found]) -> int:
+    return sum(one.times for _, one in found if one.fixable)
+
+
+def _attached(found: list[_Found]) -> int:
+    return len({(hub, one.where) for hub, one in found if one.attached})
+
+
+def _question(fixable: int, files: int) -> str:
+    removed = f"{counted(files, 'attached file')}"
+    replaced = f"Replace {counted(fixable, 'secret')}, also in old versions"
+    if not files:
+        return f"{replaced}, for good?"
+    if not fixable:
+        return f"Remove {removed} for good? No undo brings them back; their memories stay."
+    return f"{replaced}, and remove {removed}, for good? No undo brings them back."
+
+
+def _tell(
+    call: Call, found: list[_Found], notes: list[str], *, replaced: int, removed: int
+) -> None:
+    if call.out.json:
+        left = [{"hub": name, **one._asdict()} for name, one in found]
+        plain = {"replaced": replaced, "removed": removed, "left": left, "notes": notes}
+        call.out.value(plain)
+        return
+    rows = [(name, one.where, one.kind, str(one.times)) for name, one in found]
+    if rows:
+        call.out.table(("hub", "where", "kind", "how many"), rows)
+    for note in notes:
+        call.out.note(note)
+    if replaced:
+        call.out.note(f"{counted(replaced, 'secret')} replaced. Change them where they are used.")
+    if removed:
+        call.out.note(f"{counted(removed, 'attached file')} removed, which cannot be undone.")
+    if not found and not replaced and not removed:
+        elsewhere = " in what was looked at" if notes else ""
+        call.out.note(f"No secrets were found{elsewhere}.")
+    if any(one.fixable for _, one in found):
+        call.out.note("To replace them by placeholders: `holdfast scan --fix`.")
+    if any(one.attached for _, one in found):
+        call.out.note(
+            "Attached files are not changed. To remove those that hold secrets, for good:"
+            " `holdfast scan --fix --attachments`."
+        )
+    if any(not one.fixable and not one.attached for _, one in found):
+        call.out.note("Files of your own are not changed: edit or remove those yourself.")
+
+
+COMMANDS = (
+    Command(
+        "lifecycle",
+        "Cool and archive what is due by the rules.",
+        "holdfast lifecycle --dry-run",
+        _LIFECYCLE.add_to,
+        _lifecycle,
+        "In a pipe, a line per memory: number, its new state, why, title.",
+        server="works",
+    ),
+    bound(
+        "stats",
+        "Count what is in the hub.",
+        "holdfast stats",
+        Flags(HubMemory.statistics),
+        _show_stats,
+        "In a pipe, a line per count: what, how many.",
+    ),
+    Command(
+        "embed",
+        "Make the vectors that are missing; go on where it was broken off.",
+        "holdfast embed",
+        _no_options,
+        _embed,
+        "In a pipe: embedded, how many passages, the model.",
+    ),
+    Command(
+        "usage",
+        "What language models cost, by day, pass and model.",
+        "holdfast usage --days 7",
+        _usage_options,
+        _usage,
+        "Requests and tokens, as the model's server counted them; where it counts nothing, a\n"
+        "guess. `llm.tokens_per_day` sets a limit for a day. In a pipe, a line each: hub, day,\n"
+        "pass, model, requests, failed, tokens in, tokens out.",
+        server="works",
+    ),
+    Command(
+        "scan",
+        "Look for secrets in memories, history, log and files; replace them.",
+        "holdfast scan --fix",
+        _options,
+        _scan,
+        "Says where, of which kind and how many, never what. --fix puts a placeholder in place of\n"
+        "each, in old versions and the log as well, and cannot be undone. Attached files are\n"
+        "looked into too; --fix --attachments removes those that hold secrets, and their memories\n"
+        "stay. What could not be looked into, such as a picture, is noted. Ends with 1 where\n"
+        "secrets are left. In a pipe, a line each: hub, where, kind, how many.",
+    ),
+)

@@ -1,0 +1,246 @@
+"""Asks a warm process of a home to run a reading command, and starts that process.
+
+The warm process (`fork_server`) has Holdfast imported. For each request it forks a child, which
+gets this process's arguments, environment, folder and standard streams, and prints to them itself.
+Where nothing answers, the caller runs the command in its own process. Nothing is imported here that
+is not built in: this runs before every command, and most of what a command costs is imports.
+
+A request is its length and fields with NUL between them. The child replies with its process id, and
+waits for `GO`, which carries the three descriptors: a client that has given up meanwhile runs the
+command itself, and it must not run twice. Then the child says `w` before the first byte it writes,
+and `=` with the exit code at the end. It dies when the connection closes.
+"""
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from _socket import socket
+    from collections.abc import Sequence
+
+# The commands that only read, with the names people know them by elsewhere. A command that writes
+# is not among them: when its child dies, nobody could say whether it may be run again.
+SERVED = frozenset(
+    (
+        *("recall", "search", "find", "query", "get", "show", "view", "list", "ls"),
+        *("related", "timeline", "context", "history", "diff"),
+    )
+)
+VARIABLE = "HOLDFAST_COMMANDS_SERVER"
+# A process without the embedding model is forked three times as fast, so those that do not need it
+# have one of their own.
+WORDS, MEANING = "commands/words", "commands/meaning"
+_BY_MEANING = ("recall", "search", "find", "query", "related", "context")
+# Where a process is too busy or stopped, the command is begun here after this long.
+ACCEPT_S = 0.5
+# How long a child may take to its first byte of output. A command that waits for a slow server or a
+# large store may take long too; it is begun again in this process, and takes what it takes.
+ANSWER_S = 20.0
+# The warm process is started at the second command within this time: one command a day gains
+# nothing from it.
+AGAIN_S = 600
+GO, WRITES, ENDS = b"g", b"w", b"="
+# The variables that an interpreter or a library reads once, at its start: by how they begin, and
+# by their names.
+START_VARIABLES = (
+    *("PYTHON", "LC_", "LD_", "DYLD_", "MALLOC_"),
+    *("OMP_", "OPENBLAS_", "MKL_", "ORT_"),
+)
+START_NAMES = ("LANG", "LANGUAGE")
+# What the warm process needs besides, to find its settings and the embedding model. Everything else
+# stays with the client: keys and passwords among it would be kept for as long as the process runs.
+_KEPT_VARIABLES = ("HOLDFAST_COMMANDS_", "HOLDFAST_EMBED_", "XDG_")
+_KEPT_NAMES = ("HOME", "PATH", "TMPDIR", "TZ", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE")
+_FILE = __file__
+
+
+def is_served(words: "Sequence[str]") -> bool:
+    """Whether the warm process is to be asked to run this command."""
+    # Windows has no fork; on macOS, libraries of the system may hang in a forked process.
+    if sys.platform != "linux" or os.environ.get("HOLDFAST_DEBUG"):
+        return False
+    if os.environ.get(VARIABLE, "true").strip().lower() not in ("true", "1", "yes", "on"):
+        return False
+    return only_reads(words)
+
+
+def only_reads(words: "Sequence[str]") -> bool:
+    """Whether the command is one of those that the warm process runs."""
+    left = iter(words)
+    for word in left:
+        if word in ("--home", "--hub", "--server"):
+            next(left, "")
+        elif not word.startswith("-"):
+            return word in SERVED
+    return False
+
+
+def folder_of(words: "Sequence[str]") -> str:
+    """Which warm process has loaded what the command needs."""
+    return MEANING if "--words" not in words and set(words) & set(_BY_MEANING) else WORDS
+
+
+def home_of(words: "Sequence[str]") -> str:
+    """As `settings.file.home_folder`, with the option of the command line."""
+    given = ""
+    left = iter(words)
+    for word in left:
+        if word == "--":
+            break
+        if word == "--home":
+            given = next(left, "")
+        elif word.startswith("--home="):
+            given = word[7:]
+    chosen = given or os.environ.get("HOLDFAST_HOME") or "~/.holdfast"
+    return os.path.abspath(os.path.expanduser(chosen))
+
+
+def program() -> list[str]:
+    """What two processes have in common that run the same code: the interpreter and the file of
+    this module."""
+    about = os.stat(_FILE)
+    return [sys.executable, sys.version, _FILE, str(about.st_mtime_ns), str(about.st_ino)]
+
+
+def ask(words: "Sequence[str]") -> int | None:
+    """The exit code of the command, which the warm process has run; None where it has not, and
+    nothing was printed."""
+    from holdfast.edges.hooks.front import connect, socket_of
+
+    path = socket_of(home_of(words), folder_of(words))
+    try:
+        connection = connect(path, ACCEPT_S)
+        streams = [stream.fileno() for stream in (sys.stdin, sys.stdout, sys.stderr)]
+        request = _request(words)
+    except (OSError, ValueError, AttributeError):
+        # There is no process, the working folder was deleted, or a stream is closed.
+        return None
+    import _socket
+
+    try:
+        connection.sendall(request)
+        hello = connection.recv(16)
+        if not hello.isdigit():
+            return None
+        # Not earlier: in the queue of a process that has stopped, they would keep pipes open.
+        numbers = b"".join(number.to_bytes(4, sys.byteorder) for number in streams)
+        connection.sendmsg([GO], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers)])
+    except OSError:
+        return None
+    return _wait(connection, int(hello))
+
+
+def _request(words: "Sequence[str]") -> bytes:
+    umask = os.umask(0o077)
+    os.umask(umask)
+    streams = [
+        f"{stream.encoding}:{stream.errors}:{stream.line_buffering:d}"
+        f":{getattr(stream, 'write_through', False):d}"
+        for stream in (sys.stdin, sys.stdout, sys.stderr)
+    ]
+    same = program()
+    head = [str(len(same)), *same, os.getcwd(), str(umask), str(os.nice(0)), *streams]
+    head += [str(len(words)), *words]
+    head += [f"{name}={value}" for name, value in os.environ.items()]
+    fields = "\0".join(head).encode("utf-8", "surrogateescape")
+    return b"%d\n" % len(fields) + fields
+
+
+def _wait(connection: "socket", child: int) -> int | None:
+    """Waits for the exit code; passes Ctrl-C on."""
+    said = b""
+    connection.settimeout(ANSWER_S)
+    while True:
+        try:
+            part = connection.recv(64)
+        except KeyboardInterrupt:
+            _signal(child, 2)
+            continue
+        except TimeoutError:
+            _signal(child, 9)
+            # What it said before it died shows whether it has written anything.
+            connection.settimeout(ACCEPT_S)
+            part = _rest(connection)
+            if WRITES not in said + part:
+                return None
+            part = b""
+        except OSError:
+            part = b""
+        said += part
+        if ENDS in said and said.endswith(b"\n"):
+            return int(said.partition(ENDS)[2])
+        if not part:
+            break
+        if WRITES in said:
+            # As long as the reader of the output takes.
+            connection.settimeout(None)
+    if WRITES not in said:
+        return None
+    sys.stderr.write("holdfast: The warm process died before the answer was complete.\n")
+    sys.stderr.write("  Run the command again.\n")
+    return 1
+
+
+def _rest(connection: "socket") -> bytes:
+    said = b""
+    try:
+        while part := connection.recv(64):
+            said += part
+    except OSError:
+        return said
+    return said
+
+
+def _signal(process: int, number: int) -> None:
+    try:
+        os.kill(process, number)
+    except OSError:
+        return  # it has ended
+
+
+def note_use(words: "Sequence[str]") -> None:
+    """Remembers that a reading command was run here, and starts the warm process at the second one
+    within a while. Whatever goes wrong, the command has succeeded."""
+    home, kind = home_of(words), folder_of(words)
+    folder = os.path.join(home, kind)
+    last = os.path.join(folder, "last-use")
+    try:
+        from time import time
+
+        if os.path.isdir(home):
+            for path in (os.path.dirname(folder), folder):
+                if not os.path.isdir(path):
+                    os.mkdir(path, 0o700)
+        try:
+            age_s = time() - os.stat(last).st_mtime
+        except FileNotFoundError:
+            age_s = AGAIN_S
+            os.close(os.open(last, os.O_CREAT | os.O_WRONLY, 0o600))
+        os.utime(last)
+        if 0 <= age_s < AGAIN_S:
+            _start(home, kind)
+    except (OSError, ValueError, NotImplementedError):
+        pass
+
+
+def _start(home: str, kind: str) -> None:
+    from holdfast.settings import load
+
+    if not load(home)["commands.server"]:
+        return
+    # What this command has imported, so that the next one need not.
+    modules = [name for name in sys.modules if not name.startswith("__")]
+    program = [sys.executable, "-P", "-m", "holdfast.edges.cli.fork_server"]
+    arguments = [*program, home, kind, *modules]
+    nothing = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
+    environ = {name: value for name, value in os.environ.items() if _is_kept(name)}
+    # A session of its own from the first moment on: some agents close the terminal of a command as
+    # soon as it has ended, and that would end what is still in its session.
+    os.posix_spawn(sys.executable, arguments, environ, file_actions=nothing, setsid=True)
+
+
+def _is_kept(name: str) -> bool:
+    """Whether the warm process gets this variable of the command that starts it."""
+    beginnings = START_VARIABLES + _KEPT_VARIABLES
+    return name.startswith(beginnings) or name in START_NAMES + _KEPT_NAMES

@@ -1,0 +1,266 @@
+"""Puts Holdfast's entry into a client's settings and takes it out again.
+
+Each edit is tried in memory first: what comes out must say what the file said before, plus or minus
+the entry, or nothing is written. It decides what happens; the command line prints it.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
+
+from holdfast.edges.clients import settings_file
+from holdfast.edges.clients.clients import Client
+from holdfast.edges.clients.jsonc import Malformed, line_and_column
+from holdfast.edges.clients.program import is_ours
+from holdfast.errors import AlreadyExists, Conflict, InvalidInput, StoreError
+
+# A client that is running may write its file at any time; one that writes it this often in the
+# blink of an eye is not to be won against.
+_TRIES = 5
+
+Result = Literal["added", "updated", "replaced", "unchanged", "removed", "absent"]
+
+
+class Outcome(NamedTuple):
+    """What was done, or would be: the file before and after, and where the backup is."""
+
+    client: Client
+    path: str
+    result: Result
+    entry: Mapping[str, Any] | None
+    before: str
+    after: str | None  # None where the file is gone, or would be
+    backup: str | None = None
+
+    @property
+    def changed(self) -> bool:
+        return self.result not in ("unchanged", "absent")
+
+
+class Found(NamedTuple):
+    """What a file has to say about an entry."""
+
+    path: str
+    state: Literal["ours", "other", "absent", "unreadable"]
+    reason: str = ""
+
+
+def set_up(
+    client: Client,
+    path: str,
+    name: str,
+    line: Sequence[str],
+    *,
+    now: datetime,
+    force: bool = False,
+    dry_run: bool = False,
+) -> Outcome:
+    """Makes the entry of that name start this command line. The caller holds the lock."""
+
+    def edit(text: str) -> Outcome:
+        return _with_entry(client, path, text, name, line, force=force)
+
+    return _written(client, path, edit, now=now, dry_run=dry_run)
+
+
+def tear_down(
+    client: Client,
+    path: str,
+    name: str,
+    *,
+    now: datetime,
+    force: bool = False,
+    dry_run: bool = False,
+) -> Outcome:
+    """Takes the entry of that name out, if it is ours. The caller holds the lock."""
+
+    def edit(text: str) -> Outcome:
+        return _without_entry(client, path, text, name, force=force)
+
+    return _written(client, path, edit, now=now, dry_run=dry_run)
+
+
+def look(client: Client, path: str, name: str) -> Found:
+    """Whether a file has an entry of that name, and whose it is."""
+    try:
+        data = settings_file.read(path)
+        value = _parsed(client, path, settings_file.decode(path, data or b""))
+        at = client.path(name, value)
+        entry = _at(value, at)
+    except (InvalidInput, StoreError) as error:
+        return Found(path, "unreadable", error.message)
+    if entry is None:
+        return Found(path, "absent")
+    return Found(path, "ours" if is_ours(entry) else "other")
+
+
+def rendered(client: Client, name: str, line: Sequence[str]) -> str:
+    """The entry as a person would paste it."""
+    entry = client.entry(line)
+    text: str = client.format.render((*client.holder, name), entry.fields | entry.first)
+    return text
+
+
+def _written(
+    client: Client,
+    path: str,
+    edit: Callable[[str], Outcome],
+    *,
+    now: datetime,
+    dry_run: bool,
+) -> Outcome:
+    for _ in range(_TRIES):
+        data = settings_file.read(path)
+        outcome = edit(settings_file.decode(path, data or b""))
+        if not outcome.changed or dry_run:
+            return outcome
+        try:
+            if outcome.after is None:
+                settings_file.remove(path, old=data or b"")
+                return outcome
+            new = outcome.after.encode()
+            return outcome._replace(backup=settings_file.write(path, new, old=data, now=now))
+        except settings_file.Moved:
+            continue
+    raise Conflict(
+        f"{path} is being written by another program all the time; nothing was changed.",
+        hint=f"Quit {client.title} and try again.",
+    )
+
+
+def _with_entry(
+    client: Client, path: str, text: str, name: str, line: Sequence[str], *, force: bool
+) -> Outcome:
+    value = _parsed(client, path, text)
+    at = client.path(name, value)
+    entry = client.entry_at(at, line)
+    old = _at(value, at)
+    whole = entry.fields | entry.first
+    if old is None:
+        new = _edited(path, text, client.format.with_value, text, at, whole)
+        return _checked(Outcome(client, path, "added", whole, text, new), value, at, whole)
+    if is_ours(old):
+        new = _edited(path, text, client.format.with_fields, text, at, entry.fields)
+        result: Result = "unchanged" if new == text else "updated"
+        kept = dict(old) | entry.fields
+        return _checked(Outcome(client, path, result, kept, text, new), value, at, kept)
+    if not force:
+        raise AlreadyExists(
+            f"{path} has an entry `{name}` that Holdfast did not write.",
+            hint="Give ours another name with --name, or say --force to replace it.",
+        )
+    cleared = _edited(path, text, client.format.without, text, at)
+    new = _edited(path, text, client.format.with_value, cleared, at, whole)
+    return _checked(Outcome(client, path, "replaced", whole, text, new), value, at, whole)
+
+
+def _without_entry(client: Client, path: str, text: str, name: str, *, force: bool) -> Outcome:
+    value = _parsed(client, path, text)
+    at = client.path(name, value)
+    old = _at(value, at)
+    if old is None:
+        return Outcome(client, path, "absent", None, text, text)
+    if not is_ours(old) and not force:
+        raise Conflict(
+            f"{path} has an entry `{name}` that Holdfast did not write; it was left alone.",
+            hint="Name ours with --name, or say --force to take this one out.",
+        )
+    befores = _befores(client, path, name)
+    for before in befores:
+        # Nothing has happened to the file since: it gets back what it was, to the letter.
+        if _gives(client, before, at, old, text):
+            return Outcome(client, path, "removed", None, text, before)
+    if not befores and not os.path.islink(path) and text == client.format.render(at, old):
+        # The file is what we made of none.
+        return Outcome(client, path, "removed", None, text, None)
+    new = _edited(path, text, client.format.without, text, at)
+    values = [_parsed(client, path, before) for before in befores]
+    for end in range(len(at) - 1, 0, -1):
+        # An object that is empty now was made for the entry, unless it was there all along.
+        was_there = values and all(_at(one, at[:end]) is not None for one in values)
+        if was_there or _at(_parsed(client, path, new), at[:end]) != {}:
+            break
+        new = _edited(path, new, client.format.without, new, at[:end])
+    return _checked(Outcome(client, path, "removed", None, text, new), value, at, None)
+
+
+def _gives(client: Client, before: str, at: Sequence[str], entry: Any, text: str) -> bool:
+    """Whether a text becomes another one when the entry is put into it."""
+    try:
+        return bool(client.format.with_value(before, at, entry) == text)
+    except Malformed:
+        return False
+
+
+def _befores(client: Client, path: str, name: str) -> list[str]:
+    """What backups say the file was before it had the entry, newest first."""
+    texts = []
+    for backup in settings_file.backups(path):
+        try:
+            text = settings_file.decode(backup, settings_file.read(backup) or b"")
+            value = _parsed(client, backup, text)
+        except (InvalidInput, StoreError):
+            continue
+        if _at(value, client.path(name, value)) is None:
+            texts.append(text)
+    return texts
+
+
+def _checked(outcome: Outcome, value: dict[str, Any], at: Sequence[str], entry: Any) -> Outcome:
+    """The outcome, if the new text says what the old one did but for the entry."""
+    wanted = copy.deepcopy(value)
+    _put(wanted, at, entry)
+    says = outcome.client.format.parse(outcome.after)
+    if _without_empty(says, at) != _without_empty(wanted, at):
+        raise StoreError(
+            f"{outcome.path} cannot be changed without touching other parts of it; it was left"
+            " as it is.",
+            hint="Add or remove the entry yourself: --print shows it.",
+        )
+    return outcome
+
+
+def _put(value: dict[str, Any], at: Sequence[str], entry: Any) -> None:
+    holder = value
+    for key in at[:-1]:
+        holder = holder.setdefault(key, {})
+    holder.pop(at[-1], None)
+    if entry is not None:
+        holder[at[-1]] = entry
+
+
+def _without_empty(value: dict[str, Any], at: Sequence[str]) -> dict[str, Any]:
+    """The value without objects on the path that have nothing in them."""
+    for end in range(len(at) - 1, 0, -1):
+        if _at(value, at[:end]) == {}:
+            _put(value, at[:end], None)
+    return value
+
+
+def _at(value: Any, at: Sequence[str]) -> Any:
+    for key in at:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(key)
+    return value
+
+
+def _parsed(client: Client, path: str, text: str) -> dict[str, Any]:
+    value: dict[str, Any] = _edited(path, text, client.format.parse, text)
+    return value
+
+
+def _edited(path: str, text: str, edit: Callable[..., Any], *given: Any) -> Any:
+    """The result of the edit; an error in the text is raised with its line and column."""
+    try:
+        return edit(*given)
+    except Malformed as error:
+        line, column = line_and_column(text, error.at)
+        raise InvalidInput(
+            f"{path} cannot be used as it is: line {line}, column {column}: {error.reason}.",
+            hint="It was left as it is. Mend it, or add the entry yourself: --print shows it.",
+        ) from None

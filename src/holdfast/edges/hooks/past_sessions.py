@@ -1,0 +1,157 @@
+"""The conversations that agents have kept on this machine, before hooks were there: which there
+are, and how they are taken in. A turn that is known already is not taken in again, so that an
+import can be broken off and begun anew."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from holdfast.api.hub import HubMemory
+from holdfast.api.memory import Holdfast
+from holdfast.api.project_hub import ProjectHub
+from holdfast.edges.hooks import transcripts
+from holdfast.edges.hooks.respond import log_turn
+from holdfast.edges.project import hub_here, project_of
+from holdfast.engine.core import Scope
+from holdfast.engine.jobs.queue import JOURNAL
+from holdfast.engine.log import import_run
+from holdfast.engine.log.import_run import Run
+from holdfast.passes.work import work_until_done
+
+# Where each client keeps its transcripts, below the person's home.
+_PATTERNS = {
+    "claude-code": (".claude", "projects", "*", "*.jsonl"),
+    "codex": (".codex", "sessions", "*", "*", "*", "rollout-*.jsonl"),
+    "gemini-cli": (".gemini", "tmp", "*", "chats", "session-*.jsonl"),
+}
+# The head of a session is in its first lines.
+_HEAD_LINES = 20
+# Less than the queue of notes may hold.
+_BATCH = 50
+
+
+class Conversation(NamedTuple):
+    """A transcript: whose it is, which session, where it took place, and how many turns it has."""
+
+    client: str
+    path: str
+    session: str
+    folder: str
+    turns: int
+
+
+def transcript_files(client: str, person: str) -> list[str]:
+    """The transcripts that a client has kept, not yet opened."""
+    return glob.glob(os.path.join(glob.escape(person), *_PATTERNS[client]))
+
+
+def conversations(client: str, person: str) -> Iterator[Conversation]:
+    """What a client has kept, oldest first."""
+    for path in sorted(transcript_files(client, person), key=os.path.getmtime):
+        with suppress(OSError):
+            turns, _ = transcripts.read_turns(client, path)
+            session, folder = _head(client, path)
+            folder = folder or next((turn.folder for turn in turns if turn.folder), "")
+            if turns and session:
+                yield Conversation(client, path, session, folder, len(turns))
+
+
+def _head(client: str, path: str) -> tuple[str, str]:
+    """The session and the folder, as the file or its place says."""
+    if client == "claude-code":
+        return os.path.splitext(os.path.basename(path))[0], ""
+    session = folder = ""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        for _, line in zip(range(_HEAD_LINES), file, strict=False):
+            with suppress(ValueError):
+                row: Any = json.loads(line)
+                given = row.get("payload", row) if isinstance(row, dict) else {}
+                if isinstance(given, dict):
+                    named = given.get("session_id") or given.get("id") or given.get("sessionId")
+                    session = session or (str(named) if "$set" not in row and named else "")
+                    folder = folder or str(given.get("cwd") or "")
+    if client == "gemini-cli":
+        with (
+            suppress(OSError),
+            open(
+                os.path.join(os.path.dirname(os.path.dirname(path)), ".project_root"),
+                encoding="utf-8",
+            ) as file,
+        ):
+            folder = file.read().strip()
+    return session, folder
+
+
+def hub_for(memory: Holdfast, one: Conversation) -> HubMemory:
+    """The hub of the repository where it took place; the person's own where that is gone."""
+    is_there = os.path.isdir(one.folder) and project_of(one.folder) is not None
+    return hub_here(memory, folder=one.folder)[0] if is_there else memory.hub()
+
+
+class Import:
+    """One run over conversations of a client: what is noted of them, in whichever hubs, is one
+    change set of the same id in each."""
+
+    def __init__(self, memory: Holdfast, client: str) -> None:
+        self._memory, self._client = memory, client
+        scopes = [memory.hub(hub.name).scope for hub in memory.hubs()]
+        found = (import_run.interrupted(scope, client) for scope in scopes)
+        self.change = next(filter(None, found), None) or memory.core.ids.next("chg")
+        self._runs: dict[str, tuple[Scope, Run]] = {}
+
+    def take_in(self, one: Conversation) -> int:
+        """Logs the turns that are new and notes what they say; how many that were."""
+        hub = hub_for(self._memory, one)
+        scopes = [each.scope for each in _hubs_of(hub)]
+        for scope in scopes:
+            _, run = self._runs.get(scope.hub_id) or (
+                scope,
+                import_run.begin(scope, self._client, self.change),
+            )
+            run = import_run.begin_session(scope, run, one.session)
+            self._runs[scope.hub_id] = (scope, run)
+        count = 0
+        turns, _ = transcripts.read_turns(one.client, one.path)
+        for start in range(0, len(turns), _BATCH):
+            batch = turns[start : start + _BATCH]
+            count += sum(
+                log_turn(hub, one.client, one.session, turn, folder=one.folder, run=self.change)
+                for turn in batch
+            )
+            # The queue is short, and drops its oldest.
+            work_until_done(self._memory.core, self._memory.home, works=(JOURNAL,))
+        for scope in scopes:
+            run = import_run.end_session(scope, self._runs[scope.hub_id][1], one.session)
+            self._runs[scope.hub_id] = (scope, run)
+        return count
+
+    def finish(self) -> None:
+        """Ends the run: the next one is another change set."""
+        for scope, run in self._runs.values():
+            import_run.finish(scope, run)
+
+
+def take_back(memory: Holdfast, client: str, *, force: bool = False) -> dict[str, int]:
+    """Undoes the last import of a client in every hub, and drops the turns that it logged; by hub,
+    how many memories that were."""
+    scopes = {hub.name: memory.hub(hub.name).scope for hub in memory.hubs()}
+    runs = {name: import_run.last_run(scope, client) for name, scope in scopes.items()}
+    last = max((run.change_id for run in runs.values() if run is not None), default="")
+    taken: dict[str, int] = {}
+    for name, run in runs.items():
+        if run is not None and run.change_id == last:
+            undone = import_run.undo(scopes[name], run, force=force)
+            taken[name] = 0 if undone is None else len(undone.memories)
+            memory.hub(name).list(limit=1)
+    return taken
+
+
+def _hubs_of(hub: HubMemory) -> list[HubMemory]:
+    """A project's hub and the person's own beside it."""
+    own = hub.own if isinstance(hub, ProjectHub) else None
+    return [one for one in (hub, own) if one is not None]

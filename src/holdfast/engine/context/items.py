@@ -1,0 +1,173 @@
+"""What goes into a block: standing facts, which an agent should know whatever is asked; the text of
+a hit (all of it, or the sentences of a long text that are nearest to the question); turns, marked
+where another fact has replaced what they say; and which memories of an earlier block have changed
+since."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import Recalled
+from holdfast.engine.core import Scope
+from holdfast.text.analysis.terms import terms
+
+if TYPE_CHECKING:
+    from holdfast.domain.query import Hit
+    from holdfast.domain.records import Turn
+
+
+# What a person is and wants, what they do as a rule, and what holds for their project; in this
+# order where there is no room for all of it.
+CATEGORIES = ("core", "preference", "routine", "person", "project", "decision")
+
+
+def is_standing(memory: Memory) -> bool:
+    """Whether it belongs into a block that is built for a question it does not answer."""
+    return memory.pinned or memory.category in CATEGORIES or memory.kind == "procedural"
+
+
+def by_weight(memories: Iterable[Memory]) -> list[Memory]:
+    """Those that matter most first; among equals, in the order in which they come."""
+    return sorted(filter(is_standing, memories), key=_weight)
+
+
+def _weight(memory: Memory) -> int:
+    if memory.pinned:
+        return -1
+    if memory.category in CATEGORIES:
+        return CATEGORIES.index(memory.category)
+    return CATEGORIES.index("routine")
+
+
+# A line has at least this many characters, however small the budget: a sentence or two.
+CHARS_LEAST = 160
+# And at most this many: about what one vector covers.
+CHARS_MOST = 360
+# A block holds about this many lines that answer.
+_LINES = 9
+_CUT = "…"
+_SENTENCE = re.compile(r"[^.!?…。！？\n]*+(?:[.!?…。！？]++[\"'”’)\]]*+(?=\s|$)|[。！？]|\n|$)")
+
+
+def line_chars(limit: int) -> int:
+    """How long a quotation may be in a block of this many characters."""
+    return min(CHARS_MOST, max(CHARS_LEAST, limit // _LINES))
+
+
+def quoted(hit: Hit, asked: Sequence[str], chars: int) -> str:
+    """The passage on one line where it is short; else the window that is nearest to the question,
+    and of that the sentences that hold most of the question's words."""
+    content = hit.memory.content
+    start, end = hit.passage.start, hit.passage.end
+    if end - start > chars and hit.window is not None:
+        start, end = hit.window
+    if end - start > chars:
+        start, end = _best_sentences(content, start, end, set(asked), chars)
+    text = " ".join(content[start:end].split())
+    before = _CUT if content[:start].strip() else ""
+    after = _CUT if content[end:].strip() else ""
+    return f"{before}{text}{after}"
+
+
+def _best_sentences(
+    text: str, start: int, end: int, asked: set[str], chars: int
+) -> tuple[int, int]:
+    """The run of whole sentences within so many characters that holds most of the words; the first
+    of equals. One sentence that is too long is cut."""
+    spans = [
+        (start + found.start(), start + found.end())
+        for found in _SENTENCE.finditer(text[start:end])
+        if found.group().strip()
+    ]
+    held = [asked & set(terms(text[first:last])) for first, last in spans]
+    best, best_merit = (start, min(end, start + chars)), (-1, 0)
+    for one in range(len(spans)):
+        words: set[str] = set()
+        for two in range(one, len(spans)):
+            length = spans[two][1] - spans[one][0]
+            if length > chars and two > one:
+                break
+            words |= held[two]
+            # Of runs with the same words, the longer one says more.
+            merit = (len(words), min(length, chars))
+            if merit > best_merit:
+                best_merit = merit
+                best = (spans[one][0], min(spans[two][1], spans[one][0] + chars))
+    return best
+
+
+# How much of the words of the fact a turn has to hold; as noted, they differ a little.
+_HELD = 0.75
+# The same turn in the logs of two hubs has not quite the same time.
+_SAME_MOMENT = timedelta(seconds=5)
+MARK = "since corrected"
+
+
+class CorrectedFact(NamedTuple):
+    """A fact that no longer holds: its words, and when it was corrected."""
+
+    words: tuple[str, ...]
+    turn: str
+    until: datetime
+
+
+def corrected_in(scope: Scope, found: Recalled) -> list[CorrectedFact]:
+    """The facts that fit the question and that others have taken the place of."""
+    old = found.superseded
+    if not old:
+        return []
+    with scope.read() as reader:
+        ids = [memory.superseded_by or "" for memory in old]
+        newer = reader.memories_by_id(scope.hub_id, ids)
+        said = reader.turns_by_id(
+            scope.hub_id, [one.origin.turn for one in newer.values() if one.origin is not None]
+        )
+    out = []
+    for memory in old:
+        successor = newer.get(memory.superseded_by or "")
+        if successor is None:
+            continue
+        turn = said.get(successor.origin.turn) if successor.origin is not None else None
+        until = successor.created_at if turn is None else turn.at
+        origin = "" if memory.origin is None else memory.origin.turn
+        out.append(CorrectedFact(tuple(sorted(set(terms(memory.content)))), origin, until))
+    return out
+
+
+def is_corrected(turn: Turn, outdated: Sequence[CorrectedFact]) -> bool:
+    """Whether a turn says something that was corrected after it."""
+    earlier = [one for one in outdated if turn.at + _SAME_MOMENT < one.until]
+    if not earlier:
+        return False
+    words = frozenset(terms(turn.content))
+    return any(
+        one.turn == turn.id
+        or (one.words and len(words.intersection(one.words)) >= _HELD * len(one.words))
+        for one in earlier
+    )
+
+
+# Turns of the log have no versions: a turn is there or it is not.
+TURN_VERSION = 0
+
+
+def outdated(scope: Scope, versions: Mapping[str, int]) -> set[str]:
+    """The ids of those memories and turns, by the version that was shown, which have been changed,
+    superseded, forgotten, held for review or deleted since."""
+    turns = [name for name, version in versions.items() if version == TURN_VERSION]
+    with scope.read() as reader:
+        memories = reader.memories_by_id(
+            scope.hub_id, [one for one in versions if one not in turns]
+        )
+        known_turns = reader.turns_by_id(scope.hub_id, turns)
+    now = scope.now()
+    current = {
+        one.id
+        for one in memories.values()
+        if one.version == versions[one.id] and one.visible and one.current(now)
+    }
+    return set(versions) - current - set(known_turns)

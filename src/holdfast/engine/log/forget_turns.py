@@ -1,0 +1,161 @@
+"""Forgetting what was said: the last hour, a session, or everything about a word.
+
+Turns go for good, with their passages, terms and vectors, with notes of them that wait in the
+queue, and with the words of them that are shown in counts. Memories that were made from them are
+forgotten in one change set that can be undone, or purged. A dry run tells what would go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from holdfast.domain.memory import TURN
+from holdfast.domain.query import EVERYTHING, Filter
+from holdfast.domain.results import ForgottenTurns
+from holdfast.engine.core import Scope
+from holdfast.engine.jobs import queue
+from holdfast.engine.log.turns import clean_session
+from holdfast.engine.upkeep import capture_stats
+from holdfast.engine.writing import edit
+from holdfast.errors import InvalidInput
+from holdfast.store.values import TermQuery, TextQuery
+from holdfast.text import clean
+from holdfast.text.analysis.terms import query_terms, terms, trigram_text
+
+if TYPE_CHECKING:
+    from holdfast.domain.memory import Memory
+    from holdfast.store.base import Reader, Writer
+
+_ABOUT_CHARS_MAX = 200
+# As many as a search may find; of more, the next call forgets the rest and says so.
+_FOUND_MAX = 100_000
+_BATCH = 500
+# A turn makes fewer memories: facts and their lines in the journal.
+_LAST_MAX = 50
+_TURNS_ONLY = Filter(layers=(TURN,), turns=True)
+
+
+def forget_turns(
+    scope: Scope,
+    *,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    session: str | None = None,
+    about: str | None = None,
+    purge: Callable[[list[str], str], object] | None = None,
+    dry_run: bool = False,
+    reason: str = "",
+) -> ForgottenTurns:
+    """Forgets turns that meet all conditions, and the memories made from them; with `about`, also
+    memories that hold the words. At least one condition is needed. `purge` removes memories for
+    good, with what files hold of them; it is given their ids and the reason."""
+    begins, ends = clean.clean_time(since), clean.clean_time(until)
+    name = clean_session(session)
+    words = _words(about)
+    if begins is None and ends is None and name is None and not words:
+        raise InvalidInput(
+            "Say what to forget: since a time, until a time, a session, or about a word."
+        )
+    scope.require("write")
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        ids = reader.turn_ids(scope.hub_id, session=name, since=begins, until=ends)
+        if words:
+            held = _holding(reader, scope.hub_id, about or "", words)
+            ids = [one for one in ids if one in held]
+        memories = _made_from(reader, scope.hub_id, set(ids))
+        if words and begins is None and ends is None and name is None:
+            memories = _with_those_about(reader, scope.hub_id, memories, about or "", words)
+        shown = reader.turns_by_id(scope.hub_id, ids[-_BATCH:])
+    told = ForgottenTurns(len(ids), tuple(shown.values()), tuple(memories), dry_run)
+    if dry_run:
+        return told
+    scope.core.require("manage")
+    doomed = [memory.id for memory in memories]
+    # Memories first: whoever is cut off here finds the same turns again.
+    if doomed:
+        why = reason or "its turns were forgotten"
+        _ = purge(doomed, why) if purge is not None else edit.forget(scope, doomed, why)
+    for start in range(0, len(ids), _BATCH):
+        with scope.write() as writer:
+            drop(scope, writer, ids[start : start + _BATCH])
+    edit.settle(scope.core, "The turns are forgotten")
+    return told
+
+
+def forget_last(
+    scope: Scope, session: str, *, dry_run: bool = False, reason: str = ""
+) -> list[Memory]:
+    """Forgets the memories that were made from the last thing said in a session."""
+    name = clean_session(session)
+    if name is None:
+        raise InvalidInput("Name the session whose last memories are to be forgotten.")
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        wanted = Filter(session=name)
+        found = reader.memories(scope.hub_id, wanted, order="newest", after=None, limit=_LAST_MAX)
+    newest = max((one.created_at for one in found), default=None)
+    last = [one for one in found if one.created_at == newest]
+    if dry_run or not last:
+        return last
+    return edit.forget(scope, [one.id for one in last], reason)
+
+
+def _words(about: str | None) -> list[str]:
+    if about is None:
+        return []
+    if not isinstance(about, str) or not about.strip() or len(about) > _ABOUT_CHARS_MAX:
+        raise InvalidInput(
+            f"What it is about is a word or a few, at most {_ABOUT_CHARS_MAX} characters."
+        )
+    found = list(dict.fromkeys(query_terms(about)))
+    if not found:
+        raise InvalidInput(f"{about!r} holds no word that can be looked for.")
+    return found
+
+
+def _holding(reader: Reader, hub_id: str, about: str, words: Sequence[str]) -> set[str]:
+    """The turns that hold every one of the words, or the text as it stands."""
+    asked = TermQuery(tuple(words))
+    needle = trigram_text(about).strip()
+    whole = reader.search_substring(hub_id, needle, _TURNS_ONLY, limit=_FOUND_MAX)
+    held: dict[str, set[str]] = {}
+    for one in reader.search_terms(hub_id, asked, _TURNS_ONLY, limit=_FOUND_MAX):
+        together = {*one.body.split(), *one.head.split()}
+        held.setdefault(one.memory_id, set()).update(word for word in words if word in together)
+    return {*whole, *(one for one, found in held.items() if len(found) == len(words))}
+
+
+def _made_from(reader: Reader, hub_id: str, ids: set[str]) -> list[Memory]:
+    """The memories that are not forgotten and were made from one of these turns."""
+    if not ids:
+        return []
+    out, after = [], None
+    wanted = EVERYTHING._replace(forgotten=False)
+    while True:
+        batch = reader.memories(hub_id, wanted, order="number", after=after, limit=_BATCH)
+        out += [one for one in batch if one.origin is not None and one.origin.turn in ids]
+        if len(batch) < _BATCH:
+            return out
+        after = (batch[-1].number, batch[-1].number)
+
+
+def _with_those_about(
+    reader: Reader, hub_id: str, memories: list[Memory], about: str, words: Sequence[str]
+) -> list[Memory]:
+    wanted = EVERYTHING._replace(forgotten=False)
+    query = TextQuery(trigram_text(about).strip(), tuple(terms(about)) or tuple(words))
+    found = {one.id: one for one in memories}
+    for one in reader.matching(hub_id, query, wanted, order="number"):
+        found.setdefault(one.id, one)
+    return sorted(found.values(), key=lambda one: one.number)
+
+
+def drop(scope: Scope, writer: Writer, ids: Sequence[str]) -> None:
+    """Drops turns with everything that is kept of them but memories."""
+    gone = writer.turns_by_id(scope.hub_id, ids)
+    queue.drop_about(writer, scope.hub_id, set(ids))
+    capture_stats.forget(writer, scope.hub_id, [turn.content for turn in gone.values()])
+    writer.drop_turns(scope.hub_id, ids)

@@ -1,0 +1,179 @@
+"""A run that imports conversations: one change set for everything that is noted of them in a hub,
+so that one undo takes it back. A run that was interrupted is continued by the next one of the same
+importer, in the same change set.
+
+Turns of the conversation log are not part of change sets: the run records which it logged, and
+undoing it drops them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.domain.records import Record
+from holdfast.engine.core import Scope
+from holdfast.engine.log import turns
+from holdfast.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from holdfast.engine.history import Undone
+    from holdfast.store.base import Reader, Writer
+
+_KIND = "import-of-turns"
+_PAGE = 100
+_BATCH = 500
+
+
+class Run(NamedTuple):
+    """One run in one hub, known by the id of its change set."""
+
+    change_id: str
+    name: str
+    # By session, the ids between which the turns of this run are; the last is '' while it logs.
+    sessions: dict[str, list[str]]
+    done: bool = False
+
+
+def begin(scope: Scope, name: str, change_id: str) -> Run:
+    """The run with this change set in a hub; a new one where none was begun."""
+    with scope.write() as writer:
+        scope.require_hub(writer)
+        record = writer.record(scope.hub_id, _KIND, change_id)
+        if record is not None:
+            return _run(record)
+        run = Run(change_id, name, {})
+        _put(scope, writer, run)
+    return run
+
+
+def require_open(reader: Reader, hub_id: str, change_id: str) -> None:
+    """Raises InvalidInput where no run with this change set is under way in the hub."""
+    record = reader.record(hub_id, _KIND, change_id) if isinstance(change_id, str) else None
+    if record is None or _run(record).done:
+        raise InvalidInput(
+            f"No import with the change set {change_id!r} is under way.",
+            hint="Leave import_run out: turns are logged without it.",
+        )
+
+
+def interrupted(scope: Scope, name: str) -> str | None:
+    """The change set of a run that was interrupted."""
+    run = last_run(scope, name)
+    return None if run is None or run.done else run.change_id
+
+
+def begin_session(scope: Scope, run: Run, session: str) -> Run:
+    """Records that the run is about to log turns of a session."""
+    if session in run.sessions:
+        return run
+    marker = scope.core.ids.next("trn")
+    return _update(scope, run, sessions={**run.sessions, session: [marker, ""]})
+
+
+def end_session(scope: Scope, run: Run, session: str) -> Run:
+    """Records that the session is logged: turns that are added later are not of this run."""
+    first = run.sessions[session][0]
+    marker = scope.core.ids.next("trn")
+    return _update(scope, run, sessions={**run.sessions, session: [first, marker]})
+
+
+def finish(scope: Scope, run: Run) -> None:
+    """Ends the run. One that took in nothing leaves no trace."""
+    with scope.write() as writer:
+        kept = {
+            session: span
+            for session, span in run.sessions.items()
+            if _turns_of(writer, scope.hub_id, session, span)
+        }
+        if kept or writer.change(scope.hub_id, run.change_id) is not None:
+            _put(scope, writer, run._replace(sessions=kept, done=True))
+        else:
+            writer.drop_record(scope.hub_id, _KIND, run.change_id)
+
+
+def runs(reader: Reader, hub_id: str) -> Iterator[Run]:
+    """The runs of all importers in a hub, oldest first."""
+    after = ""
+    while True:
+        page = reader.records(hub_id, _KIND, limit=_PAGE, after=after)
+        yield from map(_run, page)
+        if len(page) < _PAGE:
+            return
+        after = page[-1].id
+
+
+def last_run(scope: Scope, name: str) -> Run | None:
+    """The newest run of an importer that was not undone."""
+    with scope.read() as reader:
+        found = [
+            run
+            for run in runs(reader, scope.hub_id)
+            if run.name == name and not _is_undone(reader, scope.hub_id, run)
+        ]
+    return found[-1] if found else None
+
+
+def undo(scope: Scope, run: Run, *, force: bool = False) -> Undone | None:
+    """Takes a run back: its memories in one undo, and its turns. None where it wrote no memory."""
+    from holdfast.engine import history
+
+    with scope.read() as reader:
+        wrote = reader.change(scope.hub_id, run.change_id) is not None
+    if wrote:
+        return history.undo(scope, run.change_id, force=force)
+    with scope.write() as writer:
+        drop_turns(scope, writer, run.change_id)
+        writer.drop_record(scope.hub_id, _KIND, run.change_id)
+    return None
+
+
+def drop_turns(scope: Scope, writer: Writer, change_id: str) -> None:
+    """Drops the turns that the run with this change set logged, and what is queued of them. Does
+    nothing for a change set of no run."""
+    from holdfast.engine.log import forget_turns
+
+    record = writer.record(scope.hub_id, _KIND, change_id)
+    if record is None:
+        return
+    run = _run(record)
+    ids = [
+        turn_id
+        for session, span in run.sessions.items()
+        for turn_id in _turns_of(writer, scope.hub_id, session, span)
+    ]
+    for start in range(0, len(ids), _BATCH):
+        forget_turns.drop(scope, writer, ids[start : start + _BATCH])
+    for session in run.sessions:
+        if not writer.turn_ids(scope.hub_id, session=session):
+            # A later run may log them again.
+            turns.forget_names(writer, scope.hub_id, session)
+    _put(scope, writer, run._replace(sessions={}, done=True))
+
+
+def _turns_of(reader: Reader, hub_id: str, session: str, span: list[str]) -> list[str]:
+    first, last = span
+    found = reader.turn_ids(hub_id, session=session)
+    return [one for one in found if first < one and (not last or one < last)]
+
+
+def _is_undone(reader: Reader, hub_id: str, run: Run) -> bool:
+    change = reader.change(hub_id, run.change_id)
+    return change is not None and change.undone_by is not None
+
+
+def _update(scope: Scope, run: Run, **new: Any) -> Run:
+    run = run._replace(**new)
+    with scope.write() as writer:
+        _put(scope, writer, run)
+    return run
+
+
+def _put(scope: Scope, writer: Writer, run: Run) -> None:
+    body = {"name": run.name, "sessions": run.sessions, "done": run.done}
+    writer.put_record(Record(scope.hub_id, _KIND, run.change_id, scope.now(), body))
+
+
+def _run(record: Record) -> Run:
+    body = record.body
+    return Run(record.id, body["name"], dict(body["sessions"]), body["done"])

@@ -1,0 +1,258 @@
+"""A turn is shown to memory: it is logged, and where that is wanted a job is put into the queue, in
+one transaction. This is on the path of a reply, so it does no more than that; what is made of the
+turn later, `passes` knows.
+
+Which turns were taken care of is kept as well, for those who look at the log later (`flush`).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+import zlib
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from holdfast.domain.clock import to_text
+from holdfast.domain.records import Record
+from holdfast.domain.results import MODES, Noted, Observed
+from holdfast.engine.core import Core, Scope
+from holdfast.engine.jobs import queue
+from holdfast.engine.log import import_run as runs
+from holdfast.engine.log import log_rules
+from holdfast.engine.log.turns import (
+    UNKNOWN_SOURCE,
+    AlreadyLogged,
+    add_turns,
+    last_said,
+    logged_roles,
+    made_turn,
+    note_logged,
+    turn_name,
+)
+from holdfast.engine.upkeep import capture_stats
+from holdfast.errors import InvalidInput
+from holdfast.text import clean
+from holdfast.text.clean import without_private
+
+if TYPE_CHECKING:
+    from holdfast.domain.records import Turn
+    from holdfast.store.base import Reader, Writer
+
+# A person rarely types more; what is longer was pasted, and its beginning is enough to work with.
+USER_CHARS_MAX = 12_000
+# An answer is looked at for what was agreed on, not for what it explains.
+ASSISTANT_CHARS_MAX = 8_000
+# A question is at the end of what was said before.
+QUESTION_CHARS_MAX = 400
+_SEEN, _SEEN_ID = "seen-turns", "user"
+# Twice as many as a flush looks at, so that none of those it meets has been left out here.
+SEEN_MAX = 400
+# Why a turn is only logged where nobody has asked for more.
+SWITCHED_OFF = "shadowJournal.enabled is false"
+# A tool's or a document's words are logged; nothing is noted of them.
+_OWN_WORDS = ("user", "agent")
+# Why a turn with a name of its own was not logged again.
+KNOWN = "it was logged already"
+
+
+def observe(
+    scope: Scope,
+    user: str,
+    assistant: str,
+    *,
+    mode: str = "current",
+    session: str | None = None,
+    source: str = UNKNOWN_SOURCE,
+    at: datetime | str | None = None,
+    turn: str | None = None,
+    noted: str | None = None,
+    speaker: str | None = None,
+    trust: str | None = None,
+    folder: str | None = None,
+    import_run: str | None = None,
+) -> Observed:
+    """Logs both sides of a turn, and queues it for the journaler where that is switched on and this
+    is a real conversation. `turn` names it in its session: a side that was logged under this name
+    is not logged again. `noted` is the part of the user's words that the journaler is given.
+    `import_run` is the change set of the import that the turn comes with."""
+    mode = clean.one_of(mode, MODES, "mode")
+    said = {"user": _text(user), "assistant": _text(assistant)}
+    if not any(said.values()):
+        return Observed(reason="both messages are empty")
+    said = {role: _text(without_private(text)) for role, text in said.items()}
+    if not any(said.values()):
+        return Observed(reason=log_rules.PRIVATE)
+    noted = noted if noted is None else without_private(noted)
+    name = turn_name(turn)
+    said, aside = _still_to_log(scope, said, name, session, folder, import_run)
+    if aside:
+        return Observed(reason=aside)
+    scope.settings.refresh()
+    reason = _why_not(scope.core, mode)
+    if noted is not None and not noted.strip():
+        reason = reason or "there is nothing to note"
+    question = last_said(scope, session, said["user"]) if said["user"] else ""
+    turns = _turns(
+        scope, said, question, source=source, session=session, at=at, speaker=speaker, trust=trust
+    )
+    if not reason and turns[0].role == "user" and turns[0].trust not in _OWN_WORDS:
+        reason = f"these are the words of {turns[0].trust}, not of the user"
+    dropped: list[queue.Job] = []
+
+    def also(writer: Writer) -> None:
+        if name:
+            roles = [turn.role for turn in turns]
+            note_logged(scope.core, writer, scope.hub_id, session, name, roles)
+        dropped[:] = (
+            [] if reason else _queue(scope.core, writer, turns, noted, question, import_run)
+        )
+        if reason and reason != SWITCHED_OFF:
+            # A flush must not take it for what a person said.
+            mark_seen(
+                scope.core, writer, scope.hub_id, [turn.content for turn in turns if _is_user(turn)]
+            )
+
+    try:
+        add_turns(scope, turns, also)
+    except AlreadyLogged:
+        # Another process was first; nothing was written.
+        return Observed(reason=KNOWN)
+    return Observed(tuple(turns), not reason, reason, len(dropped))
+
+
+def _still_to_log(
+    scope: Scope,
+    said: dict[str, str],
+    name: str,
+    session: str | None,
+    folder: str | None,
+    import_run: str | None,
+) -> tuple[dict[str, str], str]:
+    """The sides of a turn without those that were logged under its name; and why none is logged,
+    where that is so."""
+    with scope.read() as reader:
+        aside = log_rules.why_not(
+            reader, scope.hub_id, session=session, folder=folder, now=scope.now()
+        )
+        if aside:
+            return said, aside
+        if import_run is not None:
+            runs.require_open(reader, scope.hub_id, import_run)
+        logged = logged_roles(reader, scope.hub_id, session, name) if name else None
+    if logged is not None:
+        said = {role: "" if logged(role) else text for role, text in said.items()}
+    return said, "" if any(said.values()) else KNOWN
+
+
+def _turns(
+    scope: Scope,
+    said: dict[str, str],
+    question: str,
+    *,
+    source: str,
+    session: str | None,
+    at: datetime | str | None,
+    speaker: str | None,
+    trust: str | None,
+) -> list[Turn]:
+    """The sides that were said, without secrets. `speaker` and `trust` are about the user."""
+    # Both have the same time: they are one turn of the conversation.
+    moment = clean.clean_time(at) or scope.now()
+    spoken = scope.core.redactor.conversation(list(filter(None, said.values())), question)
+    return [
+        made_turn(
+            scope,
+            role,
+            text,
+            source=source,
+            session=session,
+            at=moment,
+            speaker=speaker if role == "user" else None,
+            trust=trust if role == "user" else None,
+        )
+        for role, text in zip(filter(said.get, said), spoken, strict=True)
+    ]
+
+
+def _text(text: Any) -> str:
+    if text is not None and not isinstance(text, str):
+        raise InvalidInput(f"A message must be text, not {type(text).__name__}.")
+    return text if text and clean.is_visible(text) else ""
+
+
+def _why_not(core: Core, mode: str) -> str:
+    if mode != "current":
+        return f"turns of mode {mode} are not looked at"
+    if not core.settings["shadowJournal.enabled"]:
+        return SWITCHED_OFF
+    return ""
+
+
+def _queue(
+    core: Core,
+    writer: Writer,
+    turns: list[Turn],
+    noted: str | None,
+    question: str,
+    import_run: str | None,
+) -> list[queue.Job]:
+    """Puts the turn into the queue; returns those that had to leave it, oldest first."""
+    hub_id = turns[0].hub_id
+    most = core.settings["shadowJournal.queueMax"]
+    dropped = queue.make_room(writer, hub_id, queue.JOURNAL, most=most)
+    about: dict[str, Any] = {"actor": core.actor, "at": to_text(turns[0].at)}
+    about["session"] = turns[0].session
+    about["replaces"] = core.allows("retire")
+    about["turns"] = {turn.role: turn.id for turn in turns}
+    about[queue.SAID] = {
+        turn.role: turn.content[: USER_CHARS_MAX if _is_user(turn) else ASSISTANT_CHARS_MAX]
+        for turn in turns
+    }
+    if noted is not None and "user" in about[queue.SAID]:
+        about[queue.SAID]["user"] = core.redactor.text(noted)[:USER_CHARS_MAX]
+    if import_run is not None:
+        about[queue.IMPORT_RUN] = import_run
+    if question.rstrip().endswith("?"):
+        about[queue.QUESTION] = question[-QUESTION_CHARS_MAX:]
+    queue.enqueue(core, writer, hub_id, queue.JOURNAL, about)
+    users = [turn.content for turn in turns if _is_user(turn)]
+    left = [job.about[queue.SAID].get("user", "") for job in dropped]
+    mark_seen(core, writer, hub_id, users, not_seen=left)
+    capture_stats.note(
+        core,
+        writer,
+        hub_id,
+        [Noted("queued"), *(Noted("left out", "the queue was full", text) for text in left)],
+    )
+    return dropped
+
+
+def _is_user(turn: Turn) -> bool:
+    return turn.role == "user"
+
+
+# What was taken care of
+
+
+def mark_of(text: str) -> str:
+    """What a text is known by again. It is cut like the texts of a job. Sums are enough to tell the
+    last few hundred apart, and cost no import on the path of a reply."""
+    data = unicodedata.normalize("NFC", text[:USER_CHARS_MAX]).strip().encode("utf-8", "replace")
+    return f"{zlib.crc32(data):08x}{zlib.adler32(data):08x}"
+
+
+def seen(reader: Reader, hub_id: str) -> list[str]:
+    """The marks of what users said that was taken care of, oldest first."""
+    record = reader.record(hub_id, _SEEN, _SEEN_ID)
+    return [] if record is None else list(record.body["marks"])
+
+
+def mark_seen(
+    core: Core, writer: Writer, hub_id: str, texts: Iterable[str], *, not_seen: Iterable[str] = ()
+) -> None:
+    """Notes that these were taken care of, and that those were not after all."""
+    new, gone = [mark_of(text) for text in texts if text], {mark_of(text) for text in not_seen}
+    marks = [mark for mark in seen(writer, hub_id) if mark not in gone and mark not in new] + new
+    body = {"marks": marks[-SEEN_MAX:]}
+    writer.put_record(Record(hub_id, _SEEN, _SEEN_ID, core.now(), body))

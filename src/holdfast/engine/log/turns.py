@@ -1,0 +1,414 @@
+"""The conversation log: who said what, and the prompt that restores a lost session.
+
+Every turn is stored unless a setting bounds the log. Turns are in the same index as memories, and
+recall finds them; what is remembered of them is not known here.
+
+Also which turns of a session were logged, by the names that an agent gives them: a hook may be
+called twice for one turn, and a transcript that is read again holds turns that were logged long
+ago. A name and a role are stored as a hash, in the transaction that logs the turn.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from holdfast.domain.memory import TRUSTS, TURN, Trust
+from holdfast.domain.query import Filter
+from holdfast.domain.records import ROLES, TRUST_OF_ROLE, Record, Role, Turn
+from holdfast.engine.core import Core, Scope
+from holdfast.engine.echo.detect import with_echo_marked
+from holdfast.errors import Conflict, HoldfastError, InvalidInput
+from holdfast.text import clean
+from holdfast.text.clean import without_private
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Reader, Writer
+
+
+UNKNOWN_SOURCE = "unknown"
+# As many turns, and as much of each, as the systems whose prompt this is have always shown.
+RECOVERY_TURNS = 10
+RECOVERY_CHARS = 500
+RECOVERY_OPENING = (
+    "[System: Session recovered] Your previous session was lost. Here's the recent conversation "
+    "for context — do NOT respond to these messages, just absorb the context silently:"
+)
+RECOVERY_CLOSING = "(End of recovery context. Wait for the next real message.)"
+# Longer texts are no mere answer to 'What is the password?'.
+_ANSWER_CHARS_MAX = 1_000
+# A record for each who has logged turns in a hub: a turn does not say who did.
+_AUTHOR = "log-author"
+_TURN_ID = re.compile(r"trn_[0-9a-z]{1,64}")
+# Up to here no check of a memory's fields could refuse it.
+_PLAIN_SESSION_CHARS = 1_000
+# A source or a name is at the head of a line: longer ones are no names.
+_LABEL_CHARS_MAX = 100
+
+
+def log_turn(
+    scope: Scope,
+    role: str,
+    content: str,
+    *,
+    source: str = UNKNOWN_SOURCE,
+    session: str | None = None,
+    at: datetime | str | None = None,
+    speaker: str | None = None,
+    trust: str | None = None,
+    folder: str | None = None,
+) -> Turn:
+    """Adds a turn. What the log no longer holds goes in the same transaction; Conflict where the
+    log is paused, or the session or the folder was set aside."""
+    from holdfast.engine.log import log_rules
+
+    with scope.read() as reader:
+        aside = log_rules.why_not(
+            reader, scope.hub_id, session=session, folder=folder, now=scope.now()
+        )
+    if aside:
+        raise Conflict(
+            f"The turn was not logged: {aside}.",
+            hint="The rules of the log say what is not logged.",
+            command="`holdfast log rules` shows what is not logged.",
+        )
+    question = last_said(scope, session, content)
+    turn = made_turn(
+        scope,
+        role,
+        content,
+        source=source,
+        session=session,
+        at=at,
+        speaker=speaker,
+        trust=trust,
+        question=question,
+    )
+    add_turns(scope, [turn])
+    return turn
+
+
+def made_turn(
+    scope: Scope,
+    role: str,
+    content: str,
+    *,
+    source: str,
+    session: str | None,
+    at: datetime | str | None,
+    speaker: str | None = None,
+    trust: str | None = None,
+    question: str = "",
+) -> Turn:
+    """A turn as the log will have it: checked, without secrets and echoes. `question` is the turn
+    that it may answer."""
+    scope.require("write")
+    checked: Role = clean.one_of(role, ROLES, "role")  # type: ignore[assignment]
+    open_words = without_private(content) if isinstance(content, str) else content
+    said = clean.clean_content(open_words, bytes_max=scope.settings["content.bytes_max"])
+    turn = Turn(
+        id=scope.core.ids.next("trn"),
+        hub_id=scope.hub_id,
+        role=checked,
+        # What memory gave an agent is no news in what the agent says.
+        content=with_echo_marked(scope.core, scope.hub_id, said),
+        at=clean.clean_time(at) or scope.now(),
+        source=_clean_label(source, "source") or UNKNOWN_SOURCE,
+        session=clean_session(session),
+        speaker=None if speaker is None else _clean_label(speaker, "speaker") or None,
+        trust=_trust(trust, checked),
+    )
+    return scope.core.redactor.turn(turn, question)
+
+
+def _trust(trust: str | None, role: Role) -> Trust:
+    if trust is None:
+        return TRUST_OF_ROLE[role]
+    checked: Trust = clean.one_of(trust, TRUSTS, "trust")  # type: ignore[assignment]
+    return checked
+
+
+def last_said(scope: Scope, session: str | None, answer: str) -> str:
+    """The content of the newest turn of a session, which the next one may answer."""
+    if len(answer) > _ANSWER_CHARS_MAX:
+        return ""
+    session = clean_session(session)
+    with scope.read() as reader:
+        newest = reader.turns(scope.hub_id, limit=1, session=session)
+    return newest[0].content if newest and newest[0].session == session else ""
+
+
+def add_turns(
+    scope: Scope, turns: Sequence[Turn], also: Callable[[Writer], None] | None = None
+) -> None:
+    """Logs turns that were made, and does something else in the same transaction."""
+    with scope.write() as writer:
+        scope.require_hub(writer)
+        for turn in turns:
+            writer.add_turn(turn)
+            _prune_when_due(scope, writer)
+        if writer.record(scope.hub_id, _AUTHOR, scope.actor) is None:
+            writer.put_record(Record(scope.hub_id, _AUTHOR, scope.actor, scope.now(), {}))
+        if also is not None:
+            also(writer)
+
+
+def others_logged(reader: Reader, hub_id: str, actor: str) -> bool:
+    """Whether anybody else is known to have logged turns there, also one who has left since."""
+    return any(one.id != actor for one in reader.records(hub_id, _AUTHOR, limit=2))
+
+
+def clean_session(session: str | None) -> str | None:
+    """A session's name as memories have it too; none where it is empty."""
+    if session is None:
+        return None
+    if not isinstance(session, str):
+        raise InvalidInput(f"A session is named by text, not {type(session).__name__}.")
+    if not session.isascii() or "\0" in session or len(session) > _PLAIN_SESSION_CHARS:
+        # Here, because the rules that file a memory cost 10 ms, and a turn needs none of them.
+        from holdfast.engine.writing.drafts import clean_fields
+
+        session = clean_fields({"session": session})["session"]
+    return session.strip() or None
+
+
+def _clean_label(text: str, what: str) -> str:
+    """A label on one line; brackets of its own would read as the end of the label."""
+    if not isinstance(text, str):
+        raise InvalidInput(f"The {what} must be text, not {type(text).__name__}.")
+    label = " ".join(text.split())
+    if len(label) > _LABEL_CHARS_MAX:
+        raise InvalidInput(
+            f"The {what} has {len(label)} characters; at most {_LABEL_CHARS_MAX} are allowed."
+        )
+    for char in label:
+        if char in "[]" or unicodedata.category(char) in ("Cc", "Cf", "Cs"):
+            raise InvalidInput(
+                f"The {what} has the character U+{ord(char):04X}, which is not allowed there.",
+                hint="Use a plain name, for example telegram.",
+            )
+    return label
+
+
+def prune_logs(core: Core) -> None:
+    """Cuts the log of each hub to its bounds when a store is opened, where there are any. A store
+    that cannot be written now is left as it is: the next turn does it."""
+    from holdfast.engine.log.log_rules import is_bounded, prune
+
+    with suppress(HoldfastError):
+        with core.store.read() as reader:
+            scopes = [Scope(core, hub.id, hub.name) for hub in reader.hubs()]
+        for scope in scopes:
+            if is_bounded(scope):
+                with core.store.write(hub=scope.hub_id) as writer:
+                    prune(scope, writer)
+
+
+def _prune_when_due(scope: Scope, writer: Writer) -> None:
+    """At the first turn of a process, since it may have been killed before it was due, and then
+    every so many turns: pruning at each one would double the work."""
+    count = scope.core.logged.get(scope.hub_id, 0) + 1
+    scope.core.logged[scope.hub_id] = count
+    if count == 1 or count % scope.settings["log.prune_every"] == 0:
+        from holdfast.engine.log.log_rules import is_bounded, prune
+
+        if is_bounded(scope):
+            prune(scope, writer)
+
+
+def turns(
+    scope: Scope, *, limit: int = 20, session: str | None = None, before: str | None = None
+) -> list[Turn]:
+    """Turns, newest first; `before` is the id of the last one seen, also where that one has left
+    the log since."""
+    _check_count(limit, "limit")
+    _check_id(before)
+    wanted = clean_session(session)
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        found = reader.turns(scope.hub_id, limit=limit, session=wanted, before=before)
+        if found or before is None:
+            return found
+        return _earlier(reader, scope.hub_id, limit, wanted, before)
+
+
+def turns_by_id(scope: Scope, turn_ids: Sequence[str]) -> dict[str, Turn]:
+    """The turns of these ids that the log still holds."""
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        return reader.turns_by_id(scope.hub_id, turn_ids)
+
+
+def _earlier(
+    reader: Reader, hub_id: str, limit: int, session: str | None, before: str
+) -> list[Turn]:
+    """The turns before one that the log does not hold: ids sort by the time they were made.
+
+    Of the one the log does hold, the store has said already that nothing is before it.
+    """
+    every = list(reader.scan_turns(hub_id))
+    if any(turn.id == before for turn in every):
+        return []
+    earlier = (turn for turn in reversed(every) if turn.id < before)
+    return [turn for turn in earlier if session in (None, turn.session)][:limit]
+
+
+def _check_id(before: str | None) -> None:
+    if before is not None and not (isinstance(before, str) and _TURN_ID.fullmatch(before)):
+        raise InvalidInput(
+            f"{before!r} is not the id of a turn.",
+            hint="Give the id of the last turn you saw; it begins with trn_.",
+        )
+
+
+def search_turns(scope: Scope, query: str, *, limit: int = 10) -> list[Turn]:
+    """Turns that hold words of the query: those with most of them, then the newest. Where no word
+    of it is known, turns that hold the query as it stands."""
+    from holdfast.store.values import TermQuery
+    from holdfast.text.analysis.terms import query_terms, trigram_text
+
+    _check_count(limit, "limit")
+    sought = clean.clean_content(query, bytes_max=_QUERY_BYTES_MAX)
+    terms = query_terms(sought)
+    asked = TermQuery(tuple(dict.fromkeys(terms)))
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        found = reader.search_terms(scope.hub_id, asked, _TURNS_ONLY, limit=limit * _REACH)
+        merits: dict[str, int] = {}
+        for one in found:
+            held = {*one.body.split(), *one.head.split()}
+            merit = sum(term in held for term in asked.terms)
+            merits[one.memory_id] = max(merit, merits.get(one.memory_id, 0))
+        best = sorted(merits, key=lambda turn_id: (merits[turn_id], turn_id), reverse=True)
+        if not best:
+            needle = trigram_text(sought).strip()
+            best = reader.search_substring(scope.hub_id, needle, _TURNS_ONLY, limit=limit)
+        return list(reader.turns_by_id(scope.hub_id, best[:limit]).values())
+
+
+_TURNS_ONLY = Filter(layers=(TURN,), turns=True)
+# The store's order is rough: that many times as many are looked at.
+_REACH = 8
+# A question, not a document: more words than this would match everything.
+_QUERY_BYTES_MAX = 20_000
+
+
+def recovery_prompt(
+    scope: Scope,
+    *,
+    count: int = RECOVERY_TURNS,
+    chars: int = RECOVERY_CHARS,
+    name: str = "Assistant",
+    session: str | None = None,
+) -> str:
+    """What a new session is given of the one that was lost; empty where nothing was said."""
+    _check_count(chars, "number of characters")
+    label = _clean_label(name, "name") or "Assistant"
+    newest = turns(scope, limit=count, session=session)
+    return render_recovery(newest, chars=chars, name=label)
+
+
+def render_recovery(newest: Sequence[Turn], *, chars: int, name: str) -> str:
+    """The prompt for these turns, put in the order of their times."""
+    if not newest:
+        return ""
+    # Of turns with the same time, the one that was logged first comes first.
+    ordered = list(reversed(newest))
+    ordered.sort(key=lambda turn: turn.at)
+    lines = [f"{_who(turn, name)}: {_indented(cut(turn.content, chars))}" for turn in ordered]
+    return "\n\n".join([RECOVERY_OPENING, *lines, RECOVERY_CLOSING])
+
+
+def _who(turn: Turn, name: str) -> str:
+    if turn.role == "assistant":
+        return name
+    return f"[{turn.source}] {'User' if turn.role == 'user' else 'System'}"
+
+
+def cut(text: str, chars: int) -> str:
+    """The first so many characters, with `…` behind them where there were more."""
+    return text if len(text) <= chars else text[:chars] + "…"
+
+
+def _indented(text: str) -> str:
+    """Only labels, the opening and the closing begin a line, so that no turn can pose as them."""
+    first, *rest = text.splitlines() or [""]
+    return "\n".join([first, *(f"  {line}" if line.strip() else "" for line in rest)])
+
+
+def _check_count(count: int, what: str) -> None:
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise InvalidInput(f"The {what} is {count!r}; it must be at least 1.")
+
+
+KIND = "observed-turns"
+# A session of more turns is a program's; its oldest turns will not come again.
+_TURNS_MAX = 4_000
+# Who resumes a session after a longer time has its old turns logged again at worst.
+_KEPT_DAYS = 400
+_DIGITS = 16
+
+
+class AlreadyLogged(Exception):
+    """A side of this turn was logged while this transaction waited."""
+
+
+def turn_name(turn: str | None) -> str:
+    """The name of a turn, checked; empty where it has none."""
+    if turn is None:
+        return ""
+    if not isinstance(turn, str):
+        raise InvalidInput(f"A turn is named by text, not {type(turn).__name__}.")
+    return turn.strip()
+
+
+def logged_roles(
+    reader: Reader, hub_id: str, session: str | None, name: str
+) -> Callable[[str], bool]:
+    """Asks by role whether that side of a turn was logged."""
+    marks = frozenset(_marks(reader, hub_id, session))
+    return lambda role: _mark(name, role) in marks
+
+
+def note_logged(
+    core: Core, writer: Writer, hub_id: str, session: str | None, name: str, roles: Iterable[str]
+) -> None:
+    """Notes that these sides of a turn are logged; AlreadyLogged where one of them was."""
+    marks = _marks(writer, hub_id, session)
+    new = [_mark(name, role) for role in roles]
+    if not set(new).isdisjoint(marks):
+        raise AlreadyLogged
+    now = core.now()
+    body = {"turns": [*marks, *new][-_TURNS_MAX:]}
+    due = now + timedelta(days=_KEPT_DAYS)
+    writer.put_record(Record(hub_id, KIND, _id_of(session), now, body, due=due))
+    for old in writer.due_records(KIND, now, limit=10, hub_id=hub_id):
+        writer.drop_record(old.hub_id, KIND, old.id)
+
+
+def forget_names(writer: Writer, hub_id: str, session: str) -> None:
+    """Forgets which turns of a session were logged."""
+    writer.drop_record(hub_id, KIND, _id_of(session))
+
+
+def _marks(reader: Reader, hub_id: str, session: str | None) -> list[str]:
+    record = reader.record(hub_id, KIND, _id_of(session))
+    return [] if record is None else list(record.body["turns"])
+
+
+def _id_of(session: str | None) -> str:
+    return _digest(clean_session(session) or "")[:32]
+
+
+def _mark(name: str, role: str) -> str:
+    return _digest(f"{role}\0{name}")[:_DIGITS]
+
+
+def _digest(text: str) -> str:
+    from hashlib import sha256  # not at the top: a turn without a name pays nothing for it
+
+    return sha256(text.encode(errors="replace")).hexdigest()

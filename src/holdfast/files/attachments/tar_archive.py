@@ -1,0 +1,321 @@
+"""Attachments in one file beside a backup or an export: a tar archive whose members are called by
+the SHA-256 of their bytes. Whose they are, the store says; for an export, a list in front does.
+
+What is read from an archive is data: a member's name is a hash or it is refused, nothing in it can
+name a place, and every file is hashed before anything of it is used.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shutil
+import tarfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
+
+from holdfast.domain.memory import Attachment, attachment_of
+from holdfast.engine.writing import dedup
+from holdfast.errors import AlreadyExists, InvalidInput, NotFound, StoreDamaged
+from holdfast.files.atomic import file_errors, make_folder
+from holdfast.files.attachments.storage import Attachments, Received
+from holdfast.system.atomic_file import FILE_MODE, new_file, remove_abandoned, replacing
+
+if TYPE_CHECKING:
+    from holdfast.domain.memory import Memory
+    from holdfast.engine.core import Core
+
+# What comes after the name of the backup or the export.
+BESIDE = ".files.tar"
+_LIST = "held.jsonl"
+_HASH = re.compile(r"[0-9a-f]{64}")
+_PIECE = 1 << 18
+# Bindings that are noted in one transaction.
+_BATCH = 200
+
+
+class Packed(NamedTuple):
+    """An archive that was written: where ('' where there was nothing to write), how many files, and
+    the hashes of those that are missing or not what they should be."""
+
+    path: str
+    files: int
+    missing: tuple[str, ...] = ()
+
+
+class Held(NamedTuple):
+    """A file, and a memory that was made from it."""
+
+    hash: str
+    memory: str
+    size: int
+
+
+def pack(path: str, places: Iterable[Attachments]) -> Packed:
+    """Writes all that these hubs hold to an archive: complete and flushed, or not there at all."""
+    held = {one.hash: place for place in places for one in place.held()}
+    return _pack(path, held)
+
+
+def pack_unheld(path: str, places: Iterable[Attachments]) -> Packed:
+    """Writes the files that no memory speaks of any more, before a worker removes them."""
+    found: dict[str, Attachments] = {}
+    for place in places:
+        held = {one.hash for one in place.held()}
+        found |= {digest: place for digest in place.present() if digest not in held}
+    return _pack(path, found)
+
+
+def pack_for_export(path: str, core: Core, hub_id: str, place: Attachments) -> Packed:
+    """Writes what a hub holds for those who see its memories as `core` does, with a list in front
+    of which memory was made from what."""
+    seen = []
+    held = list(place.held())
+    for start in range(0, len(held), _BATCH):
+        batch = held[start : start + _BATCH]
+        with core.read() as reader:
+            memories = reader.memories_by_id(hub_id, [one.memory for one in batch])
+        seen += [one for one in batch if _is_seen(core, memories.get(one.memory), one.hash)]
+    listed = "\n".join(json.dumps(one._asdict()) for one in seen)
+    return _pack(path, {one.hash: place for one in seen}, listed)
+
+
+def _is_seen(core: Core, memory: Memory | None, digest: str) -> bool:
+    """The earlier origins of another's memory are not shown: it may have been private then."""
+    if memory is None or memory.owner == core.actor:
+        return memory is not None
+    now = attachment_of(memory.metadata)
+    return now is not None and now.hash == digest
+
+
+def _pack(path: str, held: dict[str, Attachments], listed: str = "") -> Packed:
+    if os.path.exists(path):
+        raise AlreadyExists(f"{path} exists already.", hint="Choose another name.")
+    if not held:
+        return Packed("", 0)
+    missing = []
+    remove_abandoned(path)
+    with (
+        file_errors(path),
+        replacing(path) as file,
+        tarfile.open(fileobj=file, mode="w") as archive,
+    ):
+        if listed:
+            _add(archive, _LIST, io.BytesIO(listed.encode()))
+        for digest, place in held.items():
+            if not _pack_one(archive, digest, place):
+                missing.append(digest)
+    return Packed(path, len(held) - len(missing), tuple(missing))
+
+
+def _pack_one(archive: tarfile.TarFile, digest: str, place: Attachments) -> bool:
+    """Whether it is there, and is what its name says: only then it can be brought back."""
+    try:
+        with place.open(digest) as file:
+            if _hashed(file) != digest:
+                return False
+            file.seek(0)
+            _add(archive, digest, file)
+    except NotFound:
+        return False
+    return True
+
+
+def _add(archive: tarfile.TarFile, name: str, file: BinaryIO) -> None:
+    info = tarfile.TarInfo(name)
+    info.size = file.seek(0, os.SEEK_END)
+    info.mode = FILE_MODE
+    file.seek(0)
+    archive.addfile(info, file)
+
+
+def _hashed(file: IO[bytes], copy: IO[bytes] | None = None) -> str:
+    import hashlib
+
+    found = hashlib.sha256()
+    while data := file.read(_PIECE):
+        found.update(data)
+        if copy is not None:
+            copy.write(data)
+    return found.hexdigest()
+
+
+class Staged(NamedTuple):
+    """The files of an archive, checked, in a folder of their own: hash → (path, size)."""
+
+    files: dict[str, tuple[str, int]]
+    held: list[Held]
+
+
+@contextmanager
+def unpacked(path: str, home: str) -> Iterator[Staged]:
+    """The files of an archive for as long as the block lasts. StoreDamaged where it is no such
+    archive, or where any file in it is not what its name says."""
+    folder = os.path.join(home, f".bringing-back-{os.getpid()}-{os.urandom(4).hex()}")
+    make_folder(folder)
+    try:
+        yield _unpack(path, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def unpacked_beside(path: str, home: str) -> Iterator[Staged]:
+    """What is beside a backup or an export; nothing where nothing is."""
+    if not os.path.isfile(path + BESIDE):
+        yield Staged({}, [])
+        return
+    with unpacked(path + BESIDE, home) as staged:
+        yield staged
+
+
+def _unpack(path: str, folder: str) -> Staged:
+    staged = Staged({}, [])
+    try:
+        with tarfile.open(path, "r|") as archive:
+            for member in archive:
+                # Nothing but plain files: no link, no folder, no file with holes in it.
+                content = archive.extractfile(member) if member.isfile() else None
+                if content is None or member.issparse():
+                    raise _damaged(path, "it holds something that is no file")
+                if member.name == _LIST and not staged.files:
+                    staged.held.extend(_read_list(path, content))
+                    continue
+                if not _HASH.fullmatch(member.name):
+                    raise _damaged(path, f"it holds {member.name[:80]!r}, which is no hash")
+                target = os.path.join(folder, member.name)
+                with file_errors(target), replacing(target) as copy:
+                    found = _hashed(content, copy)
+                if found != member.name:
+                    raise _damaged(path, f"the file {member.name[:12]}… has other bytes")
+                staged.files[member.name] = (target, member.size)
+    except (tarfile.TarError, EOFError) as error:
+        raise _damaged(path, str(error)) from None
+    return staged
+
+
+def _read_list(path: str, file: IO[bytes]) -> Iterator[Held]:
+    try:
+        for line in file:
+            one = Held(**json.loads(line))
+            if not all((isinstance(one.hash, str), isinstance(one.memory, str))):
+                raise TypeError
+            yield Held(one.hash, one.memory, int(one.size))
+    except (ValueError, TypeError):
+        raise _damaged(path, "its list cannot be read") from None
+
+
+def _damaged(path: str, why: str) -> StoreDamaged:
+    return StoreDamaged(
+        f"{path} is no archive of files, or damaged: {why}.", hint="Nothing was changed."
+    )
+
+
+def put_back(places: Iterable[Attachments], staged: Staged) -> tuple[int, int]:
+    """Puts files where the store says that they belong; how many there are now, and how many are
+    still missing."""
+    there, missing = 0, 0
+    for place in places:
+        digests = {one.hash for one in place.held()}
+        brought = sorted(digests & staged.files.keys())
+        with ExitStack() as stack:
+            mine = [
+                _received(stack, place, digest, *staged.files[digest])
+                for digest in brought
+                if not _is_good(place, digest)
+            ]
+            with place.placing(*mine):
+                pass
+        present = set(place.present())
+        there += len(digests & present)
+        missing += len(digests - present)
+    return there, missing
+
+
+def _is_good(place: Attachments, digest: str) -> bool:
+    """Whether the file is there as it should be; one with other bytes makes room."""
+    if _is_same(place, digest):
+        return True
+    path = place.path(digest)
+    with file_errors(path), suppress(FileNotFoundError):
+        os.unlink(path)
+    return False
+
+
+def _is_same(place: Attachments, digest: str) -> bool:
+    with suppress(NotFound), place.open(digest) as file:
+        return _hashed(file) == digest
+    return False
+
+
+def bring(place: Attachments, source: Attachments) -> tuple[int, int]:
+    """Copies the files of a hub from another home, which is only read; how many there are now, and
+    how many are missing. One that is there already is not copied again."""
+    digests = {one.hash for one in place.held()}
+    there = sum(
+        _is_same(place, digest) or _copy_in(place, source, digest) for digest in sorted(digests)
+    )
+    return there, len(digests) - there
+
+
+def _copy_in(place: Attachments, source: Attachments, digest: str) -> bool:
+    """Whether the source has it; other bytes under its name are left there."""
+    with suppress(NotFound), source.open(digest) as file:
+        path = place.beside(f"{os.getpid()}-{os.urandom(8).hex()}")
+        with ExitStack() as stack, file_errors(path):
+            stack.callback(_gone, path)
+            with new_file(path) as copy:
+                same = _hashed(file, copy) == digest
+                size = copy.tell()
+            if same and not _is_good(place, digest):
+                with place.placing(Received(path, digest, size, b"")):
+                    pass
+            return same
+    return False
+
+
+def adopt(core: Core, hub_id: str, place: Attachments, staged: Staged) -> tuple[int, int]:
+    """Gives memories that were imported the files they were made from; how many files that were,
+    and how many of the list are missing."""
+    wanted = [one for one in staged.held if staged.files.get(one.hash, ("", -1))[1] == one.size]
+    for start in range(0, len(wanted), _BATCH):
+        batch = wanted[start : start + _BATCH]
+        with ExitStack() as stack:
+            mine = [
+                _received(stack, place, digest, *staged.files[digest])
+                for digest in dict.fromkeys(one.hash for one in batch)
+            ]
+            with place.placing(*mine), core.store.write(hub=hub_id) as writer:
+                memories = writer.memories_by_id(hub_id, [one.memory for one in batch])
+                for one in batch:
+                    if one.memory in memories:
+                        file = Attachment(one.hash, "", one.size, "")
+                        # What is brought along was taken in once; there is no limit to pass again.
+                        dedup.attach(
+                            writer, memories[one.memory], file, core.now(), bytes_max=2**62
+                        )
+    there = len(set(place.present()))
+    return there, len({one.hash for one in staged.held} - {one.hash for one in wanted})
+
+
+def _received(stack: ExitStack, place: Attachments, digest: str, path: str, size: int) -> Received:
+    """Each hub has a copy of its own, since placing a file moves it."""
+    if not size:
+        raise InvalidInput(f"The file {digest} is empty.")
+    copy = place.beside(f"{os.getpid()}-{os.urandom(8).hex()}")
+    stack.callback(_gone, copy)
+    with file_errors(copy):
+        try:
+            os.link(path, copy)
+        except OSError:
+            shutil.copyfile(path, copy)
+            os.chmod(copy, FILE_MODE)
+    return Received(copy, digest, size, b"")
+
+
+def _gone(path: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(path)

@@ -1,0 +1,335 @@
+"""A hub's folder: whose files they are, which machine syncs them, and folders at a place of the
+user's choice. A folder elsewhere is a link below the home; the link itself records the choice, so a
+store that several machines use has no path of one of them.
+
+A hub's files are synced in one place: what they and the store last agreed on is recorded once for
+each hub, and a second folder, on another machine, would read files that it lacks as deleted.
+
+A place is known by a mark in the folder, not by its path: machines that share the folder share the
+mark. The store records which place it is. A store that several machines use leaves a mark before it
+writes; one that a single machine uses leaves one only where it finds one. So a folder that was
+written for one store is not read as an edit by another that it was moved from.
+
+A copy of a store has the ids and records of its hubs too, so neither tells the two apart. Their
+histories do: the folder says after which change it was last written, and a store that never had
+that change is another one. A purge may remove a change, and is counted; a restored backup is given
+the changes of the state before it (see `restore`).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from holdfast.domain.records import Record
+from holdfast.errors import Conflict, InvalidInput, StoreReadOnly
+from holdfast.files.atomic import file_errors, hub_folder, make_folder
+from holdfast.files.memory_md.cache import PLACE, Stamp, Token, read_stamp, write_stamp
+from holdfast.store.values import Capability
+from holdfast.system.atomic_file import write_file
+
+if TYPE_CHECKING:
+    from holdfast.engine.core import Core, Scope
+    from holdfast.store.base import Reader, Store
+
+
+KIND = "files"
+# What the store notes it as. A store that was moved to the other kind has not the same place by
+# that: its copy must ask.
+_PLACE, _ALONE = "place", "place-of-one"
+# Somebody who takes the files over elsewhere is noticed in a minute; asking at every operation
+# would cost each of them a way to the server.
+_KEPT_S = 60.0
+_MARK_MAX = 200
+
+# Which changes the state had that a backup took the place of.
+BEFORE = "before-restore"
+
+# The last state of a hub that was found in a store's past.
+_HAD: WeakKeyDictionary[Store, dict[str, Token]] = WeakKeyDictionary()
+# What was found in a store for a hub, and when.
+_FOUND: WeakKeyDictionary[Store, dict[str, tuple[float, Record]]] = WeakKeyDictionary()
+
+
+def elsewhere(scope: Scope, folder: str) -> str:
+    """'' where this folder is the one, or none is yet; else a sentence that says where the hub's
+    files are."""
+    return _checked(scope, folder)[1]
+
+
+def _checked(scope: Scope, folder: str) -> tuple[bool, str]:
+    """Whether nothing is to be noted, and what is to be said where the folder is not ours."""
+    mark = _read(folder)
+    record = None
+    if mark or _has_machines(scope.core):
+        record = _noted(scope.core, scope.hub_id)
+        refusal = "" if record is None else _refusal(record, mark, scope.hub, folder)
+        if refusal:
+            return True, refusal
+    # Before the store is: what it says may be newer, and never older.
+    stamp = read_stamp(_memory_md(folder))
+    if stamp.hub_id == scope.hub_id and stamp.token is not None:
+        if not _had(scope.core, scope.hub_id, stamp.token):
+            return True, _of_another_store(scope.hub, folder)
+    elif mark and record is None:
+        return True, _refusal_of_mark(scope, folder)
+    return record is not None or not (mark or _has_machines(scope.core)), ""
+
+
+def _refusal_of_mark(scope: Scope, folder: str) -> str:
+    """What is to be said of a mark that the store knows nothing of. Whoever claims the folder right
+    now has left its mark and not committed yet: this waits for it."""
+    with suppress(StoreReadOnly), scope.core.store.write(hub=scope.hub_id) as writer:
+        record = writer.record(scope.hub_id, KIND, _name(scope.core))
+        if record is not None:
+            return _refusal(record, _read(folder), scope.hub, folder)
+    return _of_another_store(scope.hub, folder)
+
+
+def _noted(core: Core, hub_id: str) -> Record | None:
+    known = _FOUND.setdefault(core.store, {})
+    looked_at, record = known.get(hub_id, (0.0, None))
+    if record is not None and time.monotonic() - looked_at <= _KEPT_S:
+        return record
+    with core.store.read() as reader:
+        record = reader.record(hub_id, KIND, _name(core))
+    if record is not None:
+        known[hub_id] = time.monotonic(), record
+    return record
+
+
+def _had(core: Core, hub_id: str, token: Token) -> bool:
+    """Whether a hub was ever in this state here."""
+    known = _HAD.setdefault(core.store, {})
+    if known.get(hub_id) == token:
+        return True
+    with core.store.read() as reader:
+        had = has_had(reader, hub_id, token)
+    if not had and _has_machines(core):
+        # A standby may not have heard of it yet. Who writes is at the primary; who may only read
+        # knows no better.
+        with suppress(StoreReadOnly), core.store.write(hub=hub_id) as writer:
+            had = has_had(writer, hub_id, token)
+    if had:
+        note_had(core, hub_id, token)
+    return had
+
+
+def note_had(core: Core, hub_id: str, token: Token) -> None:
+    """Notes the state that files were just written for, which need not be looked up then."""
+    _HAD.setdefault(core.store, {})[hub_id] = token
+
+
+def has_had(reader: Reader, hub_id: str, token: Token) -> bool:
+    """The same, asked of what is read here."""
+    before = reader.record(hub_id, KIND, BEFORE)
+    if before is not None and token.change in before.body["changes"]:
+        return True
+    purged = len(reader.receipts(hub_id))
+    if purged != token.purged:
+        # More were purged since, and the change may have gone with them; fewer never were.
+        return purged > token.purged
+    return not token.change or token.change in reader.changes_by_id(hub_id, [token.change])
+
+
+def of_another_hub(hub_id: str, hub: str, folder: str) -> str:
+    """A sentence where the folder holds the files of another hub of that name; else ''."""
+    owner = read_stamp(_memory_md(folder)).hub_id
+    if owner in ("", hub_id):
+        return ""
+    return f"{folder} holds the files of another hub that was called `{hub}`."
+
+
+def require_here(scope: Scope, folder: str, *, confirm: bool = False) -> None:
+    """Raises Conflict if the files of this hub are elsewhere, or the folder holds those of another
+    hub; `confirm` overrides both."""
+    refusal = of_another_hub(scope.hub_id, scope.hub, folder)
+    if refusal and not confirm:
+        raise Conflict(
+            refusal,
+            hint="Move them away, or sync with `confirm` to take them in.",
+            command="Move them away, or take them in with `holdfast sync --confirm`.",
+        )
+    require_place(scope, folder)
+
+
+def require_place(scope: Scope, folder: str) -> None:
+    """Raises Conflict if the files of this hub are elsewhere. The first folder that is written
+    becomes the hub's folder."""
+    there, refusal = _checked(scope, folder)
+    if not there:
+        _claim(scope.core, scope.hub_id, folder)
+        _, refusal = _checked(scope, folder)
+    if refusal:
+        raise Conflict(
+            refusal,
+            hint="A sync with `confirm` takes this folder over; machines that use one store can"
+            " share a folder.",
+            command="`holdfast sync --confirm` takes this folder over; machines that use one store"
+            " can share a folder.",
+        )
+
+
+def is_ours(core: Core, hub_id: str, stamp: Stamp) -> bool:
+    """Whether what was stamped so was stamped for a state that this hub has had, or for none."""
+    mine = stamp.hub_id in ("", hub_id)
+    return mine and (stamp.token is None or _had(core, hub_id, stamp.token))
+
+
+def take_over(scope: Scope, folder: str) -> None:
+    """Makes this folder the place of the hub's files. What store and files agreed on elsewhere says
+    nothing about these: it is forgotten, so that nothing counts as deleted."""
+    if not elsewhere(scope, folder):
+        return
+    with scope.core.store.write(hub=scope.hub_id) as writer:
+        for agreed in list(writer.scan_agreed(scope.hub_id)):
+            writer.drop_agreed(scope.hub_id, agreed.path)
+        writer.put_record(_marked(scope.core, scope.hub_id, folder))
+    _FOUND.pop(scope.core.store, None)
+
+
+def _claim(core: Core, hub_id: str, folder: str) -> None:
+    with core.store.write(hub=hub_id) as writer:
+        # Another process may have been first, and a deleted hub has no files.
+        first = writer.record(hub_id, KIND, _name(core)) is None
+        if first and writer.hub_by_id(hub_id) is not None:
+            writer.put_record(_marked(core, hub_id, folder))
+
+
+def _refusal(record: Record, mark: str, hub: str, folder: str) -> str:
+    if record.body["place"] == mark:
+        return ""
+    if record.body["where"] == _where(folder):
+        if mark:
+            return _of_another_store(hub, folder)
+        # The mark was lost, and the folder is the one.
+        _make(folder, record.body["place"])
+        return ""
+    machine = record.body["where"].partition(":")[0]
+    return (
+        f"The files of the hub `{hub}` are kept in another folder, on the machine {machine}; those"
+        " here are left alone."
+    )
+
+
+def _of_another_store(hub: str, folder: str) -> str:
+    return (
+        f"The files of the hub `{hub}` in {folder} were last written for another store, or for a"
+        " state that this one never had, so they are left alone."
+    )
+
+
+def _marked(core: Core, hub_id: str, folder: str) -> Record:
+    """Marks the folder as the place, and returns what is noted of that. Another store that wrote
+    there must not find its own state noted: it is to ask, whatever is written first."""
+    mark = core.ids.next("place")
+    _make(folder, mark)
+    if read_stamp(_memory_md(folder)).hub_id:
+        write_stamp(_memory_md(folder), Stamp(hub_id, None, None))
+    body = {"place": mark, "where": _where(folder)}
+    return Record(hub_id, KIND, _name(core), core.now(), body)
+
+
+def _has_machines(core: Core) -> bool:
+    return Capability.MACHINES in core.store.capabilities
+
+
+def _name(core: Core) -> str:
+    return _PLACE if _has_machines(core) else _ALONE
+
+
+def _memory_md(folder: str) -> str:
+    return os.path.join(folder, "MEMORY.md")
+
+
+def _where(folder: str) -> str:
+    from platform import node
+
+    return f"{node()}:{os.path.abspath(folder)}"
+
+
+def _read(folder: str) -> str:
+    with suppress(OSError, ValueError), open(os.path.join(folder, PLACE), encoding="utf-8") as file:
+        return file.read(_MARK_MAX).strip()
+    return ""
+
+
+def _make(folder: str, mark: str) -> None:
+    """Leaves the mark in the folder, whole or not at all."""
+    make_folder(folder)
+    write_file(os.path.join(folder, PLACE), f"{mark}\n".encode(), durable=False)
+
+
+def link_hub_folder(home: str, hub_name: str, chosen: str) -> str:
+    """Moves the hub's folder to another place, and returns its path. What is in the folder so far
+    moves there, unless both have files. Repeated after a crash, it goes on."""
+    link = hub_folder(home, hub_name)
+    target = os.path.abspath(os.path.expanduser(chosen))
+    _refuse(home, target)
+    source = os.path.realpath(link)
+    if source == os.path.realpath(target) and os.path.isdir(source):
+        return target
+    make_folder(os.path.dirname(link))
+    if _has_entries(source):
+        _move(source, target)
+    elif os.path.isdir(link) and not os.path.islink(link):
+        with file_errors(link):
+            os.rmdir(link)
+    make_folder(target)
+    _point(link, target)
+    return target
+
+
+def unlink_hub_folder(home: str, hub_name: str) -> None:
+    """Removes the link of a hub that is gone; the folder behind it is the user's and stays."""
+    link = hub_folder(home, hub_name)
+    if os.path.islink(link):
+        with file_errors(link):
+            os.unlink(link)
+
+
+def _refuse(home: str, target: str) -> None:
+    """Refuses a place inside the home, where hubs would be inside each other."""
+    inside = os.path.realpath(home)
+    if os.path.commonpath([os.path.realpath(target), inside]) == inside:
+        raise InvalidInput(
+            f"{target} is inside of Holdfast's own folder {home}.",
+            hint="Choose a folder elsewhere, for example ~/workspace/memory.",
+        )
+    if os.path.exists(target) and not os.path.isdir(target):
+        raise InvalidInput(f"{target} is a file.", hint="Name a folder.")
+
+
+def _move(source: str, target: str) -> None:
+    if _has_entries(target):
+        raise Conflict(
+            f"Both {source} and {target} have files, so nothing was moved.",
+            hint="Move what you want to keep to one of them, and try again.",
+        )
+    with file_errors(target):
+        if os.path.isdir(target):
+            os.rmdir(target)
+        make_folder(os.path.dirname(target))
+        # One rename where both are on one disk; else a copy, whose source goes last.
+        shutil.move(source, target)
+
+
+def _has_entries(folder: str) -> bool:
+    if not os.path.isdir(folder):
+        return False
+    with os.scandir(folder) as found:
+        return any(True for _ in found)
+
+
+def _point(link: str, target: str) -> None:
+    """Makes or replaces the link, in one step."""
+    new = f"{link}.new"
+    with file_errors(link):
+        if os.path.lexists(new):
+            os.unlink(new)
+        os.symlink(target, new, target_is_directory=True)
+        os.replace(new, link)

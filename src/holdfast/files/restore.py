@@ -1,0 +1,116 @@
+"""A backup that is brought back, and the files that lie in the hubs' folders. MEMORY.md, its pages
+and the journals were written for the state before, and are no edit: they are to follow the backup.
+
+So what store and files last agreed on is carried from the state before into the backup, before that
+takes its place. Compared with it, files that nobody touched say nothing, and follow; edits of a
+person that were not read yet are still recognised, and are read. A crash leaves the state before
+with its own notes, or the backup with those it was given.
+
+Files below `files/` are a person's, and stay as they are. This module knows stores, and of folders
+those of hubs that are asked to follow, and when their attachments were swept.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from holdfast.domain.records import Record
+from holdfast.engine.core import Scope
+from holdfast.errors import HoldfastError, with_command
+from holdfast.files.atomic import hub_folder
+from holdfast.files.attachments.storage import swept_for
+from holdfast.files.file_sync import notes_of
+from holdfast.files.hub_folder import BEFORE, KIND, has_had
+from holdfast.files.journal import journal
+from holdfast.files.journal.changes import JournalChanges, day_of_name
+from holdfast.files.journal.entries import Place
+from holdfast.files.memory_md.cache import is_page_name
+from holdfast.files.memory_md.document import FILE_NAME
+from holdfast.files.memory_md.sync import Mirror
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from holdfast.domain.hub import Hub
+    from holdfast.engine.core import Core
+    from holdfast.files.memory_md.intake import SyncReport
+    from holdfast.store.base import Reader, Store, Writer
+
+# A file follows each change, and is behind only where it could not be written; one that is further
+# behind is left alone until somebody says what is meant.
+_CHANGES_MAX = 20
+# More than `whose` notes of a hub.
+_RECORDS_MAX = 10
+# Of several states that were replaced one after the other, before a file followed.
+_KEPT_MAX = 100
+
+
+def carry(before: Store, into: Store, now: datetime, home: str = "") -> None:
+    """Gives a copy of a backup what the state before it knows of the files, for each hub that both
+    have; in `home`, where one is named. What is there already of a hub that only the backup has
+    stays."""
+    with before.read() as old, into.write() as writer:
+        for hub in writer.hubs():
+            known = old.hub_by_id(hub.id)
+            # One that is only half there, as an earlier restore was broken off, knows nothing.
+            if known is not None and known.state == "active":
+                swept = _swept(old, known, home) if home else []
+                _carry_one(old, writer, hub.id, now, swept)
+
+
+def _swept(old: Reader, hub: Hub, home: str) -> list[str]:
+    """The change after which the state before last swept the files of memories, however long ago:
+    were it not known, no state after it would sweep again."""
+    stamp = swept_for(hub_folder(home, hub.name))
+    if stamp.hub_id != hub.id or stamp.token is None or not has_had(old, hub.id, stamp.token):
+        return []
+    return [stamp.token.change]
+
+
+def _carry_one(old: Reader, writer: Writer, hub_id: str, now: datetime, swept: list[str]) -> None:
+    for agreed in list(writer.scan_agreed(hub_id)):
+        if _is_mirrored(agreed.path):
+            writer.drop_agreed(hub_id, agreed.path)
+    for agreed in old.scan_agreed(hub_id):
+        if _is_mirrored(agreed.path):
+            writer.set_agreed(hub_id, agreed)
+    # Their folder, and what was written there.
+    for record in writer.records(hub_id, KIND, limit=_RECORDS_MAX):
+        writer.drop_record(hub_id, KIND, record.id)
+    for record in old.records(hub_id, KIND, limit=_RECORDS_MAX):
+        writer.put_record(record)
+    known = old.record(hub_id, KIND, BEFORE)
+    changes = [one.id for one in old.changes(hub_id, limit=_CHANGES_MAX)] or [""]
+    earlier = [] if known is None else known.body["changes"]
+    kept = list(dict.fromkeys([*swept, *changes, *earlier]))[:_KEPT_MAX]
+    writer.put_record(Record(hub_id, KIND, BEFORE, now, {"changes": kept}))
+
+
+def _is_mirrored(path: str) -> bool:
+    """Whether what was agreed on is about MEMORY.md, a page of it or a journal."""
+    pages = path == FILE_NAME or path.startswith(f"{FILE_NAME} ")
+    return pages or is_page_name(path) or day_of_name(path) is not None
+
+
+def follow(core: Core, hub: Hub, folder: str) -> list[str]:
+    """Lets the files of a hub follow the backup, where it has any; returns what there is to know:
+    also what a person had written there that nobody had taken in yet."""
+    path = os.path.join(folder, FILE_NAME)
+    if not os.path.exists(path) and not journal.journal_files(folder)[0]:
+        return []
+    try:
+        scope = Scope(core, hub.id, hub.name)
+        report = Mirror(scope, path).sync()
+        notes = journal.follow(Place(scope, folder, JournalChanges()), purged=True)
+    except (HoldfastError, OSError) as error:
+        return [with_command(error)]
+    return [*_taken_in(report, path), *notes_of(report), *notes]
+
+
+def _taken_in(report: SyncReport, path: str) -> list[str]:
+    edits = len(report.taken_in) + len(report.archived)
+    if not edits:
+        return []
+    lines = "One line" if edits == 1 else f"{edits} lines"
+    return [f"{lines} of {path} that you had edited before: taken in, as nobody had done so yet."]

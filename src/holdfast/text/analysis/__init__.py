@@ -1,0 +1,1 @@
+"""Analysis of text: index terms, word forms, variants, languages, spans."""

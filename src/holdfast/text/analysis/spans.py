@@ -1,0 +1,142 @@
+"""Spans of a text: where lines begin, what lies between spans, a text without some of them, and the
+part around a match for a reader who wants a few lines."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+from holdfast.text.analysis.terms import trigram_text
+
+# Nobody indents or quotes deeper; looking back without a bound would be slow on one long line.
+_INDENT_MAX = 200
+
+
+def line_start(text: str, offset: int) -> int | None:
+    """Where the line begins if there is nothing but indentation and quotation marks before."""
+    before = text[max(0, offset - _INDENT_MAX) : offset]
+    rest = before.rstrip(" \t>")
+    start = offset - len(before) + len(rest)
+    if rest:
+        return start if rest[-1] in "\r\n" else None
+    return start if start == 0 else None
+
+
+def blank(text: str, start: int, end: int) -> bool:
+    """Whether there are only white space and quotation marks between."""
+    return not text[start:end].strip(" \t\r\n>")
+
+
+# Cutting out
+
+_SEAM = re.compile(r"\A(?:\s*\n|[ \t]+)")
+Span: TypeAlias = tuple[int, int]
+
+
+def merged(text: str, spans: Iterable[Span]) -> list[Span]:
+    """The spans in order, those with nothing between them as one."""
+    out: list[Span] = []
+    for start, end in sorted(spans):
+        if out and (start <= out[-1][1] or blank(text, out[-1][1], start)):
+            out[-1] = (out[-1][0], max(out[-1][1], end))
+        else:
+            out.append((start, end))
+    return out
+
+
+def without(text: str, spans: Sequence[Span]) -> str:
+    """What is left of a text: its words to the letter, never two of them run together. Where no
+    letter and no digit is left, nothing is."""
+    if not spans:
+        return text
+    cut = merged(text, spans)
+    starts = [0, *(end for _, end in cut)]
+    ends = [*(start for start, _ in cut), len(text)]
+    pieces = [text[start:end] for start, end in zip(starts, ends, strict=True)]
+    # Only the first and the last one can be blank: other spans would have been merged.
+    kept = [piece for piece in pieces if piece.strip(" \t\r\n>")]
+    out: list[str] = []
+    for number, piece in enumerate(kept):
+        piece = piece if number == 0 and piece is pieces[0] else _SEAM.sub("", piece)
+        if number + 1 < len(kept):
+            out += _before_seam(piece, kept[number + 1])
+        else:
+            out.append(piece if piece and kept[-1] is pieces[-1] else piece.rstrip())
+    left = "".join(out)
+    return left if any(character.isalnum() for character in left) else ""
+
+
+def _before_seam(piece: str, following: str) -> tuple[str, str]:
+    """A piece, and what comes between it and the next: as much as there was on the side that had
+    more, an empty line, a line end, or a space."""
+    head = piece.rstrip()
+    before, after = piece[len(head) :], following[: len(following) - len(following.lstrip())]
+    lines = min(max(before.count("\n"), after.count("\n")), 2)
+    newline = "\r\n" if "\r\n" in (before or after) else "\n"
+    return head, newline * lines or " "
+
+
+def marked_out(text: str, spans: Sequence[Span]) -> str:
+    """The text with a short note in place of each run of spans."""
+    out: list[str] = []
+    at = 0
+    for start, end in merged(text, spans):
+        count = text[start:end].strip().count("\n") + 1
+        lines = "1 line" if count == 1 else f"{count} lines"
+        out += [text[at:start], f"[memory block of {lines} left out]"]
+        at = end
+    return "".join([*out, text[at:]])
+
+
+_CUT = "…"
+
+
+def snippet(text: str, sought: str, chars: int) -> str:
+    """At most `chars` characters of the text with what is sought in them; `…` marks what was cut.
+    All of a text that is short enough; its beginning where it does not hold what is sought."""
+    text = text.strip()
+    if len(text) <= chars:
+        return text
+    start, end = span_of(text, sought)
+    # As much before as after, but nothing is given away at either end of the text.
+    room = max(0, chars - (end - start))
+    first = max(0, min(start - room // 2, len(text) - chars))
+    last = min(len(text), first + chars)
+    front = _CUT if first else ""
+    back = _CUT if last < len(text) else ""
+    return front + text[first + len(front) : last - len(back)] + back
+
+
+def span_of(text: str, sought: str) -> tuple[int, int]:
+    """The position of what is sought in the text, ignoring case and accents; (0, 0) where it is not
+    there. It is found as search finds it: folding may join or part characters, so that places in
+    the folded text are none in this one."""
+    plain = text.lower()
+    place = plain.find(sought.lower())
+    if place >= 0 and len(plain) == len(text):
+        return place, place + len(sought)
+    needle = trigram_text(sought)
+    if not needle or needle not in trigram_text(text):
+        return 0, 0
+    end = bisect_left(range(len(text)), True, key=lambda n: needle in trigram_text(text[:n]))
+    starts = range(end)
+    start = bisect_left(starts, True, key=lambda n: needle not in trigram_text(text[n:end]))
+    return max(0, start - 1), end
+
+
+# The same length as the text, so that places in one are places in the other.
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "´": "'", "`": "'"})
+_SPACE = re.compile(r"\s")
+
+
+def fold_in_place(text: str) -> str:
+    """A text in lower case with straight quotes and plain spaces, character for character."""
+    lower = text.translate(_QUOTES).lower()
+    if len(lower) != len(text):
+        # A few letters become longer in lower case.
+        lower = "".join(
+            one if len(one.lower()) != 1 else one.lower() for one in text.translate(_QUOTES)
+        )
+    return _SPACE.sub(" ", lower)

@@ -1,0 +1,109 @@
+"""What recall computes in a faster way is what the plain definition gives, to the digit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.recall import expand, vector, weights
+from holdfast.recall.evidence import Found
+from holdfast.recall.gather import _best
+from holdfast.recall.lexical import bm25
+from holdfast.store.base import Reader
+from holdfast.store.values import Candidate, Lexicon, VectorRow, VectorState
+from holdfast.text.analysis.variants import edits
+
+_WORDS = st.lists(st.sampled_from(["a", "aa", "ab", "b", "東", "東京"]), max_size=8)
+
+
+def candidate(memory_id: str, passage: int, body: Sequence[str], head: Sequence[str]) -> Candidate:
+    return Candidate(memory_id, passage, 0, 0, 0, (), " ".join(body), " ".join(head), 1)
+
+
+@given(_WORDS, _WORDS, st.sampled_from([(), ("東",)]))
+def test_words_counted_in_a_text_are_those_of_its_list(
+    body: list[str], head: list[str], prefixes: tuple[str, ...]
+) -> None:
+    lexicon = Lexicon(10, 60, {"a": 3, "aa": 2, "b": 0, "ab": 1})
+    expected = 0.0
+    words = " ".join(body).split(" ") + (head or [])
+    damping = 1.2 * (1 - 0.75 + 0.75 * len(words) / 6)
+    for term in ("a", "aa", "ab"):
+        if count := words.count(term):
+            expected += lexicon.rarity(term) * count * (1.2 + 1) / (count + damping)
+    expected += sum(any(word.startswith(front) for word in words) for front in prefixes)
+    one = candidate("m", 1, body, head)
+    assert bm25([one], ["a", "aa", "b", "ab"], lexicon, prefixes) == [expected]
+
+
+class _Terms:
+    """A reader of a hub with these terms."""
+
+    def __init__(self, terms: Mapping[str, int]) -> None:
+        self._terms = terms
+
+    def vocabulary(self, hub_id: str, prefix: str, *, limit: int) -> dict[str, int]:
+        return {one: n for one, n in sorted(self._terms.items()) if one.startswith(prefix)}
+
+    def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon:
+        return Lexicon(9, 9, {one: self._terms.get(one, 0) for one in terms})
+
+
+@given(
+    st.text("abcé", min_size=5, max_size=8),
+    st.dictionaries(st.text("abcé1", min_size=4, max_size=9), st.integers(1, 9), max_size=40),
+)
+def test_a_mistype_of_one_letter_is_found_as_in_the_whole_vocabulary(
+    term: str, terms: dict[str, int]
+) -> None:
+    terms.pop(term, None)
+    # Words that begin with the same two letters come before those that begin with them swapped.
+    expected: list[str] = []
+    for front in dict.fromkeys((term[:2], term[1] + term[0])):
+        near = [one for one in sorted(terms) if one.startswith(front) and one.isalpha()]
+        expected = expected or [one for one in near if edits(term, one, 1) == 1]
+    found = expand._mistyped(cast(Reader, _Terms(terms)), "hub", term)
+    assert list(found) == expected
+    assert all(passages == terms[one] for one, (_, passages) in found.items())
+
+
+@given(
+    st.lists(st.integers(-3, 3), min_size=1, max_size=40),
+    st.integers(1, 45),
+    st.sets(st.integers(0, 60)),
+)
+def test_the_nearest_vectors_come_in_order_and_the_named_behind_them(
+    values: list[int], limit: int, named: set[int]
+) -> None:
+    scale = np.float32(1.0).tobytes()
+    rows = [
+        VectorRow(10 + place, 0, scale + np.array([value, 0], np.int8).tobytes())
+        for place, value in enumerate(values)
+    ]
+    matrix = vector._Matrix(VectorState(len(rows), len(rows), 0, 0), rows, None)
+    question = np.array([1, 0], np.float32)
+    places, cosines = matrix.nearest(question, limit, sorted(named))
+    order = sorted(range(len(values)), key=lambda place: (-values[place], place))
+    best = order[:limit]
+    behind = [place for place in range(len(values)) if 10 + place in named and place not in best]
+    assert places.tolist() == [*best, *behind]
+    assert cosines.tolist() == [values[place] for place in places]
+
+
+def test_of_many_memories_those_with_the_most_evidence_are_ranked() -> None:
+    count = weights.RANKED + 50
+    found = [
+        Found(candidate(f"m{n:04}", n, ["a"], []), n / 1_000, n % 7 / 10) for n in range(count)
+    ]
+    # A second passage whose cosine is better, and whose words are worse.
+    found.append(Found(candidate("m0003", count, ["a"], []), 0.9, 0.0))
+    own = {one.candidate.memory_id: one.cosine + one.words for one in found[:-1]}
+    own["m0003"] = 0.9 + 0.3
+    expected = sorted(own, key=lambda key: (-own[key], key))[: weights.RANKED]
+    kept = _best(found)
+    assert list(kept) == expected
+    assert [one.candidate.passage_id for one in kept["m0003"]] == [3, count]

@@ -1,0 +1,54 @@
+"""Generates the list of modules at the end of ARCHITECTURE.md, from the first sentence of each.
+
+`python -m tools.reference` writes it; a test compares the two.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PATH = ROOT / "ARCHITECTURE.md"
+_PACKAGE = ROOT / "src" / "holdfast"
+_HEADING = "## Every module"
+_INTRODUCTION = f"""\
+{_HEADING}
+
+The first sentence of each module of `src/holdfast`, written here by `make reference`.
+"""
+# The end of a sentence: not that of 'e.g.' or '1.2', and not within quotes or brackets.
+_END = re.compile(r"(?<=[a-z)`'’\"…])\.(?=\s+[A-Z`'\"])")
+
+
+def page() -> str:
+    """ARCHITECTURE.md with the list as it has to be."""
+    before, _, _ = PATH.read_text("utf-8").partition(_HEADING)
+    return before + listing()
+
+
+def listing() -> str:
+    folders: dict[Path, list[Path]] = {}
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        folders.setdefault(path.parent, []).append(path)
+    return "\n".join([_INTRODUCTION, *(_folder(*one) for one in sorted(folders.items()))])
+
+
+def _folder(folder: Path, modules: list[Path]) -> str:
+    name = folder.relative_to(_PACKAGE).as_posix()
+    about = _first_sentence(folder / "__init__.py")
+    heading = f"**`{'' if name == '.' else name + '/'}`** {about}" if name != "." else ""
+    lines = [
+        f"- `{path.name}`: {_first_sentence(path)}"
+        for path in modules
+        if path.name != "__init__.py" or name == "."
+    ]
+    return "\n".join([*([heading, ""] if heading else []), *lines, ""])
+
+
+def _first_sentence(module: Path) -> str:
+    docstring = ast.get_docstring(ast.parse(module.read_text("utf-8"))) or ""
+    paragraph = " ".join(docstring.split("\n\n")[0].split())
+    end = _END.search(paragraph)
+    return paragraph[: end.end()] if end else paragraph
