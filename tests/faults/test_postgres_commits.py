@@ -122,21 +122,46 @@ def waiting_server() -> Iterator[Server]:
     server.stop()
 
 
-def _stopped_waiting(server: Server, how: str) -> Iterator[psycopg.Connection]:
-    """A write on a server that waits for a standby; gives the other side of a connection once the
-    wait was stopped."""
-    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
-        connection.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
-        connection.execute("SELECT pg_reload_conf()")
-        yield connection
-        waits = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
-        while (row := connection.execute(waits).fetchone()) is None:
-            threading.Event().wait(0.01)
-        connection.execute(f"SELECT {how}(%s)", row)
-        yield connection
-        connection.execute("ALTER SYSTEM RESET synchronous_standby_names")
-        connection.execute("SELECT pg_reload_conf()")
-        yield connection
+def _waiting_backend(connection: psycopg.Connection, writing: threading.Thread) -> int | None:
+    """The process that waits for a standby, or None if the write ended without waiting."""
+    waits = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+    while writing.is_alive():
+        if (row := connection.execute(waits).fetchone()) is not None:
+            return int(row[0])
+        writing.join(0.01)
+    return None
+
+
+def _await_standby_setting(server: Server, connection: psycopg.Connection) -> None:
+    """Returns once commits wait for the standby: the setting takes effect when the checkpointer has
+    read it, which on a busy machine can be later than the next commit."""
+
+    def commit() -> None:
+        with psycopg.connect(server.url("postgres"), autocommit=True) as other:
+            other.execute("SET synchronous_commit = on")
+            other.execute("SELECT pg_logical_emit_message(true, 'test', 'a commit')")
+
+    for _ in range(1000):
+        committing = threading.Thread(target=commit)
+        committing.start()
+        pid = _waiting_backend(connection, committing)
+        if pid is not None:
+            connection.execute("SELECT pg_cancel_backend(%s)", (pid,))
+        committing.join(30)
+        if pid is not None:
+            return
+    raise AssertionError("the server does not wait for a standby")
+
+
+def _wait_for_standby(server: Server, connection: psycopg.Connection) -> None:
+    connection.execute("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+    connection.execute("SELECT pg_reload_conf()")
+    _await_standby_setting(server, connection)
+
+
+def _wait_for_no_standby(connection: psycopg.Connection) -> None:
+    connection.execute("ALTER SYSTEM RESET synchronous_standby_names")
+    connection.execute("SELECT pg_reload_conf()")
 
 
 @pytest.mark.parametrize("how", ["pg_cancel_backend", "pg_terminate_backend"])
@@ -157,16 +182,17 @@ def test_a_write_that_no_standby_has_is_not_called_done(waiting_server: Server, 
         else:
             ended.append(None)
 
-    stopping = _stopped_waiting(waiting_server, how)
-    next(stopping)
-    writing = threading.Thread(target=write)
-    writing.start()
-    next(stopping)
-    if how == "pg_cancel_backend":
+    with psycopg.connect(waiting_server.url("postgres"), autocommit=True) as connection:
+        _wait_for_standby(waiting_server, connection)
+        writing = threading.Thread(target=write)
+        writing.start()
+        pid = _waiting_backend(connection, writing)
+        assert pid is not None, "the write did not wait for a standby"
+        connection.execute(f"SELECT {how}(%s)", (pid,))
+        if how == "pg_cancel_backend":
+            writing.join(30)
+        _wait_for_no_standby(connection)
         writing.join(30)
-    next(stopping)
-    writing.join(30)
-    stopping.close()
     (error,) = ended
     if how == "pg_cancel_backend":
         assert error is not None
