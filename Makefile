@@ -41,7 +41,8 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 # Downloads run beside each other and beside the checks.
 test: $(VENV)/.model ## set up, lint, check types, run all tests
 	@$(MAKE) --no-print-directory -j8 lint types bytecode $(TRIED)
-	$(PYTEST)
+	@rm -f .pytest_cache/v/cache/lastfailed
+	$(PYTEST) || { [ $$? -eq 1 ] && $(BIN)/python -m tools.rerun_failed; }
 
 # Types are checked by one processor; the other makes the tests ready meanwhile. What is wrong with
 # them, the tests say.
