@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -57,6 +58,19 @@ def test_a_page_that_loads_something_from_elsewhere_is_refused(tmp_path: Path) -
         page.write_text(loaded)
         with pytest.raises(SystemExit, match="from elsewhere"):
             keep_at_home(tmp_path)
+
+
+def test_the_generator_is_found_by_a_path_from_the_working_folder(tmp_path: Path) -> None:
+    # `make docs` names it so. This one makes a site of one page.
+    generator = tmp_path / "bin" / "generator"
+    generator.parent.mkdir()
+    generator.write_text("#!/bin/sh\nmkdir site && touch site/index.html\n")
+    generator.chmod(0o755)
+    command = [sys.executable, "-m", "tools.docs_site", "bin/generator", str(tmp_path / "site")]
+    environ = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "site" / "index.html").exists()
 
 
 @pytest.mark.skipif(not ZENSICAL.exists(), reason="`make docs` installs the generator")

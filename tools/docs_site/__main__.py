@@ -35,7 +35,9 @@ _LOADED = re.compile(
 
 
 def main() -> int:
-    program, out = sys.argv[1], ROOT / (sys.argv[2] if len(sys.argv) > 2 else "build/site")
+    # Absolute, as it is run in another folder.
+    program = os.path.abspath(sys.argv[1])
+    out = ROOT / (sys.argv[2] if len(sys.argv) > 2 else "build/site")
     sections = sections_of((ROOT / "docs" / "index.md").read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory(prefix="holdfast-docs-") as folder:
         place = Path(folder)
