@@ -27,7 +27,7 @@ class LocalZone(tzinfo):
 
     def fromutc(self, dt: datetime) -> datetime:
         seconds = to_micros(dt.replace(tzinfo=UTC)) // 1_000_000
-        there = dt + timedelta(seconds=time.localtime(seconds).tm_gmtoff)
+        there = dt + timedelta(seconds=_localtime(seconds).tm_gmtoff)
         # The second time round of the hour that happens twice.
         return there if there.utcoffset() == there - dt else there.replace(fold=1)
 
@@ -40,13 +40,25 @@ def _local(at: datetime | None) -> time.struct_time:
         return time.localtime()
     # In the hour that happens twice, `fold` says which one is meant; mktime alone would guess.
     fields = (at.year, at.month, at.day, at.hour, at.minute, at.second, 0, 0, -1)
-    stamp = time.mktime(fields)
-    found = time.localtime(stamp)
+    try:
+        stamp = time.mktime(fields)
+    except OverflowError:
+        return time.localtime(0)
+    found = _localtime(stamp)
     if at.fold:
-        later = time.localtime(stamp + 3600)
+        later = _localtime(stamp + 3600)
         if later[:5] == found[:5]:
             return later
     return found
+
+
+def _localtime(seconds: float) -> time.struct_time:
+    """The C library of Windows knows no times before 1970: there they have the offset of that
+    year."""
+    try:
+        return time.localtime(seconds)
+    except OSError:
+        return time.localtime(0)
 
 
 def zone_of(name: str) -> tzinfo:

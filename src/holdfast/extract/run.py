@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import os
-import selectors
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from queue import Empty, Queue
+from threading import Thread
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from holdfast.engine.jobs import queue
 from holdfast.engine.jobs.queue import Job, Runner, Stopped
@@ -187,8 +188,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     except (ProcessLookupError, PermissionError):
         pass
     process.wait()
-    if process.stdout is not None:
-        process.stdout.close()
 
 
 def _heard(
@@ -204,29 +203,43 @@ def _heard(
     said = 0
     rest = b""
     told_at = time.monotonic()
-    with selectors.DefaultSelector() as selector:
-        selector.register(process.stdout, selectors.EVENT_READ)
-        while True:
-            if stop():
-                raise Stopped
-            if time.monotonic() >= until:
-                return Failed("reading it takes longer than is allowed", final=True)
-            if not selector.select(_LOOK_S):
-                continue
-            data = os.read(process.stdout.fileno(), 1 << 16)
-            if not data:
-                return _ended(process)
-            said += len(data)
-            if said > most:
-                return Failed("it says more than any text has", final=True)
-            *lines, rest = (rest + data).split(b"\n")
-            for line in lines:
-                message = json.loads(line)
-                if "progress" not in message:
-                    return _outcome(message)
-                if time.monotonic() - told_at >= _PROGRESS_S:
-                    told_at = time.monotonic()
-                    tell(*message["progress"])
+    heard: Queue[bytes] = Queue()
+    # By a thread, as Windows cannot wait for a pipe.
+    Thread(target=_read_pipe, args=(process.stdout, heard.put, most), daemon=True).start()
+    while True:
+        if stop():
+            raise Stopped
+        if time.monotonic() >= until:
+            return Failed("reading it takes longer than is allowed", final=True)
+        try:
+            data = heard.get(timeout=_LOOK_S)
+        except Empty:
+            continue
+        if not data:
+            return _ended(process)
+        said += len(data)
+        if said > most:
+            return Failed("it says more than any text has", final=True)
+        *lines, rest = (rest + data).split(b"\n")
+        for line in lines:
+            message = json.loads(line)
+            if "progress" not in message:
+                return _outcome(message)
+            if time.monotonic() - told_at >= _PROGRESS_S:
+                told_at = time.monotonic()
+                tell(*message["progress"])
+
+
+def _read_pipe(pipe: IO[bytes], put: Callable[[bytes], None], bytes_max: int) -> None:
+    """Hands on what is in the pipe, and then nothing more: an empty part. What is longer than it
+    may be is not read to its end."""
+    with pipe:
+        while data := os.read(pipe.fileno(), 1 << 16):
+            put(data)
+            bytes_max -= len(data)
+            if bytes_max < 0:
+                return
+    put(b"")
 
 
 def _outcome(message: dict[str, Any]) -> Made | Failed:
@@ -245,10 +258,14 @@ def _ended(process: subprocess.Popen[bytes]) -> Failed:
     """Why a process ended without a word."""
     if sys.platform == "win32":
         return Failed(f"the process that read it ended with {process.wait()}", final=False)
-    # Not taken from the table yet: its number still names those it started, which end next.
-    ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-    code = ended.si_status if ended is not None else 0
-    killed = ended is not None and ended.si_code != os.CLD_EXITED
+    if sys.platform == "linux":
+        # Not taken from the table yet: its number still names those it started, which end next.
+        ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        code = ended.si_status if ended is not None else 0
+        killed = ended is not None and ended.si_code != os.CLD_EXITED
+    else:
+        # macOS has had no waitid before Python 3.13.
+        code, killed = abs(process.wait()), process.returncode < 0
     if killed and code in (signal.SIGXCPU, signal.SIGALRM, signal.SIGKILL):
         return Failed("reading it takes longer than is allowed", final=True)
     if killed and code in _CRASHES:

@@ -71,6 +71,16 @@ def test_text_goes_through_pipes(home: Path) -> None:
     assert json.loads(out.stdout.decode())["data"]["content"] == "Grüße aus Köln 👋"
 
 
+@pytest.mark.parametrize("words", [(), ("help",), ("recall", "--help"), ("--version",)])
+def test_the_first_screen_is_shown_whatever_the_encoding(words: tuple[str, ...], tmp_path) -> None:
+    env = {**os.environ, "PYTHONIOENCODING": "ascii", "HOME": str(tmp_path)}
+    env["HOLDFAST_HOME"] = str(tmp_path / "new – home")
+    out = subprocess.run([*_HOLDFAST, *words], capture_output=True, env=env)
+    assert (out.returncode, out.stderr) == (0, b"")
+    out = subprocess.run([*_HOLDFAST, "get", "“é”", "--json"], capture_output=True, env=env)
+    assert "“é”" in json.loads(out.stderr)["error"]["message"]
+
+
 def test_a_reader_that_has_seen_enough_is_no_error(many: Path, monkeypatch) -> None:
     # Python itself passes over a short write where its output is unbuffered.
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)

@@ -41,6 +41,28 @@ def test_there_and_back_is_the_same_moment(at: datetime) -> None:
     assert at.astimezone(LocalZone()).astimezone(UTC) == at
 
 
+def test_times_before_1970_where_the_system_knows_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on Windows, whose C library refuses them."""
+    localtime, mktime = time.localtime, time.mktime
+
+    def no_localtime(seconds: float | None = None) -> time.struct_time:
+        if seconds is not None and seconds < 0:
+            raise OSError(22, "Invalid argument")
+        return localtime(seconds)
+
+    def no_mktime(fields: tuple[int, ...]) -> float:
+        if fields[0] < 1970:
+            raise OverflowError("mktime argument out of range")
+        return mktime(fields)
+
+    monkeypatch.setattr(time, "localtime", no_localtime)
+    monkeypatch.setattr(time, "mktime", no_mktime)
+    at = datetime(1955, 6, 1, 12, tzinfo=UTC)
+    there = at.astimezone(LocalZone())
+    assert there.utcoffset() == datetime(1970, 1, 2, tzinfo=LocalZone()).utcoffset()
+    assert there.astimezone(UTC) == at
+
+
 def test_a_zone_is_found_by_name() -> None:
     assert zone_of("Europe/Berlin") == ZoneInfo("Europe/Berlin")
     assert isinstance(zone_of(""), LocalZone)

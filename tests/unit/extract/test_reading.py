@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -248,3 +250,18 @@ def test_no_key_in_the_environment_reaches_the_process_that_reads(
     content = read(makes.png(), "env.png").content
     assert "PATH=" in content
     assert "sk-secret" not in content
+
+
+def test_how_a_process_ended_where_the_system_cannot_wait_without_taking_it(monkeypatch) -> None:
+    """As on macOS before Python 3.13."""
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.delattr(os, "waitid")
+    for program, reason, final in (
+        ("os.kill(os.getpid(), signal.SIGSEGV)", "more memory than is allowed", True),
+        ("os.kill(os.getpid(), signal.SIGKILL)", "longer than is allowed", True),
+        ("sys.exit(3)", "with code 3", False),
+    ):
+        ran = subprocess.Popen([sys.executable, "-c", f"import os, signal, sys; {program}"])
+        failed = run._ended(ran)
+        assert reason in failed.reason
+        assert failed.final is final

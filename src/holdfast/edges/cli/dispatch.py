@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import TextIO
 
 from holdfast.errors import HoldfastError, InvalidInput, code_of
 
@@ -18,6 +19,7 @@ PIPE_CLOSED = 141
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    _escape_what_cannot_be_shown()
     try:
         code = _run(words)
         sys.stdout.flush()
@@ -52,6 +54,18 @@ def main(argv: Sequence[str] | None = None) -> int:
             "Run it again with HOLDFAST_DEBUG=1 to see where, and report it.",
             1,
         )
+
+
+def _escape_what_cannot_be_shown() -> None:
+    """What an old terminal or a pipe of Windows has no character for is written as an escape, not
+    as an error. Standard error does so by itself."""
+    change = getattr(sys.stdout, "reconfigure", None)
+    if change is not None and not _is_utf8(sys.stdout):
+        change(errors="backslashreplace")
+
+
+def _is_utf8(stream: TextIO) -> bool:
+    return (stream.encoding or "").lower() in ("utf-8", "utf8")
 
 
 def _run(words: list[str]) -> int:
@@ -130,7 +144,9 @@ def _failed(words: Sequence[str], code: str, message: str, hint: str, exit_code:
         import json
 
         error = {"code": code, "message": message, "hint": hint}
-        sys.stderr.write(json.dumps({"error": error}, ensure_ascii=False) + "\n")
+        # The escapes of another encoding would be no JSON.
+        escaped = not _is_utf8(sys.stderr)
+        sys.stderr.write(json.dumps({"error": error}, ensure_ascii=escaped) + "\n")
     else:
         from holdfast.text.clean import printable
 

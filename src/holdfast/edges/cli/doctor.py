@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -94,7 +95,11 @@ def _mode(path: str) -> str:
 
 
 def _owned(call: Call) -> list[tuple[str, int]]:
-    """The files that only their owner should be able to open, and the modes they should have."""
+    """The files that only their owner should be able to open, and the modes they should have. On
+    Windows a mode says nothing of who may open a file; there it is the folder of a person's profile
+    that is closed to others."""
+    if sys.platform == "win32":
+        return []
     path = _store_path(call)
     files = [(path + suffix, 0o600) for suffix in ("", "-wal", "-shm")] if path else []
     there = [(name, mode) for name, mode in files if os.path.exists(name)]

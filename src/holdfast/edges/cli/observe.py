@@ -107,6 +107,8 @@ def _start_work(call: Call) -> None:
     """A process of its own that does what waits and ends; nobody waits for it."""
     import subprocess
 
+    from holdfast.edges.cli.work import DETACHED
+
     words = [sys.executable, "-m", "holdfast", "--home", call.home, "--quiet", "work"]
     subprocess.Popen(
         words,
@@ -114,6 +116,7 @@ def _start_work(call: Call) -> None:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
+        creationflags=DETACHED,
     )
 
 

@@ -96,9 +96,6 @@ class Out:
         self.stdout: TextIO = sys.stdout
         self.stderr: TextIO = sys.stderr
         self.terminal = not json and self.stdout.isatty()
-        if not _speaks_utf8(self.stdout):
-            # What an old terminal cannot show is written as an escape, not as an error.
-            _reconfigure(self.stdout, errors="backslashreplace")
         self.zone: tzinfo | None = None
         self._console: Console | None = None
 
@@ -120,8 +117,9 @@ class Out:
 
     def utf8(self) -> None:
         """JSON is UTF-8, whatever the locale says."""
-        if not _speaks_utf8(self.stdout):
-            _reconfigure(self.stdout, encoding="utf-8")
+        change = getattr(self.stdout, "reconfigure", None)
+        if change is not None and not _speaks_utf8(self.stdout):
+            change(encoding="utf-8")
 
     def row(self, *fields: str) -> None:
         """One line of a pipe: fields between tabs."""
@@ -259,12 +257,6 @@ class Out:
 
 def _speaks_utf8(stream: TextIO) -> bool:
     return (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8"
-
-
-def _reconfigure(stream: TextIO, **how: str) -> None:
-    change = getattr(stream, "reconfigure", None)
-    if change is not None:
-        change(**how)
 
 
 def _no_step(done: int, total: int) -> None:

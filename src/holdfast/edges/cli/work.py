@@ -23,7 +23,7 @@ started: list[Popen[bytes]] = []
 
 
 # DETACHED_PROCESS of Windows; elsewhere the new session does it.
-_DETACHED = 0x00000008 if sys.platform == "win32" else 0
+DETACHED = 0x00000008 if sys.platform == "win32" else 0
 
 
 def start(where: str | None, hub_ids: Sequence[str]) -> None:
@@ -41,7 +41,7 @@ def start(where: str | None, hub_ids: Sequence[str]) -> None:
                 stdout=nothing,
                 stderr=nothing,
                 start_new_session=True,
-                creationflags=_DETACHED,
+                creationflags=DETACHED,
             )
         )
 

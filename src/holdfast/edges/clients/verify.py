@@ -57,7 +57,8 @@ def connected(client: Client, place: Place, name: str) -> str:
             cwd=place.folder if os.path.isdir(place.folder) else None,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             timeout=_PROGRAM_S,
         )
     except (OSError, subprocess.TimeoutExpired):

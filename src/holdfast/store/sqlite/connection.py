@@ -51,7 +51,7 @@ def prepare_file(path: str) -> None:
             _refuse_unfit(path)
             return
         # The real path: a link may lead to a file that is yet to be made.
-        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
         with suppress(FileExistsError):
             os.close(os.open(os.path.realpath(path), flags, 0o600))
     except OSError as error:
