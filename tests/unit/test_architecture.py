@@ -178,7 +178,7 @@ def test_every_module_says_what_it_is_for() -> None:
     for path in SRC.rglob("*.py"):
         text = path.read_text()
         if text.strip():
-            assert ast.get_docstring(ast.parse(text)), f"{path} has no docstring"
+            assert re.match(r'r?"""\S', text), f"{path} has no docstring"
 
 
 def _is_broad(node: ast.AST) -> TypeGuard[ast.ExceptHandler]:
@@ -191,6 +191,8 @@ def test_a_broad_except_raises_again_or_says_why_it_is_broad() -> None:
     silent = []
     for path in sorted(SRC.rglob("*.py")):
         text = path.read_text()
+        if re.search(r"except(:| \w*Exception\b)", text) is None:
+            continue
         lines = text.splitlines()
         for handler in filter(_is_broad, ast.walk(ast.parse(text))):
             if any(isinstance(one, ast.Raise) and one.exc is None for one in ast.walk(handler)):

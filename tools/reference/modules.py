@@ -48,7 +48,8 @@ def _folder(folder: Path, modules: list[Path]) -> str:
 
 
 def _first_sentence(module: Path) -> str:
-    docstring = ast.get_docstring(ast.parse(module.read_text("utf-8"))) or ""
+    text = module.read_text("utf-8")
+    docstring = ast.literal_eval(text[: text.index('"""', 3) + 3]) if text else ""
     paragraph = " ".join(docstring.split("\n\n")[0].split())
     end = _END.search(paragraph)
     return paragraph[: end.end()] if end else paragraph
