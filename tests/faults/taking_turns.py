@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import holdfast
+from holdfast.engine.jobs import late_words
 from holdfast.engine.log import observe, turns
 from holdfast.engine.writing import indexing
 from holdfast.store.sqlite.writer import SqliteWriter
@@ -16,12 +17,20 @@ from holdfast.testing import HashEmbedder
 
 SETTINGS = {"actor": "tester", "shadowJournal.enabled": True}
 SAID = ("My cat Miso is allergic to fish", "Then avoid tuna")
+# So long that the words are indexed in a transaction of their own.
+SAID_AT_LENGTH = (SAID[0], f"{SAID[1]}. {'Salmon is a fish as well. ' * 40}".strip())
 STEPS = (
     "before the transaction",
     "between the sides",
     "before the commit",
     "committed",
     "before the vectors",
+)
+LATE_STEPS = (
+    *STEPS,
+    "before the words",
+    "between the words of the sides",
+    "before the words are committed",
 )
 
 
@@ -37,7 +46,7 @@ def _after(act: Callable[..., Any]) -> Callable[..., Any]:
     return dying
 
 
-def main(folder: str, step: str) -> None:
+def main(folder: str, step: str, length: str) -> None:
     with holdfast.open(folder, settings=SETTINGS, embedder=HashEmbedder()) as memory:
         memory.core.set_worked(True)
         hub = memory.hub()
@@ -50,9 +59,15 @@ def main(folder: str, step: str) -> None:
             turns.Record = _die  # type: ignore[misc, assignment]
         elif step == "committed":
             observe.Observed = _die  # type: ignore[misc, assignment]
+        elif step == "before the words":
+            late_words._index_some = _die
+        elif step == "between the words of the sides":
+            SqliteWriter._index_turn = _after(SqliteWriter._index_turn)  # type: ignore[method-assign]
+        elif step == "before the words are committed":
+            late_words.drop_marks = _die
         else:
             indexing._keep = _die
-        hub.observe_turn(*SAID, session="s", turn="t1")
+        hub.observe_turn(*(SAID_AT_LENGTH if length == "long" else SAID), session="s", turn="t1")
         indexing.embed_missing(memory.core)
         print("done", flush=True)
 

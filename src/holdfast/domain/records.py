@@ -48,6 +48,9 @@ class Turn(NamedTuple):
     trust: Trust = "user"
 
 
+# The kind of the record that a turn has, under its id, until its words are in the index.
+WITHOUT_WORDS = "turn-without-words"
+
 # Whose words a turn has where nobody says so.
 TRUST_OF_ROLE: dict[Role, Trust] = {"user": "user", "assistant": "agent", "system": "tool"}
 

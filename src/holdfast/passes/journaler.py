@@ -280,7 +280,9 @@ class Proposed:
         claim = without_note(text)
         found = verbatim or ground(claim, said, at=heard.at, quote=quote, speaker=heard.speaker)
         if reworded and isinstance(found, Unsupported) and found.reason in _REWORDING:
-            text, found = in_own_words(said[reworded.start : reworded.end], heard.at), reworded
+            own = in_own_words(said[reworded.start : reworded.end], heard.at)
+            # An age needs the day on which it was said in any words.
+            text, found = own if without_note(own) != own else own + text[len(claim) :], reworded
         if isinstance(found, Unsupported):
             why = found.reason
             role, said = ASSISTANT, heard.assistant

@@ -331,8 +331,13 @@ class Writer(Reader, Protocol):
         at: datetime,
         fields: Mapping[str, tuple[Any, Any]],
     ) -> None: ...
-    def add_turn(self, turn: Turn) -> None:
-        """Adds a turn and its index entries (`store/rows.py`): search finds it at once."""
+    def add_turn(self, turn: Turn, *, words: bool = True) -> None:
+        """Adds a turn and its index entries (`store/rows.py`): search finds it at once. Without
+        `words`, a store with Capability.LATE_WORDS leaves the entries to `index_turns`."""
+        ...
+
+    def index_turns(self, hub_id: str, turn_ids: Sequence[str]) -> None:
+        """Adds the index entries of those turns that have none; the others are left as they are."""
         ...
 
     def drop_turns(self, hub_id: str, turn_ids: Sequence[str]) -> int:

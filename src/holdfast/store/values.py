@@ -22,6 +22,7 @@ class Capability(StrEnum):
     BACKUP = "backup"  # an online, consistent copy
     VECTORS = "vectors"  # stores vectors beside the passages
     NEAREST = "nearest"  # can search the vectors of a large hub by itself
+    LATE_WORDS = "late_words"  # a turn may be added without its words: `Writer.index_turns`
     ALONE = "alone"  # knows who is at something, and that a process which was killed is not
 
 

@@ -459,6 +459,7 @@ def test_a_new_method_of_the_store_is_known_at_the_door() -> None:
         *("prune_turns", "drop_agreed", "settle_clash", "drop_record", "purge", "unindex"),
         *(
             "drop_turns",
+            "index_turns",
             "set_vectors",
             "drop_derived",
             "count_access",

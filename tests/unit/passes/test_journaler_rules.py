@@ -42,6 +42,16 @@ def test_what_the_user_said_is_in_todays_journal_with_its_place_in_the_turn(
     assert day.outcomes == {"queued": 1, "stored": 1}
 
 
+def test_an_age_is_kept_with_the_day_on_which_it_was_said(
+    memory: Holdfast, hub: HubMemory, clock: FixedClock
+) -> None:
+    hub.observe_turn("I'm 45 and feel like I should be better at this by now", "You will be.")
+    noted(memory)
+    (made,) = hub.list(layer="long_term")
+    day = clock.now().strftime("%-d %B %Y")
+    assert made.content == f"I'm 45 (said on {day})"
+
+
 def test_what_the_user_said_of_themselves_is_in_long_term_memory_at_once(
     memory: Holdfast, hub: HubMemory, clock: FixedClock
 ) -> None:

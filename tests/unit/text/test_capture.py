@@ -152,6 +152,12 @@ def test_a_turn_of_a_form_does_not_become_hundreds_of_facts() -> None:
         ),
         ("No, use uv, not pip", [("Use uv, not pip", "preference", True)]),
         ("I've settled on a 3:1 ratio with a dash of citrus bitters", []),
+        ("We agreed on a price of $340,000", []),
+        ("My belief in free will, which I've held since 2019, affects my work", []),
+        (
+            "I started reading Elbow Room on March 13",
+            [("Started reading Elbow Room on 13 March 2026", "fact", False)],
+        ),
     ],
 )
 def test_a_piece_of_wisdom_or_a_corrected_figure_is_no_standing_fact(

@@ -185,3 +185,18 @@ def test_any_text_is_answered_with_a_place_in_it_or_a_reason(claim: str, said: s
 def test_a_long_turn_takes_no_long_time() -> None:
     turn = "I live in Lisbon and work at Acme, because I like it; " * 2_000
     assert isinstance(ground("Lives in Oslo with a dog called Rex", turn, at=AT), Unsupported)
+
+
+@pytest.mark.parametrize(
+    ("said", "claim", "supported"),
+    [
+        ("My wife is a nurse, and I want to see if we can move", "Wife is a nurse", True),
+        ("I was wondering if you could help, my wife is a nurse", "Wife is a nurse", True),
+        ("I'm not sure if it was the fish and my wife is a nurse", "Wife is a nurse", False),
+        ("If we move, I have a garden and my wife is a nurse", "Wife is a nurse", False),
+    ],
+)
+def test_a_question_with_if_puts_no_condition_on_what_was_said_before_it(
+    said: str, claim: str, supported: bool
+) -> None:
+    assert isinstance(ground(claim, said), Span) == supported

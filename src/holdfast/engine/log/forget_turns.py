@@ -15,7 +15,7 @@ from holdfast.domain.memory import TURN
 from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.domain.results import ForgottenTurns
 from holdfast.engine.core import Scope
-from holdfast.engine.jobs import queue
+from holdfast.engine.jobs import late_words, queue
 from holdfast.engine.log.turns import clean_session
 from holdfast.engine.upkeep import capture_stats
 from holdfast.engine.writing import edit
@@ -59,6 +59,8 @@ def forget_turns(
             "Say what to forget: since a time, until a time, a session, or about a word."
         )
     scope.require("write")
+    if words:
+        late_words.index_late_turns(scope.core, scope.hub_id)
     with scope.read() as reader:
         scope.require_hub(reader)
         ids = reader.turn_ids(scope.hub_id, session=name, since=begins, until=ends)
@@ -158,4 +160,5 @@ def drop(scope: Scope, writer: Writer, ids: Sequence[str]) -> None:
     gone = writer.turns_by_id(scope.hub_id, ids)
     queue.drop_about(writer, scope.hub_id, set(ids))
     capture_stats.forget(writer, scope.hub_id, [turn.content for turn in gone.values()])
+    late_words.drop_marks(writer, scope.hub_id, ids)
     writer.drop_turns(scope.hub_id, ids)

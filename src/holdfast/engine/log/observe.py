@@ -114,7 +114,7 @@ def observe(
             )
 
     try:
-        add_turns(scope, turns, also)
+        add_turns(scope, turns, also, is_reply=import_run is None)
     except AlreadyLogged:
         # Another process was first; nothing was written.
         return Observed(reason=KNOWN)

@@ -22,6 +22,7 @@ from holdfast.domain.query import Filter
 from holdfast.domain.records import ROLES, TRUST_OF_ROLE, Record, Role, Turn
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.echo.detect import with_echo_marked
+from holdfast.engine.jobs import late_words
 from holdfast.errors import Conflict, HoldfastError, InvalidInput
 from holdfast.text import clean
 from holdfast.text.clean import without_private
@@ -43,6 +44,8 @@ RECOVERY_CLOSING = "(End of recovery context. Wait for the next real message.)"
 _ANSWER_CHARS_MAX = 1_000
 # A record for each who has logged turns in a hub: a turn does not say who did.
 _AUTHOR = "log-author"
+# So many turns may wait for their index entries where nothing in the background makes them.
+_LATE_MAX = 100
 _TURN_ID = re.compile(r"trn_[0-9a-z]{1,64}")
 # Up to here no check of a memory's fields could refuse it.
 _PLAIN_SESSION_CHARS = 1_000
@@ -143,18 +146,29 @@ def last_said(scope: Scope, session: str | None, answer: str) -> str:
 
 
 def add_turns(
-    scope: Scope, turns: Sequence[Turn], also: Callable[[Writer], None] | None = None
+    scope: Scope,
+    turns: Sequence[Turn],
+    also: Callable[[Writer], None] | None = None,
+    *,
+    is_reply: bool = True,
 ) -> None:
-    """Logs turns that were made, and does something else in the same transaction."""
+    """Logs turns that were made, and does something else in the same transaction. While somebody
+    waits for a reply, the words of long turns are indexed later."""
+    late = is_reply and late_words.are_late(scope.core, turns)
     with scope.write() as writer:
         scope.require_hub(writer)
         for turn in turns:
-            writer.add_turn(turn)
+            if late:
+                late_words.add_without_words(scope.core, writer, turn)
+            else:
+                writer.add_turn(turn)
             _prune_when_due(scope, writer)
         if writer.record(scope.hub_id, _AUTHOR, scope.actor) is None:
             writer.put_record(Record(scope.hub_id, _AUTHOR, scope.actor, scope.now(), {}))
         if also is not None:
             also(writer)
+    if late and scope.core.logged[scope.hub_id] % _LATE_MAX < len(turns):
+        late_words.index_late_turns(scope.core, scope.hub_id)
 
 
 def others_logged(reader: Reader, hub_id: str, actor: str) -> bool:
@@ -275,6 +289,7 @@ def search_turns(scope: Scope, query: str, *, limit: int = 10) -> list[Turn]:
     sought = clean.clean_content(query, bytes_max=_QUERY_BYTES_MAX)
     terms = query_terms(sought)
     asked = TermQuery(tuple(dict.fromkeys(terms)))
+    late_words.index_late_turns(scope.core, scope.hub_id)
     with scope.read() as reader:
         scope.require_hub(reader)
         found = reader.search_terms(scope.hub_id, asked, _TURNS_ONLY, limit=limit * _REACH)

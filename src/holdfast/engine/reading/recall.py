@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from holdfast import engine
 from holdfast.domain.query import Filter, Hit, Passage, Recalled
 from holdfast.engine.core import Scope
+from holdfast.engine.jobs.late_words import index_late_turns
 from holdfast.errors import InvalidInput
 from holdfast.recall.analyse import analyse
 from holdfast.recall.pipeline import Ask, recall
@@ -67,6 +68,7 @@ def recall_memories(
             found[:] = [_with_neighbours(reader, hit, around) for hit in found]
         return found
 
+    index_late_turns(scope.core, scope.hub_id)
     deadline_s = scope.settings["recall.deadline_s"]
     recalled = None
     with scope.read(deadline_s=deadline_s) as reader:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.memory import Memory
 from holdfast.embed.base import Embedder
+from holdfast.engine.jobs.late_words import index_late_turns
 from holdfast.errors import HoldfastError
 from holdfast.recall.evidence import owners_by_id
 from holdfast.recall.voice import ROLES
@@ -171,6 +172,7 @@ def embed_missing(
         hub_ids = [hub.id for hub in reader.hubs() if hub_id in (None, hub.id)]
     size = _BATCH
     for each in hub_ids:
+        index_late_turns(core, each)
         after = 0
         while not _is_set(stop):
             began = time.monotonic()

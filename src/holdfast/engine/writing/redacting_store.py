@@ -115,11 +115,14 @@ class _GuardedWriter:
         fields = self._redactor.revised(fields)
         self._writer.add_revision(hub_id, change_id, memory_id, version, at, fields)
 
-    def add_turn(self, turn: Turn) -> None:
+    def add_turn(self, turn: Turn, *, words: bool = True) -> None:
         place = turn.hub_id, turn.session
         turn = self._redactor.turn(turn, self._last_turns.get(place, ""))
         self._last_turns[place] = turn.content
-        self._writer.add_turn(turn)
+        if words:
+            self._writer.add_turn(turn)
+        else:
+            self._writer.add_turn(turn, words=False)
 
     def add_receipt(self, hub_id: str, receipt: Receipt) -> None:
         self._writer.add_receipt(hub_id, self._redactor.row(receipt))

@@ -113,7 +113,10 @@ class InMemoryWriter(InMemoryReader, WriterDefaults):
             Revision(self._next(), change_id, memory_id, version, at, dict(fields))
         )
 
-    def add_turn(self, turn: Turn) -> None:
+    def index_turns(self, hub_id: str, turn_ids: Sequence[str]) -> None:
+        pass  # `add_turn` has done it.
+
+    def add_turn(self, turn: Turn, *, words: bool = True) -> None:
         own = self._own(turn.hub_id)
         own.turns[turn.id] = turn
         self._index_turn(own, turn)

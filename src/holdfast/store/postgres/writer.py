@@ -263,7 +263,10 @@ class PostgresWriter(IndexWriter, RecordsWriter):
 
     # The conversation log and mirrored files
 
-    def add_turn(self, turn: Turn) -> None:
+    def index_turns(self, hub_id: str, turn_ids: Sequence[str]) -> None:
+        pass  # `add_turn` has done it.
+
+    def add_turn(self, turn: Turn, *, words: bool = True) -> None:
         row = sealed("turns", turn.hub_id, shared.turn_to_row(turn))
         self._pending.turns.append((self._own(turn.hub_id), *row))
         self._hold(len(turn.content) * TURN_BYTES_PER_CHAR)

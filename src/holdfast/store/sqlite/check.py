@@ -17,6 +17,7 @@ from typing import Any
 
 import apsw
 
+from holdfast.domain.records import WITHOUT_WORDS
 from holdfast.store.rows import Row
 from holdfast.store.sqlite import check_index, schema
 from holdfast.store.sqlite import salvage as tables_of
@@ -175,7 +176,9 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
         "{} turns of the conversation log are not in the search index",
         True,
         "SELECT count(*), '', '' FROM turns t"
-        " WHERE NOT EXISTS (SELECT 1 FROM passages p WHERE p.turn = t.pk) HAVING count(*) > 0",
+        " WHERE NOT EXISTS (SELECT 1 FROM passages p WHERE p.turn = t.pk)"
+        " AND NOT EXISTS (SELECT 1 FROM records r WHERE r.hub = t.hub"
+        f" AND r.kind = '{WITHOUT_WORDS}' AND r.id = t.id) HAVING count(*) > 0",
     ),
     (
         "{} passages of the conversation log reach past their text, or lack their words",

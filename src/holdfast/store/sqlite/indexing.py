@@ -210,6 +210,18 @@ class IndexWriter(Part):
         entries = turn_entries(content)
         self._add_passages(hub_id, ("turn", pk, turn_id), trigram_text(content), entries, "")
 
+    def index_turns(self, hub_id: str, turn_ids: Sequence[str]) -> None:
+        hub = self._pk(hub_id)
+        for turn_id in turn_ids:
+            found = self._one(
+                "SELECT pk, content FROM turns t WHERE hub = ? AND id = ?"
+                " AND NOT EXISTS (SELECT 1 FROM passages p WHERE p.turn = t.pk)",
+                (hub, turn_id),
+            )
+            if found is not None:
+                pk, content = found
+                self._index_turn(hub_id, pk, turn_id, content)
+
     def drop_derived(self) -> None:
         self._settle()
         last = self._one("SELECT seq FROM sqlite_sequence WHERE name = 'passages'") or 0

@@ -63,6 +63,7 @@ class SqliteStore(StoreDefaults):
             Capability.SNAPSHOT,
             Capability.BACKUP,
             Capability.VECTORS,
+            Capability.LATE_WORDS,
         }
     )
 

@@ -236,14 +236,15 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         self._unindex(hub, "turn", pk)
         self._index_turn(hub_id, pk, turn.id, turn.content)
 
-    def add_turn(self, turn: Turn) -> None:
+    def add_turn(self, turn: Turn, *, words: bool = True) -> None:
         hub = self._pk(turn.hub_id)
         self._do(
             f"INSERT INTO turns (hub, {rows.TURN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (hub, *checked.sealed("turns", turn.hub_id, shared.turn_to_row(turn))),
         )
-        pk = self._connection.last_insert_rowid()
-        self._index_turn(turn.hub_id, pk, turn.id, turn.content)
+        if words:
+            pk = self._connection.last_insert_rowid()
+            self._index_turn(turn.hub_id, pk, turn.id, turn.content)
 
     def prune_turns(self, hub_id: str, *, keep: int) -> int:
         hub = self._pk(hub_id)

@@ -10,7 +10,7 @@ from holdfast.domain.query import Filter
 from holdfast.domain.records import NO_HUB, Agreed, Clash, Record, Turn, as_memory
 from holdfast.errors import AlreadyExists, HoldfastError
 from holdfast.store.base import Store
-from holdfast.store.values import TermQuery, TextQuery, VectorRow
+from holdfast.store.values import Capability, TermQuery, TextQuery, VectorRow
 from holdfast.testing.conformance.base import (
     HUB,
     RECORD_KIND,
@@ -261,6 +261,22 @@ class Log(StoreCase):
             assert turns_found(reader, ["nothing"]) == []
             assert [one.id for one in reader.turns(OTHER_HUB, limit=5)] == ["trn_003"]
             assert reader.lexicon(HUB, ["deploy"]).frequency == {"deploy": 1}
+        assert store.check() == []
+
+    def test_a_turn_without_words_is_found_when_they_are_indexed(self, store: Store) -> None:
+        if Capability.LATE_WORDS not in store.capabilities:
+            pytest.skip("turns are indexed when they are added")
+        with store.write() as writer:
+            writer.add_turn(turn(1, "the deploy failed again"), words=False)
+            writer.add_turn(turn(2, "the deploy works"))
+        with store.read() as reader:
+            assert turns_found(reader, ["deploy"]) == ["trn_002"]
+        with store.write() as writer:
+            # Twice, and a turn that has left: each is indexed once.
+            writer.index_turns(HUB, ["trn_001", "trn_001", "trn_002", "trn_009"])
+        with store.read() as reader:
+            assert turns_found(reader, ["deploy"]) == ["trn_001", "trn_002"]
+            assert reader.lexicon(HUB, ["deploy"]).passages == 2
         assert store.check() == []
 
     def test_turns_and_memories_are_found_in_one_search(self, store: Store) -> None:

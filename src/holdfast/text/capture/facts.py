@@ -466,8 +466,8 @@ def _holds(rule: Rule, folded: str) -> bool:
 _SAYS_LITTLE = re.compile(
     r"\S+ \S+ (?:\S+ )?(?:an? |the )?(?:\w+ ){0,2}(?:approach|option|way|method|version|style|idea"
     r"|plan|solution)$"
-    r"|.*\b(?:settled on|chose|picked|decided on) (?:an? |the )?(?:\S+ )?(?:ratio|mix|blend|combo"
-    r"|size|amount|colou?r|shade)\b"
+    r"|.*\b(?:settled on|chose|picked|decided on|agreed on) (?:an? |the )?(?:\S+ )?(?:ratio|mix"
+    r"|blend|combo|size|amount|colou?r|shade|price|fee|date|time)\b"
     r"|\S+ (?:\S+ )?(?:chose|picked|settled on|decided on) [\d: apm]+(?: (?:over|for) [\d: apm]+)?$"
 )
 

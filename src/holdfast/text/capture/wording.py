@@ -326,7 +326,8 @@ def resolve(clause: str, at: datetime | None, *, when: When = "past") -> Resolve
 # What is booked, due or planned for a date is ahead, though it was booked before.
 _DUE = re.compile(
     r"(?i)\b(?:tickets?|reservations?|bookings?|booked|flights?|due|scheduled|planned|appointments?"
-    r"|invited|signed up|registered|reserved|room|table|hotel)\b[^.]*\b(?:for|on|until|till|by) *$"
+    r"|invited|signed up|registered|reserved|(?:an?|the|our|my) (?:\w+ )?(?:room|table|hotel))\b"
+    r"[^.]*\b(?:for|on|until|till|by) *$"
     r"|\b(?:due|expected)(?: back)? *$|\b(?:rescheduled|postponed|moved|pushed"
     r"|delayed)\b[^.]*\bto *$"
 )

@@ -145,6 +145,16 @@ _SUPPOSED = (
         r"|pretended to|refus\w+ to|asked to|offered to)\b",
     ),
 )
+# 'Not sure if …' asks, and puts no condition on what was said before it; nor does a polite request
+# on anything.
+_ASKED_IF = re.compile(
+    r"(?i)\b(?:wonder\w*|ask\w*|know|knows|see|tell me|check|(?:un)?sure|curious|figure out"
+    r"|decid\w+|understand|determine) if\b"
+)
+_REQUESTED_IF = re.compile(
+    r"(?i)\b(?:wonder\w*|ask\w*|hop\w+|(?:appreciate it|grateful|great|nice|helpful|love it)) if"
+    r" you (?:can|could|would|might|have)\b|\bif (?:you (?:don't mind|can|could)|possible)\b"
+)
 # At the front, they are about all that follows.
 _PERHAPS = re.compile(r"(?i)(?:maybe|perhaps|possibly|probably|apparently|supposedly)\b")
 _TOLD = re.compile(
@@ -220,7 +230,8 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
 def _of_sentence(text: str, start: int, end: int, number: int) -> list[Clause]:
     whole = text[start:end]
     asking = whole.rstrip("\"')]”’* ").endswith(("?", "？")) and not _REQUEST.match(whole)
-    always = _supposed(long_forms(whole)) & {"if"}
+    asked_if = _ASKED_IF.search(_REQUESTED_IF.sub(_same_length, whole))
+    always = _supposed(long_forms(_ASKED_IF.sub("", _REQUESTED_IF.sub("", whole)))) & {"if"}
     if _PERHAPS.match(_OPENER.sub("", whole.strip())):
         always.add("may")
     cuts = [(mark.start(), mark.end()) for mark in _SPLIT.finditer(whole)]
@@ -250,10 +261,16 @@ def _of_sentence(text: str, start: int, end: int, number: int) -> list[Clause]:
         told = told or (bool(_TOLD.search(plain)) and not _OWN_WORDS.match(plain))
         full = long_forms(plain)
         supposed = always | _supposed(full)
+        if asked_if and begin > start + asked_if.start():
+            supposed.add("if")
         asked = asking and not (statement_first and at < len(pieces) - 1)
         held = frozenset(supposed)
         out.append(Clause(begin, stop, plain, subject, asked, held, told, refers, number))
     return out
+
+
+def _same_length(found: re.Match[str]) -> str:
+    return " " * len(found[0])
 
 
 def _supposed(text: str) -> set[str]:

@@ -1,0 +1,70 @@
+"""Long turns get their index entries after the reply.
+
+Such a turn is written together with a record that marks it. Its entries are made, and the record is
+dropped, in one later transaction: by the thread that makes vectors, or before the next search in
+the hub, whichever comes first. So every search finds the turn by its words, and a process that is
+killed in between leaves no turn out of the index.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from holdfast.domain.records import WITHOUT_WORDS, Record
+from holdfast.errors import HoldfastError
+from holdfast.store.values import Capability
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.domain.records import Turn
+    from holdfast.engine.core import Core
+    from holdfast.store.base import Writer
+
+# Both sides together. Indexing fewer characters costs less than a second transaction.
+AT_ONCE_CHARS_MAX = 600
+# In one transaction: about a tenth of a second for turns of 2,000 characters.
+_BATCH = 100
+
+
+def are_late(core: Core, turns: Sequence[Turn]) -> bool:
+    """Whether the words of these turns are indexed after they are logged."""
+    return (
+        Capability.LATE_WORDS in core.store.capabilities
+        and sum(len(turn.content) for turn in turns) > AT_ONCE_CHARS_MAX
+    )
+
+
+def add_without_words(core: Core, writer: Writer, turn: Turn) -> None:
+    writer.add_turn(turn, words=False)
+    writer.put_record(Record(turn.hub_id, WITHOUT_WORDS, turn.id, core.now(), {}))
+
+
+def drop_marks(writer: Writer, hub_id: str, turn_ids: Sequence[str]) -> None:
+    """For turns that leave the log."""
+    for turn_id in turn_ids:
+        writer.drop_record(hub_id, WITHOUT_WORDS, turn_id)
+
+
+def index_late_turns(core: Core, hub_id: str) -> None:
+    """Indexes the turns of a hub that were added without their words."""
+    if Capability.LATE_WORDS not in core.store.capabilities:
+        return
+    # In a store that can only be read, or that stays busy, the next search tries again.
+    with suppress(HoldfastError):
+        while _index_some(core, hub_id):
+            pass
+
+
+def _index_some(core: Core, hub_id: str) -> bool:
+    """Whether there may be more."""
+    with core.store.read() as reader:
+        if not reader.records(hub_id, WITHOUT_WORDS, limit=1):
+            return False
+    # Losing this write loses the drop of the records as well: not worth waiting for the disk.
+    with core.store.write(durable=False, hub=hub_id) as writer:
+        waiting = [one.id for one in writer.records(hub_id, WITHOUT_WORDS, limit=_BATCH)]
+        writer.index_turns(hub_id, waiting)
+        drop_marks(writer, hub_id, waiting)
+    return len(waiting) == _BATCH

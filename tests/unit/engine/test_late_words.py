@@ -1,0 +1,89 @@
+"""The words of long turns are indexed after the reply: every search finds them all the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast import HubMemory
+from holdfast.domain.records import WITHOUT_WORDS
+from holdfast.engine.log.turns import add_turns, made_turn
+from holdfast.testing import HashEmbedder, open_for_tests
+
+pytestmark = pytest.mark.sqlite_only("other stores index a turn when it is added")
+
+LONG = "The tram to Ostrava leaves from platform nine. " * 30
+
+
+def waiting(hub: HubMemory) -> int:
+    with hub.core.store.read() as reader:
+        return len(reader.records(hub.id, WITHOUT_WORDS, limit=100))
+
+
+def test_a_long_turn_waits_for_its_words_and_a_short_one_does_not(hub: HubMemory) -> None:
+    hub.observe_turn("When does it leave?", "At nine")
+    assert waiting(hub) == 0
+    hub.observe_turn("When does it leave?", LONG)
+    assert waiting(hub) == 2
+
+
+def test_recall_finds_a_turn_that_waited(hub: HubMemory) -> None:
+    hub.observe_turn("When does it leave?", LONG)
+    assert hub.recall("tram to Ostrava")[0].turn is not None
+    assert waiting(hub) == 0
+
+
+def test_a_part_of_a_word_finds_a_turn_that_waited(hub: HubMemory) -> None:
+    hub.observe_turn("When does it leave?", LONG)
+    assert [turn.content for turn in hub.search_turns("strav")] == [LONG]
+
+
+def test_the_block_holds_a_turn_that_waited(hub: HubMemory) -> None:
+    hub.observe_turn("When does it leave?", LONG)
+    assert "Ostrava" in hub.context("where does the tram to Ostrava leave from?")
+
+
+def test_a_turn_that_waits_is_forgotten_by_its_words(hub: HubMemory) -> None:
+    hub.observe_turn("When does it leave?", LONG)
+    assert hub.forget_turns(about="Ostrava").total == 1
+    assert [turn.content for turn in hub.turns()] == ["When does it leave?"]
+
+
+def test_a_turn_that_waits_leaves_nothing_when_its_session_is_forgotten(hub: HubMemory) -> None:
+    hub.observe_turn("When does it leave?", LONG, session="s")
+    hub.forget_turns(session="s")
+    assert waiting(hub) == 0
+    assert hub.turns() == []
+
+
+def test_the_step_that_makes_vectors_indexes_the_words(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path, embedder=HashEmbedder()) as memory:
+        hub = memory.create_hub("work")
+        hub.observe_turn("When does it leave?", LONG)
+        memory.embed_missing()
+        assert waiting(hub) == 0
+        assert memory.unembedded() == 0
+
+
+def test_a_rebuild_indexes_turns_that_wait(hub: HubMemory) -> None:
+    hub.observe_turn("When does it leave?", LONG)
+    with hub.core.store.write() as writer:
+        writer.drop_derived()
+    assert [turn.content for turn in hub.search_turns("Ostrava")] == [LONG]
+    assert hub.core.store.check() == []
+
+
+def test_many_that_wait_are_indexed_where_nothing_else_does_it(
+    hub: HubMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.engine.log.turns._LATE_MAX", 6)
+    for _ in range(7):
+        hub.observe_turn("When does it leave?", LONG)
+    assert waiting(hub) == 2
+
+
+def test_turns_that_nobody_waits_for_are_indexed_at_once(hub: HubMemory) -> None:
+    turn = made_turn(hub.scope, "user", LONG, source="import", session=None, at=None)
+    add_turns(hub.scope, [turn], is_reply=False)
+    assert waiting(hub) == 0
