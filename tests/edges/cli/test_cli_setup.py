@@ -339,7 +339,8 @@ def test_without_a_client_all_are_listed_with_their_state(machine: Machine, pers
     assert rows["cursor", "user"] == ["yes", "no"]
     assert rows["gemini", "user"] == ["yes", "cannot be read"]
     assert rows["codex", "user"] == ["yes", "not ours"]
-    assert rows["zed", "user"] == ["yes", "yes"]
+    # Its folder is there because the setup has made it.
+    assert rows["zed", "user"] == ["no", "yes"]
     assert rows["windsurf", "user"] == ["no", "no"]
     assert rows["vscode", "project"] == ["no", "yes"]
     assert ("cursor", "project") not in rows
@@ -347,6 +348,39 @@ def test_without_a_client_all_are_listed_with_their_state(machine: Machine, pers
     told = {(one["client"], one["scope"]): one for one in machine("setup", "--json").data}
     assert told["zed", "user"]["state"] == "ours"
     assert "line 1, column 3" in told["gemini", "user"]["reason"]
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex", "cursor", "gemini", "opencode"])
+def test_what_a_setup_has_made_does_not_make_a_client_installed(
+    machine: Machine, person: Path, name: str
+) -> None:
+    def state() -> list[str]:
+        return next(row[1:3] for row in machine("setup").rows if row[0] == name)
+
+    machine("setup", name)
+    assert state() == ["no", "yes"]
+    folder = Path(next(row[4] for row in machine("setup").rows if row[0] == name)).parent
+    if name == "claude-code":
+        folder = person / ".claude"
+    (folder / "history.jsonl").write_text("{}\n")
+    assert state() == ["yes", "yes"]
+
+
+def test_what_is_set_up_is_not_offered_again(
+    machine: Machine, person: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(Call, "offers", lambda self, question: asked.append(question))
+    (person / ".codex").mkdir()
+    (person / ".cursor").mkdir()
+    machine("setup", "codex")
+    machine("setup")
+    assert asked == ["Set up Cursor?"]
+
+
+def test_taking_all_out_names_the_entries_of_the_project(machine: Machine) -> None:
+    machine("setup", "cursor", "--scope", "project")
+    assert "`holdfast teardown cursor --scope project`" in machine("teardown", "--all").err
 
 
 def test_all_that_are_here_are_set_up_and_one_that_fails_stops_no_other(

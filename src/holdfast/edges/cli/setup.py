@@ -90,7 +90,12 @@ def set_up_at(call: Call, args: Namespace, place: Place) -> int:
         return _plugin(call, args, place, out=False)
     if args.client is None and not args.all:
         output.clients(call, args, place)
-        here = [client for client in _with_scope(args) if client.installed(place)]
+        here = [
+            client
+            for client in _with_scope(args)
+            if install_hooks.is_installed(client, place, call.home)
+            and output.found(client, args, place, args.scope).state != "ours"
+        ]
         titles = ", ".join(client.title for client in here)
         if not here or args.print:
             return 0
@@ -124,7 +129,9 @@ def set_up_at(call: Call, args: Namespace, place: Place) -> int:
 
     chosen = _with_scope(args) if args.all else [find(args.client)]
     if args.all:
-        chosen = [client for client in chosen if client.installed(place)]
+        chosen = [
+            client for client in chosen if install_hooks.is_installed(client, place, call.home)
+        ]
     if not chosen:
         call.out.note("No client was found on this machine; name one to set it up all the same.")
     code = _each(call, args, place, one, wire, chosen)
@@ -181,6 +188,8 @@ def tear_down_at(call: Call, args: Namespace, place: Place) -> int:
         ]
     if not chosen:
         call.out.note("No client is set up; nothing was changed.")
+    if args.all and args.scope == "user":
+        output.left_in_project(call, args, place)
     code = _each(call, args, place, every, unwire, chosen, hooks_first=True)
     if not (args.dry_run or args.file or args.scope != "user"):
         from holdfast.edges.clients.install_hooks import stop_unused
@@ -242,7 +251,7 @@ def _each(
     with _alone(call, args):
         for client in chosen:
             # Asked before: afterwards there is a folder, because we made it.
-            installed = client.installed(place)
+            installed = install_hooks.is_installed(client, place, call.home)
             try:
                 hook_files = _hook_files(client, args, place)
                 paths = [*_files(client, args, place), *(file.path for file in hook_files)]

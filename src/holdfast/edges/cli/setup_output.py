@@ -79,8 +79,9 @@ def entry(call: Call, args: Namespace, client: Client, path: str, line: Sequence
 def clients(call: Call, args: Namespace, place: Place) -> None:
     """Every client, whether it is here and whether it is set up."""
     rows = [
-        (client, scope, client.installed(place), found(client, args, place, scope))
+        (client, scope, is_installed, found(client, args, place, scope))
         for client in CLIENTS
+        for is_installed in (hooks_of_clients.is_installed(client, place, call.home),)
         for scope in client.scopes
     ]
     # Every project could have a file; one is worth a line where it has an entry.
@@ -119,6 +120,16 @@ def clients(call: Call, args: Namespace, place: Place) -> None:
         names = ", ".join(dict.fromkeys(client.name for client, *_ in absent))
         call.out.note(_wrapped(f"Not found on this machine: {names}."))
     call.out.note("`holdfast setup CLIENT` sets one up; `holdfast setup --all`, all that are here.")
+
+
+def left_in_project(call: Call, args: Namespace, place: Place) -> None:
+    """Names the entries in this project's files, which others may share."""
+    for client in CLIENTS:
+        if "project" in client.scopes and found(client, args, place, "project").state == "ours":
+            call.out.note(
+                f"This project has an entry for {client.title} too:"
+                f" `holdfast teardown {client.name} --scope project` takes it out."
+            )
 
 
 def _wrapped(text: str) -> str:

@@ -26,7 +26,7 @@ def _status(call: Call, args: Namespace) -> None:
     if not is_new(call.home, os.environ):
         found |= _hubs(call, args) | {"session": _last_session(call)}
     found |= {
-        "agents": _agents(),
+        "agents": _agents(call.home),
         "model": model_of(call.settings["embed.model"]),
         "store": store_of(call.home, call.settings["store.url"], os.environ),
     }
@@ -67,10 +67,11 @@ def _counts(call: Call, hub: HubMemory) -> dict[str, Any]:
     }
 
 
-def _agents() -> list[dict[str, Any]]:
+def _agents(home: str) -> list[dict[str, Any]]:
     """The agents on this machine, and whether Holdfast is in their settings."""
     from holdfast.edges.cli.setup_output import NAME
     from holdfast.edges.clients.clients import CLIENTS
+    from holdfast.edges.clients.install_hooks import is_installed
     from holdfast.edges.clients.install_server import look
     from holdfast.edges.clients.program import here
 
@@ -79,7 +80,7 @@ def _agents() -> list[dict[str, Any]]:
     for client in CLIENTS:
         states = [look(client, path, NAME).state for path in client.files(place, "user")]
         is_set_up = "ours" in states
-        if is_set_up or client.installed(place):
+        if is_set_up or is_installed(client, place, home):
             agents.append({"client": client.name, "title": client.title, "set_up": is_set_up})
     return agents
 

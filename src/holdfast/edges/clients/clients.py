@@ -95,9 +95,10 @@ class Client(NamedTuple):
         # Only the first layout of opencode has `enabled`; its second refuses it.
         return entry if tuple(path[:-1]) == self.holder else entry._replace(first={})
 
-    def installed(self, place: Place) -> bool:
-        """Whether it seems to be on this machine: a folder of its own, or its program."""
-        if any(os.path.exists(sign) for sign in self.signs(place)):
+    def installed(self, place: Place, ours: Callable[[str], bool] = lambda sign: False) -> bool:
+        """Whether it seems to be on this machine: a folder of its own, or its program. What is
+        `ours` because a setup has made it is no sign."""
+        if any(os.path.exists(sign) and not ours(sign) for sign in self.signs(place)):
             return True
         from shutil import which
 

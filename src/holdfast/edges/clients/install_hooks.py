@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from holdfast.edges.clients import json_text, settings_file
 from holdfast.edges.clients.clients import CLIENTS, Client, devin_folder
-from holdfast.edges.clients.install_server import Outcome, Result
+from holdfast.edges.clients.install_server import Outcome, Result, holds_only_ours
 from holdfast.edges.clients.jsonc import Malformed, line_and_column
 from holdfast.edges.clients.program import Place
 from holdfast.edges.clients.program import is_ours as is_entry
@@ -203,6 +203,19 @@ def files_of(client: Client, place: Place, command: Sequence[str]) -> list[HookF
     """The files of a client that have hooks; none where it has no hooks."""
     found = HOOKS.get(client.name)
     return [] if found is None else found.files(place, command)
+
+
+def is_installed(client: Client, place: Place, home: str) -> bool:
+    """Whether a client seems to be on this machine, by more than what a setup has made."""
+    files = files_of(client, place, ())
+    paths = [*client.files(place, "user"), *(file.path for file in files)]
+
+    def ours(sign: str) -> bool:
+        if os.path.isdir(sign):
+            return settings_file.holds_only(home, sign, paths)
+        return holds_only_ours(client, sign)
+
+    return client.installed(place, ours)
 
 
 def inject(client: Client) -> bool:

@@ -98,6 +98,18 @@ def look(client: Client, path: str, name: str) -> Found:
     return Found(path, "ours" if is_ours(entry) else "other")
 
 
+def holds_only_ours(client: Client, path: str) -> bool:
+    """Whether a file has entries of ours and nothing else."""
+    try:
+        data = settings_file.read(path)
+        value = _parsed(client, path, settings_file.decode(path, data or b""))
+        entries = _at(value, client.holder)
+    except (InvalidInput, StoreError):
+        return False
+    only_entries = list(value) == [client.holder[0]] and isinstance(entries, Mapping)
+    return only_entries and all(is_ours(entry) for entry in entries.values())
+
+
 def rendered(client: Client, name: str, line: Sequence[str]) -> str:
     """The entry as a person would paste it."""
     entry = client.entry(line)

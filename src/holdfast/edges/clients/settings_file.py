@@ -14,7 +14,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 
@@ -193,6 +193,19 @@ def remove_made(home: str, paths: Iterable[str]) -> None:
     kept = {folder for folder in gone if _holds_more(folder)}
     if gone - kept:
         _save(home, made - (gone - kept))
+
+
+def holds_only(home: str, folder: str, paths: Collection[str]) -> bool:
+    """Whether a setup made the folder, and nothing has come into it but these files and their
+    backups."""
+    if os.path.abspath(folder) not in _made(home):
+        return False
+    known = {os.path.abspath(path) for path in paths}
+    return all(
+        name.endswith(".bak") or os.path.abspath(os.path.join(above, name)) in known
+        for above, _, names in os.walk(folder)
+        for name in names
+    )
 
 
 def _holds_more(folder: str) -> bool:
