@@ -18,6 +18,10 @@ ROOT = Path(holdfast.__file__).parent
 # Edges render commands, and a dialect tells a model what to ask of its person.
 _ABOVE = ("edges", "agents", "testing", "evaluation")
 _COMMAND = re.compile(r"holdfast ([a-z][a-z-]*)")
+# An option beside no command, as in 'choose another with --home'.
+_OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]+)")
+# Options of `holdfast store`, which is administration, and of PostgreSQL's createdb.
+_OF_STORE = {"--citus", "--role", "--url", "--encoding", "--template"}
 _ADMINISTRATION = {"store", "doctor", "backup", "restore-backup", "move", "serve"}
 _ERRORS = {name for name, kind in vars(errors).items() if isinstance(kind, type)}
 
@@ -30,8 +34,10 @@ def _advice(tree: ast.AST) -> list[str]:
             continue
         texts = [*node.args, *(one.value for one in node.keywords if one.arg == "hint")]
         for text in texts:
-            found += _COMMAND.findall(ast.unparse(text))
-    return [name for name in found if name not in _ADMINISTRATION]
+            said = ast.unparse(text)
+            named = _COMMAND.findall(said)
+            found += named or _OPTION.findall(said)
+    return [name for name in found if name not in _ADMINISTRATION | _OF_STORE]
 
 
 @pytest.mark.parametrize(
@@ -46,6 +52,8 @@ def test_no_error_of_the_library_advises_a_command(path: Path) -> None:
 def test_the_check_finds_one() -> None:
     text = "raise NotFound(f'No {x}.', hint=f'`holdfast list {x}`', command='holdfast get')"
     assert _advice(ast.parse(text)) == ["list"]
+    text = "raise StoreReadOnly('No.', hint='Choose another --home.', command='Use --home.')"
+    assert _advice(ast.parse(text)) == ["--home"]
 
 
 def test_a_command_is_for_the_command_line_alone() -> None:

@@ -139,6 +139,9 @@ class Memory(NamedTuple):
     mention_count: int = 1
     accessed_at: datetime | None = None
 
+    def __str__(self) -> str:
+        return f"#{self.number} {self.title}"
+
     @property
     def visible(self) -> bool:
         """Neither forgotten nor waiting for review."""

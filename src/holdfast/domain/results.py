@@ -19,6 +19,9 @@ class Stored(NamedTuple):
     change: str
     close_to: Memory | None = None
 
+    def __str__(self) -> str:
+        return f"Stored {self.memory}"
+
 
 class Updated(NamedTuple):
     """A memory with this key or source path was there; this is its new version."""
@@ -27,11 +30,17 @@ class Updated(NamedTuple):
     change: str
     previous: Memory
 
+    def __str__(self) -> str:
+        return f"Updated {self.memory}"
+
 
 class Duplicate(NamedTuple):
     """The same content was there already; nothing was written."""
 
     memory: Memory
+
+    def __str__(self) -> str:
+        return f"Known already: {self.memory}"
 
 
 class Superseded(NamedTuple):
@@ -41,6 +50,9 @@ class Superseded(NamedTuple):
     change: str
     previous: Memory
 
+    def __str__(self) -> str:
+        return f"Stored {self.memory}: takes the place of #{self.previous.number}"
+
 
 class Quarantined(NamedTuple):
     """It is stored, but hidden until a person approves it; `reason` says why."""
@@ -48,6 +60,9 @@ class Quarantined(NamedTuple):
     memory: Memory
     change: str
     reason: str
+
+    def __str__(self) -> str:
+        return f"Held for review: {self.memory} ({self.reason})"
 
 
 Remembered: TypeAlias = Stored | Updated | Duplicate | Superseded | Quarantined

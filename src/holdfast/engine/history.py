@@ -314,6 +314,8 @@ def _refuse_taken_key(writer: Writer, memory: Memory, new: dict[str, Any]) -> No
 
 def changes(scope: Scope, *, limit: int = 50, before: str | None = None) -> list[Change]:
     """Change sets, newest first; `before` is the id of the last one seen."""
+    if type(limit) is not int or limit < 1:
+        raise InvalidInput(f"The limit is {limit!r}; it must be a whole number of at least 1.")
     with scope.read() as reader:
         scope.require_hub(reader)
         if before is not None:

@@ -318,7 +318,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """A hint with the known name that is most like this one, or ''."""
     from difflib import get_close_matches
 
-    near = get_close_matches(name, known, n=1, cutoff=0.4)
+    near = get_close_matches(name, known, n=1, cutoff=0.6)
     return f"Did you mean `{near[0]}`?" if near else ""
 
 

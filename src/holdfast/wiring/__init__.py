@@ -33,9 +33,13 @@ def make_home(home: str) -> None:
     try:
         os.makedirs(home, mode=0o700, exist_ok=True)
     except OSError as error:
+        is_file = isinstance(error, FileExistsError)
         raise StoreReadOnly(
-            f"The folder {home} cannot be made: {error.strerror}.",
-            hint="Choose another with --home or HOLDFAST_HOME.",
+            f"{home} is a file, not a folder."
+            if is_file
+            else f"The folder {home} cannot be made: {error.strerror}.",
+            hint="Choose another folder.",
+            command="Choose another with --home or HOLDFAST_HOME.",
         ) from None
 
 

@@ -191,3 +191,19 @@ def test_a_hub_that_does_not_exist_may_be_set_and_is_mentioned(run: Run) -> None
     ran = run("config", "set", "hub", "later")
     assert ran.code == 0
     assert "holdfast hub create later" in ran.err
+
+
+@pytest.mark.parametrize(
+    "value", ["nonsense", "openai:text-embedding-3-small", "path:nowhere", "/nowhere"]
+)
+def test_an_embedder_that_is_none_is_refused_when_it_is_set(
+    run: Run, home: Path, value: str
+) -> None:
+    ran = run("config", "set", "embed.model", value)
+    assert ran.code != 0
+    assert not (home / "holdfast.toml").exists()
+
+
+def test_a_name_that_is_like_no_setting_brings_no_guess(run: Run) -> None:
+    assert "Did you mean" not in run("config", "set", "nonsense", "1").err
+    assert "Did you mean `recall.limit`?" in run("config", "set", "recal.limit", "1").err

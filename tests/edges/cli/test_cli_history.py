@@ -106,3 +106,13 @@ def test_bad_input_is_a_sentence_and_an_exit_code(stocked: Run, words, code, mes
 
 def test_undo_in_an_empty_hub_finds_nothing(run: Run) -> None:
     assert run("undo").code == 3
+
+
+def test_history_says_that_there_is_more_and_how_to_see_it(stocked: Run) -> None:
+    ran = stocked("history", "--limit", "2")
+    assert f"There is more: add --before {ran.rows[1][0]}" in ran.err
+    assert len(ran.rows) == 2
+    rest = stocked("history", "--limit", "2", "--before", ran.rows[1][0])
+    assert (len(rest.rows), rest.err) == (1, "")
+    for limit in ("0", "-1"):
+        assert "at least 1" in stocked("history", "--limit", limit).err

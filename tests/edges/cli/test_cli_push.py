@@ -444,3 +444,9 @@ def test_a_watch_sees_what_is_saved_and_ends_with_an_interrupt(
             assert process.wait(20) in (0, 130)
         finally:
             process.kill()
+
+
+def test_a_link_of_another_kind_is_not_taken_for_a_file(run: Run) -> None:
+    ran = run("push", "ftp://example.com/a.txt")
+    assert ran.code == 2
+    assert "https://" in ran.err

@@ -357,3 +357,12 @@ def test_a_degraded_answer_names_the_command_that_mends_it(stocked: Run) -> None
     assert "only words were matched; `holdfast doctor` says why and how to get one." in ran.err
     degraded = stocked("recall", "staging server", "--json").json["degraded"]
     assert degraded == ["there is no embedding model, so only words were matched"]
+
+
+def test_pages_of_a_list_count_from_one(stocked: Run) -> None:
+    for page in ("0", "-1"):
+        refused = stocked("list", "--page", page)
+        assert refused.code == 2
+        assert "Pages count from 1." in refused.err
+    # Without --limit too: in a pipe it would be left unheard.
+    assert "There is no page 2." in stocked("list", "--page", "2").err

@@ -261,3 +261,13 @@ def test_saying_again_what_is_always_shown_does_not_put_it_elsewhere(hub: HubMem
     hub.remember("Prefers tabs")
     assert isinstance(hub.remember("Prefers tabs", layer="library"), Duplicate)
     assert hub.get(1).layer == "long_term"
+
+
+def test_what_came_of_it_prints_as_a_line(hub: HubMemory) -> None:
+    first = hub.remember("Prefers tabs", key="style")
+    assert str(first) == "Stored #1 Prefers tabs"
+    assert str(first.memory) == "#1 Prefers tabs"
+    assert str(hub.remember("Prefers tabs")) == "Known already: #1 Prefers tabs"
+    assert str(hub.remember("Prefers spaces", key="style")) == "Updated #1 Prefers spaces"
+    newer = hub.remember("Prefers what the formatter does", supersedes=1)
+    assert str(newer) == "Stored #2 Prefers what the formatter does: takes the place of #1"

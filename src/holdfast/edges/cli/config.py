@@ -75,6 +75,10 @@ def _set(call: Call, args: Namespace) -> None:
         # A pass may name a model of the service that `llm.model` names.
         service = "" if setting.name == "llm.model" else call.settings["llm.model"]
         parse(args.value, inherit=service)
+    if setting.name == "embed.model":
+        from holdfast.embed.providers import find_embedder
+
+        find_embedder(args.value)
     if setting.name == "sources.read":
         from holdfast.sources.configured import check_entries
 
@@ -84,6 +88,8 @@ def _set(call: Call, args: Namespace) -> None:
     if setting.name == "store.url":
         value = from_anywhere(args.value)
         check_store_url(value)
+    if setting.name == "embed.model" and value.startswith("path:"):
+        value = f"path:{os.path.abspath(os.path.expanduser(value[5:]))}"
     make_home(call.home)
     save(call.home, setting.name, value)
     _saved(call, setting.name)

@@ -38,8 +38,11 @@ def _history(call: Call, args: Namespace) -> None:
     if args.reference is not None:
         _history_of_one(call, args.reference)
         return
-    limit = _CHANGES if args.limit is None else max(1, args.limit)
-    found = call.hub.changes(limit=limit, before=args.before)
+    limit = _CHANGES if args.limit is None else args.limit
+    # One more than is shown tells whether there is more.
+    found = call.hub.changes(limit=limit + 1 if limit > 0 else limit, before=args.before)
+    has_more = len(found) > limit
+    found = found[:limit]
     touched = call.hub.touched([change.id for change in found])
     if call.out.json:
         plain = [
@@ -54,6 +57,8 @@ def _history(call: Call, args: Namespace) -> None:
     ]
     if rows:
         call.out.table(("change set", "when", "by", "action", "memory", "reason"), rows)
+        if has_more:
+            call.out.note(f"There is more: add --before {found[-1].id}")
     else:
         call.out.note("Nothing has happened yet.")
         call.note_own_hub()

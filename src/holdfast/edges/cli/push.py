@@ -258,6 +258,11 @@ def _sort(things: Sequence[str]) -> _Sorted:
             # Before anything is stored or asked: what cannot be read is said at once.
             refuse_irregular(thing)
             (out.attachments if is_attachment(thing) else out.texts).append(thing)
+        elif "://" in thing:
+            raise InvalidInput(
+                f"{thing} is no link that can be pushed.",
+                hint="Links begin with https:// or http://.",
+            )
         else:
             raise NotFound(f"There is no file or folder {thing}.", hint="Check the name.")
     return out

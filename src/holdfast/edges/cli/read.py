@@ -258,7 +258,9 @@ def _list(call: Call, args: Namespace) -> None:
     wanted = _LIST.values(call, args)
     cursor = wanted.pop("cursor", None)
     limit = wanted.pop("limit", None)
-    if limit is None and call.out.terminal:
+    if args.page < 1:
+        raise InvalidInput(f"There is no page {args.page}.", hint="Pages count from 1.")
+    if limit is None and (call.out.terminal or args.page > 1):
         limit = _PAGE
     if limit is None and not call.out.json:
         _list_everything(call, wanted, cursor)

@@ -331,7 +331,8 @@ def consolidate(
     if plan is not None and plan.hub != scope.hub:
         raise InvalidInput(
             f"This plan is for the hub `{plan.hub}`, and not for `{scope.hub}`.",
-            hint=f"`holdfast --hub {plan.hub} consolidate --apply FILE` does it there.",
+            hint=f"Apply it to the hub `{plan.hub}`.",
+            command=f"`holdfast --hub {plan.hub} consolidate --apply FILE` does it there.",
         )
     plan = plan and _without_secrets(scope.core, plan)
     if dry_run and plan is not None:

@@ -59,7 +59,8 @@ def prepare_file(path: str) -> None:
         kind = StoreReadOnly if error.errno in (EACCES, EPERM, EROFS) else StoreError
         raise kind(
             f"The store {path} cannot be opened: {reason}.",
-            hint="Check that its folder exists and can be written, or choose another --home.",
+            hint="Check that its folder exists and can be written, or choose another.",
+            command="Check that its folder exists and can be written, or choose another --home.",
         ) from None
 
 
@@ -72,7 +73,8 @@ def _refuse_unfit(path: str) -> None:
         fault = "written" if os.access(path, os.R_OK) else "opened: permission denied"
         raise StoreReadOnly(
             f"The store {path} cannot be {fault}.",
-            hint="Check the permissions of the file and its folder, or choose another --home.",
+            hint="Check the permissions of the file and its folder, or choose another.",
+            command="Check the permissions of the file and its folder, or choose another --home.",
         )
 
 
@@ -175,7 +177,9 @@ def _use_log(connection: apsw.Connection, path: str) -> None:
             raise StoreError(
                 f"The folder of {path} has no shared memory, which the store needs; it may be on a"
                 " network drive.",
-                hint="Choose a folder on a disk of this machine with --home or HOLDFAST_HOME."
+                hint="Choose a folder on a disk of this machine. A home that is on the drive"
+                " already can be copied there.",
+                command="Choose a folder on a disk of this machine with --home or HOLDFAST_HOME."
                 " A home that is on the drive already can be copied there.",
             )
 
@@ -241,13 +245,15 @@ def _version(connection: apsw.Connection, path: str) -> int:
         if application != APPLICATION_ID and (version or tables):
             raise StoreDamaged(
                 f"{path} is an SQLite database, but not one of Holdfast's; it was left as it is.",
-                hint="Move it away, or choose another --home.",
+                hint="Move it away, or choose another folder.",
+                command="Move it away, or choose another --home.",
             )
     assert isinstance(version, int)
     if version > newest():
         raise StoreTooNew(
             f"The store {path} has schema {version}; this Holdfast knows up to {newest()}.",
-            hint="Upgrade Holdfast, or open another store with --home.",
+            hint="Upgrade Holdfast, or open another store.",
+            command="Upgrade Holdfast, or open another store with --home.",
         )
     return version
 
