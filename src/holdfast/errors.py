@@ -134,9 +134,15 @@ class StoreError(HoldfastError):
     exit_code = 6
 
     def __init__(
-        self, message: str, *, hint: str = "", again: bool = False, in_doubt: bool = False
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        command: str = "",
+        again: bool = False,
+        in_doubt: bool = False,
     ) -> None:
-        super().__init__(message, hint=hint)
+        super().__init__(message, hint=hint, command=command)
         self.again = again
         self.late = False
         self.in_doubt = in_doubt

@@ -97,4 +97,14 @@ def _edited(path: str, name: str, value: Any) -> str:
 def home_folder(home: str | os.PathLike[str] | None = None) -> str:
     """What was named, $HOLDFAST_HOME, or ~/.holdfast."""
     chosen = os.fspath(home) if home is not None else os.environ.get("HOLDFAST_HOME")
-    return os.path.abspath(os.path.expanduser(chosen or "~/.holdfast"))
+    chosen = chosen or "~/.holdfast"
+    path = os.path.expanduser(chosen)
+    # Else it would be in a folder named ~, or at the root of the disk.
+    is_lost = path.startswith("~") or (os.name == "posix" and os.environ.get("HOME") == "")
+    if chosen.startswith("~") and is_lost:
+        raise InvalidSetting(
+            "Where your home folder is, is not known: HOME is empty or not set.",
+            hint="Set HOME, or name the folder that memories are to be kept in.",
+            command="Set HOME, or name the folder of memories by --home or HOLDFAST_HOME.",
+        )
+    return os.path.abspath(path)

@@ -28,9 +28,12 @@ _SOCKET_BYTES_MAX = 100
 
 
 def home_of(words: list[str]) -> str:
-    """As `wiring.home_folder`, which cannot be imported here."""
+    """As `settings.file.home_folder`, which cannot be imported here."""
     given = _option(words, "--home") or os.environ.get("HOLDFAST_HOME") or "~/.holdfast"
-    return os.path.abspath(os.path.expanduser(given))
+    path = os.path.expanduser(given)
+    if given[0] == "~" and (path[0] == "~" or os.environ.get("HOME") == "" and os.name == "posix"):
+        raise FileNotFoundError("Where the home folder is, is not known.")
+    return os.path.abspath(path)
 
 
 def socket_of(home: str, folder: str = FOLDER) -> str:
@@ -125,7 +128,8 @@ def main(words: list[str]) -> None:
         sys.stdout.buffer.write(run(words))
         sys.stdout.buffer.flush()
     except BaseException as error:  # noqa: BLE001  the last stop before the client
-        _note(home, words, error)
+        if home:
+            _note(home, words, error)
     # Without the end of the interpreter, which takes a millisecond and may fail.
     os._exit(0)
 
