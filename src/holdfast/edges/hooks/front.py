@@ -31,7 +31,9 @@ def home_of(words: list[str]) -> str:
     """As `settings.file.home_folder`, which cannot be imported here."""
     given = _option(words, "--home") or os.environ.get("HOLDFAST_HOME") or "~/.holdfast"
     path = os.path.expanduser(given)
-    if given[0] == "~" and (path[0] == "~" or os.environ.get("HOME") == "" and os.name == "posix"):
+    if given[0] == "~" and (
+        path[0] == "~" or (os.environ.get("HOME") == "" and os.name == "posix")
+    ):
         raise FileNotFoundError("Where the home folder is, is not known.")
     return os.path.abspath(path)
 
