@@ -33,7 +33,7 @@ class Found(NamedTuple):
 class Evidence:
     """A memory, its best passage, and the parts of its score."""
 
-    __slots__ = ("best", "memory", "own", "parts", "probability", "why")
+    __slots__ = ("_score", "best", "memory", "own", "parts", "probability", "why")
 
     def __init__(self, memory: Memory, found: list[Found]) -> None:
         self.memory = memory
@@ -45,6 +45,8 @@ class Evidence:
             # The best of each kind may come from two passages of one document.
             cosine, words = max(cosine, one.cosine), max(words, one.words)
         self.parts: dict[str, float] = {"vector": cosine, "words": words}
+        # The sum of the parts; None where it has to be computed anew.
+        self._score: float | None = None
         # What the memory itself says to the question, without its surroundings.
         self.own = cosine + words
         # How likely it answers the question; estimated once all parts are known.
@@ -53,10 +55,13 @@ class Evidence:
 
     @property
     def score(self) -> float:
-        return sum(self.parts.values())
+        if self._score is None:
+            self._score = sum(self.parts.values())
+        return self._score
 
     def add(self, part: str, amount: float, why: str = "") -> None:
         if amount:
+            self._score = None
             self.parts[part] = self.parts.get(part, 0.0) + amount
             if why:
                 self.why.append(why)

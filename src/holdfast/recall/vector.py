@@ -151,12 +151,13 @@ class _Matrix:
         slots = slots[0][(slots[0] >= 0) & (slots[0] < len(self.ids))]
         found = np.searchsorted(self.starts, slots, side="right") - 1
         places = np.union1d(found, named)
-        ends = np.append(self.starts[1:], len(self.ids))
-        windows = np.concatenate([np.arange(self.starts[at], ends[at]) for at in places])
-        counts = ends[places] - self.starts[places]
+        if len(self.starts) == len(self.ids):  # each passage has one window
+            return places, products(self.values[places], question) * self.scales[places]
+        counts = np.diff(self.starts, append=len(self.ids))[places]
+        firsts = np.cumsum(counts) - counts
+        windows = np.arange(counts.sum()) + np.repeat(self.starts[places] - firsts, counts)
         exact = products(self.values[windows], question) * self.scales[windows]
-        firsts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-        return places, np.maximum.reduceat(exact, firsts).astype(np.float32)
+        return places, np.maximum.reduceat(exact, firsts)
 
     @cached_property
     def sample(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import apsw
 import pytest
 
 from holdfast.store.sqlite.connection import connect, prepare_file
@@ -30,5 +31,19 @@ def test_a_new_connection_has_every_pragma(
     connection = connect(path)
     try:
         assert connection.pragma(pragma) == value
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_statement_is_not_planned_anew_for_every_value(
+    tmp_path: os.PathLike[str], read_only: bool
+) -> None:
+    path = os.path.join(tmp_path, "memory.db")
+    prepare_file(path)
+    connect(path).close()
+    connection = connect(path, read_only=read_only)
+    try:
+        assert connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1) == 1
     finally:
         connection.close()

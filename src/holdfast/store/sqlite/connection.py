@@ -86,6 +86,9 @@ def connect(
         connection = _open_to_read(path) if read_only else _open(path)
         try:
             harden(connection)
+            # Else SQLite plans a statement anew whenever another value is bound, which takes
+            # longer than most of ours run.
+            connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             connection.set_busy_handler(patience(busy_wait_s))
             if not read_only:
                 _retry_busy(lambda: _use_log(connection, path), busy_wait_s)

@@ -96,8 +96,8 @@ class MemoriesReader(Part):
             f" WHERE m.hub = ? AND m.content_hash = ? AND m.forgotten_at IS NULL{self._seen}",
             (self._pk(hub_id), content_hash),
         )
-        # Sorted here: with ORDER BY, SQLite compiles the statement anew at every call (40 µs
-        # against 4), and walks the whole hub in the order of numbers where it is let.
+        # Sorted here: with ORDER BY, SQLite walks the whole hub in the order of numbers where it is
+        # let.
         return sorted(
             (rows.memory_from_row(row, hub_id) for row in found), key=lambda memory: memory.number
         )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
+from operator import itemgetter
 from typing import Any
 
 from holdfast.domain.memory import Memory
@@ -95,6 +96,9 @@ _REST = 'p.pk, p.ordinal, p.start, p."end", p.headings, p.body, p.head, p.window
 _PASSAGE_COLUMNS = f"m.id, {_REST}"
 # Of a memory or a turn.
 _OWNED_COLUMNS = f"coalesce(m.id, t.id), {_REST}"
+# Of rows of these columns: their passage; and with the merit behind them, that first.
+_BY_PASSAGE = itemgetter(1)
+_BY_MERIT = itemgetter(9, 1)
 
 
 class FindingReader(Part):
@@ -171,18 +175,19 @@ class FindingReader(Part):
         reach = limit
         while True:
             # Ranking first and filtering after keeps the join off the many weak matches. Where
-            # the filter then leaves too few, the next round reaches further.
+            # the filter then leaves too few, the next round reaches further. Sorted here: SQLite
+            # would carry the long rows through its sorter.
             found = self._all(
-                f"SELECT {columns} FROM"
+                f"SELECT {columns}, w.merit FROM"
                 " (SELECT rowid AS pk, rank AS merit FROM words WHERE words MATCH ?"
                 "  ORDER BY rank LIMIT ?) AS w"
                 # CROSS keeps the order of the joins: from the few that match to their rows.
-                f" CROSS JOIN passages p ON p.pk = w.pk{joins}{conditions}"
-                " ORDER BY w.merit, p.pk LIMIT ?",
-                (expression, reach, hub, *values, limit),
+                f" CROSS JOIN passages p ON p.pk = w.pk{joins}{conditions}",
+                (expression, reach, hub, *values),
             )
             if len(found) >= limit or self._matches_at_most(expression, reach):
-                return [_candidate(row) for row in found]
+                found.sort(key=_BY_MERIT)
+                return [_candidate(row) for row in found[:limit]]
             reach *= 8
 
     def _by_rarity(
@@ -343,9 +348,10 @@ class FindingReader(Part):
         columns = _OWNED_COLUMNS if " turns " in joins else _PASSAGE_COLUMNS
         found = self._all(
             f"SELECT {columns} FROM json_each(?) j CROSS JOIN passages p"
-            f" ON p.pk = j.value{joins}{conditions} ORDER BY p.pk",
-            (shared.dumps(list(passage_ids)), self._pk(hub_id), *values),
+            f" ON p.pk = j.value{joins}{conditions}",
+            (shared.dumps(sorted(passage_ids)), self._pk(hub_id), *values),
         )
+        found.sort(key=_BY_PASSAGE)
         return [_candidate(row) for row in found]
 
     # Vectors
