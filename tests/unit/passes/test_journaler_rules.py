@@ -48,7 +48,7 @@ def test_an_age_is_kept_with_the_day_on_which_it_was_said(
     hub.observe_turn("I'm 45 and feel like I should be better at this by now", "You will be.")
     noted(memory)
     (made,) = hub.list(layer="long_term")
-    day = clock.now().strftime("%-d %B %Y")
+    day = f"{clock.now().day} {clock.now():%B %Y}"
     assert made.content == f"I'm 45 (said on {day})"
 
 

@@ -165,3 +165,19 @@ def test_a_piece_of_wisdom_or_a_corrected_figure_is_no_standing_fact(
 ) -> None:
     facts = capture(said, at=datetime(2026, 11, 16, tzinfo=UTC))
     assert [(fact.text, fact.category, fact.standing) for fact in facts] == kept
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("We're both vegetarian", "We're both vegetarian"),
+        (
+            "I hate flying, rather take the night train",
+            "I hate flying, rather take the night train",
+        ),
+        ("Call me Leo by the way, everybody does", "Is called Leo"),
+        ("Merk dir bitte, dass ich keine Paprika vertrage", "Dass ich keine Paprika vertrage"),
+    ],
+)
+def test_what_would_be_garbled_is_kept_as_it_was_said(said: str, kept: str) -> None:
+    assert [fact.text for fact in capture(said, at=AT)] == [kept]

@@ -193,6 +193,8 @@ def test_a_long_turn_takes_no_long_time() -> None:
         ("My wife is a nurse, and I want to see if we can move", "Wife is a nurse", True),
         ("I was wondering if you could help, my wife is a nurse", "Wife is a nurse", True),
         ("I'm not sure if it was the fish and my wife is a nurse", "Wife is a nurse", False),
+        ("Please answer in short sentences, my wife is a nurse", "Wife is a nurse", True),
+        ("Please answer this: my wife is a nurse", "Wife is a nurse", False),
         ("If we move, I have a garden and my wife is a nurse", "Wife is a nurse", False),
     ],
 )

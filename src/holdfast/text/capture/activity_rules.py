@@ -129,13 +129,6 @@ LIKES: tuple[Rule, ...] = (
     Rule(
         "likes",
         "preference",
-        rf"{I_AM_NOW}(?:a (?:total |real |big |complete )?(?:sucker|foodie|stickler)(?: for)?"
-        rf"|hooked on|crazy about|mad about|fascinated (?:by|with)|all about) {OBJECT}\S",
-        lasting=True,
-    ),
-    Rule(
-        "likes",
-        "preference",
         r"(?:i'?m|i am) (?:also )?interested in (?!the\b|\w+ing\b|more\b|any\b|getting"
         rf"|a\b|an\b|some\b|both|your|\"|“|how|practical|all|hearing){OBJECT}\S",
         lasting=True,

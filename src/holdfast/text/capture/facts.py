@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 from holdfast.text.capture.activity_rules import DOING, LIKES
 from holdfast.text.capture.answers import answer_to
+from holdfast.text.capture.change_rules import CHANGES
 from holdfast.text.capture.introductions import introduced
 from holdfast.text.capture.orders import order_start
-from holdfast.text.capture.personal_rules import CHANGES, PEOPLE, SELF
-from holdfast.text.capture.plain_rules import LIFE, PLAIN
+from holdfast.text.capture.personal_rules import PEOPLE, PLAIN, SELF
 from holdfast.text.capture.requests import requested
 from holdfast.text.capture.sentences import ASIDE, BLANK, Clause, Sentence, clauses, sentences
 from holdfast.text.capture.vocabulary import (
@@ -56,7 +56,7 @@ from holdfast.text.facts.about_oneself import RULE_OF, stated
 
 
 # Changes come first: 'I no longer eat meat' is no preference for meat.
-RULES = (*CHANGES, *SELF, *PEOPLE, *LIKES, *LIFE, *DOING, *PLAIN)
+RULES = (*CHANGES, *SELF, *PEOPLE, *LIKES, *DOING, *PLAIN)
 
 
 def rows_for(folded: str) -> tuple[tuple[Rule, re.Pattern[str]], ...]:
@@ -486,7 +486,7 @@ def _reworded(rule: Rule | None, words: str, named: str) -> str:
     return tell(words, named)
 
 
-_CALLED = re.compile(r"(?i)\bcalls? me (.+)")
+_CALLED = re.compile(r"(?i)\bcalls? me ([^,;]+?)(?:,? (?:by the way|btw))?(?:[,;].*|$)")
 _NAMES = re.compile(r"(?i)\b(name)(?:['’]s|s) (?!is\b)")
 _TIE = re.compile(r"(?i)(.+) is (?:my|our) (.+)")
 _IS_SHORT = re.compile(

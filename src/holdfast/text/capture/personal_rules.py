@@ -1,5 +1,5 @@
-"""Rules for who the person is, the people and animals around them, what has changed and what was
-decided.
+"""Rules for who the person is, what they have and do for good, and the people and animals around
+them.
 """
 
 from __future__ import annotations
@@ -12,191 +12,19 @@ from holdfast.text.capture.vocabulary import (
     FAMILY,
     I_AM,
     I_AM_NOW,
-    I_DID,
     I_DO,
     I_HAVE,
-    JOB,
     KIN,
     LIKED,
     NAMED,
     NATIONS,
-    NOT,
     OBJECT,
     PETS,
     TRADES,
     TRAITS,
     Rule,
+    any_of,
 )
-
-CHANGES: tuple[Rule, ...] = (
-    # Changes come first: 'I no longer eat meat' is no preference for meat.
-    Rule(
-        "no-longer",
-        "fact",
-        rf"(?:i|we) (?:just )?no longer {OBJECT}\w+"
-        rf"|(?:i|we) (?:{NOT}|ain'?t) (?!know|think|remember|understand|care|feel|want|see"
-        r"|believe|need|get)\w+ .*\b(?:any ?more|any longer)$",
-    ),
-    Rule(
-        "no-longer",
-        "fact",
-        r"(?:i'?m|i am|we're|we are) (?:not .*\b(?:any ?more|any longer)$|no longer "
-        r"(?!sure|able|here|there|it\b)\w+)",
-    ),
-    Rule(
-        "switched",
-        "decision",
-        rf"{I_DID}(?:(?:switched|migrated|transitioned|upgraded|downgraded)(?: \w+){{0,3}} "
-        r"(?:from \S.* )?to|converted to|changed (?:from \S.* |my (?:name|major|surname"
-        r"|degree|diet|plan) (?:from \S.* )?)to) (?!the (?:\w+ )?(?:branch|tab|window"
-        rf"|next|other|main|page|screen|view|file|directory|folder)\b){OBJECT}\S",
-    ),
-    Rule(
-        "stopped",
-        "fact",
-        rf"{I_DID}(?:stopped|gave up|given up) (?:my (?:job|role)|{OBJECT}(?!by\b|working\b$"
-        r"|to\b|trying|looking|at\b|in\b|on\b|here|now)\w)",
-    ),
-    Rule(
-        "stopped",
-        "fact",
-        rf"{I_DID}quit (?:my|our|drinking|smoking|vaping|coffee|sugar|alcohol|social media"
-        r"|school|college|uni|university|facebook|twitter|instagram|\w+ing)\b",
-    ),
-    Rule(
-        "moved",
-        "fact",
-        rf"{I_DID}(?:moved|relocated|emigrated|immigrated)(?: back| over| across| away| abroad"
-        r"| house| home| out| in)*(?: (?:to|from|into|in with|out of) (?!(?:the )?(?:next|other"
-        r"|second|last|top|bottom|left|right|end|step) )\S"
-        r"| (?:last|yesterday|a (?:few|couple|week|month|year)|two|three|this) | (?:in|around) \w)",
-    ),
-    Rule(
-        "moved-things",
-        "fact",
-        rf"{I_DID}moved (?:the|our|my|all|everything)(?! (?:files?|meeting|code|call|date|button"
-        rf"|config|cursor|line|function|class|mouse)\b)(?: \w+){{0,4}} (?:to|into) (?!(?:the )?"
-        r"(?:next|other|second|last|top|bottom|left|right|end|line) )\S",
-    ),
-    Rule(
-        "moving",
-        "fact",
-        rf"{I_AM_NOW}(?:moving|relocating|emigrating) (?:back )?to (?!on\b|the (?:next|new) "
-        r"(?:topic|section|version))\S",
-        when="ahead",
-    ),
-    Rule(
-        "new-job",
-        "fact",
-        rf"{I_DID}(?:changed (?:jobs?|careers?|schools|teams|majors?)|got promoted|been "
-        "promoted|got laid off|been laid off|got fired|been fired|retired|resigned|got "
-        rf"(?:an?|my|the) (?:\w+ ){{0,2}}{JOB}|(?:accepted|landed|took|lost) (?:an?|my"
-        rf"|the) (?:\w+ ){{0,3}}(?:{JOB}|offer))\b",
-    ),
-    Rule(
-        "started",
-        "fact",
-        rf"{I_DID}(?:started|began|joined|founded|co-?founded|launched|opened|left|enrolled"
-        r"|signed up|applied) (?:(?:at|for|in|as|with) )?(?:an? |my |our |the )?(?:\w+ "
-        rf"){{0,3}}{JOB}\b",
-    ),
-    Rule(
-        "left",
-        "fact",
-        rf"{I_DID}(?:left|quit|joined) (?P<name>\S+)(?: |$)",
-    ),
-    Rule(
-        "started",
-        "fact",
-        rf"{I_DID}(?:started|began|joined|left|enrolled|quit) (?:working |a (?:new )?job "
-        "|studying |teaching |training |volunteering )?(?:at|as|for|in) (?!the "
-        r"(?:morning|evening|end|start|beginning|moment|middle)|all\b|first|least|home"
-        rf"|work\b|time|fact|general|tears|love){OBJECT}\S",
-    ),
-    Rule(
-        "started",
-        "fact",
-        rf"{I_DID}(?:started|began|taken up|took up) (?:learning|playing|studying|taking"
-        "|teaching|doing|running|training|volunteering|practi[cs]ing|going|seeing"
-        rf"|writing|making|painting|attending|collecting) {OBJECT}\S",
-    ),
-    Rule(
-        "started",
-        "fact",
-        rf"{I_DID}(?:took|taken|taking) up (?!(?:the|my|a lot|too|so|space|time|most|your)\b)\S",
-    ),
-    Rule(
-        "joined",
-        "fact",
-        rf"{I_DID}joined (?:an?|the|my) (?!tables?\b|dataframes?\b|lists?\b|strings?\b"
-        r"|results\b|datasets?\b|columns?\b|two\b|call\b|meeting\b|chat\b|zoom\b"
-        r"|conversation\b|server\b)\w",
-    ),
-    Rule(
-        "milestone",
-        "fact",
-        rf"{I_DID}(?:married|divorced|adopted|broke up with|split up with|proposed to"
-        r"|separated from) (?:my|an?|two|our) ?\w",
-    ),
-    Rule(
-        "milestone",
-        "fact",
-        rf"{I_DID}(?:bought|sold|rented|purchased|inherited|built|leased) (?:an?|our|my|the"
-        rf"|two) (?:\w+ ){{0,3}}(?:house|flat|apartment|home|condo|car|bike|motorbike"
-        "|motorcycle|van|boat|cottage|farm|piano|guitar|studio|place|land|cabin|camper"
-        r"|tesla|house boat|bungalow|company|business|macbook|laptop)\b",
-    ),
-    Rule(
-        "milestone",
-        "fact",
-        rf"{I_DID}(?:graduated|dropped out|got my (?:degree|phd|licen[cs]e|diploma|certification"
-        "|citizenship|green card|visa|masters?|master's|driver'?s licen[cs]e)|(?:passed"
-        rf"|failed) (?:my|the) (?:\w+ ){{0,2}}(?:exams?|driving test|test|boards?|finals|class"
-        "|course|bar|viva|defen[cs]e)|finished my (?:degree|phd|thesis|dissertation|masters?"
-        "|master's|novel|book|studies|training|apprenticeship|internship|residency)|(?:earned"
-        rf"|completed|received|defended) my (?:\w+ ){{0,2}}(?:degree|phd|diploma|certificate"
-        "|certification|training|course|masters?|bachelor'?s?|licen[cs]e|internship|residency"
-        r"|thesis|dissertation|award|apprenticeship))\b",
-    ),
-    Rule(
-        "milestone",
-        "fact",
-        rf"{I_DID}(?:won|placed|came) (?!the argument|it\b|over\b|back\b|up\b|here\b"
-        r"|across\b|to\b|out\b|home\b|in\b|from\b|by\b|down\b)(?:an?|the|my|our|first"
-        r"|second|third|1st|2nd|3rd) ?\S",
-    ),
-    Rule(
-        "milestone",
-        "fact",
-        rf"{I_DID}(?:ran|run|finished|completed) (?:an?|my|the|our) (?:\w+ "
-        rf"){{0,3}}(?:marathon|half marathon|triathlon|10k|5k|ironman|race)\b",
-    ),
-    Rule(
-        "milestone",
-        "fact",
-        rf"(?:i|we) {ADVERBS}(?:got|bought) (?:an?|my|our) (?:brand )?new (?P<name>\S+)",
-    ),
-    # Decisions.
-    Rule(
-        "decision",
-        "decision",
-        rf"{I_DID}(?:decided|agreed|resolved|opted|elected)(?: together)?(?: not)? (?:to|on"
-        "|that|against|for|in favou?r of) (?!(?:just )?(?:restart|rerun|retry|try|take "
-        "a break|go to bed|wait|skip|leave it|stay in|stay home|call it|sleep|ask|check"
-        rf"|test|run|give it|see|look)\b){OBJECT}\S",
-        when="near",
-    ),
-    Rule(
-        "decision",
-        "decision",
-        rf"{I_DID}(?:(?:chose|chosen|picked) (?:(?:the |our |my )?(?P<name>\S+)|(?=.* (?:over|for"
-        r"|as|instead|rather|because) )|(?=to ))|(?:settled on|opted for|ruled out|committed to) )"
-        "(?!up |out |apart|on |me |the (?:wrong|right|default|following|first|second"
-        rf"|last)|wrong|poorly|well|the (?:\w+ )?(?:branch|option)\b){OBJECT}\S",
-        when="near",
-    ),
-)
-
 
 SELF: tuple[Rule, ...] = (
     # Who the person is.
@@ -563,5 +391,127 @@ PEOPLE: tuple[Rule, ...] = (
         r"|coffee|money|music|food|time|work)\b)[^\W\d_][\w'-]*(?: [^\W\d_][\w'-]*)? is (?:my"
         r"|our) (?:(?:older|younger|eldest"
         rf"|youngest|little|big|twin|new) )?(?:{FAMILY}|{ACQUAINTANCE})$",
+    ),
+)
+
+
+# In the present tense these say what somebody does all the time, whatever the object is.
+_LIFE_VERBS = any_of(
+    r"""
+    own, drive, ride, rent, raise, breed, foster, sing, dance, paint, draw, knit, sew, bake, brew,
+    swim, row, climb, ski, surf, cycle, commute, volunteer, coach, mentor, freelance, homeschool,
+    collect, wear, smoke, vape, fast, pray, meditate, weigh, earn, belong to, identify as,
+    subscribe to, suffer from, juggle, moderate, co-?own, blog, stream, hunt, fish, garden, sail,
+    backpack, babysit, co-?host, practi[cs]e, attend
+    """
+)
+# These do so with some objects only.
+_LIFE_PHRASES = any_of(
+    r"""
+    play (?!with\b|for\b|around\b|it\b|the (?:video|file|sound|audio|clip|game)\b),
+    keep (?=(?:bees|chickens|goats|sheep|horses|rabbits|kosher|halal|a (?:diary|journal|garden))\b),
+    grow (?=(?:my|our|vegetables|tomatoes|herbs|flowers)\b),
+    take (?=(?:the (?:train|bus|metro|tube|tram|subway|ferry)|medication|insulin|antidepressants
+    |vitamins?|(?:\w+ ){0,3}lessons|(?:\w+ ){0,3}classes)\b),
+    go to (?=(?:church|mass|mosque|synagogue|school|college|university|uni|therapy|the gym)\b),
+    go (?=(?:climbing|running|swimming|cycling|hiking|fishing|dancing|jogging|sailing|riding)\b),
+    follow (?=an? (?:\w+ ){0,2}diet\b),
+    share (?=an? (?:flat|house|apartment|room|office)\b),
+    run (?=(?:the|our|my) (?:\w+ ){1,4}(?:of|for|at|department|team|shop|business|farm)\b),
+    manage (?=(?:the|an?|our|my|\d+|two|three) (?:\w+ ){0,3}(?:team|people|department|shop|store
+    |portfolio|property|budget)\b),
+    report to (?=\S), drink (?=(?:\w+ ){0,3}(?:coffees?|teas?|water|wine|beers?|alcohol|milk)\b),
+    eat (?=(?:only|no|mostly|vegan|vegetarian|halal|kosher|gluten|low|plant)\b)
+    """
+)
+_SELF_MOCKERY = any_of(
+    r"""
+    bit, mix, little, lot, king, queen, god, goddess, wizard, ninja, rockstar, legend, machine,
+    procrastinator, sucker, idiot, moron, mess, wreck, fool, failure, disaster, genius, monster,
+    robot, vampire, zombie, bad (?:person|mood), good (?:mood), position, hurry, rush, loss, one,
+    ones, same, only one, kind of, sort of, while, step, point, few, ton, person who needs, problem,
+    user of (?:this|your), (?:big |huge |massive )?fan(?:$| of (?:this|that|it|your))
+    """
+)
+_POSSESSIONS = any_of(
+    r"""
+    cars?, vans?, motorbikes?, motorcycles?, bikes?, boats?, house, flat, apartment, cottage, cabin,
+    garden, allotment, greenhouse, balcony, piano, guitars?, violin, cello, drum kit, telescope,
+    kiln, sewing machine, 3d printer, monitors?, macbook, thinkpad, laptops?, desktop, gaming pc,
+    iphone, ipad, android phone, nas, homelab, raspberry pi, e-?reader, driving licen[cs]e,
+    driver'?s licen[cs]e, pilot'?s licen[cs]e, passport, green card, citizenship, dumbbells,
+    treadmill, home gym, season ticket, mortgage, tattoos?, glasses, braces
+    """
+)
+_CONDITIONS = any_of(
+    r"""
+    allerg(?:y|ies), intolerance, disease, disorder, syndrome, condition, injury, implant,
+    disability, phobia, addiction, blood pressure, cholesterol, pain, thyroid, deficiency
+    """
+)
+_EXPERIENCE = (
+    rf"(?:\d+\+?|{COUNT}|several|many|over \d+) years(?: of|') (?:\w+ ){{0,3}}experience\b"
+)
+# What a person takes, or is on, for a long time.
+_ON = any_of(
+    r"""
+    (?:\w+ ){0,2}diet, medication, meds, insulin, antidepressants, blood thinners, statins,
+    the pill, beta blockers, birth control, dialysis, (?:parental|maternity|paternity|sick) leave,
+    a sabbatical, a (?:student |work |tourist )?visa, the (?:board|committee) of, probation
+    """
+)
+
+_LEARNED = any_of(
+    """
+    apprenticeship, internship, masters?, master's, phd, degree, bootcamp, traineeship
+    """
+)
+
+# Plain statements about oneself that no rule for a single kind of fact matches. They come last.
+PLAIN: tuple[Rule, ...] = (
+    # What one does.
+    Rule(
+        "self",
+        "fact",
+        rf"(?:i|we) {ADVERBS}(?:{_LIFE_VERBS} (?!it\b|this\b|that\b|them\b|these\b|those\b)"
+        rf"|{_LIFE_PHRASES})\S",
+        lasting=True,
+    ),
+    # What one is.
+    Rule(
+        "self",
+        "fact",
+        rf"(?:i'?m|i am) {ADVERBS}(?:an?|the(?= (?:\w+ ){{1,3}}(?:of|at|for|in) ))"
+        rf" (?!(?:\w+ )?{_SELF_MOCKERY}\b)[^\W\d_]\w+",
+        lasting=True,
+    ),
+    Rule(
+        "self",
+        "fact",
+        rf"{I_AM_NOW}(?:half [^\W\d_]\w+|on (?:an? |my )?{_ON}\b"
+        r"|\d[\d.]* ?(?:m|cm|kg|lbs|pounds|feet|foot|ft)\b"
+        r"|in (?:my|our) (?:(?:early|mid|late)[ -])?(?:teens|twenties|thirties|forties|fifties"
+        r"|sixties|seventies|\d0s)\b"
+        r"|(?:in|at) (?:\w+ )?(?:school|university|college|uni|grade)\b"
+        rf"|doing an? {_LEARNED}\b|(?:volunteering|raising|caring for) (?!it\b|this\b|that\b)\S)",
+        lasting=True,
+    ),
+    # What one has.
+    Rule(
+        "self",
+        "fact",
+        rf"{I_HAVE}(?:got )?(?:an?|my|our|no|{COUNT}|\d+) (?:[\w.-]+ ){{0,3}}?(?:{_POSSESSIONS}"
+        rf"|{_CONDITIONS})\b(?! (?:with (?:this|that|the)|in (?:the|this|my) (?:code|app|script"
+        rf"|build)))|{I_HAVE}(?:got )?{_EXPERIENCE}",
+        lasting=True,
+    ),
+    Rule(
+        "self",
+        "fact",
+        r"(?:my|our) (?:\w+ )?(?:budget|team|company|household|school|office|start date|commute"
+        r"|mortgage|rent|salary|income|pension|landlord|blood pressure|password manager)"
+        r"(?: for (?:\S+ ){1,4}?| (?:at|in) \S+ )? ?(?:is|are|has|consists of|costs)"
+        rf" (?:about |around |only )?(?:{COUNT} |[\d$€£]|(?P<name>\S+))",
+        lasting=True,
     ),
 )

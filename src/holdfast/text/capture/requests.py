@@ -17,7 +17,8 @@ _REQUESTS: dict[str, str] = {
         r"|vergiss +(?:bitte +)?nicht|behalte? +(?:bitte +)?im +(?:kopf|hinterkopf|auge)"
         r"|notiere?(?: +dir)?|halte? +fest|erinnere? +dich +daran|zur +erinnerung"
         r"|für +die +zukunft|schreibe? +dir +auf)(?: +bitte)?"
-        r" *(?:[,:]? *dass +|[:,] *)"
+        # Behind 'dass' the verb comes last: without it, the rest is no sentence.
+        r"(?: *[,:]? *(?=dass )| *[:,] *)"
     ),
     "fr": (
         r"(?:s'il te plaît,? +|merci de +)?(?:souviens[- ]toi|souvenez[- ]vous|rappelle[- ]toi"

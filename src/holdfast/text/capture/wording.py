@@ -168,9 +168,10 @@ def is_told_well(words: str, resolved: Resolved) -> bool:
 
 
 # 'We' that is more than 'I', and clauses that were cut in the middle.
-_TOGETHER = re.compile(r"^(?:we|we'(?:re|ve)) .*\b(?:together|each other|one another)\b")
+_TOGETHER = re.compile(r"^(?:we|we'(?:re|ve)) .*\b(?:both|together|each other|one another)\b")
 _HANGING = re.compile(
     r"\b(?:for|with|to|of|the|a|an|and|or|that|which|about|at|in|(?<!from now )on|by|from)$"
+    r"|, rather (?!than)"
 )
 
 

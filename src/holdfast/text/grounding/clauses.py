@@ -172,7 +172,7 @@ _ORDER_TEXT = re.compile(
     r"(?:help me )?(?:write|compose|draft|generate|create|translate|rewrite|rephrase|reword"
     r"|summari[sz]e"
     r"|proofread|correct|improve|polish|shorten|continue|finish|edit|analy[sz]e|act as|role-?play"
-    r"|pretend|imagine|reply to|respond to|answer)\b"
+    r"|pretend|imagine|reply to|respond to|answer(?! in\b))\b"
 )
 
 
