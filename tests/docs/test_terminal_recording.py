@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 from xml.etree import ElementTree
@@ -21,6 +22,12 @@ def test_the_committed_picture_shows_the_commands_of_the_session() -> None:
     commands = [line for line in shown(PICTURE.read_text()) if line.startswith("$ ")]
     steps = [[word for word in step if word != "--work"] for step in SESSION if step[0] != "#"]
     assert commands == [f"$ holdfast {shlex.join(step)}" for step in steps]
+
+
+def test_the_committed_picture_shows_hits_as_they_are_printed_now() -> None:
+    lines = shown(PICTURE.read_text())
+    at = next(place for place, line in enumerate(lines) if line.startswith("$ holdfast recall"))
+    assert re.search(r" · \d{4}-\d\d-\d\d \d\d:\d\d · \d+% likely$", lines[at + 1])
 
 
 def test_colours_and_brackets_of_the_terminal_become_text() -> None:
