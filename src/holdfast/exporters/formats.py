@@ -15,7 +15,7 @@ from typing import Any
 from holdfast.domain.clock import to_text
 from holdfast.domain.memory import Memory
 from holdfast.exporters import Exporter
-from holdfast.importers.mcp_memory import about
+from holdfast.importers.memory_servers import about
 
 # In the order of the columns. `created` is since when it is known, or when it happened.
 COLUMNS = (

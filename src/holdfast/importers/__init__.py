@@ -1,5 +1,5 @@
-"""Readers for what other memory programs have stored, one file each. They are imported when they
-are asked for."""
+"""Readers for what other memory programs have stored, grouped by what they read. A module is
+imported when one of its readers is asked for."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from holdfast.errors import InvalidInput
 if TYPE_CHECKING:
     from holdfast.importers.record import Importer
 
-# The name of each, and the module that has its IMPORTER, or the module and another name in it.
+# The name of each, its module, and the name of its declaration there.
 MODULES = {
-    "basic-memory": "basic_memory",
-    "chatgpt": "chatgpt",
-    "claude": "claude",
-    "claude-mem": "claude_mem",
+    "basic-memory": "markdown:BASIC_MEMORY",
+    "chatgpt": "chats:CHATGPT",
+    "claude": "chats:CLAUDE",
+    "claude-mem": "memory_servers:CLAUDE_MEM",
     "csv": "tables:CSV",
-    "graphiti": "graphiti",
+    "graphiti": "frameworks:GRAPHITI",
     "json": "tables:JSON",
-    "langgraph": "langgraph",
-    "letta": "letta",
-    "markdown": "notes",
-    "mcp-memory": "mcp_memory",
-    "mcp-memory-service": "mcp_memory_service",
-    "mem0": "mem0",
-    "openclaw": "openclaw",
+    "langgraph": "frameworks:LANGGRAPH",
+    "letta": "frameworks:LETTA",
+    "markdown": "markdown:MARKDOWN",
+    "mcp-memory": "memory_servers:MCP_MEMORY",
+    "mcp-memory-service": "memory_servers:MCP_MEMORY_SERVICE",
+    "mem0": "mem0:IMPORTER",
+    "openclaw": "markdown:OPENCLAW",
 }
 
 
@@ -37,7 +37,7 @@ def importer_named(name: str) -> Importer:
             f"There is no importer {name!r}.", hint=f"There are: {', '.join(sorted(MODULES))}."
         )
     module, _, declared = MODULES[name].partition(":")
-    found: Importer = getattr(import_module(f"holdfast.importers.{module}"), declared or "IMPORTER")
+    found: Importer = getattr(import_module(f"holdfast.importers.{module}"), declared)
     return found
 
 

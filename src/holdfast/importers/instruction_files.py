@@ -95,7 +95,7 @@ def _memory_folder(person: str, project: str) -> str:
 
 def read_statements(file: InstructionFile) -> list[Statement]:
     """What a file says; InvalidInput where it cannot be read."""
-    from holdfast.importers.text_files import bounded, decoded, opened
+    from holdfast.importers.source_files import bounded, decoded, opened
 
     with opened(file.path) as data:
         text = decoded(bounded(data, file.path, BYTES_MAX), file.path)

@@ -10,10 +10,17 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from holdfast.errors import InvalidInput, NotFound
-from holdfast.importers import pickles
 from holdfast.importers.record import Found, Importer, Options, Record, Row, Skipped, moment
-from holdfast.importers.sqlite import Database, is_sqlite, open_database
-from holdfast.importers.text_files import json_lines, opened, read_json
+from holdfast.importers.source_files import (
+    Database,
+    PickleRefused,
+    is_sqlite,
+    json_lines,
+    open_database,
+    opened,
+    read_json,
+    unpickled,
+)
 
 _PROGRAM = "mem0"
 # The names of what mem0 itself puts beside a memory; the rest is the user's metadata.
@@ -89,8 +96,8 @@ def _qdrant(database: Database) -> Iterator[Found]:
     database.require("points", ("id", "point"))
     for row in database.rows("SELECT rowid, point FROM points ORDER BY rowid"):
         try:
-            point = pickles.loads(row["point"])
-        except pickles.Refused as error:
+            point = unpickled(row["point"])
+        except PickleRefused as error:
             yield Skipped(f"point {row['rowid']}", str(error))
             continue
         payload = point.get("payload") if isinstance(point, dict) else None
@@ -128,8 +135,8 @@ def _chroma_record(name: str, payload: dict[str, Any]) -> Iterator[Found]:
 def _unpickled(path: str) -> Any:
     with opened(path) as file:
         try:
-            stored = pickles.loads(file.read())
-        except pickles.Refused as error:
+            stored = unpickled(file.read())
+        except PickleRefused as error:
             raise InvalidInput(f"{path} is no FAISS store of mem0: {error}.") from None
     return {"docstore": stored[0]} if isinstance(stored, tuple) and stored else stored
 

@@ -13,7 +13,7 @@ from typing import Any
 from holdfast.domain.memory import KINDS
 from holdfast.errors import InvalidInput
 from holdfast.importers.record import Found, Importer, Options, Record, Row, Skipped, digest, moment
-from holdfast.importers.text_files import LINE_BYTES_MAX, json_lines, opened, read_json
+from holdfast.importers.source_files import LINE_BYTES_MAX, json_lines, opened, read_json
 
 # The fields that a mapping may name, and the columns that are taken where it does not.
 _FIELDS: dict[str, tuple[str, ...]] = {

@@ -13,7 +13,7 @@ import pytest
 
 from holdfast.errors import HoldfastError, InvalidInput
 from holdfast.importers import importer_named
-from holdfast.importers.notes import front_matter
+from holdfast.importers.markdown import front_matter
 from holdfast.importers.record import Found, Record, Skipped
 from tests.unit.importers.sources import (
     chatgpt_zip,
@@ -56,7 +56,7 @@ def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
 def test_a_member_that_lies_about_its_size_is_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.importers.text_files.JSON_BYTES_MAX", 1_000)
+    monkeypatch.setattr("holdfast.importers.source_files.JSON_BYTES_MAX", 1_000)
     path = packed(tmp_path / "large.zip", {"conversations.json": ["x" * 2_000]})
     with pytest.raises(InvalidInput, match="more than 1,000 bytes"):
         read("chatgpt", path)
