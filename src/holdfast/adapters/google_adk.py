@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from holdfast.adapters.hubs import Hubs
-from holdfast.adapters.messages import MESSAGE_KEY, VALUE, packed, unpacked
+from holdfast.adapters.hubs import MESSAGE_KEY, VALUE, Hubs, packed, unpacked
 from holdfast.api.asynchronous import in_thread
 from holdfast.errors import HoldfastError, InvalidInput, NotFound, install_hint
 

@@ -15,10 +15,13 @@ be too long for a hub is a digest instead; `scope` in the metadata of its memori
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Protocol, cast
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from uuid import uuid4
 
-from holdfast.errors import NotFound
+from holdfast.domain.memory import Trust
+from holdfast.errors import InvalidInput, NotFound
 from holdfast.text import hub_labels
 from holdfast.text.hub_labels import DEFAULT_APP as DEFAULT_APP
 from holdfast.text.hub_labels import SCOPE
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
     from holdfast.domain.clock import Clock
     from holdfast.domain.hub import Hub
+    from holdfast.domain.memory import Memory
 
 
 class Memories(Protocol):
@@ -106,3 +110,158 @@ def now_of(hub: HubMemory) -> datetime:
     """The present by the clock of a hub, which may be on a server."""
     clock: Clock | None = getattr(hub, "clock", None)
     return hub.core.now() if clock is None else clock.now()
+
+
+MESSAGE_KEY = "message/"
+_PAGE = 100
+_REMEMBERED_AT_ONCE = 500
+# Whose words a message has: orders in the output of a tool are not the user's.
+_TRUST: dict[str, Trust] = {"user": "user", "human": "user", "assistant": "agent", "ai": "agent"}
+_OTHER_TRUST: Trust = "tool"
+
+
+class Message(NamedTuple):
+    """A message: who said it, the text that recall searches, and the message itself."""
+
+    role: str
+    text: str
+    value: Mapping[str, Any]
+
+
+class MessageHistory:
+    """The messages of one conversation in a hub."""
+
+    def __init__(self, hub: HubMemory | AsyncHub, session: str, *, agent: str | None = None):
+        if not isinstance(session, str) or not session.strip():
+            raise InvalidInput("A conversation needs an id.", hint="Give a text that is not empty.")
+        self._hub = plain_hub(hub)
+        self._session = session
+        self._agent = agent
+
+    def add(self, messages: Sequence[Message]) -> None:
+        """Appends messages, all or none of them (up to 500)."""
+        drafts = [self._draft(message) for message in messages]
+        for start in range(0, len(drafts), _REMEMBERED_AT_ONCE):
+            self._hub.remember_many(drafts[start : start + _REMEMBERED_AT_ONCE])
+
+    def values(self, limit: int | None = None) -> list[dict[str, Any]]:
+        """The messages, oldest first; with a limit, the last so many."""
+        if limit is not None and limit <= 0:
+            return []
+        found = self._newest(limit)
+        return [unpacked(memory) for memory in reversed(found)]
+
+    def pop(self) -> dict[str, Any] | None:
+        """Takes the last message away and returns it; None where there is none."""
+        found = self._newest(1)
+        if not found:
+            return None
+        self._hub.forget(found[0].id, reason="taken from the conversation")
+        return unpacked(found[0])
+
+    def take(self, index: int) -> dict[str, Any] | None:
+        """Takes the message at a place away and returns it; None where there is none."""
+        found = self._newest(None)[::-1]
+        try:
+            memory = found[index]
+        except IndexError:
+            return None
+        self._hub.forget(memory.id, reason="taken from the conversation")
+        return unpacked(memory)
+
+    def clear(self) -> None:
+        """Takes all messages away. `undo` brings them back, until they are purged."""
+        while found := self._newest(_PAGE):
+            self._hub.forget_many([one.id for one in found], reason="conversation cleared")
+
+    def _draft(self, message: Message) -> dict[str, Any]:
+        content, metadata = packed(message.value, message.text)
+        return {
+            "content": content,
+            "metadata": metadata,
+            # What is said twice is two messages.
+            "key": MESSAGE_KEY + uuid4().hex,
+            "session": self._session,
+            "speaker": message.role,
+            "trust": _TRUST.get(message.role, _OTHER_TRUST),
+            "source_agent": self._agent,
+            "layer": "library",
+            "category": "conversation",
+            "kind": "episodic",
+            "content_type": "markdown",
+        }
+
+    def _newest(self, limit: int | None) -> list[Memory]:
+        """The last messages, newest first; also those that wait for review."""
+        found = list(self._pages(limit, held=False))
+        held = list(self._pages(limit, held=True))
+        if held:
+            found = sorted(found + held, key=lambda memory: -memory.number)
+        return found[:limit]
+
+    def _pages(self, limit: int | None, *, held: bool) -> Iterator[Memory]:
+        cursor = None
+        left = limit
+        while left is None or left > 0:
+            size = _PAGE if left is None else min(_PAGE, left)
+            page = self._hub.list(
+                session=self._session,
+                where={"category": "conversation"},
+                layer="library",
+                quarantined=held,
+                limit=size,
+                cursor=cursor,
+            )
+            messages = [one for one in page if (one.key or "").startswith(MESSAGE_KEY)]
+            yield from messages
+            left = None if left is None else left - len(messages)
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+
+VALUE = "value"
+# Metadata hold 64 KiB; this leaves room for what else is in them.
+_VALUE_BYTES_MAX = 60_000
+_TEXT_KEYS = ("content", "text", "memory", "data")
+
+
+def packed(value: Mapping[str, Any], text: str) -> tuple[str, dict[str, Any]]:
+    """The content and the metadata of a memory that holds a value. `text` is what is to be
+    found of it."""
+    try:
+        # ASCII, since content is normalised and an escaped character stays what it is.
+        encoded = json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"The value cannot be written as JSON: {error}.",
+            hint="Use text, numbers, true, false, None, lists and dictionaries with text keys.",
+        ) from None
+    if len(encoded) > _VALUE_BYTES_MAX:
+        return encoded, {VALUE: None}
+    return text.strip() or encoded, {VALUE: json.loads(encoded)}
+
+
+def unpacked(memory: Memory) -> dict[str, Any]:
+    """The value that a memory holds; its content where no adapter stored it."""
+    if VALUE not in memory.metadata:
+        return {"content": memory.content}
+    found = memory.metadata[VALUE]
+    if found is None:
+        found = json.loads(memory.content)
+    return dict(found)
+
+
+def text_of(value: Any) -> str:
+    """The words of a value: of its main text where it has one, else of everything in it."""
+    if isinstance(value, Mapping):
+        for name in _TEXT_KEYS:
+            if isinstance(value.get(name), str) and value[name].strip():
+                others = {key: one for key, one in value.items() if key != name}
+                rest = text_of(others) if others else ""
+                return f"{value[name]}\n{rest}".strip()
+        lines = (f"{key}: {text_of(one)}" for key, one in value.items() if one is not None)
+        return "\n".join(lines)
+    if isinstance(value, list | tuple):
+        return "\n".join(text_of(one) for one in value)
+    return "" if value is None else str(value)

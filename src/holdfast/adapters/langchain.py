@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast.adapters.hubs import plain_hub
-from holdfast.adapters.messages import Message, MessageHistory
+from holdfast.adapters.hubs import Message, MessageHistory, plain_hub
 from holdfast.errors import install_hint
 
 try:

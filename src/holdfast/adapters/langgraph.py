@@ -12,8 +12,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.adapters.hubs import DEFAULT_APP, Hubs, now_of
-from holdfast.adapters.messages import MESSAGE_KEY, VALUE, packed, text_of, unpacked
+from holdfast.adapters.hubs import (
+    DEFAULT_APP,
+    MESSAGE_KEY,
+    VALUE,
+    Hubs,
+    now_of,
+    packed,
+    text_of,
+    unpacked,
+)
 from holdfast.api.asynchronous import in_thread
 from holdfast.errors import InvalidInput, NotFound, install_hint
 from holdfast.text.clean import KEY_CHARS_MAX

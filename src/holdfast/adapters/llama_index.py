@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast.adapters.hubs import plain_hub
-from holdfast.adapters.messages import MESSAGE_KEY, Message, MessageHistory
+from holdfast.adapters.hubs import MESSAGE_KEY, Message, MessageHistory, plain_hub
 from holdfast.api.asynchronous import in_thread
 from holdfast.errors import install_hint
 

@@ -12,8 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import holdfast
-from holdfast.adapters.hubs import DEFAULT_APP, Hubs, now_of
-from holdfast.adapters.messages import MESSAGE_KEY
+from holdfast.adapters.hubs import DEFAULT_APP, MESSAGE_KEY, Hubs, now_of
 from holdfast.api.asynchronous import in_thread
 from holdfast.domain.results import Duplicate, Stored
 from holdfast.errors import InvalidInput, NotFound

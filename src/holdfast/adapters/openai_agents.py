@@ -7,8 +7,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast.adapters.hubs import plain_hub
-from holdfast.adapters.messages import Message, MessageHistory
+from holdfast.adapters.hubs import Message, MessageHistory, plain_hub
 from holdfast.agents.toolset import tools
 from holdfast.api.asynchronous import in_thread
 from holdfast.errors import HoldfastError, InvalidInput, install_hint

@@ -15,8 +15,7 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import quote
 
-from holdfast.client.bounded import RESPONSE_BYTES_MAX
-from holdfast.client.connection import Connection
+from holdfast.client.connection import RESPONSE_BYTES_MAX, Connection
 from holdfast.client.hub import NEEDS_THE_MACHINE, RemoteHub, RemotePeople
 from holdfast.client.responses import decoded, understanding
 from holdfast.domain.clock import SystemClock

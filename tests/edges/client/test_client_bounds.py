@@ -109,7 +109,7 @@ def test_what_fits_is_read_to_its_end(packed: bool) -> None:
 
 def test_an_export_keeps_characters_that_end_lines_elsewhere(tmp_path: Path) -> None:
     """New text has none of them; rows written before may."""
-    from holdfast.client.bounded import read_lines
+    from holdfast.client.connection import read_lines
 
     text = "One\u2028line\u0085of\x0btext"
     sent = json.dumps({"content": text}, ensure_ascii=False) + "\n"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.client.bounded import read_body
+from holdfast.client.connection import read_body
 from tests.edges.client.servers import Served
 
 PLAN = b"# Plan\n\nThe launch is called Heron.\n"

@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.client.bounded import read_body
-from holdfast.client.connection import TRIES, Connection
+from holdfast.client.connection import TRIES, Connection, read_body
 from holdfast.edges.http.limits import Limits
 from tests.edges.client.servers import Served, served
 

@@ -12,9 +12,8 @@ import holdfast
 from holdfast import HubMemory
 from holdfast.agents.toolset import tools
 from holdfast.edges.mcp import http, resources, server, stdio
-from holdfast.edges.mcp.prompts import Prompts
-from holdfast.edges.mcp.resources import Resources
-from holdfast.edges.server import key_file
+from holdfast.edges.mcp.resources import Prompts, Resources
+from holdfast.edges.server import listening
 from tests.edges.mcp.sessions import call, text_of
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "mcp.md"
@@ -36,7 +35,7 @@ def test_the_reference_names_every_resource_and_prompt(hub: HubMemory) -> None:
         f"{stdio._LAST_ANSWERS_S} seconds",
         f"{stdio._STOP_S} seconds",
         f"{http.BODY_BYTES_MAX:,} bytes",
-        f"at least {key_file.KEY_CHARS_MIN} letters",
+        f"at least {listening.KEY_CHARS_MIN} letters",
         f"{server._ARGUMENTS_ROOM:,} characters",
         f"newest {resources.DAYS_LISTED} journals",
         f"`{http.KEY_VARIABLE}`",

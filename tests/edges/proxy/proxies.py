@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast import Holdfast
-from holdfast.edges.hooks.memory import open_memory
+from holdfast.edges.hooks.cold import open_memory
 from holdfast.edges.proxy.app import Options, Proxy, create_app
+from holdfast.edges.proxy.formats import Upstream
 from holdfast.edges.proxy.memory import ProxyMemory
-from holdfast.edges.proxy.requests import Upstream
 from holdfast.edges.server.connections import ConnectionLimits
 from holdfast.edges.server.listening import LOOPBACK
 from holdfast.passes.work import work_until_done

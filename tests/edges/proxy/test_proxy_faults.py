@@ -15,7 +15,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from holdfast.edges.hooks import error_log
+from holdfast.edges.hooks import state_files
 from holdfast.edges.proxy.memory import ProxyMemory
 from holdfast.errors import StoreBusy
 from tests.edges.proxy.proxies import Running, answer, endpoint, proxy, raw
@@ -67,7 +67,8 @@ def post(running: Running, body: Any = ASKED, path: str = CHAT, **more: Any) -> 
 
 
 def noted(running: Running) -> list[str]:
-    return [one.reason for one in error_log.recent(running.memory.home) if one.event == "proxy"]
+    faults = state_files.recent_errors(running.memory.home)
+    return [one.reason for one in faults if one.event == "proxy"]
 
 
 # The answer

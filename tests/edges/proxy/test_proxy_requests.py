@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.edges.proxy.requests import (
+from holdfast.edges.proxy.formats import (
     NoRoute,
     Upstream,
     request_headers,

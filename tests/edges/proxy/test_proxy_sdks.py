@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from holdfast.edges.hooks.session_state import all_states
+from holdfast.edges.hooks.state_files import all_states
 from holdfast.edges.proxy.memory import ProxyMemory
 from tests.clients.model_server import ModelServer, Request, ToolCall
 from tests.edges.proxy.proxies import Running, proxy

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from holdfast.api.memory import Holdfast
-from holdfast.edges.web.static_files import load
+from holdfast.edges.web.rendering import load
 from tests.edges.web.conftest import PAGE
 
 EVIL = "</textarea></script><script>alert('x')</script><img src=x onerror=alert(1)>\"'><b>"

@@ -7,7 +7,7 @@ from http.cookies import SimpleCookie
 import pytest
 from starlette.testclient import TestClient
 
-from holdfast.edges.web.sign_in import NAME
+from holdfast.edges.web.visit import NAME
 from holdfast.engine.people import keys
 from tests.edges.http.conftest import House
 from tests.edges.web.conftest import PAGE

@@ -28,7 +28,7 @@ def _hook_options(parser: Parser) -> None:
 
 def _hook(call: Call, args: Namespace) -> int:
     """Fails open: whatever goes wrong, the client's session goes on."""
-    from holdfast.edges.hooks import error_log, front
+    from holdfast.edges.hooks import front, state_files
 
     words = [args.event, "--home", call.home]
     if args.client:
@@ -38,7 +38,7 @@ def _hook(call: Call, args: Namespace) -> int:
         call.out.raw(answer.decode())
         call.out.stdout.flush()
     except Exception as error:  # noqa: BLE001  the last stop before the client
-        error_log.note(call.home, args.event, error)
+        state_files.note_error(call.home, args.event, error)
     return 0
 
 
@@ -52,7 +52,7 @@ def _session_options(parser: Parser) -> None:
 
 
 def _session(call: Call, args: Namespace) -> None:
-    from holdfast.edges.hooks.session_state import all_states
+    from holdfast.edges.hooks.state_files import all_states
 
     states = all_states(call.home)
     if args.list:

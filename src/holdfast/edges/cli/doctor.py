@@ -346,9 +346,9 @@ _FAULTS_SHOWN = 5
 def hook_faults(call: Call) -> list[str]:
     """What went wrong in hooks of agents and in the proxy lately, newest last; the sessions went on
     without memory."""
-    from holdfast.edges.hooks.error_log import SHOWN_DAYS, recent
+    from holdfast.edges.hooks.state_files import SHOWN_DAYS, recent_errors
 
-    found = recent(call.home)
+    found = recent_errors(call.home)
     if not found:
         return []
     notes = [

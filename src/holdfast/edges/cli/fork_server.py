@@ -27,7 +27,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, NoReturn
 
 from holdfast.edges.cli import warm
-from holdfast.edges.hooks import error_log
+from holdfast.edges.hooks import state_files
 from holdfast.edges.hooks.front import socket_of
 from holdfast.edges.local_socket import LOCK_NAME, listen, mark, only_one
 from holdfast.errors import HoldfastError
@@ -444,7 +444,7 @@ def main(home: str, kind: str, modules: Sequence[str]) -> NoReturn:
         server.serve()
     except Exception as error:  # noqa: BLE001  nobody reads what a detached process prints
         if os.path.isdir(home):
-            error_log.note(home, "commands", error)
+            state_files.note_error(home, "commands", error)
     os._exit(0)
 
 

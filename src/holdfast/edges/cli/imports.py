@@ -202,7 +202,7 @@ def _options(parser: Parser) -> None:
 def _importing_agent(client: str) -> Callable[[Call, Namespace], None]:
     def run(call: Call, args: Namespace) -> None:
         from holdfast.edges.hooks import past_sessions
-        from holdfast.edges.hooks.memory import open_memory
+        from holdfast.edges.hooks.cold import open_memory
 
         if args.undo:
             with open_memory(call.home, words_only=True) as memory:

@@ -255,15 +255,15 @@ def _proxy_options(parser: Parser) -> None:
 
 
 def _proxy(call: Call, args: Namespace) -> None:
-    from holdfast.edges.server.key_file import make_key
+    from holdfast.edges.server.listening import make_key
 
     if args.make_key:
         call.out.line(f"The key is in {make_key(args.make_key)}.")
         return
     with imports_of("The proxy"):
         from holdfast.edges.proxy import serving
-        from holdfast.edges.proxy.requests import Upstream
-    from holdfast.edges.hooks.memory import open_memory
+        from holdfast.edges.proxy.formats import Upstream
+    from holdfast.edges.hooks.cold import open_memory
 
     given = args.upstream or call.settings["proxy.upstream"]
     if not given:

@@ -87,7 +87,7 @@ def _agents(home: str) -> list[dict[str, Any]]:
 
 def _last_session(call: Call) -> dict[str, Any] | None:
     """The session of an agent that was last used, in any folder."""
-    from holdfast.edges.hooks.session_state import all_states
+    from holdfast.edges.hooks.state_files import all_states
 
     for state in all_states(call.home)[:1]:
         names = ("client", "session", "folder", "updated_at", "turns")

@@ -6,9 +6,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from holdfast.edges.hooks import error_log, front
+from holdfast.edges.hooks import front, state_files
 from holdfast.edges.hooks.event import parse
+from holdfast.settings import load
+
+if TYPE_CHECKING:
+    from holdfast.api.memory import Holdfast
 
 
 def answer_here(home: str, head: list[str], data: bytes) -> bytes:
@@ -20,7 +25,6 @@ def answer_here(home: str, head: list[str], data: bytes) -> bytes:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     event = parse(name, client, folder, data)
     start_server(home)
-    from holdfast.edges.hooks.memory import open_memory
     from holdfast.edges.hooks.respond import respond
 
     waiting: list[Callable[[], None]] = []
@@ -32,14 +36,12 @@ def answer_here(home: str, head: list[str], data: bytes) -> bytes:
             try:
                 work()
             except Exception as error:  # noqa: BLE001  the answer is there; the rest can wait
-                error_log.note(home, event.kind, error)
+                state_files.note_error(home, event.kind, error)
     return answer.encode()
 
 
 def start_server(home: str) -> None:
     """Starts the warm process of a home, detached, and does not wait for it."""
-    from holdfast.settings import load
-
     if sys.platform == "win32" or not load(home)["hooks.server"]:
         return
     import subprocess
@@ -56,3 +58,19 @@ def start_server(home: str) -> None:
         stderr=nothing,
         start_new_session=True,
     )
+
+
+def open_memory(home: str, *, words_only: bool) -> Holdfast:
+    """The memory of a home as hooks open it: what is said is noted automatically, unless a setting
+    says otherwise."""
+    # Imported here so that the warm process is started first.
+    from holdfast.api import memory as library
+
+    flags: dict[str, Any] = {"embed.background": not words_only}
+    if load(home).origin("shadowJournal.enabled") == "default":
+        flags["shadowJournal.enabled"] = True
+        # A person who only set up hooks did not ask for files, which every operation would pay for.
+        flags["shadowJournal.files"] = False
+    if words_only:
+        flags["embed.model"] = "none"
+    return library.open(home, settings=flags)

@@ -142,9 +142,9 @@ def _note(home: str, words: list[str], error: BaseException) -> None:
         import site
 
         site.main()
-        from holdfast.edges.hooks.error_log import note
+        from holdfast.edges.hooks.state_files import note_error
 
-        note(home, words[0] if words else "", error)
+        note_error(home, words[0] if words else "", error)
     except BaseException:  # noqa: BLE001  there is nothing left to tell it to
         pass
 

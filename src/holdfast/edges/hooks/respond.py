@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.clock import to_text
 from holdfast.edges.hooks import inject, transcripts
 from holdfast.edges.hooks.event import Event
-from holdfast.edges.hooks.session_state import SessionState, all_states, opened
+from holdfast.edges.hooks.state_files import SessionState, all_states, opened
 from holdfast.edges.project import hub_here
 from holdfast.text.facts.forget_request import asks_to_forget_last
 

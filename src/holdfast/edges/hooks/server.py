@@ -19,9 +19,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NoReturn
 
-from holdfast.edges.hooks import error_log, front
+from holdfast.edges.hooks import front, state_files
+from holdfast.edges.hooks.cold import open_memory
 from holdfast.edges.hooks.event import parse
-from holdfast.edges.hooks.memory import open_memory
 from holdfast.edges.hooks.respond import respond
 from holdfast.edges.local_socket import listen, mark, only_one
 from holdfast.errors import HoldfastError
@@ -109,7 +109,7 @@ class Server:
                 later=self._works.put,
             ).encode()
         except Exception as error:  # noqa: BLE001  the client's session must go on
-            error_log.note(self.home, name, error)
+            state_files.note_error(self.home, name, error)
             return b""
 
     def _load_model(self) -> None:
@@ -137,7 +137,7 @@ class Server:
                 work()
             except Exception as error:  # noqa: BLE001  the next piece of work may succeed
                 if not self._stop.is_set():
-                    error_log.note(self.home, "work", error)
+                    state_files.note_error(self.home, "work", error)
 
     def _finish(self) -> None:
         self._stop.set()
@@ -168,7 +168,7 @@ def main(home: str) -> NoReturn:
         signal.signal(signal.SIGTERM, server.stop)
         server.serve()
     except Exception as error:  # noqa: BLE001  nobody reads what a detached process prints
-        error_log.note(home, "server", error)
+        state_files.note_error(home, "server", error)
     # Threads that wait for a model must not keep the process.
     os._exit(0)
 

@@ -36,8 +36,9 @@ from holdfast.edges.http.limits import Bodies, Limits, RateLimit, SessionRateLim
 from holdfast.edges.http.shapes import ErrorOut
 from holdfast.edges.mcp.protocol import PATH as MCP_PATH
 from holdfast.edges.server.cross_origin import CrossOriginGuard, CrossOriginRules, SecurityHeaders
-from holdfast.edges.web import sign_in
-from holdfast.edges.web.routes import routes as page_routes
+from holdfast.edges.web import agent, files, find, pictures, rendering, today, visit
+from holdfast.edges.web import memory as memory_page
+from holdfast.edges.web import people as people_pages
 
 if TYPE_CHECKING:
     from holdfast.api.memory import Holdfast
@@ -82,6 +83,19 @@ _ROUTERS = (
     people.joining,
 )
 
+# The pages, in the order in which addresses are compared.
+_PAGES = (
+    rendering,
+    visit,
+    find,
+    memory_page,
+    today,
+    agent,
+    pictures,
+    files,
+    people_pages,
+)
+
 
 def create_app(
     memory: Holdfast, *, key_needed: bool = True, limits: Limits | None = None
@@ -117,7 +131,8 @@ def create_app(
         app.include_router(router, prefix="/v1")
     app.include_router(uploads.jobs, prefix="/v1")
     app.include_router(health.router)
-    app.router.routes.extend(page_routes())
+    for page in _PAGES:
+        app.router.routes.extend(page.ROUTES)
     _add_middleware(app, limits, key_needed=key_needed)
     return app
 
@@ -142,9 +157,9 @@ def _add_middleware(app: FastAPI, limits: Limits, *, key_needed: bool) -> None:
     app.add_middleware(SessionRateLimit, limits=limits)
     app.add_middleware(Identify)
     app.add_middleware(RateLimit, limits=limits)
-    app.add_middleware(sign_in.CookieSignIn)
+    app.add_middleware(visit.CookieSignIn)
     rules = CrossOriginRules.checked(limits.hosts, limits.origins, key_needed=key_needed)
-    rules = rules._replace(cookie=f"{sign_in.NAME}=", has_page=True)
+    rules = rules._replace(cookie=f"{visit.NAME}=", has_page=True)
     app.add_middleware(CrossOriginGuard, rules=rules)
     app.add_middleware(health.Watching, counts=app.state.counts)
     # Outside everything that answers by itself, so that no response is without its headers.

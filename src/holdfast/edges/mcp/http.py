@@ -23,11 +23,11 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from holdfast.edges.mcp.protocol import BODY_BYTES_MAX, PATH, SESSION_ID_HEADER
-from holdfast.edges.server import key_file
+from holdfast.edges.server import listening
 from holdfast.edges.server.cross_origin import CrossOriginGuard, CrossOriginRules, SecurityHeaders
 from holdfast.edges.server.http_protocol import BodyTooLarge, BodyTooSlow, read_body
-from holdfast.edges.server.key_file import make_key as make_key
 from holdfast.edges.server.listening import LOOPBACK, bracketed, is_loopback, listen, run
+from holdfast.edges.server.listening import make_key as make_key
 from holdfast.errors import InvalidInput
 
 PORT = 4653  # HOLD on the keys of a telephone
@@ -141,7 +141,7 @@ class BodyInTime:
 
 def find_key(file: str | None, environ: Mapping[str, str] = os.environ) -> str | None:
     """The key of a file or of the environment; None where there is none."""
-    return key_file.find_key(file, variable=KEY_VARIABLE, command=_MAKE_KEY, environ=environ)
+    return listening.find_key(file, variable=KEY_VARIABLE, command=_MAKE_KEY, environ=environ)
 
 
 def require_key(host: str, key: str | None) -> None:

@@ -24,8 +24,7 @@ from holdfast.agents.toolset import Reply, Toolset
 from holdfast.api.caller import Caller
 from holdfast.api.hub import HubMemory
 from holdfast.api.project_hub import UnmadeHub, built_context
-from holdfast.edges.mcp.prompts import Prompts
-from holdfast.edges.mcp.resources import VALUES_MAX, Resources
+from holdfast.edges.mcp.resources import VALUES_MAX, Prompts, Resources
 from holdfast.edges.server.offload import Offload
 from holdfast.edges.zone import zone_of
 from holdfast.engine.upkeep.automatic import upkeep_of

@@ -28,9 +28,9 @@ from starlette.middleware import Middleware
 from starlette.responses import JSONResponse
 from starlette.routing import Mount
 
-from holdfast.edges.hooks import error_log
+from holdfast.edges.hooks import state_files
 from holdfast.edges.proxy.answers import AnswerReader
-from holdfast.edges.proxy.requests import (
+from holdfast.edges.proxy.formats import (
     HUB_HEADER,
     KEY_HEADER,
     SESSION_HEADERS,
@@ -175,7 +175,7 @@ class Proxy:
         return None
 
     def note(self, error: Exception | str) -> None:
-        error_log.note(self.memory.home, "proxy", error)
+        state_files.note_error(self.memory.home, "proxy", error)
 
 
 class _Preparation:

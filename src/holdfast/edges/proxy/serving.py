@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from holdfast.edges.proxy.app import Options, create_app
+from holdfast.edges.proxy.formats import KEY_HEADER, Upstream
 from holdfast.edges.proxy.memory import ProxyMemory
-from holdfast.edges.proxy.requests import KEY_HEADER, Upstream
-from holdfast.edges.server import key_file, listening
+from holdfast.edges.server import listening
 from holdfast.edges.server.connections import ConnectionLimits
 from holdfast.edges.server.worker import Worker
 from holdfast.errors import InvalidInput
@@ -47,15 +47,15 @@ def upstream_key(variable: str | None, environ: Mapping[str, str] = os.environ) 
 def local_key(home: str, file: str | None, *, needed: bool) -> tuple[str, str]:
     """The key for clients of the proxy and where it is; both empty where none is asked for. Where
     one is needed and none is named, it is in the home, made the first time."""
-    found = key_file.find_key(file, variable=KEY_VARIABLE, command=_MAKE_KEY)
+    found = listening.find_key(file, variable=KEY_VARIABLE, command=_MAKE_KEY)
     if found is not None:
         return found, file or f"the environment variable {KEY_VARIABLE}"
     if not needed:
         return "", ""
     path = os.path.join(home, KEY_FILE)
     if not os.path.exists(path):
-        key_file.make_key(path)
-    return key_file.find_key(path, variable=KEY_VARIABLE, command=_MAKE_KEY) or "", path
+        listening.make_key(path)
+    return listening.find_key(path, variable=KEY_VARIABLE, command=_MAKE_KEY) or "", path
 
 
 def serve(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.clock import from_text
 from holdfast.edges.hooks.event import CLIENTS
-from holdfast.edges.hooks.session_state import states_of
+from holdfast.edges.hooks.state_files import states_of
 from holdfast.edges.web.rendering import query_string
 from holdfast.edges.web.visit import Visit, route
 from holdfast.engine.context.styles import STYLES
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from starlette.responses import Response
-    from starlette.routing import Route
 
     from holdfast.api.hub import HubMemory
     from holdfast.domain.records import Turn
@@ -168,9 +167,8 @@ def _with_given(turns: Sequence[Turn], given: list[tuple[datetime, Given]]) -> l
     return prompts
 
 
-def routes() -> list[Route]:
-    return [
-        route("/h/{hub}/agent", _agent),
-        route("/h/{hub}/block", _block_alone),
-        route("/h/{hub}/log", _log),
-    ]
+ROUTES = [
+    route("/h/{hub}/agent", _agent),
+    route("/h/{hub}/block", _block_alone),
+    route("/h/{hub}/log", _log),
+]

@@ -16,7 +16,6 @@ from holdfast.errors import Forbidden, InvalidInput
 
 if TYPE_CHECKING:
     from starlette.responses import Response
-    from starlette.routing import Route
 
     from holdfast.api.hub import HubMemory
 
@@ -145,15 +144,13 @@ def _journal_alone(visit: Visit) -> Response:
     return visit.fragment("_journal.html", {**_journal(hub, visit), "local": visit.caller.local})
 
 
-def routes() -> list[Route]:
-    post = ("POST",)
-    return [
-        route("/h/{hub}/files", _page),
-        route("/h/{hub}/files/memory-md", _memory_md),
-        route("/h/{hub}/files/memory-md/edit", _editor),
-        route("/h/{hub}/files/memory-md", _save, methods=post),
-        route("/h/{hub}/files/journal", _journal_alone),
-        route("/h/{hub}/files/journal", _add_entry, methods=post),
-        route("/h/{hub}/files/journal/{day}/edit", _edit_day),
-        route("/h/{hub}/files/journal/{day}", _save_day, methods=post),
-    ]
+ROUTES = [
+    route("/h/{hub}/files", _page),
+    route("/h/{hub}/files/memory-md", _memory_md),
+    route("/h/{hub}/files/memory-md/edit", _editor),
+    route("/h/{hub}/files/memory-md", _save, post=True),
+    route("/h/{hub}/files/journal", _journal_alone),
+    route("/h/{hub}/files/journal", _add_entry, post=True),
+    route("/h/{hub}/files/journal/{day}/edit", _edit_day),
+    route("/h/{hub}/files/journal/{day}", _save_day, post=True),
+]

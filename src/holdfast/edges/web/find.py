@@ -12,7 +12,6 @@ from holdfast.edges.web.visit import Visit, route
 
 if TYPE_CHECKING:
     from starlette.responses import Response
-    from starlette.routing import Route
 
     from holdfast.api.hub import HubMemory
     from holdfast.domain.memory import Memory
@@ -225,10 +224,9 @@ def _results(visit: Visit) -> Response:
     return answer
 
 
-def routes() -> list[Route]:
-    return [
-        route("/", _find),
-        route("/h/{hub}", _find),
-        route("/h/{hub}/results", _results),
-        route("/h/{hub}/facets", _facets),
-    ]
+ROUTES = [
+    route("/", _find),
+    route("/h/{hub}", _find),
+    route("/h/{hub}/results", _results),
+    route("/h/{hub}/facets", _facets),
+]

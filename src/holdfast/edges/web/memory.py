@@ -13,7 +13,6 @@ from holdfast.errors import Conflict, HoldfastError, InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from starlette.responses import Response
-    from starlette.routing import Route
 
     from holdfast.api.hub import HubMemory
     from holdfast.domain.change import Entry
@@ -289,29 +288,27 @@ def _undo(visit: Visit) -> Response:
     )
 
 
-def routes() -> list[Route]:
-    at = "/h/{hub}/m/{reference}"
-    post = ("POST",)
-    actions = {
-        "pin": (lambda v, h, r: h.pin(r), "done.pinned"),
-        "unpin": (lambda v, h, r: h.unpin(r), "done.unpinned"),
-        "archive": (lambda v, h, r: h.archive(r), "done.archived"),
-        "forget": (
-            lambda v, h, r: h.forget(r, reason=v.field("reason").strip()),
-            "done.forgotten",
-        ),
-        "restore": (lambda v, h, r: h.restore(r), "done.restored"),
-    }
-    return [
-        route(at, _page),
-        route(f"{at}/related", _related),
-        route(f"{at}/edit", _edit_form),
-        route(f"{at}/edit", _edit, methods=post),
-        *(
-            route(f"{at}/{name}", _action(work, said), methods=post)
-            for name, (work, said) in actions.items()
-        ),
-        route(f"{at}/supersede", _supersede, methods=post),
-        route(f"{at}/move", _move, methods=post),
-        route("/h/{hub}/undo", _undo, methods=post),
-    ]
+_AT = "/h/{hub}/m/{reference}"
+_ACTIONS: dict[str, tuple[Callable[[Visit, HubMemory, str], Memory], str]] = {
+    "pin": (lambda v, h, r: h.pin(r), "done.pinned"),
+    "unpin": (lambda v, h, r: h.unpin(r), "done.unpinned"),
+    "archive": (lambda v, h, r: h.archive(r), "done.archived"),
+    "forget": (
+        lambda v, h, r: h.forget(r, reason=v.field("reason").strip()),
+        "done.forgotten",
+    ),
+    "restore": (lambda v, h, r: h.restore(r), "done.restored"),
+}
+ROUTES = [
+    route(_AT, _page),
+    route(f"{_AT}/related", _related),
+    route(f"{_AT}/edit", _edit_form),
+    route(f"{_AT}/edit", _edit, post=True),
+    *(
+        route(f"{_AT}/{name}", _action(work, said), post=True)
+        for name, (work, said) in _ACTIONS.items()
+    ),
+    route(f"{_AT}/supersede", _supersede, post=True),
+    route(f"{_AT}/move", _move, post=True),
+    route("/h/{hub}/undo", _undo, post=True),
+]

@@ -12,7 +12,6 @@ from holdfast.edges.web.visit import Visit, route
 
 if TYPE_CHECKING:
     from starlette.responses import Response
-    from starlette.routing import Route
 
     from holdfast.domain.hub import Statistics
     from holdfast.domain.results import CapturedDay
@@ -177,11 +176,10 @@ def _peek(visit: Visit) -> Response:
     return visit.json({"text": memory.content[:_PEEK_CHARS], "category": memory.category})
 
 
-def routes() -> list[Route]:
-    return [
-        route("/h/{hub}/pictures", _page),
-        route("/h/{hub}/pictures/map", _map),
-        route("/h/{hub}/pictures/map-text", _map_as_text),
-        route("/h/{hub}/pictures/charts", _charts),
-        route("/h/{hub}/m/{reference}/peek", _peek),
-    ]
+ROUTES = [
+    route("/h/{hub}/pictures", _page),
+    route("/h/{hub}/pictures/map", _map),
+    route("/h/{hub}/pictures/map-text", _map_as_text),
+    route("/h/{hub}/pictures/charts", _charts),
+    route("/h/{hub}/m/{reference}/peek", _peek),
+]

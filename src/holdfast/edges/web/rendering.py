@@ -1,28 +1,34 @@
-"""Templates to HTML. Everything that is put into a template is escaped; the only markup that comes
-from data is what `to_html` has sanitised and what the filters here have built from escaped parts.
-"""
+"""Templates and their filters (times, texts, differences, Markdown as safe HTML), and the styles
+and scripts of the page. A static file is read once, compressed once, and named by its hash, so
+that a browser keeps it until it changes; only the names listed here are served."""
 
 from __future__ import annotations
 
 import difflib
+import gzip
+import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 
 import nh3
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
+from starlette.responses import Response
+from starlette.routing import Route
 
-from holdfast.edges.web import static_files
 from holdfast.edges.web.strings import t
 from holdfast.text.analysis.terms import STOP_WORDS
 
 if TYPE_CHECKING:
+    from starlette.requests import Request
+
     from holdfast.domain.memory import Memory
 
 
@@ -74,7 +80,7 @@ def environment() -> Environment:
     )
     made.globals.update(
         t=t,
-        static=static_files.url_of,
+        static=url_of,
         query_string=query_string,
         hidden_characters=hidden_characters,
         pages=PAGES,
@@ -237,3 +243,57 @@ def to_html(text: str) -> Markup:
         link_rel="noopener noreferrer nofollow",
     )
     return Markup(clean)
+
+
+_TYPES = {
+    "app.css": "text/css; charset=utf-8",
+    "app.js": "text/javascript; charset=utf-8",
+    "pictures.js": "text/javascript; charset=utf-8",
+    "theme.js": "text/javascript; charset=utf-8",
+    "htmx.min.js": "text/javascript; charset=utf-8",
+    "uPlot.iife.min.js": "text/javascript; charset=utf-8",
+    "uPlot.min.css": "text/css; charset=utf-8",
+    "icon.svg": "image/svg+xml",
+}
+_HASH_CHARS = 12
+
+
+class StaticFile(NamedTuple):
+    """One file, ready to be sent."""
+
+    name: str
+    hash: str
+    plain: bytes
+    packed: bytes
+
+
+@cache
+def load(name: str) -> StaticFile:
+    plain = files("holdfast.edges.web").joinpath("static", name).read_bytes()
+    hashed = hashlib.sha256(plain).hexdigest()[:_HASH_CHARS]
+    return StaticFile(name, hashed, plain, gzip.compress(plain, 9, mtime=0))
+
+
+def url_of(name: str) -> str:
+    """The address of a file, which changes with its content."""
+    return f"/static/{load(name).hash}/{name}"
+
+
+def _serve(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in _TYPES:
+        return Response("There is no such file.", 404, media_type="text/plain")
+    found = load(name)
+    # Under another hash it is served too, for a page from before an upgrade, but not kept.
+    same = request.path_params["hash"] == found.hash
+    headers = {
+        "Content-Type": _TYPES[name],
+        "Cache-Control": "public, max-age=31536000, immutable" if same else "no-cache",
+        "Vary": "Accept-Encoding",
+    }
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(found.packed, headers={**headers, "Content-Encoding": "gzip"})
+    return Response(found.plain, headers=headers)
+
+
+ROUTES = [Route("/static/{hash}/{name}", _serve, include_in_schema=False)]

@@ -13,7 +13,6 @@ from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
     from starlette.responses import Response
-    from starlette.routing import Route
 
     from holdfast.api.hub import HubMemory
     from holdfast.domain.change import Change
@@ -160,12 +159,10 @@ def _settle(visit: Visit) -> Response:
     return visit.fragment("_clashes.html", values)
 
 
-def routes() -> list[Route]:
-    post = ("POST",)
-    return [
-        route("/h/{hub}/today", _today),
-        route("/h/{hub}/feed", _feed),
-        route("/h/{hub}/review", _verdict, methods=post),
-        route("/h/{hub}/decisions/{reference}", _decide, methods=post),
-        route("/h/{hub}/conflicts/{conflict}", _settle, methods=post),
-    ]
+ROUTES = [
+    route("/h/{hub}/today", _today),
+    route("/h/{hub}/feed", _feed),
+    route("/h/{hub}/review", _verdict, post=True),
+    route("/h/{hub}/decisions/{reference}", _decide, post=True),
+    route("/h/{hub}/conflicts/{conflict}", _settle, post=True),
+]

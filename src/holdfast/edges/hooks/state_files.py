@@ -1,18 +1,21 @@
-"""What a session of a client was given and what was taken from it: one small file for each session,
-for `holdfast session` and so that nothing is injected twice. It names memories by id and holds none
-of their words, so that nothing has to be purged from it."""
+"""The files that hooks keep in the home: one small file for each session, with what it was given
+and what was taken from it, for `holdfast session` and so that nothing is injected twice; and the
+log of what went wrong, for `holdfast doctor`. A session's file names memories by id and holds
+none of their words, so that nothing has to be purged from it."""
 
 from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from holdfast.edges.hooks.front import FOLDER
-from holdfast.files.atomic import locked, write_atomic
+from holdfast.errors import HoldfastError
+from holdfast.files.atomic import locked, make_folder, write_atomic
 
 SESSIONS = "sessions"
 # Some months of daily work; the oldest files go first.
@@ -134,3 +137,66 @@ def _prune(folder: str) -> None:
         with suppress(OSError):
             os.unlink(path)
             os.unlink(os.path.join(folder, f".{os.path.basename(path)}.lock"))
+
+
+FILE_NAME = "faults.log"
+# Some hundred lines; older ones have been seen, or never will be.
+_LOG_BYTES_MAX = 64_000
+_LINE_CHARS_MAX = 400
+# What happened longer ago is history.
+SHOWN_DAYS = 7
+
+
+class Fault(NamedTuple):
+    """When an event failed, which one, and why."""
+
+    at: str
+    event: str
+    reason: str
+
+
+def note_error(home: str, event: str, error: BaseException | str) -> None:
+    """Adds a line; raises nothing."""
+    text = str(error) or type(error).__name__
+    if isinstance(error, BaseException) and not type(error).__module__.startswith("holdfast"):
+        text = f"{type(error).__name__}: {text}"
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    reason = " ".join(text.split())[:_LINE_CHARS_MAX]
+    line = f"{at}\t{' '.join(event.split())[:40] or 'hook'}\t{reason}\n".encode(errors="replace")
+    for path in _paths(home):
+        with suppress(OSError, HoldfastError):
+            _append(path, line)
+            return
+
+
+def _append(path: str, line: bytes) -> None:
+    make_folder(os.path.dirname(path))
+    with suppress(FileNotFoundError):
+        if os.stat(path).st_size > _LOG_BYTES_MAX:
+            os.replace(path, f"{path}.1")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+    handle = os.open(path, flags, 0o600)
+    try:
+        os.write(handle, line)
+    finally:
+        os.close(handle)
+
+
+def recent_errors(home: str) -> list[Fault]:
+    """What went wrong in the last days, oldest first."""
+    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - SHOWN_DAYS * 86_400))
+    found = []
+    for path in _paths(home):
+        for file in (f"{path}.1", path):
+            with suppress(OSError), open(file, encoding="utf-8", errors="replace") as opened:
+                rows = [line.rstrip("\n").split("\t", 2) for line in opened]
+                found += [Fault(*row) for row in rows if len(row) == 3 and row[0] >= since]
+    return sorted(found)
+
+
+def _paths(home: str) -> list[str]:
+    from tempfile import gettempdir  # it takes 5 ms to load, which only a fault pays
+
+    who = os.getuid() if hasattr(os, "getuid") else 0
+    elsewhere = os.path.join(gettempdir(), f"holdfast-{who}")
+    return [os.path.join(home, FOLDER, FILE_NAME), os.path.join(elsewhere, FILE_NAME)]
