@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from holdfast import Holdfast, HoldfastError, HubMemory
-from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import NAMES as DIALECTS
 from holdfast.agents.dialects import find_dialect
-from holdfast.agents.schemas import schema_of
-from holdfast.agents.toolset import Toolset
+from holdfast.agents.tool import ToolContext
+from holdfast.agents.toolset import Toolset, schema_of
 from holdfast.domain.records import NO_HUB, Record
 from holdfast.engine.people import keys
 from holdfast.engine.upkeep.doctor import examine
@@ -345,8 +344,8 @@ def values_for(schema: dict[str, Any]) -> tuple[Any, ...]:
 
 def tools(day: Day) -> None:
     for dialect in DIALECTS:
-        desk = Desk(day.hub, agent="ada", source="mcp")
-        toolset = Toolset(find_dialect(dialect), desk, all_tools=True)
+        context = ToolContext(day.hub, agent="ada", source="mcp")
+        toolset = Toolset(find_dialect(dialect), context, all_tools=True)
         for tool in toolset.tools:
             for arguments in _calls(schema_of(tool)):
                 day.ask(

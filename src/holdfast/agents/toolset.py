@@ -1,22 +1,169 @@
-"""The tools of one dialect at work on one hub: `holdfast.tools("maven", hub).call(name, args)`.
-
-A call never raises for what a model did wrong or for what the memory could not do: the answer says
-so in a sentence. Only a defect of ours raises.
-"""
+"""The tools of one dialect at work on one hub: `holdfast.tools("maven", hub).call(name, args)`, and
+their schemas in the forms that clients and models read. A call never raises for what a model did
+wrong or for what the memory could not do: the answer says so in a sentence. Only a defect of
+ours raises."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from holdfast.agents.desk import Desk, Report
 from holdfast.agents.dialects import find_dialect
-from holdfast.agents.schemas import render
-from holdfast.agents.tool import Dialect, MissingArguments, Tool, checked
+from holdfast.agents.tool import (
+    Dialect,
+    MissingArguments,
+    Parameter,
+    Report,
+    Tool,
+    ToolContext,
+    checked,
+)
 from holdfast.api.caller import without_places
 from holdfast.api.hub import HubMemory
 from holdfast.errors import CallCancelled, HoldfastError, InvalidInput, NotFound
+
+_TYPES: dict[str, tuple[str, ...]] = {
+    "text": ("string",),
+    "whole": ("integer",),
+    "number": ("number",),
+    "flag": ("boolean",),
+    "texts": ("array",),
+    "reference": ("string", "integer"),
+}
+_BOUNDS = {"text": ("minLength", "maxLength"), "texts": ("minItems", "maxItems")}
+_NUMBER_BOUNDS = ("minimum", "maximum")
+
+
+def schema_of(tool: Tool) -> dict[str, Any]:
+    """The tool's arguments as a JSON schema."""
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {p.name: _property(p) for p in tool.parameters},
+        "additionalProperties": False,
+    }
+    if required := [p.name for p in tool.parameters if p.required]:
+        schema["required"] = required
+    return schema
+
+
+def _property(parameter: Parameter) -> dict[str, Any]:
+    out: dict[str, Any] = {"description": parameter.help}
+    if parameter.kind != "value":
+        out |= _typed(_TYPES[parameter.kind])
+    if parameter.kind == "texts":
+        out["items"] = {"type": "string"}
+    if parameter.choices:
+        out["enum"] = list(parameter.choices)
+    low, high = _BOUNDS.get(parameter.kind, _NUMBER_BOUNDS)
+    # A client that checks the schema would refuse what is clamped.
+    if parameter.least is not None and not parameter.clamped:
+        out[low] = parameter.least
+    if parameter.most is not None and not parameter.clamped:
+        out[high] = parameter.most
+    if parameter.default is not None:
+        out["default"] = parameter.default
+    return out
+
+
+def _typed(kinds: Sequence[str]) -> dict[str, Any]:
+    """One type, or branches of one type each: some clients know no list of types."""
+    return {"type": kinds[0]} if len(kinds) == 1 else {"anyOf": [{"type": kind} for kind in kinds]}
+
+
+def _strict(tool: Tool) -> dict[str, Any] | None:
+    """The schema in the subset that OpenAI enforces; None where an argument may be any JSON."""
+    if any(one.kind == "value" and not one.shape for one in tool.parameters):
+        return None
+    schema = schema_of(tool)
+    for parameter in tool.parameters:
+        spec = schema["properties"][parameter.name]
+        spec |= parameter.shape
+        # The subset has no defaults and no lengths of text; both are checked when it is called.
+        if default := spec.pop("default", None):
+            spec["description"] += f" Left out (null): {default}."
+        spec.pop("minLength", None)
+        spec.pop("maxLength", None)
+        if not parameter.required:
+            if "anyOf" in spec:
+                spec["anyOf"].append({"type": "null"})
+            else:
+                spec["type"] = [spec["type"], "null"]
+            if "enum" in spec:
+                spec["enum"] = [*spec["enum"], None]
+    schema["required"] = [parameter.name for parameter in tool.parameters]
+    return schema
+
+
+def _mcp(tool: Tool) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "inputSchema": schema_of(tool),
+        "annotations": {
+            "title": tool.title,
+            "readOnlyHint": tool.reads,
+            "destructiveHint": tool.destroys,
+            "idempotentHint": tool.reads or tool.repeats,
+            "openWorldHint": False,
+        },
+    }
+
+
+def _openai_function(tool: Tool) -> dict[str, Any]:
+    strict = _strict(tool)
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": schema_of(tool) if strict is None else strict,
+        "strict": strict is not None,
+    }
+
+
+def _openai(tool: Tool) -> dict[str, Any]:
+    return {"type": "function", "function": _openai_function(tool)}
+
+
+def _openai_responses(tool: Tool) -> dict[str, Any]:
+    return {"type": "function", **_openai_function(tool)}
+
+
+def _anthropic(tool: Tool) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "input_schema": schema_of(tool),
+    }
+
+
+def _json(tool: Tool) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "parameters": schema_of(tool),
+        "reads": tool.reads,
+        "destroys": tool.destroys,
+        "repeats": tool.reads or tool.repeats,
+    }
+
+
+_FORMATS: dict[str, Callable[[Tool], dict[str, Any]]] = {
+    "mcp": _mcp,
+    "openai": _openai,
+    "openai-responses": _openai_responses,
+    "anthropic": _anthropic,
+    "json": _json,
+}
+FORMATS = tuple(_FORMATS)
+
+
+def render(tools: Sequence[Tool], form: str) -> list[dict[str, Any]]:
+    """The tools in one of the FORMATS, in their order."""
+    if form not in _FORMATS:
+        raise InvalidInput(f"There is no format {form!r}.", hint=f"Use {', '.join(FORMATS)}.")
+    return [dict(tool.wire[form]) if form in tool.wire else _FORMATS[form](tool) for tool in tools]
 
 
 class Reply(NamedTuple):
@@ -36,20 +183,20 @@ class Toolset:
     def __init__(
         self,
         dialect: Dialect,
-        desk: Desk,
+        ctx: ToolContext,
         *,
         all_tools: bool = False,
         read_only: bool = False,
     ) -> None:
         self.dialect = dialect
-        self.desk = desk
+        self.context = ctx
         self.read_only = read_only
         self.tools = dialect.offered(all_tools=all_tools, read_only=read_only)
         if dialect.log_keep and not read_only:
-            desk.hub.core.log_keeps[desk.hub.id] = dialect.log_keep
+            ctx.hub.core.log_keeps[ctx.hub.id] = dialect.log_keep
 
     def __repr__(self) -> str:
-        return f"<{self.dialect.name} tools of {self.desk.hub!r}>"
+        return f"<{self.dialect.name} tools of {self.context.hub!r}>"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -66,12 +213,12 @@ class Toolset:
         try:
             tool = self._find(name)
             given = checked(tool, args)
-            self.desk.hub.take_redacted()
-            self.desk.take_held()
-            answer = tool.run(self.desk._replace(report=report), given)
-            if held := self.desk.take_held():
+            self.context.hub.take_redacted()
+            self.context.take_held()
+            answer = tool.run(self.context._replace(report=report), given)
+            if held := self.context.take_held():
                 answer = self.dialect.held(answer, held)
-            replaced = self.desk.hub.take_redacted()
+            replaced = self.context.hub.take_redacted()
         except CallCancelled:
             raise
         except MissingArguments as error:
@@ -96,7 +243,7 @@ class Toolset:
 
     def _for_caller(self, text: str) -> str:
         """What went wrong; to a caller with a key, without places on this machine."""
-        hub = self.desk.hub
+        hub = self.context.hub
         return text if hub.core.permit is None else without_places(text, hub.home)
 
     def _find(self, name: str) -> Tool:
@@ -139,5 +286,5 @@ def tools(
     """The tools of a dialect (holdfast, max, maven, memax, minion, pynchy, anthropic, chatgpt) on a
     hub. `agent` is noted as the source of what it stores; `every_hub` lets tools that take a hub's
     name reach the other hubs too."""
-    desk = Desk(hub, agent=agent, every_hub=every_hub)
-    return Toolset(find_dialect(dialect), desk, all_tools=all_tools, read_only=read_only)
+    ctx = ToolContext(hub, agent=agent, every_hub=every_hub)
+    return Toolset(find_dialect(dialect), ctx, all_tools=all_tools, read_only=read_only)

@@ -1,19 +1,73 @@
-"""From plain arguments to values: drafts and filters, each field checked."""
+"""The arguments of operations: the fields of a memory that a caller may set, as keyword arguments
+that type checkers know, and drafts and filters made from plain arguments, each field checked.
+The library, the client, the bodies of REST requests and the options of commands read the fields
+here."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeAlias
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
-from holdfast.domain.memory import KINDS, LAYERS, SOURCES, STABILITIES, STATES, TURN
+from holdfast.domain.memory import KINDS, LAYERS, SOURCES, STABILITIES, STATES, TURN, Origin
 from holdfast.domain.query import SHOWN_STATES, Filter
+from holdfast.engine.reading.lookup import Reference
 from holdfast.errors import InvalidInput
 from holdfast.text import clean
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Draft
     from holdfast.domain.query import Condition
+
+
+class DescriptiveFields(TypedDict, total=False):
+    """What a new memory may have and an update may set."""
+
+    title: str | None
+    summary: str | None
+    content_type: str | None
+    key: str | None
+    category: str | None
+    tags: Iterable[str] | None
+    kind: str | None
+    stability: str | None
+    boundary: str | None
+    layer: str | None
+    session: str | None
+    speaker: str | None
+    occurred_at: datetime | str | None
+    occurred_until: datetime | str | None
+    valid_from: datetime | str | None
+    valid_until: datetime | str | None
+    expires_at: datetime | str | None
+    metadata: Mapping[str, Any] | None
+
+
+class MemoryFields(DescriptiveFields, total=False):
+    """What `remember` takes besides the content. What is not given is picked by the rules."""
+
+    pinned: bool
+    trust: str
+    source: str
+    source_agent: str | None
+    assisted_by_agent: str | None
+    source_path: str | None
+    # How long it is valid, instead of `expires_at`.
+    ttl: timedelta | None
+    supersedes: Reference | None
+    parent: str | None
+    origin: Origin | None
+    # For a link: whether the page behind it is fetched.
+    fetch: bool
+
+
+class MemoryChanges(DescriptiveFields, total=False):
+    """What `update` sets. None clears a field that may be empty."""
+
+    content: str | None
+    pinned: bool | None
+    trust: str | None
+
 
 # A condition as JSON or as a line of text.
 Where: TypeAlias = Mapping[str, Any] | str | None

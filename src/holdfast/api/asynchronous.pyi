@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mappin
 from datetime import date, datetime, tzinfo
 from typing import Any, BinaryIO, Literal, Unpack, overload
 
-from holdfast.api.fields import MemoryChanges, MemoryFields
+from holdfast.api.arguments import MemoryChanges, MemoryFields
 from holdfast.api.hub import HubMemory
 from holdfast.api.imports import ImportReport
 from holdfast.domain.access import HubCard, Invite, Key, Member, Org, Team

@@ -44,7 +44,7 @@ from holdfast.text.clean import clean_time
 
 # The types that `HubMemory`, `People` and the values they return name only for type checkers.
 _TYPES = {
-    "holdfast.api.fields": "MemoryChanges MemoryFields",
+    "holdfast.api.arguments": "MemoryChanges MemoryFields",
     "holdfast.domain.access": "HubCard Invite Key Member Org Team",
     "holdfast.domain.change": "Change Entry Receipt",
     "holdfast.domain.hub": "Hub Statistics",

@@ -32,7 +32,7 @@ from holdfast.files.atomic import is_kept_in_files
 from holdfast.text import clean
 
 if TYPE_CHECKING:
-    from holdfast.api.fields import MemoryChanges, MemoryFields
+    from holdfast.api.arguments import MemoryChanges, MemoryFields
     from holdfast.domain.change import Change, Entry, Receipt
     from holdfast.domain.hub import Hub, PersonName, Statistics
     from holdfast.domain.memory import Draft, Memory, Source, Trust

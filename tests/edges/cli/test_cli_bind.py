@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.api.fields import MemoryFields
+from holdfast.api.arguments import MemoryFields
 from holdfast.api.hub import HubMemory
 from holdfast.api.operation import FILES_ARE_LOCAL, operations_of, reads, writes
 from holdfast.api.parameters import PARAMETERS

@@ -10,7 +10,7 @@ from tools.reference.tools import page
 
 from holdfast import tools
 from holdfast.agents.dialects import NAMES
-from holdfast.agents.schemas import FORMATS
+from holdfast.agents.toolset import FORMATS
 from holdfast.testing import open_for_tests
 from tests.edges.cli.cli_calls import Run
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.edges.cli.welcome import Found, look_around, welcome
+from holdfast.edges.cli.help import Found, look_around, welcome
 from holdfast.edges.clients.program import Place
 from tests.edges.cli.cli_calls import Run
 

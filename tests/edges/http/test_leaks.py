@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from holdfast import engine
-from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import NAMES, find_dialect
-from holdfast.agents.tool import Parameter, Tool
+from holdfast.agents.tool import Parameter, Tool, ToolContext
 from holdfast.agents.toolset import Toolset
 from holdfast.api.caller import Caller, without_places
 from holdfast.api.hub import HubMemory
@@ -404,8 +403,8 @@ def test_no_tool_tells_a_hubs_name_on_the_machine(
     town: Town, twin: HubMemory, dialect: str
 ) -> None:
     caller = Caller(town.house.memory, keys.find_key(town.house.memory.core, town.key))
-    desk = Desk(caller.hub(twin.id), every_hub=True, caller=caller)
-    tools = Toolset(find_dialect(dialect), desk, all_tools=True)
+    context = ToolContext(caller.hub(twin.id), every_hub=True, caller=caller)
+    tools = Toolset(find_dialect(dialect), context, all_tools=True)
     for tool in tools.tools:
         mine = twin.remember(f"The {WORD} number {next(_number)}").memory.id
         for args in guesses(town, tool, town.ids["her hub"]._replace(memory=mine)):
@@ -518,8 +517,8 @@ def test_no_tool_of_any_dialect_tells_one_tenant_of_the_other(
     key = keys.find_key(memory.core, town.key)
     caller = Caller(memory, key)
     hub = caller.hub(town.his.id if where == "his" else town.shared.id)
-    desk = Desk(hub, every_hub=True, caller=caller)
-    tools = Toolset(find_dialect(dialect), desk, all_tools=True)
+    context = ToolContext(hub, every_hub=True, caller=caller)
+    tools = Toolset(find_dialect(dialect), context, all_tools=True)
     ids = town.ids["shared, private"]
     for tool in tools.tools:
         for args in guesses(town, tool, ids):
@@ -545,7 +544,9 @@ def test_no_tool_of_any_dialect_writes_for_who_may_only_read(
     secret = town.house.key("vera", read_only=who == "read-only key")
     caller = Caller(memory, keys.find_key(core, secret))
     hub = caller.hub(town.shared.id)
-    tools = Toolset(find_dialect(dialect), Desk(hub, every_hub=True, caller=caller), all_tools=True)
+    tools = Toolset(
+        find_dialect(dialect), ToolContext(hub, every_hub=True, caller=caller), all_tools=True
+    )
     ours = HubMemory(core.acting(sees_all=True), town.shared, memory.home)
     seen = ours.list()[0]
     ids = town.ids["shared, private"]._replace(memory=seen.id)

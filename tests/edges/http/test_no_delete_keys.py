@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import find_dialect
+from holdfast.agents.tool import ToolContext
 from holdfast.agents.toolset import Toolset
 from holdfast.api.caller import Caller
 from holdfast.api.hub import HubMemory
@@ -203,8 +203,8 @@ def _tools(house: House, dialect: str, **limits: Any) -> Toolset:
     caller = Caller(
         house.memory, keys.create_key(house.memory.core, "k", actor="carl", **limits).what
     )
-    desk = Desk(caller.hub(house.hub.id), every_hub=True, caller=caller)
-    return Toolset(find_dialect(dialect), desk, all_tools=True)
+    context = ToolContext(caller.hub(house.hub.id), every_hub=True, caller=caller)
+    return Toolset(find_dialect(dialect), context, all_tools=True)
 
 
 def _found(house: House) -> list[tuple[str, str, Any]]:
@@ -233,8 +233,8 @@ def test_viewers_and_readers_raise_no_counts(house: House, carl: HubMemory) -> N
         assert ask.post("/v1/memories/batch-access", {"ids": [memory.id]}).status_code == 200
         assert ask.post("/v1/recall", {"query": "harbour"}).json()["data"]
     caller = Caller(house.memory, keys.create_key(house.memory.core, "k", actor="vera").what)
-    desk = Desk(caller.hub(house.hub.id), caller=caller)
-    assert not Toolset(find_dialect("chatgpt"), desk).call("fetch", {"id": memory.id}).failed
+    context = ToolContext(caller.hub(house.hub.id), caller=caller)
+    assert not Toolset(find_dialect("chatgpt"), context).call("fetch", {"id": memory.id}).failed
     house.memory.core.write_counters()
     now = house.hub.get(memory.id)
     assert (now.access_count, now.shown_count, now.accessed_at) == (0, 0, None)

@@ -14,8 +14,8 @@ from fastapi.routing import iter_route_contexts
 from tools.reference.permissions import page
 
 import holdfast
-from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import find_dialect
+from holdfast.agents.tool import ToolContext
 from holdfast.agents.toolset import Toolset
 from holdfast.api.caller import Caller
 from holdfast.api.hub import HubMemory
@@ -295,8 +295,8 @@ def test_members_are_listed_for_members_alone_by_the_tool_too(scene: Scene) -> N
     memory = scene.house.memory
     for role in ROLES[1:]:
         caller = Caller(memory, keys.find_key(memory.core, scene.keys[role, "full"]))
-        desk = Desk(caller.hub(scene.hub.id), every_hub=True, caller=caller)
-        tools = Toolset(find_dialect("memax"), desk, all_tools=True)
+        context = ToolContext(caller.hub(scene.hub.id), every_hub=True, caller=caller)
+        tools = Toolset(find_dialect("memax"), context, all_tools=True)
         (name,) = (tool.name for tool in tools.tools if "members" in tool.name)
         assert tools.call(name, {}).failed is (role in ("org", "team")), role
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from holdfast import NotFound
-from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import NAMES, find_dialect
+from holdfast.agents.tool import ToolContext
 from holdfast.agents.toolset import Reply, Toolset
 from holdfast.api.caller import Caller
 from holdfast.engine.people import keys
@@ -92,7 +92,7 @@ def test_a_rewrite_archives_what_it_leaves_out_and_nothing_that_its_caller_does_
 def _rewrite(scene: Scene, role: str, scope: str, text: str) -> Reply:
     memory = scene.house.memory
     caller = Caller(memory, keys.find_key(memory.core, scene.keys[role, scope]))
-    tools = Toolset(find_dialect("minion"), Desk(caller.hub(scene.hub.id), caller=caller))
+    tools = Toolset(find_dialect("minion"), ToolContext(caller.hub(scene.hub.id), caller=caller))
     return tools.call("memory_update", {"action": "rewrite", "content": text})
 
 
@@ -104,10 +104,10 @@ def _came_to(scene: Scene, caller: Caller, name: str, role: str, boundary: str) 
         hub, standing = caller.hub_standing(scene.hub.id)
     except NotFound:
         return NO_HUB
-    desk = Desk(caller.hub(hub.id), every_hub=True, caller=caller)
+    context = ToolContext(caller.hub(hub.id), every_hub=True, caller=caller)
     read_only = not standing.allows("write", caller.key)
-    tools = Toolset(find_dialect(dialect), desk, all_tools=True, read_only=read_only)
-    scene.calling = desk.hub
+    tools = Toolset(find_dialect(dialect), context, all_tools=True, read_only=read_only)
+    scene.calling = context.hub
     memory = ""
     if call.about is not None:
         kept, owner = ("private", role) if boundary == "own" else (boundary, "somebody")

@@ -15,8 +15,7 @@ import mcp_types as types
 from mcp import Client, StdioServerParameters
 from mcp.server.lowlevel import Server
 
-from holdfast.agents.desk import Desk
-from holdfast.agents.tool import Dialect, Parameter, Tool
+from holdfast.agents.tool import Dialect, Parameter, Tool, ToolContext
 from tests.homes.sitecustomize import HOMES
 
 # The handshake of 2025 and the envelope of 2026.
@@ -79,32 +78,32 @@ def command(
 stopped = threading.Event()
 
 
-def _count(desk: Desk, given: dict[str, Any]) -> str:
+def _count(context: ToolContext, given: dict[str, Any]) -> str:
     """Many steps, each with a memory; it stops at the step where nobody waits any more."""
     stopped.clear()
     try:
         for step in range(given["steps"]):
             if given["store"]:
-                desk.hub.remember(f"Step {step} of the count", trust=desk.trust)
-            desk.progress(step + 1, given["steps"], "steps")
+                context.hub.remember(f"Step {step} of the count", trust=context.trust)
+            context.progress(step + 1, given["steps"], "steps")
             threading.Event().wait(0.01)
     finally:
         stopped.set()
     return "counted"
 
 
-def _print(desk: Desk, given: dict[str, Any]) -> str:
+def _print(context: ToolContext, given: dict[str, Any]) -> str:
     print("a library prints to stdout")
     sys.stdout.flush()
     return "printed"
 
 
-def _break(desk: Desk, given: dict[str, Any]) -> str:
+def _break(context: ToolContext, given: dict[str, Any]) -> str:
     raise ZeroDivisionError("a secret detail")
 
 
-def _name(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
-    return {"agent": desk.agent, "source": desk.source, "echo": given["echo"]}
+def _name(context: ToolContext, given: dict[str, Any]) -> dict[str, Any]:
+    return {"agent": context.agent, "source": context.source, "echo": given["echo"]}
 
 
 ODD = Dialect(

@@ -14,9 +14,9 @@ from mcp import Client
 
 import holdfast
 from holdfast import HubMemory
-from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import NAMES as DIALECTS
 from holdfast.agents.dialects import find_dialect
+from holdfast.agents.tool import ToolContext
 from holdfast.agents.toolset import Toolset
 from holdfast.edges.mcp.server import Options, make_server
 from holdfast.testing.fixtures import open_for_tests
@@ -120,8 +120,8 @@ def test_a_client_gets_the_very_answers_that_the_library_gives(
         hubs = [memory.hub("web", create=True) for memory in (one, two)]
         for hub in hubs:
             hub.remember("Prefers tabs over spaces", key="tabs")
-        desk = Desk(hubs[0], agent="ada", source="mcp")
-        toolset = Toolset(find_dialect(dialect), desk, all_tools=True)
+        context = ToolContext(hubs[0], agent="ada", source="mcp")
+        toolset = Toolset(find_dialect(dialect), context, all_tools=True)
         who = types.Implementation(name="ada", version="1")
         server = make_server(hubs[1], Options(dialect, all_tools=True))
         talk(server, "auto", session, client_info=who)

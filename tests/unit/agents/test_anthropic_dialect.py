@@ -10,8 +10,8 @@ import pytest
 
 import holdfast
 from holdfast import HubMemory
-from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import anthropic as memory_md
+from holdfast.agents.tool import ToolContext
 from holdfast.files.tool_files.operations import Edited, replaced
 
 NOTES = "/memories/notes.md"
@@ -407,7 +407,7 @@ def test_long_term_memory_is_neither_deleted_nor_renamed(known: HubMemory) -> No
 
 
 def test_two_who_edit_long_term_memory_at_once_lose_nothing(known: HubMemory) -> None:
-    desk = Desk(known, agent="claude")
+    context = ToolContext(known, agent="claude")
     others: list[Thread] = []
 
     def slowly(text: str) -> Edited:
@@ -422,7 +422,7 @@ def test_two_who_edit_long_term_memory_at_once_lose_nothing(known: HubMemory) ->
         others.append(other)
         return replaced(text, "likes tea", "likes oolong", LONG_TERM)
 
-    memory_md.edit_memory_md(desk, known.files(), slowly)
+    memory_md.edit_memory_md(context, known.files(), slowly)
     others[0].join()
     assert {memory.content for memory in known.list()} == {
         "Ann likes oolong.",

@@ -376,7 +376,7 @@ def test_other_hubs_are_reached_by_name_or_id(hub: HubMemory, other: HubMemory) 
     assert other.list() == []
 
 
-# Every tool that names a hub or an id, on a desk that may reach only its own.
+# Every tool that names a hub or an id, in a context that may reach only its own.
 OUT_OF_REACH: list[tuple[str, dict[str, Any]]] = [
     ("memax_recall", {"query": "Hilda", "hub": "HUB"}),
     ("memax_push", {"content": "x", "hub": "HUB"}),

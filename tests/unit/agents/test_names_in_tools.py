@@ -12,10 +12,9 @@ import pytest
 
 import holdfast
 from holdfast import Holdfast
-from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import NAMES as DIALECTS
 from holdfast.agents.dialects import find_dialect
-from holdfast.agents.tool import Tool
+from holdfast.agents.tool import Tool, ToolContext
 from holdfast.agents.toolset import Toolset
 from holdfast.api.caller import Caller
 from holdfast.domain.hub import PersonName
@@ -124,5 +123,5 @@ def _failed(
     other = memory.hub("zoë")
     for asked in other.decisions():
         other.withdraw_decision(asked.memory.id)
-    desk = Desk(caller.hub("plans"), every_hub=True, caller=caller)
-    return Toolset(find_dialect(dialect), desk, all_tools=True).call(tool.name, given).failed
+    context = ToolContext(caller.hub("plans"), every_hub=True, caller=caller)
+    return Toolset(find_dialect(dialect), context, all_tools=True).call(tool.name, given).failed

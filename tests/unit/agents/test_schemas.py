@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.agents.dialects import NAMES, find_dialect
-from holdfast.agents.schemas import FORMATS, render, schema_of
 from holdfast.agents.tool import Parameter, Tool, checked
+from holdfast.agents.toolset import FORMATS, render, schema_of
 from holdfast.errors import InvalidInput
 
 TOOLS = [tool for name in NAMES for tool in find_dialect(name).tools]
@@ -107,7 +107,7 @@ def test_a_value_has_its_shape_where_schemas_are_strict(
 
 
 def test_a_value_of_any_shape_cannot_be_strict() -> None:
-    tool = Tool("t", "T", "", (Parameter("p", "value", "Help."),), lambda desk, given: "")
+    tool = Tool("t", "T", "", (Parameter("p", "value", "Help."),), lambda ctx, given: "")
     assert render([tool], "openai")[0]["function"]["strict"] is False
 
 
@@ -127,7 +127,7 @@ def example(parameter: Parameter) -> Any:
 
 
 def checked_one(parameter: Parameter, value: Any) -> Any:
-    tool = Tool("t", "T", "", (parameter,), lambda desk, given: "")
+    tool = Tool("t", "T", "", (parameter,), lambda ctx, given: "")
     return checked(tool, {parameter.name: value})[parameter.name]
 
 
@@ -154,7 +154,7 @@ def parameters(draw: st.DrawFn) -> Parameter:
 
 @given(parameters(), JSON)
 def test_what_the_schema_accepts_is_what_a_call_accepts(parameter: Parameter, value: Any) -> None:
-    tool = Tool("t", "T", "", (parameter,), lambda desk, given: "")
+    tool = Tool("t", "T", "", (parameter,), lambda ctx, given: "")
     arguments = {"p": value}
     try:
         checked(tool, arguments)

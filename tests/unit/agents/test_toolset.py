@@ -8,8 +8,8 @@ import pytest
 
 import holdfast
 from holdfast import CallCancelled, Holdfast, HubMemory
-from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import find_dialect
+from holdfast.agents.tool import ToolContext
 from holdfast.agents.toolset import Toolset
 from holdfast.edges.mcp.resources import Resources
 
@@ -94,7 +94,7 @@ def test_what_is_answered_can_be_sent_as_utf8(hub: HubMemory) -> None:
 
 def test_where_no_tool_is_offered_it_is_said(hub: HubMemory) -> None:
     writing = find_dialect("anthropic")._replace(when_read_only=())
-    reply = Toolset(writing, Desk(hub), read_only=True).call("memory", {"command": "view"})
+    reply = Toolset(writing, ToolContext(hub), read_only=True).call("memory", {"command": "view"})
     assert reply.text == (
         "The tool memory cannot be used: this memory is read-only. No tools are offered here."
     )
@@ -145,14 +145,14 @@ def test_an_unknown_dialect_is_named_with_those_there_are(hub: HubMemory) -> Non
 
 def test_a_desk_knows_no_hub_but_its_own(memory: Holdfast, hub: HubMemory) -> None:
     memory.create_hub("other")
-    desk = Desk(hub)
-    assert [found.name for found in desk.hubs()] == ["work"]
+    context = ToolContext(hub)
+    assert [found.name for found in context.hubs()] == ["work"]
     with pytest.raises(holdfast.NotFound) as there:
-        desk.hub_named("other")
+        context.hub_named("other")
     with pytest.raises(holdfast.NotFound) as nowhere:
-        desk.hub_named("nowhere")
+        context.hub_named("nowhere")
     assert str(there.value).replace("other", "x") == str(nowhere.value).replace("nowhere", "x")
-    wide = Desk(hub, every_hub=True)
+    wide = ToolContext(hub, every_hub=True)
     assert wide.hub_named("other").name == "other"
     assert [found.name for found in wide.hubs()] == ["other", "work"]
 
@@ -174,7 +174,7 @@ def test_long_work_reports_and_stops_when_nobody_waits(hub: HubMemory) -> None:
     folder.mkdir(parents=True)
     for number in range(30):
         (folder / f"{number}.md").write_text(f"# Note {number}\n\nThe {number}th note.\n")
-    tools = Toolset(find_dialect("holdfast"), Desk(hub), all_tools=True)
+    tools = Toolset(find_dialect("holdfast"), ToolContext(hub), all_tools=True)
     seen: list[tuple[int, int | None]] = []
     assert "30 added" in tools.call("index_files", report=lambda d, t, _: seen.append((d, t))).text
     assert seen

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from holdfast import Conflict, Forbidden, Holdfast, HubMemory, InvalidInput, NotFound
-from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import find_dialect
+from holdfast.agents.tool import ToolContext
 from holdfast.agents.toolset import Toolset
 from holdfast.api.caller import Caller
 from holdfast.edges.mcp.resources import Resources
@@ -29,7 +29,9 @@ def _caller(memory: Holdfast, actor: str) -> Caller:
 
 
 def tools(hub: HubMemory, dialect: str) -> Toolset:
-    return Toolset(find_dialect(dialect), Desk(hub, agent="claude", every_hub=True), all_tools=True)
+    return Toolset(
+        find_dialect(dialect), ToolContext(hub, agent="claude", every_hub=True), all_tools=True
+    )
 
 
 # Sources

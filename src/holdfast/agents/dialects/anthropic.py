@@ -14,8 +14,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from holdfast.agents.desk import Desk
-from holdfast.agents.tool import Dialect, Parameter, Tool
+from holdfast.agents.tool import Dialect, Parameter, Tool, ToolContext
 from holdfast.errors import AlreadyExists, InvalidInput
 from holdfast.files.tool_files.operations import Edited, Files, Page, inserted, replaced
 from holdfast.files.tool_files.paths import ROOT, folded
@@ -36,7 +35,7 @@ _OWN_REPLY = re.compile(
 )
 
 
-def _memory(desk: Desk, given: dict[str, Any]) -> str:
+def _memory(ctx: ToolContext, given: dict[str, Any]) -> str:
     run, needed = _COMMANDS[given["command"]]
     missing = [name for name in needed if given[name] is None]
     if missing:
@@ -44,31 +43,31 @@ def _memory(desk: Desk, given: dict[str, Any]) -> str:
             f"The command {given['command']} needs {' and '.join(missing)}.",
             hint=f"It takes {', '.join(needed)}.",
         )
-    return run(desk, _files(desk), given)
+    return run(ctx, _files(ctx), given)
 
 
-def _refuse_echo(desk: Desk, text: str) -> None:
+def _refuse_echo(ctx: ToolContext, text: str) -> None:
     """Refuses a text that is nothing but what memory has handed out; with words around it, it is
     the agent's own and kept to the letter."""
-    heard = desk.hub.heard(text)
+    heard = ctx.hub.heard(text)
     if heard.nothing_new:
         raise InvalidInput(heard.sentence)
     if _OWN_REPLY.fullmatch(text):
         raise InvalidInput("This is an answer of memory itself; nothing new was stored.")
 
 
-def _files(desk: Desk) -> Files:
-    return desk.hub.files(trust=desk.trust, source=desk.source, source_agent=desk.agent)
+def _files(ctx: ToolContext) -> Files:
+    return ctx.hub.files(trust=ctx.trust, source=ctx.source, source_agent=ctx.agent)
 
 
-def _view(desk: Desk, files: Files, given: dict[str, Any]) -> str:
+def _view(ctx: ToolContext, files: Files, given: dict[str, Any]) -> str:
     path = given["path"]
-    text = _memory_md_text(desk, files) if path == _MEMORY_MD_PATH else None
+    text = _memory_md_text(ctx, files) if path == _MEMORY_MD_PATH else None
     found = files.look(path) if text is None else Page(path, text)
     if isinstance(found, Page):
         return _page(found, given["view_range"])
     if found.path == ROOT:
-        found = found._replace(items=_with_memory_md(desk, files, found.items))
+        found = found._replace(items=_with_memory_md(ctx, files, found.items))
     return _listing(found)
 
 
@@ -122,21 +121,21 @@ def _size(count: int) -> str:
     return f"{int(size)}{_UNITS[unit]}" if size == int(size) else f"{size:.1f}{_UNITS[unit]}"
 
 
-def _create(desk: Desk, files: Files, given: dict[str, Any]) -> str:
+def _create(ctx: ToolContext, files: Files, given: dict[str, Any]) -> str:
     path = given["path"]
-    _refuse_memory_md(desk, files, path, f"File {path} already exists")
-    _refuse_echo(desk, given["file_text"])
+    _refuse_memory_md(ctx, files, path, f"File {path} already exists")
+    _refuse_echo(ctx, given["file_text"])
     files.create(path, given["file_text"])
     return f"File created successfully at: {path}"
 
 
-def _str_replace(desk: Desk, files: Files, given: dict[str, Any]) -> str:
+def _str_replace(ctx: ToolContext, files: Files, given: dict[str, Any]) -> str:
     path, old, new = given["path"], given["old_str"], given["new_str"]
-    _refuse_echo(desk, new)
+    _refuse_echo(ctx, new)
     note = ""
     edited: Edited | None = None
     if path == _MEMORY_MD_PATH:
-        made = edit_memory_md(desk, files, lambda text: replaced(text, old, new, path))
+        made = edit_memory_md(ctx, files, lambda text: replaced(text, old, new, path))
         edited, note = made or (None, "")
     if edited is None:
         edited = files.replace(path, old, new)
@@ -149,32 +148,34 @@ def _str_replace(desk: Desk, files: Files, given: dict[str, Any]) -> str:
     )
 
 
-def _insert(desk: Desk, files: Files, given: dict[str, Any]) -> str:
+def _insert(ctx: ToolContext, files: Files, given: dict[str, Any]) -> str:
     path, line, new = given["path"], given["insert_line"], given["insert_text"]
-    _refuse_echo(desk, new)
+    _refuse_echo(ctx, new)
     made = None
     if path == _MEMORY_MD_PATH:
-        made = edit_memory_md(desk, files, lambda text: inserted(text, line, new))
+        made = edit_memory_md(ctx, files, lambda text: inserted(text, line, new))
     if made is None:
         files.insert(path, line, new)
     return f"The file {path} has been edited.{made[1] if made else ''}"
 
 
-def _delete(desk: Desk, files: Files, given: dict[str, Any]) -> str:
-    _refuse_removal(desk, files, given["path"], "deleted")
+def _delete(ctx: ToolContext, files: Files, given: dict[str, Any]) -> str:
+    _refuse_removal(ctx, files, given["path"], "deleted")
     files.delete(given["path"])
     return f"Successfully deleted {given['path']}"
 
 
-def _rename(desk: Desk, files: Files, given: dict[str, Any]) -> str:
+def _rename(ctx: ToolContext, files: Files, given: dict[str, Any]) -> str:
     old, new = given["old_path"], given["new_path"]
-    _refuse_removal(desk, files, old, "renamed")
-    _refuse_memory_md(desk, files, new, f"The destination {new} already exists")
+    _refuse_removal(ctx, files, old, "renamed")
+    _refuse_memory_md(ctx, files, new, f"The destination {new} already exists")
     files.rename(old, new)
     return f"Successfully renamed {old} to {new}"
 
 
-_COMMANDS: dict[str, tuple[Callable[[Desk, Files, dict[str, Any]], str], tuple[str, ...]]] = {
+_COMMANDS: dict[
+    str, tuple[Callable[[ToolContext, Files, dict[str, Any]], str], tuple[str, ...]]
+] = {
     "view": (_view, ("path",)),
     "create": (_create, ("path", "file_text")),
     "str_replace": (_str_replace, ("path", "old_str", "new_str")),
@@ -231,13 +232,13 @@ _TOOL = Tool(
 )
 
 
-def _view_only(desk: Desk, given: dict[str, Any]) -> str:
+def _view_only(ctx: ToolContext, given: dict[str, Any]) -> str:
     if given["command"] != "view":
         raise InvalidInput(
             f"The command {given['command']} cannot be used: this memory is read-only.",
             hint="Only view can.",
         )
-    return _memory(desk, given)
+    return _memory(ctx, given)
 
 
 # The name and the arguments stay those that a model knows.
@@ -264,16 +265,16 @@ _MEMORY_MD_NAME = "MEMORY.md"
 _MEMORY_MD_PATH = f"{ROOT}/{_MEMORY_MD_NAME}"
 
 
-def _memory_md_text(desk: Desk, files: Files) -> str | None:
+def _memory_md_text(ctx: ToolContext, files: Files) -> str | None:
     """What the hub's long-term memories say; None where they are not to be seen at this path."""
-    if files.has(_MEMORY_MD_PATH) or not desk.hub.list(layer="long_term", limit=1):
+    if files.has(_MEMORY_MD_PATH) or not ctx.hub.list(layer="long_term", limit=1):
         return None
-    return desk.hub.read_memory_md(source_agent=desk.agent)
+    return ctx.hub.read_memory_md(source_agent=ctx.agent)
 
 
-def _with_memory_md(desk: Desk, files: Files, items: tuple[Shown, ...]) -> tuple[Shown, ...]:
+def _with_memory_md(ctx: ToolContext, files: Files, items: tuple[Shown, ...]) -> tuple[Shown, ...]:
     """The entries of the root with this one in its place."""
-    text = _memory_md_text(desk, files)
+    text = _memory_md_text(ctx, files)
     if text is None:
         return items
     mine = Shown(_MEMORY_MD_NAME, len(text.encode()), False)
@@ -281,30 +282,30 @@ def _with_memory_md(desk: Desk, files: Files, items: tuple[Shown, ...]) -> tuple
 
 
 def edit_memory_md(
-    desk: Desk, files: Files, change: Callable[[str], Edited]
+    ctx: ToolContext, files: Files, change: Callable[[str], Edited]
 ) -> tuple[Edited, str] | None:
     """The text after a change, and what is to be said of it; None where the path is no such file.
 
     One editor at a time: a second one would be compared with what the first has read.
     """
-    if _memory_md_text(desk, files) is None:
+    if _memory_md_text(ctx, files) is None:
         return None
     with files.alone():
-        text = _memory_md_text(desk, files)
+        text = _memory_md_text(ctx, files)
         if text is None:
             return None
         made = change(text)
-        done = desk.hub.rewrite_memory_md(
-            made.text, trust=desk.trust, source=desk.source, source_agent=desk.agent
+        done = ctx.hub.rewrite_memory_md(
+            made.text, trust=ctx.trust, source=ctx.source, source_agent=ctx.agent
         )
-        desk.take_held()  # The notes say what is held.
-        after = desk.hub.read_memory_md(source_agent=desk.agent) or ""
+        ctx.take_held()  # The notes say what is held.
+        after = ctx.hub.read_memory_md(source_agent=ctx.agent) or ""
     return made._replace(text=after), "".join(f"\n{note}" for note in done.notes)
 
 
-def _refuse_memory_md(desk: Desk, files: Files, path: str, taken: str) -> None:
+def _refuse_memory_md(ctx: ToolContext, files: Files, path: str, taken: str) -> None:
     """Refuses to put a file where this one is, or where some systems would take it for this one."""
-    if folded(path) != folded(_MEMORY_MD_PATH) or _memory_md_text(desk, files) is None:
+    if folded(path) != folded(_MEMORY_MD_PATH) or _memory_md_text(ctx, files) is None:
         return
     if path == _MEMORY_MD_PATH:
         raise AlreadyExists(taken)
@@ -315,9 +316,9 @@ def _refuse_memory_md(desk: Desk, files: Files, path: str, taken: str) -> None:
     )
 
 
-def _refuse_removal(desk: Desk, files: Files, path: str, verb: str) -> None:
+def _refuse_removal(ctx: ToolContext, files: Files, path: str, verb: str) -> None:
     """Refuses to delete or rename it."""
-    if path == _MEMORY_MD_PATH and _memory_md_text(desk, files) is not None:
+    if path == _MEMORY_MD_PATH and _memory_md_text(ctx, files) is not None:
         raise InvalidInput(
             f"{_MEMORY_MD_PATH} holds the long-term memories and cannot be {verb}.",
             hint="Take out what no longer holds with str_replace.",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from holdfast.agents.desk import Desk
-from holdfast.agents.tool import Dialect, Parameter, Tool
+from holdfast.agents.tool import Dialect, Parameter, Tool, ToolContext
 
 _LIMIT = 10  # A page of results; what is needed is fetched by id.
 
@@ -16,13 +15,13 @@ def address(hub: str, memory_id: str) -> str:
     return f"memory://{quote(hub, safe='')}/{memory_id}"
 
 
-def _search(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
-    found = desk.hub.recall(given["query"], limit=_LIMIT, zone=desk.zone, turns=False)
+def _search(ctx: ToolContext, given: dict[str, Any]) -> dict[str, Any]:
+    found = ctx.hub.recall(given["query"], limit=_LIMIT, zone=ctx.zone, turns=False)
     results = [
         {
             "id": hit.memory.id,
             "title": hit.memory.title,
-            "url": address(desk.hub.name, hit.memory.id),
+            "url": address(ctx.hub.name, hit.memory.id),
         }
         for hit in found
     ]
@@ -32,13 +31,13 @@ def _search(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def _fetch(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
-    memory = desk.hub.access(given["id"])
+def _fetch(ctx: ToolContext, given: dict[str, Any]) -> dict[str, Any]:
+    memory = ctx.hub.access(given["id"])
     return {
         "id": memory.id,
         "title": memory.title,
         "text": memory.content,
-        "url": address(desk.hub.name, memory.id),
+        "url": address(ctx.hub.name, memory.id),
         "metadata": {
             "number": str(memory.number),
             "category": memory.category,

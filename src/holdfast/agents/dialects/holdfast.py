@@ -8,9 +8,16 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast import sources
-from holdfast.agents.desk import REFERENCE, Desk, one_of, refuse_held
 from holdfast.agents.dialects import holdfast_extra
-from holdfast.agents.tool import Dialect, Parameter, Tool
+from holdfast.agents.tool import (
+    REFERENCE,
+    Dialect,
+    Parameter,
+    Tool,
+    ToolContext,
+    one_of,
+    refuse_held,
+)
 from holdfast.agents.wording import hit_text, in_brief, notes_of, quoted, whole
 from holdfast.api.hub import HubMemory
 from holdfast.api.project_hub import named as named_in
@@ -28,11 +35,11 @@ from holdfast.errors import InvalidInput
 _BUDGET_MAX = 1_000_000
 
 
-def _remember(desk: Desk, given: dict[str, Any]) -> str:
-    heard = desk.hub.heard(given["content"])
+def _remember(ctx: ToolContext, given: dict[str, Any]) -> str:
+    heard = ctx.hub.heard(given["content"])
     if heard.nothing_new:
         return heard.sentence
-    result = desk.hub.remember(
+    result = ctx.hub.remember(
         heard.text,
         category=given["category"],
         key=given["key"],
@@ -40,13 +47,13 @@ def _remember(desk: Desk, given: dict[str, Any]) -> str:
         tags=given["tags"],
         pinned=given["pinned"],
         supersedes=given["supersedes"],
-        trust=desk.trust,
-        source=desk.source,
-        source_agent=desk.agent,
+        trust=ctx.trust,
+        source=ctx.source,
+        source_agent=ctx.agent,
     )
     if isinstance(result, Quarantined):
-        desk.take_held()
-    return outcome(result, desk.hub)
+        ctx.take_held()
+    return outcome(result, ctx.hub)
 
 
 def outcome(result: Remembered, hub: HubMemory | None = None) -> str:
@@ -77,20 +84,20 @@ def outcome(result: Remembered, hub: HubMemory | None = None) -> str:
     return f"Remembered {named}.\n{text}"
 
 
-def _recall(desk: Desk, given: dict[str, Any]) -> str:
+def _recall(ctx: ToolContext, given: dict[str, Any]) -> str:
     query = given["query"]
     # Other memories that may be read are asked at the same time; what they say comes after ours.
-    asked = sources.begin(desk.hub, query, limit=given["limit"])
-    found = desk.hub.recall(
+    asked = sources.begin(ctx.hub, query, limit=given["limit"])
+    found = ctx.hub.recall(
         query,
         limit=given["limit"],
         category=given["category"],
         kind=given["kind"],
         where=given["where"],
-        since=desk.when(given["since"]),
-        until=desk.when(given["until"], end=True),
-        as_of=desk.past(given["as_of"]),
-        zone=desk.zone,
+        since=ctx.when(given["since"]),
+        until=ctx.when(given["until"], end=True),
+        as_of=ctx.past(given["as_of"]),
+        zone=ctx.zone,
     )
     notes = list(notes_of(found))
     if beside := asked.answers().text():
@@ -100,34 +107,34 @@ def _recall(desk: Desk, given: dict[str, Any]) -> str:
     one, many = ("memory", "memories") if not any(hit.turn for hit in found) else ("hit", "hits")
     count = f"1 {one}" if len(found) == 1 else f"{len(found)} {many}"
     return "\n\n".join(
-        [f"{count}, best first:", *(hit_text(hit, desk.hub) for hit in found), *notes]
+        [f"{count}, best first:", *(hit_text(hit, ctx.hub) for hit in found), *notes]
     )
 
 
-def _forget(desk: Desk, given: dict[str, Any]) -> str:
-    memory = desk.hub.forget(one_of(given), reason=given["reason"] or "")
+def _forget(ctx: ToolContext, given: dict[str, Any]) -> str:
+    memory = ctx.hub.forget(one_of(given), reason=given["reason"] or "")
     return (
-        f"Forgot {named_in(desk.hub, memory)} ({memory.category}, id {memory.id}).\n"
+        f"Forgot {named_in(ctx.hub, memory)} ({memory.category}, id {memory.id}).\n"
         f"{quoted(in_brief(memory.content))}\n"
-        f"`holdfast restore {named_in(desk.hub, memory).removeprefix('#')}` brings it back."
+        f"`holdfast restore {named_in(ctx.hub, memory).removeprefix('#')}` brings it back."
     )
 
 
-def _get(desk: Desk, given: dict[str, Any]) -> str:
+def _get(ctx: ToolContext, given: dict[str, Any]) -> str:
     if given["date"] is None:
         reference = one_of(given, "date")
-        refuse_held(desk, desk.hub.get(reference))
-        return whole(desk.hub.access(reference), desk.hub)
+        refuse_held(ctx, ctx.hub.get(reference))
+        return whole(ctx.hub.access(reference), ctx.hub)
     if any(given[name] is not None for name in ("id", "number", "key")):
         raise InvalidInput("Give a date or one memory's id, number or key, not both.")
-    days = desk.hub.journal(given["date"])
+    days = ctx.hub.journal(given["date"])
     if not any(day.entries for day in days):
         return f"There is no journal entry for {given['date']}."
     return "\n\n".join(f"## {day.date}\n\n{quoted(day.text)}" for day in days if day.entries)
 
 
-def _context(desk: Desk, given: dict[str, Any]) -> str:
-    return desk.hub.context(given["query"], budget=given["budget"]) or "There is nothing yet."
+def _context(ctx: ToolContext, given: dict[str, Any]) -> str:
+    return ctx.hub.context(given["query"], budget=given["budget"]) or "There is nothing yet."
 
 
 CATEGORY = Parameter(

@@ -6,8 +6,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from holdfast.agents.desk import REFERENCE, Desk, one_of, refuse_held
-from holdfast.agents.tool import Parameter, Tool
+from holdfast.agents.tool import REFERENCE, Parameter, Tool, ToolContext, one_of, refuse_held
 from holdfast.agents.wording import head, in_brief, quoted
 from holdfast.domain.memory import KINDS, LAYERS, STATES
 from holdfast.domain.query import ORDERS
@@ -25,24 +24,24 @@ WHERE = Parameter(
 )
 
 
-def _update(desk: Desk, given: dict[str, Any]) -> str:
+def _update(ctx: ToolContext, given: dict[str, Any]) -> str:
     changes = {name: given[name] for name in _CHANGED if given[name] is not None}
     if given["new_key"] is not None:
         changes["key"] = given["new_key"]
     if not changes:
         raise InvalidInput("Say what to change: content, title, category, tags, kind or pinned.")
-    _refuse_echo(desk, changes.get("content", ""))
+    _refuse_echo(ctx, changes.get("content", ""))
     if "content" in changes:
-        if reason := reason_to_hold(changes["content"], desk.trust):
+        if reason := reason_to_hold(changes["content"], ctx.trust):
             raise InvalidInput(
                 f"This text {reason}, so it is not put in the place of a memory.",
                 hint="What you remember anew waits for a person who decides.",
             )
         # The words are the agent's from now on.
-        changes["trust"] = desk.trust
+        changes["trust"] = ctx.trust
     reference = one_of(given)
-    refuse_held(desk, desk.hub.get(reference))
-    memory = desk.hub.update(
+    refuse_held(ctx, ctx.hub.get(reference))
+    memory = ctx.hub.update(
         reference,
         expected_version=given["expected_version"],
         reason=given["reason"] or "",
@@ -51,10 +50,10 @@ def _update(desk: Desk, given: dict[str, Any]) -> str:
     return f"Updated to version {memory.version}.\n{head(memory)}\n{quoted(memory.content)}"
 
 
-def _refuse_echo(desk: Desk, content: str) -> None:
+def _refuse_echo(ctx: ToolContext, content: str) -> None:
     """Refuses a new text with a block or a reply in it. Taking that out, as where something is
     remembered, could leave a memory with half of its words."""
-    heard = desk.hub.heard(content)
+    heard = ctx.hub.heard(content)
     if heard.nothing_new:
         raise InvalidInput(heard.sentence)
     if heard.echoes:
@@ -64,8 +63,8 @@ def _refuse_echo(desk: Desk, content: str) -> None:
         )
 
 
-def _list(desk: Desk, given: dict[str, Any]) -> str:
-    page = desk.hub.list(
+def _list(ctx: ToolContext, given: dict[str, Any]) -> str:
+    page = ctx.hub.list(
         category=given["category"],
         kind=given["kind"],
         layer=given["layer"],
@@ -83,10 +82,10 @@ def _list(desk: Desk, given: dict[str, Any]) -> str:
     return "\n\n".join([*lines, *more])
 
 
-def _history(desk: Desk, given: dict[str, Any]) -> str:
+def _history(ctx: ToolContext, given: dict[str, Any]) -> str:
     reference = one_of(given)
-    refuse_held(desk, desk.hub.find(reference))
-    entries = desk.hub.history(reference)
+    refuse_held(ctx, ctx.hub.find(reference))
+    entries = ctx.hub.history(reference)
     lines = []
     for entry in entries:
         change = entry.change
@@ -99,10 +98,10 @@ def _history(desk: Desk, given: dict[str, Any]) -> str:
     return "\n\n".join(lines)
 
 
-def _undo(desk: Desk, given: dict[str, Any]) -> str:
-    if not desk.hub.core.settings["review.by_agents"]:
-        _refuse_release(desk, given["change"])
-    undone = desk.hub.undo(given["change"])
+def _undo(ctx: ToolContext, given: dict[str, Any]) -> str:
+    if not ctx.hub.core.settings["review.by_agents"]:
+        _refuse_release(ctx, given["change"])
+    undone = ctx.hub.undo(given["change"])
     numbers = ", ".join(f"#{memory.number}" for memory in undone.memories) or "none"
     return (
         f"Took back change {undone.undone.id} ({undone.undone.action}); memories touched: "
@@ -110,10 +109,10 @@ def _undo(desk: Desk, given: dict[str, Any]) -> str:
     )
 
 
-def _refuse_release(desk: Desk, change: str | None) -> None:
+def _refuse_release(ctx: ToolContext, change: str | None) -> None:
     """An agent lets nothing through that waits for review, not by undoing either. The changes that
     hold something again are those that took back an approval, and an undo of those is named."""
-    hub = desk.hub
+    hub = ctx.hub
     for memory in hub.touched([change]).get(change, []) if change else []:
         for entry in hub.history(memory.id):
             before, after = entry.revision.fields.get("quarantine", ("", ""))
@@ -124,34 +123,34 @@ def _refuse_release(desk: Desk, change: str | None) -> None:
                 )
 
 
-def _log_turn(desk: Desk, given: dict[str, Any]) -> str:
-    turn = desk.hub.log_turn(
+def _log_turn(ctx: ToolContext, given: dict[str, Any]) -> str:
+    turn = ctx.hub.log_turn(
         given["role"],
         given["content"],
         session=given["session"],
-        source=given["source"] or desk.agent or "unknown",
+        source=given["source"] or ctx.agent or "unknown",
     )
     return f"Logged as {turn.id}."
 
 
-def _archive(desk: Desk, given: dict[str, Any]) -> str:
-    done = desk.hub.archive_conversation(
+def _archive(ctx: ToolContext, given: dict[str, Any]) -> str:
+    done = ctx.hub.archive_conversation(
         given["session"], messages=given["messages"], name=given["name"]
     )
     # Where it is on the machine is the business of who has the machine.
-    far = desk.caller is not None and not desk.caller.local
+    far = ctx.caller is not None and not ctx.caller.local
     path = os.path.basename(done.path) if far and done.path else done.path
     said = [f"Archived as {path}."] if path else ["Nothing was archived."]
     if done.memory is not None:
         said.append(f"Its summary is #{done.memory.number}.")
-    desk.take_held()  # The notes say what is held.
+    ctx.take_held()  # The notes say what is held.
     return " ".join([*said, *done.notes])
 
 
-def _review(desk: Desk, given: dict[str, Any]) -> str:
-    by_agents = desk.hub.core.settings["review.by_agents"]
+def _review(ctx: ToolContext, given: dict[str, Any]) -> str:
+    by_agents = ctx.hub.core.settings["review.by_agents"]
     if given["action"] == "list":
-        items = desk.hub.review(limit=given["limit"])
+        items = ctx.hub.review(limit=given["limit"])
         if not items:
             return "Nothing waits for review."
         # Why something is a conflict names the values of both.
@@ -173,15 +172,15 @@ def _review(desk: Desk, given: dict[str, Any]) -> str:
         )
     reference = one_of(given)
     if given["action"] == "approve":
-        (memory,) = desk.hub.approve(reference, reason="by an agent")
+        (memory,) = ctx.hub.approve(reference, reason="by an agent")
         return f"Approved: #{memory.number} can be recalled from now on."
-    (memory,) = desk.hub.reject(reference, reason="by an agent")
+    (memory,) = ctx.hub.reject(reference, reason="by an agent")
     return f"Rejected: #{memory.number} is archived; `holdfast undo` brings it back."
 
 
-def _index_files(desk: Desk, given: dict[str, Any]) -> str:
-    report = desk.hub.index_files(
-        progress=lambda done, total: desk.progress(done, total, "files read")
+def _index_files(ctx: ToolContext, given: dict[str, Any]) -> str:
+    report = ctx.hub.index_files(
+        progress=lambda done, total: ctx.progress(done, total, "files read")
     )
     said = (
         f"{len(report.added)} added, {len(report.updated)} updated, {len(report.removed)} "

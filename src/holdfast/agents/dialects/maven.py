@@ -12,8 +12,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from holdfast import sources
-from holdfast.agents.desk import Desk
-from holdfast.agents.tool import Dialect, Parameter, Tool, held_sentence
+from holdfast.agents.tool import Dialect, Parameter, Tool, ToolContext, held_sentence
 from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import Memory
 from holdfast.errors import InvalidInput
@@ -22,28 +21,28 @@ from holdfast.text.analysis.spans import snippet
 SNIPPET_CHARS = 500
 
 
-def _remember(desk: Desk, given: dict[str, Any]) -> str:
+def _remember(ctx: ToolContext, given: dict[str, Any]) -> str:
     content = given["content"].strip()
     if not content:
         raise InvalidInput(_required(["content"]))
-    heard = desk.hub.heard(content)
+    heard = ctx.hub.heard(content)
     if not heard.nothing_new:
-        desk.hub.journal_add(
-            heard.text, trust=desk.trust, source=desk.source, source_agent=desk.agent, once=True
+        ctx.hub.journal_add(
+            heard.text, trust=ctx.trust, source=ctx.source, source_agent=ctx.agent, once=True
         )
     return "Remembered."
 
 
-def _search(desk: Desk, given: dict[str, Any]) -> str:
+def _search(ctx: ToolContext, given: dict[str, Any]) -> str:
     query, limit = given["query"].strip(), given["limit"]
     if not query:
         raise InvalidInput(_required(["query"]))
-    asked = sources.begin(desk.hub, query, limit=limit)
-    found = desk.hub.search_text(query, layer="journal", order="happened", limit=limit)
+    asked = sources.begin(ctx.hub, query, limit=limit)
+    found = ctx.hub.search_text(query, layer="journal", order="happened", limit=limit)
     beside = asked.answers()
     hits = [f"## {_date(one)}\n\n{snippet(one.content, query, SNIPPET_CHARS)}" for one in found]
     if not hits and not beside.excerpts:
-        hits = [_nothing(desk.hub, query)]
+        hits = [_nothing(ctx.hub, query)]
     return "\n\n".join([*hits, beside.text()] if beside else hits)
 
 
@@ -57,9 +56,9 @@ def _nothing(hub: HubMemory, query: str) -> str:
     return "No memory journal files found."
 
 
-def _get(desk: Desk, given: dict[str, Any]) -> str:
-    day = _day(given["date"], desk.hub.core.now().date())
-    days = desk.hub.journal(day)
+def _get(ctx: ToolContext, given: dict[str, Any]) -> str:
+    day = _day(given["date"], ctx.hub.core.now().date())
+    days = ctx.hub.journal(day)
     if days:
         return f"## {day}\n\n{days[0].text.strip()}"
     # A file that is there and cannot be read is not 'no entry'.
@@ -154,7 +153,7 @@ DIALECT = Dialect(
             "Long-term memory",
             "Prints long-term memory (MEMORY.md), as the command /memory does.",
             (),
-            lambda desk, given: long_term(desk.hub),
+            lambda ctx, given: long_term(ctx.hub),
             reads=True,
             extra=True,
         ),

@@ -12,8 +12,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from holdfast.agents.desk import Desk
-from holdfast.agents.tool import Answer, Dialect, Parameter, Tool, note_held
+from holdfast.agents.tool import Answer, Dialect, Parameter, Tool, ToolContext, note_held
 from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import EXPLICIT, Memory, made_from
 from holdfast.domain.results import Remembered, Superseded
@@ -30,8 +29,8 @@ _REMEMBERED = "Remembered"
 _CONTENT_CHARS_MAX = 2_000
 
 
-def _remember(desk: Desk, given: dict[str, Any]) -> str:
-    heard = desk.hub.heard(given["content"])
+def _remember(ctx: ToolContext, given: dict[str, Any]) -> str:
+    heard = ctx.hub.heard(given["content"])
     known = [memory for memory in heard.memories if memory.visible]
     if heard.nothing_new and not known:
         return heard.sentence
@@ -39,7 +38,7 @@ def _remember(desk: Desk, given: dict[str, Any]) -> str:
         memory, replaced = known[0], ""
     else:
         given = given | {"content": heard.text}
-        memory, replaced = (_told if given["source"] == "user" else _noticed)(desk, given)
+        memory, replaced = (_told if given["source"] == "user" else _noticed)(ctx, given)
     said = f'{_REMEMBERED} (#{memory.number}, {memory.category}): "{_cut(memory.content)}"'
     return said + replaced
 
@@ -56,39 +55,39 @@ def _held(answer: Answer, held: Sequence[Memory]) -> Answer:
     return note_held(answer, held)
 
 
-def _told(desk: Desk, given: dict[str, Any]) -> tuple[Memory, str]:
+def _told(ctx: ToolContext, given: dict[str, Any]) -> tuple[Memory, str]:
     """What the user asked to be kept: it does not age, also where it had been noticed before.
 
     Only the agent says that the user asked for it. What tries to take the model over is therefore
     counted as the agent's, and held."""
     trust = "agent" if reason_to_hold(given["content"], "agent") else "user"
-    result = desk.hub.remember(
+    result = ctx.hub.remember(
         given["content"],
         category=given["category"],
         layer=_layer(given["content"]),
         stability="stable",
         trust=trust,
-        source=desk.source,
-        source_agent=desk.agent,
+        source=ctx.source,
+        source_agent=ctx.agent,
     )
     memory = result.memory
     if memory.trust != trust == "user":
-        memory = desk.hub.update(memory.id, trust="user", reason="the user said so too")
+        memory = ctx.hub.update(memory.id, trust="user", reason="the user said so too")
     if trust == "user" and _is_auto(memory):
         asked = {**memory.metadata, EXPLICIT: True}
-        memory = desk.hub.update(memory.id, metadata=asked, reason="the user said so too")
+        memory = ctx.hub.update(memory.id, metadata=asked, reason="the user said so too")
     return memory, _replaced(result)
 
 
-def _noticed(desk: Desk, given: dict[str, Any]) -> tuple[Memory, str]:
+def _noticed(ctx: ToolContext, given: dict[str, Any]) -> tuple[Memory, str]:
     """What the agent took from the conversation by itself: the lifecycle has a rule for these."""
-    result = desk.hub.remember(
+    result = ctx.hub.remember(
         given["content"],
         category=given["category"],
         layer=_layer(given["content"]),
         trust="agent",
         source="extraction",
-        source_agent=desk.agent,
+        source_agent=ctx.agent,
     )
     return result.memory, _replaced(result)
 
@@ -98,13 +97,13 @@ def _layer(content: str) -> str | None:
     return "long_term" if len(content) <= LONG_TERM_CHARS_MAX else None
 
 
-def _recall(desk: Desk, given: dict[str, Any]) -> str:
-    found = _last_used(desk.hub, (given["keyword"] or "").strip(), given["category"])
+def _recall(ctx: ToolContext, given: dict[str, Any]) -> str:
+    found = _last_used(ctx.hub, (given["keyword"] or "").strip(), given["category"])
     if not found:
         return "No matching memories found."
     # A full disk, or a memory that was forgotten meanwhile, must not turn an answer into an error.
     with suppress(HoldfastError):
-        desk.hub.access_many([memory.id for memory in found])
+        ctx.hub.access_many([memory.id for memory in found])
     count = f"Found {len(found)} {'memory' if len(found) == 1 else 'memories'}:"
     return "\n".join([count, *map(_line, found)])
 
@@ -169,10 +168,10 @@ def _cut(content: str) -> str:
     return content[: _CONTENT_CHARS_MAX - 1] + "…"
 
 
-def _forget(desk: Desk, given: dict[str, Any]) -> str:
+def _forget(ctx: ToolContext, given: dict[str, Any]) -> str:
     number = given["memory_id"]
     try:
-        desk.hub.forget(number)
+        ctx.hub.forget(number)
     except NotFound:
         return f"Memory #{number} not found — it may have already been removed."
     return f"Memory #{number} forgotten."

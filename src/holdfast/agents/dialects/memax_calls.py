@@ -1,7 +1,7 @@
 """What Memax's tools do: arguments into calls of the hub, results into sentences. Nothing is
 decided here. Text from the store is quoted line by line, so that it cannot pose as words of ours.
 
-A desk that may reach only its own hub sees only that one, and what is in another hub reads like
+A ctx that may reach only its own hub sees only that one, and what is in another hub reads like
 what does not exist.
 """
 
@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from holdfast.agents.desk import Desk
-from holdfast.agents.tool import Answer
+from holdfast.agents.tool import Answer, ToolContext
 from holdfast.agents.wording import day, in_brief, notes_of, origin, quoted
 from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import Memory
@@ -140,15 +139,15 @@ _LEARNING = {"kind": "semantic"}
 _KNOWN = "Known already"
 
 
-def recall(desk: Desk, given: dict[str, Any]) -> str:
+def recall(ctx: ToolContext, given: dict[str, Any]) -> str:
     try:
-        found = _hub(desk, given).recall(
+        found = _hub(ctx, given).recall(
             given["query"],
             limit=given["limit"],
             kind=given["kind"],
             tags=given["tags"],
             project=given["project"],
-            zone=desk.zone,
+            zone=ctx.zone,
             plain=True,
             turns=False,
         )
@@ -161,8 +160,8 @@ def recall(desk: Desk, given: dict[str, Any]) -> str:
     return "\n\n".join([*(hit_text(at, hit) for at, hit in enumerate(found, 1)), *notes])
 
 
-def push(desk: Desk, given: dict[str, Any]) -> str:
-    hub, kind, category = _hub(desk, given), given["kind"], None
+def push(ctx: ToolContext, given: dict[str, Any]) -> str:
+    hub, kind, category = _hub(ctx, given), given["kind"], None
     heard = hub.heard(given["content"])
     if heard.nothing_new:
         return came_back(heard)
@@ -178,13 +177,13 @@ def push(desk: Desk, given: dict[str, Any]) -> str:
         category=category,
         source_path=given["source_path"],
         layer="library",
-        **_caller(desk),
+        **_caller(ctx),
     )
     return saved(result)
 
 
-def get_memory(desk: Desk, given: dict[str, Any]) -> str:
-    hub, memory = _find(desk, given["id"])
+def get_memory(ctx: ToolContext, given: dict[str, Any]) -> str:
+    hub, memory = _find(ctx, given["id"])
     if memory.quarantine and decision_of(memory) is None:
         raise Conflict(f"{memory.id} waits for a person's review: it {memory.quarantine}.")
     # The count of its uses must not turn an answer into an error.
@@ -193,8 +192,8 @@ def get_memory(desk: Desk, given: dict[str, Any]) -> str:
     return memory_text(hub.name, memory)
 
 
-def list_memories(desk: Desk, given: dict[str, Any]) -> str:
-    page = _hub(desk, given).list(
+def list_memories(ctx: ToolContext, given: dict[str, Any]) -> str:
+    page = _hub(ctx, given).list(
         kind=given["kind"],
         state=given["state"],
         stability=given["stability"],
@@ -210,38 +209,38 @@ def list_memories(desk: Desk, given: dict[str, Any]) -> str:
     return "\n".join([*(line_of(memory) for memory in page), *more])
 
 
-def list_hubs(desk: Desk, given: dict[str, Any]) -> str:
+def list_hubs(ctx: ToolContext, given: dict[str, Any]) -> str:
     lines = []
-    for info in desk.hubs():
-        visible = desk.hub_named(info.id).statistics().visible
+    for info in ctx.hubs():
+        visible = ctx.hub_named(info.id).statistics().visible
         count = "1 memory" if visible == 1 else f"{visible} memories"
-        standing = members.standing(desk.hub.core, info, desk.hub.core.actor)
+        standing = members.standing(ctx.hub.core, info, ctx.hub.core.actor)
         role = f", role {standing.role}" if standing is not None and standing.role else ""
-        used = ", in use" if info.id == desk.hub.id else ""
+        used = ", in use" if info.id == ctx.hub.id else ""
         lines.append(f"- {info.called} (id: {info.id}): {count}{role}{used}")
     return "\n".join(lines)
 
 
-def list_members(desk: Desk, given: dict[str, Any]) -> str:
-    hub = _hub(desk, given)
+def list_members(ctx: ToolContext, given: dict[str, Any]) -> str:
+    hub = _hub(ctx, given)
     # A caller who only reads what is shared beyond the hub is no member, and sees no members.
-    if desk.caller is not None and desk.caller.hub_standing(hub.id)[1].role is None:
+    if ctx.caller is not None and ctx.caller.hub_standing(hub.id)[1].role is None:
         raise Forbidden(f"You are not a member of the hub `{hub.name}`.")
     found = members.members(hub.core, "hub", hub.id)
     return "\n".join(f"- {member.actor} ({member.role})" for member in found)
 
 
-def forget(desk: Desk, given: dict[str, Any]) -> str:
-    hub, memory = _find(desk, given["id"])
+def forget(ctx: ToolContext, given: dict[str, Any]) -> str:
+    hub, memory = _find(ctx, given["id"])
     return f"Forgotten: {hub.forget(memory.id).id}"
 
 
-def capture(desk: Desk, given: dict[str, Any]) -> str:
-    hub = _hub(desk, given)
+def capture(ctx: ToolContext, given: dict[str, Any]) -> str:
+    hub = _hub(ctx, given)
     summary = hub.heard(given["summary"])
     if summary.nothing_new:
         raise InvalidInput(summary.sentence, hint="Sum up what happened in words of your own.")
-    drafts = [{"content": summary.text, **_SUMMARY, **_caller(desk)}]
+    drafts = [{"content": summary.text, **_SUMMARY, **_caller(ctx)}]
     known = []
     for texts, fields in ((given["decisions"], _DECISION), (given["learnings"], _LEARNING)):
         for text in texts:
@@ -249,13 +248,13 @@ def capture(desk: Desk, given: dict[str, Any]) -> str:
             if heard.nothing_new:
                 known.append(came_back(heard, known=_KNOWN))
             else:
-                drafts.append({"content": heard.text, **fields, **_caller(desk)})
+                drafts.append({"content": heard.text, **fields, **_caller(ctx)})
     results = hub.remember_many(drafts, first_is_parent=True)
     return "\n".join([*(saved(result, known=_KNOWN) for result in results), *known])
 
 
-def list_topics(desk: Desk, given: dict[str, Any]) -> str:
-    hub = _hub(desk, given)
+def list_topics(ctx: ToolContext, given: dict[str, Any]) -> str:
+    hub = _hub(ctx, given)
     counts: dict[str, int] = {}
     seen, cursor = 0, None
     while True:
@@ -264,14 +263,14 @@ def list_topics(desk: Desk, given: dict[str, Any]) -> str:
             for topic in {memory.category, *memory.tags}:
                 counts[topic] = counts.get(topic, 0) + 1
         seen, cursor = seen + len(page), page.cursor
-        desk.progress(seen)
+        ctx.progress(seen)
         if cursor is None:
             return topics_text(counts)
 
 
-def request_decision(desk: Desk, given: dict[str, Any]) -> str:
-    asked = _hub(desk, given).request_decision(
-        given["question"], given["options"], given["context"], **_caller(desk)
+def request_decision(ctx: ToolContext, given: dict[str, Any]) -> str:
+    asked = _hub(ctx, given).request_decision(
+        given["question"], given["options"], given["context"], **_caller(ctx)
     )
     return "\n".join(
         [
@@ -286,25 +285,25 @@ def request_decision(desk: Desk, given: dict[str, Any]) -> str:
 # Where and who
 
 
-def _hub(desk: Desk, given: dict[str, Any]) -> HubMemory:
+def _hub(ctx: ToolContext, given: dict[str, Any]) -> HubMemory:
     """The hub that is named, by its name or its id; else the one in use."""
-    return desk.hub_named(given["hub"])
+    return ctx.hub_named(given["hub"])
 
 
-def _find(desk: Desk, reference: str | int) -> tuple[HubMemory, Memory]:
+def _find(ctx: ToolContext, reference: str | int) -> tuple[HubMemory, Memory]:
     """A memory of the hub in use; an id is good in every hub in reach."""
     try:
-        return desk.hub, desk.hub.get(reference)
+        return ctx.hub, ctx.hub.get(reference)
     except NotFound as error:
         if str(reference).strip().startswith("mem_"):
-            for info in desk.hubs():
+            for info in ctx.hubs():
                 try:
-                    hub = desk.hub_named(info.id)
+                    hub = ctx.hub_named(info.id)
                     return hub, hub.get(reference)
                 except NotFound:
                     continue
         raise error
 
 
-def _caller(desk: Desk) -> dict[str, Any]:
-    return {"trust": desk.trust, "source": desk.source, "source_agent": desk.agent}
+def _caller(ctx: ToolContext) -> dict[str, Any]:
+    return {"trust": ctx.trust, "source": ctx.source, "source_agent": ctx.agent}

@@ -8,33 +8,32 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.agents.desk import Desk
-from holdfast.agents.tool import Dialect, Parameter, Tool
+from holdfast.agents.tool import Dialect, Parameter, Tool, ToolContext
 
 MISSING = "(MEMORY.md does not exist yet)"
 
 
-def _read(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
-    text = desk.hub.read_memory_md(source_agent=desk.agent)
+def _read(ctx: ToolContext, given: dict[str, Any]) -> dict[str, Any]:
+    text = ctx.hub.read_memory_md(source_agent=ctx.agent)
     return {"content": MISSING if text is None else text}
 
 
-def _update(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
+def _update(ctx: ToolContext, given: dict[str, Any]) -> dict[str, Any]:
     options: dict[str, Any] = {
-        "chars_max": desk.hub.core.settings["minion.chars_max"],
-        "trust": desk.trust,
-        "source": desk.source,
-        "source_agent": desk.agent,
+        "chars_max": ctx.hub.core.settings["minion.chars_max"],
+        "trust": ctx.trust,
+        "source": ctx.source,
+        "source_agent": ctx.agent,
     }
     if given["action"] == "append":
         # A rewrite brings back what was read, and is meant to; an addition is what is new.
-        heard = desk.hub.heard(given["content"])
+        heard = ctx.hub.heard(given["content"])
         if heard.nothing_new:
             return {"success": True, "note": heard.sentence}
-        notes = desk.hub.append_memory_md(heard.text, **options).notes
+        notes = ctx.hub.append_memory_md(heard.text, **options).notes
     else:
-        notes = desk.hub.rewrite_memory_md(given["content"], **options).notes
-    desk.take_held()  # The notes say what is held.
+        notes = ctx.hub.rewrite_memory_md(given["content"], **options).notes
+    ctx.take_held()  # The notes say what is held.
     return {"success": True, **({"note": " ".join(notes)} if notes else {})}
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from holdfast.agents.desk import Desk
-from holdfast.agents.tool import Dialect, MissingArguments, Parameter, Tool
+from holdfast.agents.tool import Dialect, MissingArguments, Parameter, Tool, ToolContext
 from holdfast.domain.clock import to_text
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Hit
@@ -26,18 +25,18 @@ _LIST_MAX = 1_000
 _CONTENT_CHARS_MAX = 8_000
 
 
-def _save(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
+def _save(ctx: ToolContext, given: dict[str, Any]) -> dict[str, Any]:
     _require("save_memory", given, "key", "content")
-    heard = desk.hub.heard(given["content"])
+    heard = ctx.hub.heard(given["content"])
     if heard.nothing_new:
         raise Conflict(heard.sentence)
-    result = desk.hub.remember(
+    result = ctx.hub.remember(
         heard.text,
         key=given["key"],
         category=given["category"],
-        trust=desk.trust,
-        source=desk.source,
-        source_agent=desk.agent,
+        trust=ctx.trust,
+        source=ctx.source,
+        source_agent=ctx.agent,
     )
     if reason := result.memory.quarantine:
         raise Conflict(
@@ -51,15 +50,15 @@ def _save(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
     return {"key": key, "status": "created" if created else "updated"}
 
 
-def _recall(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
+def _recall(ctx: ToolContext, given: dict[str, Any]) -> dict[str, Any]:
     _require("recall_memories", given, "query")
-    notes = _take_in_files(desk)
-    over = _daily_over(desk)
-    recalled = desk.hub.recall(
+    notes = _take_in_files(ctx)
+    over = _daily_over(ctx)
+    recalled = ctx.hub.recall(
         given["query"],
         limit=min(given["limit"] + len(over), _RECALL_MAX),
         category=given["category"],
-        zone=desk.zone,
+        zone=ctx.zone,
         plain=True,
         # To the letter: words, and where they find nothing, the exact text. By meaning there
         # would always be something, and an agent could not tell what is not known.
@@ -73,23 +72,23 @@ def _recall(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def _forget(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
+def _forget(ctx: ToolContext, given: dict[str, Any]) -> dict[str, Any]:
     _require("forget_memory", given, "key")
     key = given["key"].strip()
     if key.removeprefix("#").isdecimal():
         # No key looks like this, and a memory of that number is not what was meant.
         return {"removed": False}
     try:
-        desk.hub.forget(key)
+        ctx.hub.forget(key)
     except NotFound:
         return {"removed": False}
     return {"removed": True}
 
 
-def _list(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
-    notes = _take_in_files(desk)
-    over = _daily_over(desk)
-    found = desk.hub.list(category=given["category"], order="updated", limit=_LIST_MAX)
+def _list(ctx: ToolContext, given: dict[str, Any]) -> dict[str, Any]:
+    notes = _take_in_files(ctx)
+    over = _daily_over(ctx)
+    found = ctx.hub.list(category=given["category"], order="updated", limit=_LIST_MAX)
     memories = [
         {"key": _name(memory), "category": memory.category, "updated_at": _updated(memory)}
         for memory in found
@@ -103,10 +102,10 @@ def _list(desk: Desk, given: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def _daily_over(desk: Desk) -> set[str]:
+def _daily_over(ctx: ToolContext) -> set[str]:
     """The daily notes that the next run of the lifecycle will archive. They have expired, so they
     are neither found nor listed, though nothing is written here."""
-    moves = desk.hub.lifecycle(dry_run=True, category="daily")
+    moves = ctx.hub.lifecycle(dry_run=True, category="daily")
     return {move.memory.id for move in moves if move.to == "archived"}
 
 
@@ -116,10 +115,10 @@ def _require(tool: str, given: dict[str, Any], *names: str) -> None:
         raise MissingArguments(tool, blank)
 
 
-def _take_in_files(desk: Desk) -> list[str]:
+def _take_in_files(ctx: ToolContext) -> list[str]:
     """Reads what is new in the group's files; what cannot be read does not keep the answer."""
     try:
-        desk.hub.index_files(progress=desk.progress)
+        ctx.hub.index_files(progress=ctx.progress)
     except CallCancelled:
         raise
     except (HoldfastError, OSError) as error:

@@ -211,9 +211,9 @@ def arguments_of(method: Callable[..., Any]) -> Iterator[Argument]:
 
 
 def _fields_of(name: str) -> Iterator[tuple[str, str]]:
-    from holdfast.api import fields
+    from holdfast.api import arguments
 
-    for field, hint in getattr(fields, name).__annotations__.items():
+    for field, hint in getattr(arguments, name).__annotations__.items():
         yield field, getattr(hint, "__forward_arg__", hint)
 
 

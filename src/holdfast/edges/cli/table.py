@@ -70,8 +70,7 @@ GROUPS = (
         (
             Module("setup", ("setup", "teardown")),
             Module("serve", ("mcp", "serve", "ui", "proxy")),
-            Module("agent", ("hook", "session", "tools", "call")),
-            Module("status", ("status",)),
+            Module("agent", ("hook", "session", "tools", "call", "status")),
         ),
     ),
     Group(

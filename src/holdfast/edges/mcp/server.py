@@ -18,8 +18,8 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from holdfast import __version__
-from holdfast.agents.desk import Desk
 from holdfast.agents.dialects import find_dialect
+from holdfast.agents.tool import ToolContext
 from holdfast.agents.toolset import Reply, Toolset
 from holdfast.api.caller import Caller
 from holdfast.api.hub import HubMemory
@@ -88,14 +88,14 @@ class _Handlers:
 
     def __init__(self, hub: HubMemory, options: Options) -> None:
         zone = zone_of(hub.core.settings["time_zone"])
-        desk = Desk(
+        context = ToolContext(
             hub, source="mcp", zone=zone, every_hub=options.every_hub, caller=options.caller
         )
         self._hub = hub
         self._told: set[str] = set()
         self._dialect = find_dialect(options.dialect)
         self._options = options
-        self._toolset = self._tools_of(desk)
+        self._toolset = self._tools_of(context)
         self._listed = [
             types.Tool.model_validate(row, by_name=False) for row in self._toolset.schemas("mcp")
         ]
@@ -104,9 +104,9 @@ class _Handlers:
         self._prompts = Prompts(hub, self._toolset)
         self._size_max: int = hub.core.settings["content.bytes_max"] + _ARGUMENTS_ROOM
 
-    def _tools_of(self, desk: Desk) -> Toolset:
+    def _tools_of(self, context: ToolContext) -> Toolset:
         all_tools, read_only = self._options.all_tools, self._options.read_only
-        return Toolset(self._dialect, desk, all_tools=all_tools, read_only=read_only)
+        return Toolset(self._dialect, context, all_tools=all_tools, read_only=read_only)
 
     @property
     def instructions(self) -> str:
@@ -158,7 +158,7 @@ class _Handlers:
                 f"The arguments have more than {self._size_max:,} characters. "
                 "Split the text into several memories, or keep a summary and where the rest is."
             )
-        toolset = self._tools_of(self._toolset.desk._replace(agent=_client_name(ctx)))
+        toolset = self._tools_of(self._toolset.context._replace(agent=_client_name(ctx)))
         try:
             reply = await self._offload.run(
                 lambda report: toolset.call(params.name, params.arguments, report=report),
