@@ -15,7 +15,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from holdfast.edges.http import events
+from holdfast.edges.http import changes
 from holdfast.engine import change_feed
 from holdfast.engine.people import keys, members
 from holdfast.errors import ServerUnreachable, StoreBusy
@@ -63,7 +63,7 @@ class Server:
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setattr(events, "_EVERY_S", 0.02)
+    monkeypatch.setattr(changes, "_EVERY_S", 0.02)
     house = House(tmp_path)
     with served(house.app) as url:
         yield Server(house, url, tmp_path)
@@ -93,7 +93,7 @@ def test_a_change_made_by_another_process_arrives(server: Server) -> None:
 def test_a_store_that_is_away_for_a_moment_ends_no_stream(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked = events._since
+    looked = changes._since
     away = iter([ServerUnreachable("Another server takes over."), StoreBusy("Busy.")])
 
     def since(*given: Any) -> Any:
@@ -101,7 +101,7 @@ def test_a_store_that_is_away_for_a_moment_ends_no_stream(
             raise error
         return looked(*given)
 
-    monkeypatch.setattr(events, "_since", since)
+    monkeypatch.setattr(changes, "_since", since)
     with server.listening(server.house.key()) as told:
         server.house.hub.remember("After that")
         assert next(told)[0] == "change"
@@ -268,7 +268,7 @@ def test_what_was_read_before_somebody_was_sent_away_is_not_told_after(
 def test_streams_are_counted_and_the_next_is_told_to_come_back(
     server: Server, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
-    monkeypatch.setattr(events, limit, 1)
+    monkeypatch.setattr(changes, limit, 1)
     key = server.house.key()
     headers = {"Authorization": f"Bearer {key}", "X-Hub-ID": server.house.hub.id}
     with server.listening(key), httpx2.Client(base_url=server.url) as client:
@@ -280,7 +280,7 @@ def test_streams_are_counted_and_the_next_is_told_to_come_back(
 def test_the_streams_of_one_do_not_take_the_place_of_others(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(events, "_LISTENERS_EACH", 1)
+    monkeypatch.setattr(changes, "_LISTENERS_EACH", 1)
     ben = server.house.member("ben", "viewer")
     with server.listening(server.house.key()), server.listening(ben) as told:
         seen = server.house.hub.remember("For both").memory

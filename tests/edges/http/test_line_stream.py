@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
-from holdfast.edges.http import line_stream
-from holdfast.edges.http.client_identity import CLIENT, Client
+from holdfast.edges.http import client_identity
+from holdfast.edges.http.client_identity import CLIENT, Client, in_pieces, stream_lines
 from holdfast.edges.http.concurrency import Places
-from holdfast.edges.http.line_stream import in_pieces, stream_lines
 
 EVE = Client("key:eve", "person:eve", known=True)
 ADA = Client("key:ada", "person:ada", known=True)
@@ -32,10 +31,10 @@ class Pauses:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.streams_at_once: list[int] = []
-        monkeypatch.setattr(line_stream, "_pause", self._pause)
+        monkeypatch.setattr(client_identity, "_pause", self._pause)
 
     async def _pause(self, seconds: float, state: Any, client: Client) -> None:
-        assert 0 < seconds <= line_stream._PAUSE_S_MAX
+        assert 0 < seconds <= client_identity._PAUSE_S_MAX
         self.streams_at_once.append(state.line_streams[client.share])
 
 

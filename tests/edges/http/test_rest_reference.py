@@ -8,7 +8,7 @@ from pathlib import Path
 from tools.reference import rest
 
 from holdfast import errors
-from holdfast.edges.http import answers, idempotency
+from holdfast.edges.http import answers, call
 from holdfast.edges.server import cross_origin
 from tests.edges.http.permissions import OPEN_ROUTES, OWN_ROUTES, ROUTES
 
@@ -35,7 +35,7 @@ def codes_in_the_source() -> set[tuple[str, int]]:
     """The codes and statuses that are written out where requests are refused."""
     found = {(kind.code, answers.status_of(kind)) for kind in classes_of_errors()}
     found |= {(code, status) for status, code in answers._CODES.items()}
-    found |= set(idempotency._STATUSES.items())
+    found |= set(call._STATUSES.items())
     for file in (*Path(answers.__file__).parent.glob("*.py"), Path(cross_origin.__file__)):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in (

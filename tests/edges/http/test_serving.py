@@ -18,7 +18,7 @@ import anyio
 import pytest
 
 from holdfast import Holdfast
-from holdfast.edges.http.serving import serve
+from holdfast.edges.http.app import serve
 from holdfast.engine.people import keys, members
 from holdfast.errors import InvalidInput
 from holdfast.testing import open_for_tests

@@ -9,7 +9,7 @@ from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION
 
-from holdfast.edges.mcp.protocol import PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER, has_sessions
+from holdfast.edges.mcp import PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER, has_sessions
 
 
 def test_headers_are_spelled_as_the_sdk_spells_them() -> None:

@@ -24,7 +24,7 @@ FRAMEWORKS = {
     "smolagents": ("smolagents", "smolagents"),
     "anthropic_memory": ("anthropic", "anthropic"),
 }
-OF_ALL = {"__init__", "hubs", "messages", "mem0"}
+OF_ALL = {"__init__", "hubs", "mem0"}
 
 
 def test_every_adapter_is_tested_here() -> None:

@@ -160,15 +160,15 @@ def _serve_options(parser: Parser) -> None:
 
 def _serve(call: Call, args: Namespace) -> None:
     with imports_of("The server"):
-        from holdfast.edges.http import serving
+        from holdfast.edges.http import app
     from holdfast.api import memory as library
 
     with library.open(args.home) as memory:
         print_store_notes(memory, "serve", quiet=args.quiet)
-        serving.serve(
+        app.serve(
             memory,
             host=args.host,
-            port=serving.PORT if args.port is None else args.port,
+            port=app.PORT if args.port is None else args.port,
             key_needed=args.require_key,
             hosts=args.allow_host or (),
             origins=args.allow_origin or (),
@@ -183,9 +183,9 @@ def _ui_options(parser: Parser) -> None:
 
 def _ui(call: Call, args: Namespace) -> None:
     from holdfast.api import memory as library
-    from holdfast.edges.http import serving
+    from holdfast.edges.http import app
 
-    port = serving.PORT if args.port is None else args.port
+    port = app.PORT if args.port is None else args.port
 
     def show(url: str, page: str = "/") -> None:
         call.out.line(f"{url}{page}")
@@ -194,7 +194,7 @@ def _ui(call: Call, args: Namespace) -> None:
 
             webbrowser.open(f"{url}{page}")
 
-    running = serving.url_of("127.0.0.1", port)
+    running = app.url_of("127.0.0.1", port)
     if port and _is_holdfast(running):
         show(running)
         return
@@ -206,7 +206,7 @@ def _ui(call: Call, args: Namespace) -> None:
             show(url, page)
             call.out.note("Ctrl-C ends it.")
 
-        serving.serve(memory, port=port, quiet=True, listening_at=show_own)
+        app.serve(memory, port=port, quiet=True, listening_at=show_own)
 
 
 def _page_of_folder(memory: Holdfast, named: str | None) -> str:

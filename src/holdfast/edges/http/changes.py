@@ -1,28 +1,34 @@
 """Change sets over REST: what they are, what they touched, and taking them back; what was purged,
-and the whole hub as lines."""
+and the whole hub as lines; and the changes as a stream of events, for pages and agents that want
+to know at once. For the stream the store is polled twice a second: it is the one place that all
+processes write to, so a change made by the command line is an event too. Each listener gets what
+the caller may see, and a key that is revoked ends its stream."""
 
 from __future__ import annotations
 
+import asyncio
+import json
+from collections import Counter
+from collections.abc import AsyncIterator
+from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Header, Query
 from fastapi.responses import StreamingResponse
 from pydantic import Field
+from starlette.concurrency import run_in_threadpool
 
 from holdfast.api.hub import HubMemory
+from holdfast.domain.memory import Memory
+from holdfast.edges.http.answers import Refused
 from holdfast.edges.http.bodies import Body, body_of
-from holdfast.edges.http.call import Calling
-from holdfast.edges.http.idempotency import IdempotencyKey, once
-from holdfast.edges.http.line_stream import stream_lines
-from holdfast.edges.http.shapes import (
-    ChangeOut,
-    Many,
-    MemoryOut,
-    One,
-    ReceiptOut,
-    UndoneOut,
-)
-from holdfast.edges.http.to_json import plain_change, plain_memory, plain_receipt
+from holdfast.edges.http.call import Call, Calling, data, writes
+from holdfast.edges.http.client_identity import stream_lines
+from holdfast.edges.http.shapes import ChangeOut, Many, MemoryOut, One, ReceiptOut, UndoneOut
+from holdfast.edges.to_json import to_json
+from holdfast.engine import change_feed
+from holdfast.engine.change_feed import News, Purges
+from holdfast.errors import HoldfastError, StoreClosed, StoreError
 
 router = APIRouter(tags=["changes"])
 
@@ -32,8 +38,7 @@ def changes(
     call: Calling, limit: Annotated[int, Query(ge=1, le=200)] = 50, before: str | None = None
 ) -> Any:
     """Change sets, newest first."""
-    found = call.hub().changes(limit=limit, before=before)
-    return {"data": [plain_change(change) for change in found]}
+    return data(call.hub().changes(limit=limit, before=before))
 
 
 class Changes(Body):
@@ -45,13 +50,7 @@ class Changes(Body):
 @router.post("/changes/touched", response_model=One[dict[str, list[MemoryOut]]])
 def touched(call: Calling, asked: Changes) -> Any:
     """The memories that each change set touched, as they are now."""
-    found = call.hub().touched(asked.changes)
-    return {
-        "data": {
-            change: [plain_memory(memory) for memory in memories]
-            for change, memories in found.items()
-        }
-    }
+    return data(call.hub().touched(asked.changes))
 
 
 class Undo(
@@ -60,29 +59,138 @@ class Undo(
     """Which change set to take back; none: the last one."""
 
 
-@router.post("/undo", response_model=One[UndoneOut])
-def undo(call: Calling, what: Undo, response: Response, key: IdempotencyKey = None) -> Any:
+@writes(router, "/undo", One[UndoneOut])
+def undo(call: Calling, what: Undo) -> Any:
     """Takes back a change set; undoing an undo brings it back."""
-
-    def work() -> tuple[int, Any]:
-        undone = call.hub("write").undo(what.change, force=what.force)
-        data = {
-            "change": plain_change(undone.change),
-            "undone": plain_change(undone.undone),
-            "memories": [plain_memory(memory) for memory in undone.memories],
-        }
-        return 200, {"data": data}
-
-    return once(call, key, what, response, work)
+    return call.hub("write").undo(what.change, force=what.force)
 
 
 @router.get("/receipts", response_model=Many[ReceiptOut])
 def receipts(call: Calling) -> Any:
     """What was purged, for members; nothing of what it said, and why only to who did it."""
-    return {"data": [plain_receipt(receipt) for receipt in call.hub_of_members().receipts()]}
+    return data(call.hub_of_members().receipts())
 
 
 @router.get("/export", response_class=StreamingResponse)
 def export(call: Calling) -> StreamingResponse:
     """The hub as lines of JSON, as far as the caller may see it; for its members."""
     return stream_lines(call.request, call.hub_of_members(lasting=True).export())
+
+
+events_router = APIRouter(tags=["events"])
+
+_EVERY_S = 0.5
+# Said when nothing happens, so that proxies keep the stream and a dead client is noticed.
+_HEARTBEAT_S = 15.0
+_LISTENERS_MAX = 100
+# A person has some windows and agents open; more would take the places of others.
+_LISTENERS_EACH = 20
+
+
+@events_router.get("/events", response_class=StreamingResponse)
+async def events(
+    call: Calling, last_event_id: Annotated[str | None, Header(alias="Last-Event-ID")] = None
+) -> StreamingResponse:
+    """The changes of a hub from now on, or since the last one that was seen. `change` has a change
+    set and the memories it touched; `text` has memories whose files or pages have been read;
+    `purge` tells members what is gone for good; `missed` says to look for oneself; `end` that it is
+    over."""
+    state = call.request.app.state
+    hub = await run_in_threadpool(call.hub)
+    listeners: Counter[str] = state.listeners
+    if listeners.total() >= _LISTENERS_MAX or listeners[call.caller.actor] >= _LISTENERS_EACH:
+        raise Refused(503, "overloaded", "Too many listen already.", headers={"Retry-After": "30"})
+    last = last_event_id or await run_in_threadpool(change_feed.newest, _changes_of(hub))
+    purges = await run_in_threadpool(change_feed.purges_before, hub.scope, last_event_id)
+    return StreamingResponse(
+        _stream(call, last, purges),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
+
+async def _stream(call: Call, last: str | None, purges: Purges) -> AsyncIterator[str]:
+    state = call.request.app.state
+    who = call.caller.actor
+    state.listeners[who] += 1
+    quiet = 0.0
+    begun = call.memory.core.now()
+    sent: set[tuple[str, int]] = set()
+    try:
+        yield ": listening\n\n"
+        while not state.stopping.is_set():
+            try:
+                found = await run_in_threadpool(_since, call, last, begun, purges)
+            except HoldfastError as error:
+                if isinstance(error, StoreError) and not isinstance(error, StoreClosed):
+                    # The store is away for a moment, or busy: it is asked again.
+                    found = News(last, purges)
+                else:
+                    # The key was revoked, the role taken away, or the hub is gone.
+                    yield _event("end", {})
+                    return
+            if found.purged:
+                # First, as the change that was sent last may be purged too, so that more is missed.
+                yield _event("purge", {"receipts": to_json(found.purged)})
+            if found.missed:
+                yield _event("missed", {}, found.last or "")
+            for change, memories in found.changes:
+                touched = [{"id": one, "version": version} for one, version in memories]
+                what = {"change": to_json(change), "memories": touched}
+                yield _event("change", what, change.id)
+            new = [one for one in found.read if (one.id, one.version) not in sent]
+            sent = {(one.id, one.version) for one in found.read}
+            if new:
+                yield _event("text", {"memories": [_plain_read(one) for one in new]})
+            same = (found.last, found.purges) == (last, purges)
+            quiet = quiet + _EVERY_S if same else 0.0
+            last, purges = found.last, found.purges
+            if quiet >= _HEARTBEAT_S:
+                quiet = 0.0
+                yield ": still here\n\n"
+            try:
+                await asyncio.wait_for(state.stopping.wait(), _EVERY_S)
+            except TimeoutError:
+                continue
+    finally:
+        state.listeners[who] -= 1
+        if not state.listeners[who]:
+            del state.listeners[who]
+
+
+def _plain_read(memory: Memory) -> dict[str, Any]:
+    return {
+        "id": memory.id,
+        "version": memory.version,
+        "state": memory.state,
+        "state_reason": memory.state_reason,
+    }
+
+
+def _since(call: Call, last: str | None, begun: datetime, purges: Purges) -> News:
+    """What is new since the last change that was seen, as the caller sees it now."""
+    again = Call(call.request, call.memory, key_needed=call.key_needed)
+    _, standing = again.caller.hub_standing(again.hub_name)
+    hub = again.hub()
+
+    def is_member() -> bool:
+        return standing.role is not None
+
+    news = change_feed.news_since(
+        hub.scope, _changes_of(hub), last, purges, begun=begun, is_member=is_member
+    )
+    if news == News(last, purges):
+        return news
+    # A role or a key that was taken away while this was read: nothing of it is sent.
+    later = Call(call.request, call.memory, key_needed=call.key_needed)
+    _, standing_later = later.caller.hub_standing(later.hub_name)
+    return news if standing_later == standing else News(last, purges)
+
+
+def _changes_of(hub: HubMemory) -> change_feed.Newest:
+    return lambda limit: hub.changes(limit=limit)
+
+
+def _event(name: str, data: dict[str, Any], event_id: str = "") -> str:
+    head = f"id: {event_id}\n" if event_id else ""
+    return f"{head}event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"

@@ -24,9 +24,9 @@ from holdfast.edges.http.client_identity import (
     Client,
     client_of,
 )
-from holdfast.edges.mcp.protocol import BODY_BYTES_MAX as MCP_BODY_BYTES_MAX
-from holdfast.edges.mcp.protocol import PATH as MCP_PATH
-from holdfast.edges.mcp.protocol import PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER, has_sessions
+from holdfast.edges.mcp import BODY_BYTES_MAX as MCP_BODY_BYTES_MAX
+from holdfast.edges.mcp import PATH as MCP_PATH
+from holdfast.edges.mcp import PROTOCOL_VERSION_HEADER, SESSION_ID_HEADER, has_sessions
 from holdfast.edges.server.http_protocol import (
     BodyBudget,
     BodyBudgetSpent,

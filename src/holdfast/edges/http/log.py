@@ -5,13 +5,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query
 
 from holdfast.api.hub import HubMemory
-from holdfast.domain.results import CapturedDay, Flushed, LogRules, Noted, Observed
 from holdfast.edges.http.bodies import body_of
-from holdfast.edges.http.call import Calling
-from holdfast.edges.http.idempotency import IdempotencyKey, once
+from holdfast.edges.http.call import Calling, data, writes
 from holdfast.edges.http.shapes import (
     ArchivedOut,
     Many,
@@ -21,7 +19,6 @@ from holdfast.edges.http.shapes import (
     TextOut,
     TurnOut,
 )
-from holdfast.edges.http.to_json import plain_memory, plain_turn
 from holdfast.engine.upkeep.capture_stats import KEPT_DAYS
 
 router = APIRouter(tags=["log"])
@@ -41,14 +38,10 @@ class Conversation(
     """A conversation to archive: the messages given, else what the log has of the session."""
 
 
-@router.post("/log", status_code=201, response_model=One[TurnOut])
-def log_turn(call: Calling, new: NewTurn, response: Response, key: IdempotencyKey = None) -> Any:
+@writes(router, "/log", One[TurnOut], status=201)
+def log_turn(call: Calling, new: NewTurn) -> Any:
     """Logs what a user, an assistant or the system said."""
-
-    def work() -> tuple[int, Any]:
-        return 201, {"data": plain_turn(call.hub("write").log_turn(**new.model_dump()))}
-
-    return once(call, key, new, response, work)
+    return call.hub("write").log_turn(**new.model_dump())
 
 
 @router.get("/log", response_model=Many[TurnOut])
@@ -59,8 +52,7 @@ def turns(
     before: str | None = None,
 ) -> Any:
     """Turns, newest first; `before` is the id of the last one seen."""
-    found = call.hub_of_members().turns(limit, session, before)
-    return {"data": [plain_turn(turn) for turn in found]}
+    return data(call.hub_of_members().turns(limit, session, before))
 
 
 @router.get("/log/search", response_model=Many[TurnOut])
@@ -68,7 +60,7 @@ def search_turns(
     call: Calling, q: str, limit: Annotated[int, Query(ge=1, le=_TURNS_MAX)] = 10
 ) -> Any:
     """Turns that hold words of the query, best first."""
-    return {"data": [plain_turn(turn) for turn in call.hub_of_members().search_turns(q, limit)]}
+    return data(call.hub_of_members().search_turns(q, limit))
 
 
 @router.get("/log/recovery", response_model=One[TextOut])
@@ -84,23 +76,13 @@ def recovery(
     return {"data": {"text": text}}
 
 
-@router.post("/conversations", status_code=201, response_model=One[ArchivedOut])
-def archive_conversation(
-    call: Calling, what: Conversation, response: Response, key: IdempotencyKey = None
-) -> Any:
+@writes(router, "/conversations", One[ArchivedOut], status=201)
+def archive_conversation(call: Calling, what: Conversation) -> Any:
     """Keeps a conversation as a memory to find, and as a file beside the hub."""
-
-    def work() -> tuple[int, Any]:
-        hub = call.hub("write")
-        done = hub.archive_conversation(
-            what.session, messages=what.messages, name=what.name, at=what.at
-        )
-        memory = None if done.memory is None else plain_memory(done.memory)
-        # Only the owner of the machine learns where its files are.
-        path = done.path if call.caller.local else None
-        return 201, {"data": {"memory": memory, "path": path, "notes": list(done.notes)}}
-
-    return once(call, key, what, response, work)
+    done = call.hub("write").archive_conversation(**what.model_dump())
+    # Only the owner of the machine learns where its files are.
+    path = done.path if call.caller.local else None
+    return {"memory": done.memory, "path": path, "notes": done.notes}
 
 
 class RulesOut(ResponseModel):
@@ -154,74 +136,37 @@ class ForgottenOut(ResponseModel):
 @router.get("/log/rules", response_model=One[RulesOut])
 def log_rules(call: Calling) -> Any:
     """What is not logged: whether the log is paused, and what is set aside."""
-    return {"data": _rules(call.hub_of_members().log_rules())}
+    return data(call.hub_of_members().log_rules())
 
 
 @router.get("/log/size", response_model=One[SizeOut])
 def log_size(call: Calling) -> Any:
     """How large the log is, and how much room a year of the like would take."""
-    size = call.hub_of_members().log_size()
-    times = {
-        name: None if at is None else at.isoformat()
-        for name, at in (("oldest", size.oldest), ("newest", size.newest))
-    }
-    return {"data": {**size._asdict(), **times}}
+    return data(call.hub_of_members().log_size())
 
 
-@router.post("/log/pause", response_model=One[RulesOut])
-def pause_log(call: Calling, what: Pause, response: Response, key: IdempotencyKey = None) -> Any:
+@writes(router, "/log/pause", One[RulesOut])
+def pause_log(call: Calling, what: Pause) -> Any:
     """Logs no turn from now on, or until a time."""
-
-    def work() -> tuple[int, Any]:
-        return 200, {"data": _rules(call.hub("write").pause_log(what.until))}
-
-    return once(call, key, what, response, work)
+    return call.hub("write").pause_log(what.until)
 
 
-@router.post("/log/resume", response_model=One[RulesOut])
-def resume_log(call: Calling, response: Response, key: IdempotencyKey = None) -> Any:
+@writes(router, "/log/resume", One[RulesOut])
+def resume_log(call: Calling) -> Any:
     """Logs turns again."""
-
-    def work() -> tuple[int, Any]:
-        return 200, {"data": _rules(call.hub("write").resume_log())}
-
-    return once(call, key, Pause(), response, work)
+    return call.hub("write").resume_log()
 
 
-@router.post("/log/aside", response_model=One[RulesOut])
-def set_log_aside(
-    call: Calling, what: Aside, response: Response, key: IdempotencyKey = None
-) -> Any:
+@writes(router, "/log/aside", One[RulesOut])
+def set_log_aside(call: Calling, what: Aside) -> Any:
     """Keeps sessions and folders out of the log from now on, or takes that back."""
-
-    def work() -> tuple[int, Any]:
-        return 200, {"data": _rules(call.hub("write").set_log_aside(**what.model_dump()))}
-
-    return once(call, key, what, response, work)
+    return call.hub("write").set_log_aside(**what.model_dump())
 
 
-@router.post("/log/forget", response_model=One[ForgottenOut])
-def forget_turns(
-    call: Calling, what: Forget, response: Response, key: IdempotencyKey = None
-) -> Any:
+@writes(router, "/log/forget", One[ForgottenOut])
+def forget_turns(call: Calling, what: Forget) -> Any:
     """Forgets turns, and the memories that were made from them."""
-
-    def work() -> tuple[int, Any]:
-        done = call.hub("manage", lasting=True).forget_turns(**what.model_dump())
-        data = {
-            "total": done.total,
-            "turns": [plain_turn(turn) for turn in done.turns],
-            "memories": [plain_memory(memory) for memory in done.memories],
-            "dry_run": done.dry_run,
-        }
-        return 200, {"data": data}
-
-    return once(call, key, what, response, work)
-
-
-def _rules(rules: LogRules) -> dict[str, Any]:
-    until = None if rules.until is None else rules.until.isoformat()
-    return {**rules._asdict(), "until": until}
+    return call.hub("manage", lasting=True).forget_turns(**what.model_dump())
 
 
 observing_router = APIRouter(tags=["automatic memory"])
@@ -282,52 +227,22 @@ class CapturedDayOut(ResponseModel):
     last: list[LastOut]
 
 
-@observing_router.post("/observe", status_code=201, response_model=One[ObservedOut])
-def observe_turn(
-    call: Calling, new: NewObservation, response: Response, key: IdempotencyKey = None
-) -> Any:
+@writes(observing_router, "/observe", One[ObservedOut], status=201)
+def observe_turn(call: Calling, new: NewObservation) -> Any:
     """Logs both sides of a turn; with `shadowJournal.enabled`, what is worth keeping is noted in
     the journal later."""
-
-    def work() -> tuple[int, Any]:
-        return 201, {"data": _observed(call.hub("write").observe_turn(**new.model_dump()))}
-
-    return once(call, key, new, response, work)
+    return call.hub("write").observe_turn(**new.model_dump())
 
 
-@observing_router.post("/flush", response_model=One[FlushedOut])
-def flush(
-    call: Calling, what: FlushedConversation, response: Response, key: IdempotencyKey = None
-) -> Any:
+@writes(observing_router, "/flush", One[FlushedOut])
+def flush(call: Calling, what: FlushedConversation) -> Any:
     """Before a compaction: the prompt for the agent, and what can be captured without it from the
     conversation given. The log is looked at only without keys, in a hub that is shared with nobody:
     it does not say who said what."""
-
-    def work() -> tuple[int, Any]:
-        done = call.hub("write", lasting=True).flush(what.messages, session=what.session)
-        return 200, {"data": _flushed(done)}
-
-    return once(call, key, what, response, work)
+    return call.hub("write", lasting=True).flush(what.messages, session=what.session)
 
 
 @observing_router.get("/captured", response_model=Many[CapturedDayOut])
 def captured(call: Calling, days: Annotated[int, Query(ge=1, le=KEPT_DAYS)] = 7) -> Any:
     """What automatic memory took in, left out, and why, by day, newest first; for members."""
-    return {"data": [_day(one) for one in call.hub_of_members().captured(days=days)]}
-
-
-def _observed(seen: Observed) -> dict[str, Any]:
-    return {**seen._asdict(), "turns": [plain_turn(turn) for turn in seen.turns]}
-
-
-def _flushed(done: Flushed) -> dict[str, Any]:
-    return {**done._asdict(), "noted": [_noted(one) for one in done.noted]}
-
-
-def _noted(one: Noted) -> dict[str, Any]:
-    return one._asdict()
-
-
-def _day(day: CapturedDay) -> dict[str, Any]:
-    last = [{"at": at.isoformat(), **_noted(one)} for at, one in day.last]
-    return {**day._asdict(), "last": last}
+    return data(call.hub_of_members().captured(days=days))

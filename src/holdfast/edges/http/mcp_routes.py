@@ -22,7 +22,7 @@ from holdfast.agents.dialects import NAMES
 from holdfast.edges.http.answers import Refused, of_error
 from holdfast.edges.http.call import Call
 from holdfast.edges.http.client_identity import Session, Sessions, Streams, client_of
-from holdfast.edges.mcp.protocol import PATH, SESSION_ID_HEADER
+from holdfast.edges.mcp import PATH, SESSION_ID_HEADER
 from holdfast.errors import HoldfastError, StoreClosed, StoreError
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ Routes of one memory come last: `find` would be taken for its name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Annotated, Any
 
@@ -18,8 +17,7 @@ from holdfast.domain.records import field_to_plain
 from holdfast.domain.results import Duplicate, Updated
 from holdfast.edges.http.answers import Refused
 from holdfast.edges.http.bodies import Body, body_of, query_of
-from holdfast.edges.http.call import Call, Calling
-from holdfast.edges.http.idempotency import IdempotencyKey, once
+from holdfast.edges.http.call import Calling, IdempotencyKey, data, once, writes
 from holdfast.edges.http.shapes import (
     Deleted,
     DiffOut,
@@ -34,14 +32,7 @@ from holdfast.edges.http.shapes import (
     Pushed,
     RelatedOut,
 )
-from holdfast.edges.http.to_json import (
-    etag,
-    plain_entry,
-    plain_hit,
-    plain_memory,
-    plain_receipt,
-    plain_result,
-)
+from holdfast.edges.to_json import result_to_json, to_json
 from holdfast.errors import Conflict
 
 router = APIRouter(prefix="/memories", tags=["memories"])
@@ -119,7 +110,7 @@ def push(call: Calling, new: NewMemory, response: Response, key: IdempotencyKey 
         _refuse_other_owner(new.owner_id, hub.core.actor)
         result = hub.remember(**new.fields())
         status = 200 if isinstance(result, Duplicate | Updated) else 201
-        return status, plain_result(result)
+        return status, result_to_json(result)
 
     # The same text again is a duplicate, and the same key a new version with nothing new.
     return once(call, key, new, response, work, harmless=True)
@@ -143,7 +134,7 @@ def list_memories(call: Calling, wanted: Annotated[Listing, Query()]) -> Any:
     """Memories in an order, a page at a time; the cursor of a page fetches the next one. `where`
     holds conditions on metadata and fields, as a line of text or a JSON object."""
     page = call.hub().list(**wanted.model_dump())
-    return {"data": [plain_memory(memory) for memory in page], "next_cursor": page.cursor}
+    return {**data(page), "next_cursor": page.cursor}
 
 
 @router.get("/search", response_model=ManyMemories)
@@ -157,44 +148,30 @@ def search(
     words: bool = True,
 ) -> Any:
     """Memories that hold a text or, with `words`, all of its words; nothing in it is syntax."""
-    found = call.hub(soon=True).search_text(
-        q, words=words, category=category, layer=layer, order=order, limit=limit
-    )
-    return {"data": [plain_memory(memory) for memory in found]}
+    hub = call.hub(soon=True)
+    asked: dict[str, Any] = {"category": category, "layer": layer, "order": order}
+    return data(hub.search_text(q, words=words, limit=limit, **asked))
 
 
-@router.post("/batch-delete", response_model=One[ManyDeleted])
-def batch_delete(
-    call: Calling, batch: Batch, response: Response, key: IdempotencyKey = None
-) -> Any:
+@writes(router, "/batch-delete", One[ManyDeleted])
+def batch_delete(call: Calling, batch: Batch) -> Any:
     """Removes several for good, or none of them."""
-
-    def work() -> tuple[int, Any]:
-        receipts = call.hub().purge_many(batch.ids, reason=batch.reason)
-        plain = [plain_receipt(receipt) for receipt in receipts]
-        deleted = [receipt.memory_id for receipt in receipts]
-        return 200, {"data": {"deleted": deleted, "receipts": plain}}
-
-    return once(call, key, batch, response, work)
+    receipts = call.hub().purge_many(batch.ids, reason=batch.reason)
+    return {"deleted": [receipt.memory_id for receipt in receipts], "receipts": receipts}
 
 
-@router.post("/batch-move", response_model=ManyMemories)
-def batch_move(call: Calling, move: Move, response: Response, key: IdempotencyKey = None) -> Any:
+@writes(router, "/batch-move", ManyMemories, harmless=True)
+def batch_move(call: Calling, move: Move) -> Any:
     """Takes several to another hub. They are there before they are forgotten here, where their
     history stays and a restore brings them back."""
-
-    def work() -> tuple[int, Any]:
-        moved = call.hub().move_many(move.ids, call.caller.hub(move.hub, "write"))
-        return 200, {"data": [plain_memory(memory) for memory in moved]}
-
-    return once(call, key, move, response, work, harmless=True)
+    return call.hub().move_many(move.ids, call.caller.hub(move.hub, "write"))
 
 
 @router.get("/find", response_model=OneMemory)
 def find(call: Calling, reference: str) -> Any:
     """One memory by id, number or key, also where it is forgotten, or where its key
     cannot be part of a path."""
-    return {"data": plain_memory(call.hub().find(reference))}
+    return data(call.hub().find(reference))
 
 
 @router.get("/scan", response_model=ManyMemories)
@@ -205,69 +182,41 @@ def scan(
 ) -> Any:
     """Every visible memory by number, archived and expired ones among them; `after` is the number
     of the last one that was seen."""
-    found = islice(call.hub().scan(after=after), limit)
-    return {"data": [plain_memory(memory) for memory in found]}
+    return data(list(islice(call.hub().scan(after=after), limit)))
 
 
-@router.post("/batch", response_model=ManyPushed)
-def push_many(call: Calling, pushes: Pushes, response: Response, key: IdempotencyKey = None) -> Any:
+@writes(router, "/batch", ManyPushed, harmless=True)
+def push_many(call: Calling, pushes: Pushes) -> Any:
     """Takes in all of them or none, as one change set."""
-
-    def work() -> tuple[int, Any]:
-        results = call.hub("write").remember_many(
-            [item.fields() for item in pushes.items], first_is_parent=pushes.first_is_parent
-        )
-        return 200, {"data": [plain_result(result) for result in results]}
-
-    return once(call, key, pushes, response, work, harmless=True)
+    results = call.hub("write").remember_many(
+        [item.fields() for item in pushes.items], first_is_parent=pushes.first_is_parent
+    )
+    return [result_to_json(result) for result in results]
 
 
-@router.post("/batch-forget", response_model=ManyMemories)
-def forget_many(call: Calling, batch: Batch, response: Response, key: IdempotencyKey = None) -> Any:
+@writes(router, "/batch-forget", ManyMemories)
+def forget_many(call: Calling, batch: Batch) -> Any:
     """Hides several, or none of them; a restore brings them back."""
-    return _on_all(call, batch, response, key, lambda: call.hub().forget_many)
+    return call.hub().forget_many(batch.ids, reason=batch.reason)
 
 
-@router.post("/batch-restore", response_model=ManyMemories)
-def restore_many(
-    call: Calling, batch: Batch, response: Response, key: IdempotencyKey = None
-) -> Any:
+@writes(router, "/batch-restore", ManyMemories)
+def restore_many(call: Calling, batch: Batch) -> Any:
     """Brings several back, or none of them."""
-    return _on_all(call, batch, response, key, lambda: call.hub("write").restore_many)
+    return call.hub("write").restore_many(batch.ids, reason=batch.reason)
 
 
-@router.post("/batch-archive", response_model=ManyMemories)
-def archive_many(
-    call: Calling, batch: Batch, response: Response, key: IdempotencyKey = None
-) -> Any:
+@writes(router, "/batch-archive", ManyMemories)
+def archive_many(call: Calling, batch: Batch) -> Any:
     """Hides several from recall and lists, and keeps them."""
-    return _on_all(call, batch, response, key, lambda: call.hub("write").archive_many)
+    said = {"reason": batch.reason} if batch.reason else {}
+    return call.hub("write").archive_many(batch.ids, **said)
 
 
-def _on_all(
-    call: Call,
-    batch: Batch,
-    response: Response,
-    key: str | None,
-    operation: Callable[[], Callable[..., Sequence[Memory]]],
-) -> Any:
-    def work() -> tuple[int, Any]:
-        said = {"reason": batch.reason} if batch.reason else {}
-        done = operation()(batch.ids, **said)
-        return 200, {"data": [plain_memory(memory) for memory in done]}
-
-    return once(call, key, batch, response, work)
-
-
-@router.post("/batch-access", response_model=ManyMemories)
-def access_many(call: Calling, batch: Batch, response: Response, key: IdempotencyKey = None) -> Any:
+@writes(router, "/batch-access", ManyMemories)
+def access_many(call: Calling, batch: Batch) -> Any:
     """Notes that all of them were really used, at the same moment."""
-
-    def work() -> tuple[int, Any]:
-        done = call.hub().access_many(batch.ids)
-        return 200, {"data": [plain_memory(memory) for memory in done]}
-
-    return once(call, key, batch, response, work)
+    return call.hub().access_many(batch.ids)
 
 
 @router.get("/{memory_id}", response_model=OneMemory)
@@ -275,38 +224,34 @@ def get(call: Calling, memory_id: str, response: Response, as_of: str | None = N
     """One memory by id, number or key; its ETag is its version."""
     memory = call.hub().get(memory_id, as_of=as_of)
     response.headers["ETag"] = etag(memory)
-    return {"data": plain_memory(memory)}
+    return data(memory)
 
 
-@router.patch("/{memory_id}", response_model=OneMemory)
+@writes(router, "/{memory_id}", OneMemory, method="PATCH")
 def patch(
     call: Calling,
     memory_id: str,
     changes: Changes,
     response: Response,
     if_match: Annotated[str | None, Header()] = None,
-    key: IdempotencyKey = None,
 ) -> Any:
     """Sets fields. With `If-Match`, only where the memory is still at that version (else 412)."""
     fields = changes.model_dump(exclude_unset=True, exclude={"reason", "owner_id"})
+    hub = call.hub("write")
+    if changes.owner_id is not None:
+        _refuse_other_owner(changes.owner_id, hub.get(memory_id).owner)
+    version = _version(if_match)
+    try:
+        memory = hub.update(memory_id, expected_version=version, reason=changes.reason, **fields)
+    except Conflict as error:
+        raise Refused(412, "version_mismatch", error.message, hint=error.hint) from None
+    response.headers["ETag"] = etag(memory)
+    return memory
 
-    def work() -> tuple[int, Any]:
-        hub = call.hub("write")
-        if changes.owner_id is not None:
-            _refuse_other_owner(changes.owner_id, hub.get(memory_id).owner)
-        try:
-            memory = hub.update(
-                memory_id,
-                expected_version=_version(if_match),
-                reason=changes.reason,
-                **fields,
-            )
-        except Conflict as error:
-            raise Refused(412, "version_mismatch", error.message, hint=error.hint) from None
-        response.headers["ETag"] = etag(memory)
-        return 200, {"data": plain_memory(memory)}
 
-    return once(call, key, changes, response, work)
+def etag(memory: Memory) -> str:
+    """A memory's version, as HTTP names versions."""
+    return f'"{memory.version}"'
 
 
 def _refuse_other_owner(given: str | None, owner: str) -> None:
@@ -331,83 +276,60 @@ def _version(header: str | None) -> int | None:
     return int(plain[:18])
 
 
-@router.delete("/{memory_id}", response_model=One[Deleted])
-def delete(call: Calling, memory_id: str, response: Response, key: IdempotencyKey = None) -> Any:
+@writes(router, "/{memory_id}", One[Deleted], method="DELETE")
+def delete(call: Calling, memory_id: str) -> Any:
     """Removes it and its whole history, for good; only a receipt without content stays."""
-
-    def work() -> tuple[int, Any]:
-        return 200, {"data": {"deleted": call.hub().purge(memory_id).memory_id}}
-
-    return once(call, key, None, response, work)
+    return {"deleted": call.hub().purge(memory_id).memory_id}
 
 
-def _on_one(call: Call, response: Response, key: str | None, work: Callable[[], Memory]) -> Any:
-    return once(call, key, None, response, lambda: (200, {"data": plain_memory(work())}))
-
-
-@router.post("/{memory_id}/forget", response_model=OneMemory)
-def forget(
-    call: Calling,
-    memory_id: str,
-    response: Response,
-    reason: str = "",
-    key: IdempotencyKey = None,
-) -> Any:
+@writes(router, "/{memory_id}/forget", OneMemory)
+def forget(call: Calling, memory_id: str, reason: str = "") -> Any:
     """Hides it; a restore brings it back."""
-    return _on_one(call, response, key, lambda: call.hub().forget(memory_id, reason=reason))
+    return call.hub().forget(memory_id, reason=reason)
 
 
-@router.post("/{memory_id}/restore", response_model=OneMemory)
-def restore(
-    call: Calling,
-    memory_id: str,
-    response: Response,
-    reason: str = "",
-    key: IdempotencyKey = None,
-) -> Any:
+@writes(router, "/{memory_id}/restore", OneMemory)
+def restore(call: Calling, memory_id: str, reason: str = "") -> Any:
     """Brings back what was forgotten or archived."""
-    return _on_one(call, response, key, lambda: call.hub("write").restore(memory_id, reason=reason))
+    return call.hub("write").restore(memory_id, reason=reason)
 
 
-@router.post("/{memory_id}/archive", response_model=OneMemory)
-def archive(call: Calling, memory_id: str, response: Response, key: IdempotencyKey = None) -> Any:
+@writes(router, "/{memory_id}/archive", OneMemory)
+def archive(call: Calling, memory_id: str) -> Any:
     """Hides it from recall and lists, and keeps it."""
-    return _on_one(call, response, key, lambda: call.hub("write").archive(memory_id))
+    return call.hub("write").archive(memory_id)
 
 
-@router.post("/{memory_id}/pin", response_model=OneMemory)
-def pin(call: Calling, memory_id: str, response: Response, key: IdempotencyKey = None) -> Any:
+@writes(router, "/{memory_id}/pin", OneMemory)
+def pin(call: Calling, memory_id: str) -> Any:
     """Keeps it from ageing, and lets it rank a little higher."""
-    return _on_one(call, response, key, lambda: call.hub("write").pin(memory_id))
+    return call.hub("write").pin(memory_id)
 
 
-@router.post("/{memory_id}/unpin", response_model=OneMemory)
-def unpin(call: Calling, memory_id: str, response: Response, key: IdempotencyKey = None) -> Any:
+@writes(router, "/{memory_id}/unpin", OneMemory)
+def unpin(call: Calling, memory_id: str) -> Any:
     """Lets it age again."""
-    return _on_one(call, response, key, lambda: call.hub("write").unpin(memory_id))
+    return call.hub("write").unpin(memory_id)
 
 
-@router.post("/{memory_id}/access", response_model=OneMemory)
-def access(call: Calling, memory_id: str, response: Response, key: IdempotencyKey = None) -> Any:
+@writes(router, "/{memory_id}/access", OneMemory)
+def access(call: Calling, memory_id: str) -> Any:
     """Notes that it was really used."""
-    return _on_one(call, response, key, lambda: call.hub().access(memory_id))
+    return call.hub().access(memory_id)
 
 
 @router.get("/{memory_id}/related", response_model=RelatedOut)
 def related(call: Calling, memory_id: str, limit: Annotated[int, Query(ge=1, le=50)] = 5) -> Any:
     """Memories near a memory."""
     found = call.hub().related(memory_id, limit=limit)
-    return {
-        "data": [plain_memory(hit.memory) for hit in found],
-        "hits": [plain_hit(hit) for hit in found],
-        "degraded": list(found.degraded),
-    }
+    memories = [hit.memory for hit in found]
+    return {**data(memories), "hits": to_json(found), "degraded": list(found.degraded)}
 
 
 @router.get("/{memory_id}/history", response_model=Many[EntryOut])
 def history(call: Calling, memory_id: str) -> Any:
     """Everything that happened to it, oldest first."""
-    return {"data": [plain_entry(entry) for entry in call.hub().history(memory_id)]}
+    return data(call.hub().history(memory_id))
 
 
 @router.get("/{memory_id}/diff", response_model=Many[DiffOut])
@@ -418,15 +340,11 @@ def diff(
     new: Annotated[int | None, Query(ge=1, lt=2**62)] = None,
 ) -> Any:
     """What differs between two versions; by default the last change."""
-    found = call.hub().diff(memory_id, old=old, new=new)
-    return {
-        "data": [
-            {
-                "field": one.field,
-                "old": field_to_plain(one.field, one.old),
-                "new": field_to_plain(one.field, one.new),
-                "lines": list(one.lines),
-            }
-            for one in found
+    return data(
+        [
+            one._replace(
+                old=field_to_plain(one.field, one.old), new=field_to_plain(one.field, one.new)
+            )
+            for one in call.hub().diff(memory_id, old=old, new=new)
         ]
-    }
+    )

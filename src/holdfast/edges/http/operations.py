@@ -22,9 +22,8 @@ from holdfast.api.people import People
 from holdfast.api.wire import Coders, coders_of, decode_arguments
 from holdfast.edges.http.answers import of_error
 from holdfast.edges.http.bodies import Body
-from holdfast.edges.http.call import Call, Calling
-from holdfast.edges.http.idempotency import IdempotencyKey, once
-from holdfast.edges.http.line_stream import stream_lines
+from holdfast.edges.http.call import Call, Calling, IdempotencyKey, once
+from holdfast.edges.http.client_identity import stream_lines
 from holdfast.errors import HoldfastError, NotFound
 
 router = APIRouter(tags=["operations"])

@@ -1,17 +1,19 @@
-"""People over REST: organisations and their teams, members and invitations, API keys."""
+"""Hubs, organisations, teams, members, invitations and API keys over REST."""
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from fastapi import APIRouter, Path, status
 from pydantic import Field
 
-from holdfast.domain.access import Org, ScopeKind, Standing, Team
+from holdfast.domain.access import Act, Org, ScopeKind, Standing, Team
+from holdfast.domain.hub import Hub
 from holdfast.edges.http.bodies import Body
-from holdfast.edges.http.call import Calling
+from holdfast.edges.http.call import Call, Calling, data
 from holdfast.edges.http.shapes import (
+    Deleted,
+    HubOut,
     InviteHanded,
     InviteOut,
     KeyHanded,
@@ -22,10 +24,100 @@ from holdfast.edges.http.shapes import (
     OrgOut,
     Removed,
     TeamOut,
+    ThisHub,
     Withdrawn,
 )
-from holdfast.edges.http.to_json import plain_invite, plain_member
+from holdfast.edges.to_json import to_json
+from holdfast.engine.people import members
 from holdfast.text.names import parse_id
+
+hubs_router = APIRouter(prefix="/hubs", tags=["hubs"])
+this_hub_router = APIRouter(tags=["hubs"])
+
+
+class NewHub(Body):
+    """A hub to be made."""
+
+    name: str = Field(min_length=1, max_length=200)
+
+
+class HubChanges(Body):
+    """What is to be different; an empty team or organisation is none."""
+
+    name: str | None = Field(default=None, min_length=1, max_length=200)
+    team: str | None = None
+    org: str | None = None
+    delete_policy: str | None = None
+
+
+@hubs_router.get("", response_model=Many[HubOut])
+def list_hubs(call: Calling) -> Any:
+    """The hubs in reach, by name."""
+    return data([_in_reach(*pair) for pair in call.caller.hubs()])
+
+
+@hubs_router.post("", status_code=status.HTTP_201_CREATED, response_model=One[HubOut])
+def create_hub(call: Calling, new: NewHub) -> Any:
+    """Makes a hub, which the caller owns."""
+    made = call.caller.create_hub(new.name)
+    return data(_in_reach(*call.caller.hub_standing(made.id)))
+
+
+@hubs_router.get("/{hub_id}", response_model=One[HubOut])
+def get_hub(call: Calling, hub_id: str) -> Any:
+    """One hub by id or name; whom it is shared with, its members learn."""
+    return data(_with_sharing(call, hub_id))
+
+
+@hubs_router.patch("/{hub_id}", response_model=One[HubOut])
+def change_hub(call: Calling, hub_id: str, changes: HubChanges) -> Any:
+    """Renames a hub, gives it to a team, shares it with an organisation, or says what contributors
+    may delete. Only who belongs to a team or an organisation gives it a hub."""
+    return data(_with_sharing(call, call.people.change_hub(hub_id, **changes.model_dump())))
+
+
+def _in_reach(hub: Hub, standing: Standing) -> dict[str, Any]:
+    return {
+        "id": hub.id,
+        "name": hub.called,
+        "owner": hub.owner,
+        "created_at": hub.created_at,
+        "role": standing.role,
+        "delete_policy": standing.delete_policy,
+    }
+
+
+def _with_sharing(call: Call, hub_id: str) -> dict[str, Any]:
+    """A hub, and for its members the team and the organisation that it is shared with."""
+    hub, standing = call.caller.hub_standing(hub_id)
+    found = _in_reach(hub, standing)
+    if standing.role is None:
+        return found
+    card = members.card(call.memory.core, hub.id)
+    return {**found, "team_id": card.team_id, "org_id": card.org_id}
+
+
+@hubs_router.delete("/{hub_id}", response_model=One[Deleted])
+def delete_hub(call: Calling, hub_id: str) -> Any:
+    """Removes a hub and everything in it, for good."""
+    hub = _allowed(call, hub_id, "own")
+    call.caller.require_deletes()
+    call.memory.delete_hub(hub.name)
+    return data({"deleted": hub.id})
+
+
+@this_hub_router.get("/hub", response_model=ThisHub)
+def this_hub(call: Calling) -> Any:
+    """The hub that `X-Hub-ID` names, else the one the server uses; and the server's time."""
+    found = _in_reach(*call.caller.hub_standing(call.hub_name))
+    return {**data(found), "now": call.memory.core.now().isoformat()}
+
+
+def _allowed(call: Call, hub_id: str, act: Act) -> Hub:
+    hub, standing = call.caller.hub_standing(hub_id)
+    call.caller.require(standing, act, hub.called)
+    return hub
+
 
 joining = APIRouter(tags=["people"])
 
@@ -51,37 +143,34 @@ def routes_for(scope: ScopeKind, word: str) -> APIRouter:
     @router.get("/members", response_model=Many[MemberOut])
     def list_members(call: Calling, place_id: str = named) -> Any:
         """Who belongs to it, for those who do."""
-        found = call.people.members(**{scope: place_id})
-        return {"data": [plain_member(member) for member in found]}
+        return data(call.people.members(**{scope: place_id}))
 
     @router.put("/members/{actor:path}", response_model=One[MemberOut])
     def set_member(call: Calling, actor: str, new: NewRole, place_id: str = named) -> Any:
         """Adds a member, or changes their role. Only an owner makes owners, or changes one."""
-        member = call.people.set_member(actor, new.role, **{scope: place_id})
-        return {"data": plain_member(member)}
+        return data(call.people.set_member(actor, new.role, **{scope: place_id}))
 
     @router.delete("/members/{actor:path}", response_model=One[Removed])
     def remove_member(call: Calling, actor: str, place_id: str = named) -> Any:
         """Takes a member's role away; anyone may leave."""
-        return {"data": {"removed": call.people.remove_member(actor, **{scope: place_id})}}
+        return data({"removed": call.people.remove_member(actor, **{scope: place_id})})
 
     @router.get("/invites", response_model=Many[InviteOut])
     def list_invites(call: Calling, place_id: str = named) -> Any:
         """The invitations to it, used ones among them; never their tokens."""
-        found = call.people.invites(**{scope: place_id})
-        return {"data": [plain_invite(one) for one in found]}
+        return data(call.people.invites(**{scope: place_id}))
 
     @router.post("/invites", status_code=201, response_model=One[InviteHanded])
     def create_invite(call: Calling, new: NewInvite, place_id: str = named) -> Any:
         """A one-time token that gives a role; it is in this answer and nowhere else."""
         handed = call.people.invite(new.role, days=new.days, **{scope: place_id})
-        return {"data": {**plain_invite(handed.what), "token": handed.secret}}
+        return data({**to_json(handed.what), "token": handed.secret})
 
     @router.delete("/invites/{invite_id}", response_model=One[Withdrawn])
     def withdraw_invite(call: Calling, invite_id: str, place_id: str = named) -> Any:
         """Takes an invitation back."""
         call.people.withdraw_invite(invite_id, **{scope: place_id})
-        return {"data": {"withdrawn": parse_id(invite_id, "invitation")}}
+        return data({"withdrawn": parse_id(invite_id, "invitation")})
 
     return router
 
@@ -89,7 +178,7 @@ def routes_for(scope: ScopeKind, word: str) -> APIRouter:
 @joining.post("/invites/accept", response_model=One[MemberOut])
 def accept_invite(call: Calling, token: Token) -> Any:
     """Takes the place that a token offers: in a hub, a team or an organisation."""
-    return {"data": plain_member(call.people.accept_invite(token.token))}
+    return data(call.people.accept_invite(token.token))
 
 
 orgs_router = APIRouter(prefix="/orgs", tags=["people"])
@@ -114,75 +203,71 @@ class NewName(Body):
 @orgs_router.get("", response_model=Many[OrgOut])
 def list_orgs(call: Calling) -> Any:
     """The organisations that one belongs to, by name."""
-    return {"data": [_plain_org(*pair) for pair in call.caller.orgs()]}
+    return data([_with_role(*pair) for pair in call.caller.orgs()])
 
 
 @orgs_router.post("", status_code=status.HTTP_201_CREATED, response_model=One[OrgOut])
 def create_org(call: Calling, new: NewOrg) -> Any:
     """Makes an organisation, which the caller owns."""
     made = call.people.create_org(new.name)
-    return {"data": _plain_org(*call.caller.org(made.id))}
+    return data(_with_role(*call.caller.org(made.id)))
 
 
 @orgs_router.get("/{org_id}", response_model=One[OrgOut])
 def get_org(call: Calling, org_id: str) -> Any:
     """One organisation by id or name."""
-    return {"data": _plain_org(*call.caller.org(org_id))}
+    return data(_with_role(*call.caller.org(org_id)))
 
 
 @orgs_router.patch("/{org_id}", response_model=One[OrgOut])
 def rename_org(call: Calling, org_id: str, new: NewName) -> Any:
     """Renames an organisation."""
     renamed = call.people.rename_org(org_id, new.name)
-    return {"data": _plain_org(*call.caller.org(renamed.id))}
+    return data(_with_role(*call.caller.org(renamed.id)))
 
 
 @orgs_router.delete("/{org_id}", response_model=One[Removed])
 def remove_org(call: Calling, org_id: str) -> Any:
     """Removes an organisation that has no teams any more; 409 while it has. Hubs that were shared
     with it stay, for their members."""
-    return {"data": {"removed": call.people.remove_org(org_id).id}}
+    return data({"removed": call.people.remove_org(org_id).id})
 
 
 @teams_router.get("", response_model=Many[TeamOut])
 def list_teams(call: Calling) -> Any:
     """The teams that one belongs to and the others of one's organisations, by name."""
-    return {"data": [_plain_team(*pair) for pair in call.caller.teams()]}
+    return data([_with_role(*pair) for pair in call.caller.teams()])
 
 
 @teams_router.post("", status_code=status.HTTP_201_CREATED, response_model=One[TeamOut])
 def create_team(call: Calling, new: NewTeam) -> Any:
     """Makes a team of an organisation that the caller manages; the caller owns it."""
     made = call.people.create_team(new.name, org=new.org)
-    return {"data": _plain_team(*call.caller.team(made.id))}
+    return data(_with_role(*call.caller.team(made.id)))
 
 
 @teams_router.get("/{team_id}", response_model=One[TeamOut])
 def get_team(call: Calling, team_id: str) -> Any:
     """One team by id or name."""
-    return {"data": _plain_team(*call.caller.team(team_id))}
+    return data(_with_role(*call.caller.team(team_id)))
 
 
 @teams_router.patch("/{team_id}", response_model=One[TeamOut])
 def rename_team(call: Calling, team_id: str, new: NewName) -> Any:
     """Renames a team."""
     renamed = call.people.rename_team(team_id, new.name)
-    return {"data": _plain_team(*call.caller.team(renamed.id))}
+    return data(_with_role(*call.caller.team(renamed.id)))
 
 
 @teams_router.delete("/{team_id}", response_model=One[Removed])
 def remove_team(call: Calling, team_id: str) -> Any:
     """Removes a team. Its hubs stay and belong to no team: what was for the team is then for the
     members of the hub alone."""
-    return {"data": {"removed": call.people.remove_team(team_id).id}}
+    return data({"removed": call.people.remove_team(team_id).id})
 
 
-def _plain_org(org: Org, standing: Standing) -> dict[str, Any]:
-    return {**org._asdict(), "created_at": org.created_at.isoformat(), "role": standing.role}
-
-
-def _plain_team(team: Team, standing: Standing) -> dict[str, Any]:
-    return {**team._asdict(), "created_at": team.created_at.isoformat(), "role": standing.role}
+def _with_role(place: Org | Team, standing: Standing) -> dict[str, Any]:
+    return {**place._asdict(), "role": standing.role}
 
 
 keys_router = APIRouter(prefix="/keys", tags=["keys"])
@@ -202,27 +287,17 @@ class NewKey(Body):
 def list_keys(call: Calling) -> Any:
     """One's own keys, revoked ones among them; never their secrets. A limited one lists itself: the
     others may be for hubs that are none of its business."""
-    found = call.people.keys()
-    return {"data": [_plain(key) for key in found]}
+    return data(call.people.keys())
 
 
 @keys_router.post("", status_code=status.HTTP_201_CREATED, response_model=One[KeyHanded])
 def create_key(call: Calling, new: NewKey) -> Any:
     """Makes a key for oneself; its secret is in this answer and nowhere else."""
     handed = call.people.create_key(**new.model_dump())
-    return {"data": {**_plain(handed.what), "secret": handed.secret}}
+    return data({**to_json(handed.what), "secret": handed.secret})
 
 
 @keys_router.delete("/{key_id}", response_model=One[KeyOut])
 def revoke_key(call: Calling, key_id: str) -> Any:
     """Ends a key, for good; a limited one ends only itself."""
-    return {"data": _plain(call.people.revoke_key(key_id))}
-
-
-def _plain(key: Any) -> dict[str, Any]:
-    plain = key._asdict()
-    plain["created_at"] = plain.pop("at")
-    return {
-        name: value.isoformat() if isinstance(value, datetime) else value
-        for name, value in plain.items()
-    }
+    return data(call.people.revoke_key(key_id))

@@ -10,9 +10,9 @@ from pydantic import Field
 from holdfast.api.hub import HubMemory
 from holdfast.domain.clock import zone_named
 from holdfast.edges.http.bodies import body_of
-from holdfast.edges.http.call import Calling
+from holdfast.edges.http.call import Calling, data
 from holdfast.edges.http.shapes import Many, One, RecalledOut, TextOut, TopicOut, UsageOut
-from holdfast.edges.http.to_json import plain_memory, plain_recalled
+from holdfast.edges.to_json import recalled_to_json
 from holdfast.text import clean
 
 router = APIRouter(tags=["recall"])
@@ -39,7 +39,7 @@ def recall(call: Calling, question: Question) -> Any:
     zone = None if question.zone is None else zone_named(question.zone)
     now = clean.clean_time(question.now)
     found = call.hub(soon=True).recall(question.query, now=now, zone=zone, **fields)
-    return plain_recalled(found)
+    return recalled_to_json(found)
 
 
 @router.get("/context", response_model=One[TextOut])
@@ -57,29 +57,18 @@ def context(
     hub = call.hub()
     asked: dict[str, Any] = {"budget": budget, "style": style, "unit": unit}
     if not explain:
-        return {"data": {"text": hub.context(query, count_tokens=count_tokens, **asked)}}
-    built = hub.context(query, count_tokens=count_tokens, explain=True, **asked)
-    data = built._asdict() | {
-        "included": [plain_memory(memory) for memory in built.included],
-        "left_out": [
-            {**absent._asdict(), "memory": plain_memory(absent.memory)} for absent in built.left_out
-        ],
-    }
-    return {"data": data}
+        return data({"text": hub.context(query, count_tokens=count_tokens, **asked)})
+    return data(hub.context(query, count_tokens=count_tokens, explain=True, **asked))
 
 
 @router.get("/usage", response_model=One[UsageOut])
 def usage(call: Calling) -> Any:
     """What is in the hub, counted."""
-    data = call.hub().statistics()._asdict()
-    for name in ("oldest", "newest", "lifecycle_at"):
-        data[name] = None if data[name] is None else data[name].isoformat()
-    return {"data": data}
+    return data(call.hub().statistics())
 
 
 @router.get("/topics", response_model=Many[TopicOut])
 def topics(call: Calling) -> Any:
     """What the hub is about: its categories, with how many memories each has."""
     counts = call.hub().statistics().by_category
-    data = [{"name": name, "count": count} for name, count in counts.items()]
-    return {"data": data}
+    return data([{"name": name, "count": count} for name, count in counts.items()])

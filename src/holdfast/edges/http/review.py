@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query
 from pydantic import Field
 
 from holdfast.api.hub import HubMemory
-from holdfast.domain.review import Decision, Item
 from holdfast.edges.http.bodies import Body, body_of
-from holdfast.edges.http.call import Calling
-from holdfast.edges.http.idempotency import IdempotencyKey, once
+from holdfast.edges.http.call import Calling, data, writes
 from holdfast.edges.http.shapes import (
     DecisionOut,
     HeardOut,
@@ -21,7 +19,6 @@ from holdfast.edges.http.shapes import (
     One,
     ResponseModel,
 )
-from holdfast.edges.http.to_json import plain_memory
 
 router = APIRouter(prefix="/review", tags=["review"])
 
@@ -69,8 +66,7 @@ def review(
     limit: Annotated[int | None, Query(ge=1, le=_ITEMS_MAX)] = None,
 ) -> Any:
     """What is kept and hidden until a person has looked at it, oldest first."""
-    found = call.hub().review(kind=kind, source=source, limit=limit)
-    return {"data": [_plain(item) for item in found]}
+    return data(call.hub().review(kind=kind, source=source, limit=limit))
 
 
 @router.get("/count", response_model=One[CountOut])
@@ -79,36 +75,16 @@ def review_count(call: Calling) -> Any:
     return {"data": {"count": call.hub().review_count()}}
 
 
-@router.post("/approve", response_model=ManyMemories)
-def approve(call: Calling, what: Approval, response: Response, key: IdempotencyKey = None) -> Any:
+@writes(router, "/approve", ManyMemories)
+def approve(call: Calling, what: Approval) -> Any:
     """Shows items, as one change set; answers with the memories that say it now."""
-
-    def work() -> tuple[int, Any]:
-        done = call.hub("write").approve(**what.model_dump())
-        return 200, {"data": [plain_memory(memory) for memory in done]}
-
-    return once(call, key, what, response, work)
+    return call.hub("write").approve(**what.model_dump())
 
 
-@router.post("/reject", response_model=ManyMemories)
-def reject(call: Calling, what: Chosen, response: Response, key: IdempotencyKey = None) -> Any:
+@writes(router, "/reject", ManyMemories)
+def reject(call: Calling, what: Chosen) -> Any:
     """Archives items, hidden as they are, as one change set."""
-
-    def work() -> tuple[int, Any]:
-        done = call.hub("write").reject(**what.model_dump())
-        return 200, {"data": [plain_memory(memory) for memory in done]}
-
-    return once(call, key, what, response, work)
-
-
-def _plain(item: Item) -> dict[str, Any]:
-    return {
-        "memory": plain_memory(item.memory),
-        "kind": item.kind,
-        "why": item.why,
-        "about": None if item.about is None else plain_memory(item.about),
-        "expires_at": item.expires_at.isoformat(),
-    }
+    return call.hub("write").reject(**what.model_dump())
 
 
 decisions_router = APIRouter(tags=["decisions"])
@@ -143,58 +119,28 @@ class Said(Body):
 @decisions_router.get("/decisions", response_model=Many[DecisionOut])
 def decisions(call: Calling, every: bool = False) -> Any:
     """Open questions, oldest first; with `every`, also those decided or withdrawn."""
-    return {"data": [_plain_decision(one) for one in call.hub().decisions(every=every)]}
+    return data(call.hub().decisions(every=every))
 
 
-@decisions_router.post("/decisions", status_code=201, response_model=One[DecisionOut])
-def request_decision(
-    call: Calling, asked: Question, response: Response, key: IdempotencyKey = None
-) -> Any:
+@writes(decisions_router, "/decisions", One[DecisionOut], status=201)
+def request_decision(call: Calling, asked: Question) -> Any:
     """Asks a person to decide."""
-
-    def work() -> tuple[int, Any]:
-        fields: dict[str, Any] = asked.model_dump()
-        return 201, {"data": _plain_decision(call.hub("write").request_decision(**fields))}
-
-    return once(call, key, asked, response, work)
+    return call.hub("write").request_decision(**asked.model_dump())
 
 
-@decisions_router.post("/decisions/decide", response_model=One[DecisionOut])
-def decide(call: Calling, answer: Answer, response: Response, key: IdempotencyKey = None) -> Any:
+@writes(decisions_router, "/decisions/decide", One[DecisionOut])
+def decide(call: Calling, answer: Answer) -> Any:
     """A person's answer; it becomes a memory."""
-
-    def work() -> tuple[int, Any]:
-        fields: dict[str, Any] = answer.model_dump()
-        return 200, {"data": _plain_decision(call.hub("write").decide(**fields))}
-
-    return once(call, key, answer, response, work)
+    return call.hub("write").decide(**answer.model_dump())
 
 
-@decisions_router.post("/decisions/withdraw", response_model=One[DecisionOut])
-def withdraw(
-    call: Calling, what: Withdrawal, response: Response, key: IdempotencyKey = None
-) -> Any:
+@writes(decisions_router, "/decisions/withdraw", One[DecisionOut])
+def withdraw(call: Calling, what: Withdrawal) -> Any:
     """Takes a question back without an answer."""
-
-    def work() -> tuple[int, Any]:
-        done = call.hub("write").withdraw_decision(what.reference, note=what.note)
-        return 200, {"data": _plain_decision(done)}
-
-    return once(call, key, what, response, work)
+    return call.hub("write").withdraw_decision(what.reference, note=what.note)
 
 
 @decisions_router.post("/heard", response_model=One[HeardOut])
 def heard(call: Calling, said: Said) -> Any:
     """A text without what this hub has handed out itself; `memories` are those that came back."""
-    found = call.hub().heard(said.text)
-    return {
-        "data": {
-            "text": found.text,
-            "echoes": [echo._asdict() for echo in found.echoes],
-            "memories": [plain_memory(memory) for memory in found.memories],
-        }
-    }
-
-
-def _plain_decision(decision: Decision) -> dict[str, Any]:
-    return {**decision._asdict(), "memory": plain_memory(decision.memory)}
+    return data(call.hub().heard(said.text))

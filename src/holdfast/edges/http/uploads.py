@@ -17,12 +17,11 @@ from starlette.requests import ClientDisconnect
 
 from holdfast.domain.results import Duplicate, Updated
 from holdfast.edges.http.answers import Refused
-from holdfast.edges.http.call import Call, Calling
+from holdfast.edges.http.call import Call, Calling, IdempotencyKey, once
 from holdfast.edges.http.client_identity import Streams, client_of
-from holdfast.edges.http.idempotency import IdempotencyKey, once
 from holdfast.edges.http.shapes import JobOut, Many, Pushed
-from holdfast.edges.http.to_json import plain_result
 from holdfast.edges.server.http_protocol import connection_of
+from holdfast.edges.to_json import result_to_json
 from holdfast.engine.jobs.queue import Job
 from holdfast.files.attachments.storage import Incoming, Received
 
@@ -105,7 +104,7 @@ def _take_in(
             received, name=form.name, source="api", **form.fields
         )
         status = 200 if isinstance(result, Duplicate | Updated) else 201
-        return status, plain_result(result)
+        return status, result_to_json(result)
 
     sent = Uploaded(hash=received.hash, name=form.name, fields=form.fields)
     return once(call, key, sent, response, work)

@@ -22,7 +22,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from holdfast.edges.mcp.protocol import BODY_BYTES_MAX, PATH, SESSION_ID_HEADER
+from holdfast.edges.mcp import BODY_BYTES_MAX, PATH, SESSION_ID_HEADER
 from holdfast.edges.server import listening
 from holdfast.edges.server.cross_origin import CrossOriginGuard, CrossOriginRules, SecurityHeaders
 from holdfast.edges.server.http_protocol import BodyTooLarge, BodyTooSlow, read_body
