@@ -48,6 +48,7 @@ class Call:
     def __init__(self, args: Namespace, memory: Holdfast | None = None) -> None:
         self.args = args
         self.out = Out(json=args.json, color=not args.no_color, quiet=args.quiet)
+        self.out.hub_of = self.hub_name_of
         self._memory = memory
         self._lent = memory is not None
         self.server = "" if self._lent else _server(args)

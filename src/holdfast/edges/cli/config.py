@@ -122,12 +122,13 @@ def _unset(call: Call, args: Namespace) -> None:
 def _saved(call: Call, name: str) -> None:
     settings = call.settings
     value, origin = settings[name], settings.origin(name)
-    if call.out.json:
-        call.out.value({"name": name, "value": _safe(value), "origin": origin})
-    elif call.out.terminal:
-        call.out.line(f"{name} is {_shown(value)!r} ({origin}).", "green")
-    else:
-        call.out.row(name, _shown(value), origin)
+    call.out.done(
+        {"name": name, "value": _safe(value), "origin": origin},
+        f"{name} is {_shown(value)!r} ({origin}).",
+        name,
+        _shown(value),
+        origin,
+    )
     if origin.startswith("HOLDFAST_"):
         call.out.note(f"{origin} is set and wins over the file in this shell.")
 

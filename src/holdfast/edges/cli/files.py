@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from holdfast.api.hub import HubMemory
 from holdfast.edges.cli import command
 from holdfast.edges.cli.bind import Flags, bound, flag
 from holdfast.edges.cli.command import Command, Namespace, Parser
-from holdfast.edges.cli.output import plain_memory, short
+from holdfast.edges.cli.output import short
 from holdfast.files.merge import KEEPS
 
 if TYPE_CHECKING:
     from holdfast.domain.records import Clash
     from holdfast.edges.cli.call import Call
-    from holdfast.engine.upkeep.compact import Compacted, Merged
+    from holdfast.engine.upkeep.compact import Compacted
     from holdfast.files.folders.run import Report
     from holdfast.files.memory_md.intake import SyncReport
 
@@ -58,9 +58,7 @@ def show_report(call: Call, report: Report, *, dry_run: bool) -> None:
     """What became of each file of a folder."""
     if call.out.json:
         call.out.value(
-            {"hub": call.hub.name}
-            | {name: list(getattr(report, name)) for name in _PATHS}
-            | {name: [note._asdict() for note in getattr(report, name)] for name in _NOTED},
+            {"hub": call.hub.name} | {name: getattr(report, name) for name in (*_PATHS, *_NOTED)},
             result="would index" if dry_run else "indexed",
         )
     elif call.out.terminal:
@@ -108,20 +106,12 @@ _SYNC = Flags(
 
 def _show_synced(call: Call, args: Namespace, report: SyncReport) -> None:
     if call.out.json:
-        call.out.value({"file": call.hub.memory_md, **_plain_report(report, call.hub.name)})
+        names = ("taken_in", "written", "archived", "clashes", "refused", "notes")
+        plain = {name: getattr(report, name) for name in names}
+        plain["conflicts"] = plain.pop("clashes")
+        call.out.value({"file": call.hub.memory_md, **plain})
         return
     _show(call, call.hub, report)
-
-
-def _plain_report(report: SyncReport, hub: str) -> dict[str, Any]:
-    return {
-        "taken_in": [plain_memory(memory, hub) for memory in report.taken_in],
-        "written": report.written,
-        "archived": [plain_memory(memory, hub) for memory in report.archived],
-        "conflicts": [clash._asdict() for clash in report.clashes],
-        "refused": list(report.refused),
-        "notes": list(report.notes),
-    }
 
 
 def _show(call: Call, hub: HubMemory, report: SyncReport) -> None:
@@ -187,7 +177,7 @@ def _take_in(call: Call, name: str) -> None:
 
 def _show_conflicts(call: Call, args: Namespace, found: list[Clash]) -> None:
     if call.out.json:
-        call.out.value([clash._asdict() for clash in found])
+        call.out.value(found)
     elif found:
         call.out.table(
             ("conflict", "memory", "since", "in the store", "in the file"),
@@ -215,12 +205,13 @@ _SETTLE = Flags(
 def _settle(call: Call, args: Namespace) -> None:
     keep = args.keep or "both"
     clash = _SETTLE.run(call, args, keep=keep)
-    if call.out.json:
-        call.out.value({"settled": clash._asdict(), "keep": keep})
-    elif call.out.terminal:
-        call.out.line(f"Settled {clash.id}; kept: {keep}.", "green")
-    else:
-        call.out.row("settled", clash.id, keep)
+    call.out.done(
+        {"settled": clash, "keep": keep},
+        f"Settled {clash.id}; kept: {keep}.",
+        "settled",
+        clash.id,
+        keep,
+    )
 
 
 # compact
@@ -230,7 +221,7 @@ def _show_compacted(call: Call, args: Namespace, done: Compacted) -> None:
     if call.out.json:
         call.out.value(
             {
-                "merged": [_plain_merge(one, call.hub.name) for one in done.merged],
+                "merged": done.merged,
                 "change": done.change,
                 "dry_run": args.dry_run,
                 "notes": list(done.notes),
@@ -252,13 +243,6 @@ def _show_compacted(call: Call, args: Namespace, done: Compacted) -> None:
         call.out.note("There is nothing to merge.")
     for note in done.notes:
         call.out.note(note)
-
-
-def _plain_merge(one: Merged, hub: str) -> dict[str, Any]:
-    return {
-        "survivor": plain_memory(one.survivor, hub),
-        "sources": [plain_memory(memory, hub) for memory in one.sources],
-    }
 
 
 # A person waits for the first look at a folder; an agent's answer does not.
@@ -284,7 +268,7 @@ def _list(call: Call) -> None:
 
     found = described(call.hub)
     if call.out.json:
-        call.out.value([one._asdict() for one in found])
+        call.out.value(found)
         return
     rows = [(one.name, one.kind, one.where, one.problem or one.state) for one in found]
     if rows:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.api.hub import HubMemory
 from holdfast.edges.cli.bind import Flags, bound, flag
 from holdfast.edges.cli.command import Command, Namespace, Parser
-from holdfast.edges.cli.output import counted, plain_change, plain_entry, plain_memory, short
+from holdfast.edges.cli.output import counted, plain_entry, short
 
 if TYPE_CHECKING:
     from holdfast.domain.change import Change, Entry
@@ -46,7 +46,7 @@ def _history(call: Call, args: Namespace) -> None:
     touched = call.hub.touched([change.id for change in found])
     if call.out.json:
         plain = [
-            {**plain_change(change), "memories": [memory.number for memory in touched[change.id]]}
+            {**change._asdict(), "memories": [memory.number for memory in touched[change.id]]}
             for change in found
         ]
         call.out.value(plain)
@@ -87,7 +87,7 @@ def _why(change: Change) -> str:
 def _history_of_one(call: Call, reference: str) -> None:
     found = call.hub.history(reference)
     if call.out.json:
-        call.out.value([plain_entry(entry, call.hub.name) for entry in found])
+        call.out.value([plain_entry(entry) for entry in found])
         return
     headings = ("version", "when", "by", "action", "change set", "changed", "reason")
     rows = [
@@ -164,13 +164,7 @@ _UNDO = Flags(
 def _show_undone(call: Call, args: Namespace, done: Undone) -> None:
     if call.out.json:
         call.out.value(
-            {
-                "undone": plain_change(done.undone),
-                "change": plain_change(done.change),
-                "memories": [
-                    plain_memory(memory, call.hub_name_of(memory)) for memory in done.memories
-                ],
-            },
+            {"undone": done.undone, "change": done.change, "memories": done.memories},
             result="undone",
         )
         return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.api.hub import HubMemory
 from holdfast.edges.cli.bind import Flags, bound, flag, text_of
 from holdfast.edges.cli.command import Command, Namespace, Parser
-from holdfast.edges.cli.output import counted, plain_memory, short
+from holdfast.edges.cli.output import counted, short
 from holdfast.errors import AlreadyExists, InvalidInput
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _JOURNAL = Flags(
 
 def _show_journal(call: Call, args: Namespace, found: Days) -> None:
     if call.out.json:
-        plain = [_plain_day(day, call.hub.name) for day in found]
+        plain = [_plain_day(day) for day in found]
         call.out.value(plain, notes=found.notes)
         return
     for place, day in enumerate(found):
@@ -51,12 +51,12 @@ def _show_journal(call: Call, args: Namespace, found: Days) -> None:
         call.out.note(f"No journal entry for {args.when or 'today'}.")
 
 
-def _plain_day(day: Day, hub: str) -> dict[str, object]:
+def _plain_day(day: Day) -> dict[str, object]:
     entries = [
         {
             "text": entry.text,
             "time": entry.time or None,
-            "memory": plain_memory(entry.memory, hub) if entry.memory else None,
+            "memory": entry.memory,
         }
         for entry in day.entries
     ]
@@ -79,7 +79,7 @@ def _add(call: Call, args: Namespace) -> None:
     memory = _ADD.run(call, args, source="cli")
     name = (memory.source_path or "").partition("#")[0]
     if call.out.json:
-        call.out.value(plain_memory(memory, call.hub.name), result="noted")
+        call.out.value(memory, result="noted")
     elif call.out.terminal:
         where = f" in {name}" if name else ""
         call.out.parts(("Noted", "green"), (f" #{memory.number}", "bold cyan"), (where, ""))
@@ -106,7 +106,7 @@ def _consolidate(call: Call, args: Namespace) -> None:
     given = None if args.apply is None else call.read(args.apply, "a plan")
     done = call.hub.consolidate(given, dry_run=args.dry_run)
     if call.out.json:
-        call.out.value(_plain_consolidated(done, call.hub.name))
+        call.out.value(_plain_consolidated(done))
     elif args.dry_run:
         call.out.raw(done.plan.text)
         _refusals(call, done)
@@ -179,15 +179,12 @@ def _step_line(step: Step) -> str:
     return f"{where}{step.kind} {numbers}"
 
 
-def _plain_consolidated(done: Consolidated, hub: str) -> dict[str, Any]:
+def _plain_consolidated(done: Consolidated) -> dict[str, Any]:
     from holdfast.passes.consolidation.plan import plain_refused, plain_step, to_plain
 
     return {
         "plan": to_plain(done.plan),
-        "done": [
-            {"step": plain_step(one.step), "memory": plain_memory(one.memory, hub)}
-            for one in done.done
-        ],
+        "done": [{"step": plain_step(one.step), "memory": one.memory} for one in done.done],
         "refused": [plain_refused(one) for one in done.refused],
         "change": done.change,
         "skipped": done.skipped,

@@ -10,7 +10,7 @@ from holdfast.domain.clock import to_text
 from holdfast.domain.records import ROLES
 from holdfast.edges.cli.bind import Flags, bound, flag, joined, moment, text_of
 from holdfast.edges.cli.command import Command, Namespace, Parser
-from holdfast.edges.cli.output import counted, plain_memory
+from holdfast.edges.cli.output import counted
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def _plain_turn(turn: Turn, hub: str) -> dict[str, Any]:
-    return {"hub": hub, **turn._asdict(), "at": to_text(turn.at)}
+    return {"hub": hub, **turn._asdict()}
 
 
 def _show(call: Call, turns: Sequence[Turn]) -> None:
@@ -76,12 +76,8 @@ def _add(call: Call, args: Namespace) -> None:
     if not args.content:
         raise InvalidInput("Say what was said.", hint="Give it as words, or - to read it.")
     turn = _ADD.run(call, args, folder=None if call.server else os.getcwd())
-    if call.out.json:
-        call.out.value(_plain_turn(turn, call.hub.name), result="logged")
-    elif call.out.terminal:
-        call.out.line("Logged.", "green")
-    else:
-        call.out.row("logged", turn.id)
+    plain = _plain_turn(turn, call.hub.name)
+    call.out.done(plain, "Logged.", "logged", turn.id, result="logged")
 
 
 # log search
@@ -141,10 +137,8 @@ _ARCHIVE = Flags(
 def _show_archived(call: Call, args: Namespace, done: Archived) -> int:
     memory = done.memory
     if call.out.json:
-        plain = plain_memory(memory, call.hub.name) if memory else None
         word = "archived" if memory else "failed"
-        value = {"memory": plain, "path": done.path, "notes": list(done.notes)}
-        call.out.value(value, result=word)
+        call.out.value({"memory": memory, "path": done.path, "notes": done.notes}, result=word)
     elif memory and call.out.terminal:
         call.out.parts(("Archived", "green"), (f" #{memory.number}", "bold cyan"))
         if done.path:
@@ -193,7 +187,7 @@ _ASIDE = Flags(
 def _show_rules(call: Call, args: Namespace, rules: LogRules) -> None:
     until = None if rules.until is None else to_text(rules.until)
     if call.out.json:
-        call.out.value({**rules._asdict(), "until": until})
+        call.out.value(rules)
         return
     state = "paused" if rules.paused else "logging"
     if not call.out.terminal:
@@ -212,12 +206,8 @@ def _show_rules(call: Call, args: Namespace, rules: LogRules) -> None:
 
 
 def _show_size(call: Call, args: Namespace, size: LogSize) -> None:
-    times = {
-        name: None if at is None else to_text(at)
-        for name, at in (("oldest", size.oldest), ("newest", size.newest))
-    }
     if call.out.json:
-        call.out.value({**size._asdict(), **times})
+        call.out.value(size)
         return
     call.out.row("turns", str(size.turns))
     call.out.row("text", _amount(size.text_bytes))
@@ -266,7 +256,7 @@ def _forget(call: Call, args: Namespace) -> None:
             {
                 "total": done.total,
                 "turns": [_plain_turn(turn, call.hub.name) for turn in done.turns],
-                "memories": [plain_memory(one, call.hub.name) for one in done.memories],
+                "memories": done.memories,
             },
             result="preview" if done.dry_run else "forgotten",
         )

@@ -142,7 +142,7 @@ _FLUSH = Flags(
 
 def _show_flushed(call: Call, args: Namespace, done: Flushed) -> None:
     if call.out.json:
-        call.out.value({**done._asdict(), "noted": [one._asdict() for one in done.noted]})
+        call.out.value(done)
         return
     call.out.line(done.prompt)
     call.out.note(_summary(done))

@@ -20,11 +20,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from holdfast.api.memory import Holdfast
-    from holdfast.domain.change import Change, Entry, Receipt
+    from holdfast.domain.change import Entry
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Memory
-    from holdfast.domain.query import Hit, Recalled
-    from holdfast.domain.records import Turn
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 
@@ -97,14 +95,25 @@ class Out:
         self.stderr: TextIO = sys.stderr
         self.terminal = not json and self.stdout.isatty()
         self.zone: tzinfo | None = None
+        # The name of the hub that a memory is in; the call knows it.
+        self.hub_of: Callable[[Memory], str] = lambda memory: memory.hub_id
         self._console: Console | None = None
 
     # For programs
 
     def value(self, data: Any, **beside: Any) -> None:
         """The answer in the shape that REST has: `{"data": …}`, and beside it what is said about
-        it (`result`, `degraded`, `next_cursor`)."""
-        self.raw_json({"data": data, **beside})
+        it (`result`, `degraded`, `next_cursor`). A memory has the name of its hub in it."""
+        from holdfast.domain.clock import to_text
+        from holdfast.edges.to_json import to_json
+
+        self.raw_json(to_json({"data": data, **beside}, self.memory_to_json, to_text))
+
+    def memory_to_json(self, memory: Memory) -> dict[str, Any]:
+        """A memory with all its fields, and the name of its hub."""
+        from holdfast.edges.to_json import memory_to_json
+
+        return {"hub": self.hub_of(memory), **memory_to_json(memory)}
 
     def raw_json(self, plain: Any) -> None:
         """One JSON value as it is: schemas that go into another program."""
@@ -120,6 +129,15 @@ class Out:
         change = getattr(self.stdout, "reconfigure", None)
         if change is not None and not _speaks_utf8(self.stdout):
             change(encoding="utf-8")
+
+    def done(self, data: Any, sentence: str, *row: str, **beside: Any) -> None:
+        """What was done: as JSON, as a sentence on a terminal, as a line of fields in a pipe."""
+        if self.json:
+            self.value(data, **beside)
+        elif self.terminal:
+            self.line(sentence, "green")
+        else:
+            self.row(*row)
 
     def row(self, *fields: str) -> None:
         """One line of a pipe: fields between tabs."""
@@ -273,80 +291,20 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
-# Values as JSON
-
-
-def plain_memory(memory: Memory, hub: str) -> dict[str, Any]:
-    """A memory with all its fields, and the name of its hub."""
-    from holdfast.domain.records import memory_to_plain
-
-    return {"hub": hub, **memory_to_plain(memory), "owner_id": memory.owner_id}
-
-
-def plain_hit(hit: Hit, hub: str) -> dict[str, Any]:
-    return {
-        "memory": plain_memory(hit.memory, hub),
-        "passage": {**hit.passage._asdict(), "headings": list(hit.passage.headings)},
-        "score": hit.score,
-        "probability": hit.probability,
-        "why": list(hit.why),
-        "parts": hit.parts,
-        "turn": None if hit.turn is None else plain_turn(hit.turn),
-        "around": [plain_turn(turn) for turn in hit.around],
-    }
-
-
-def plain_turn(turn: Turn) -> dict[str, Any]:
-    return {**turn._asdict(), "at": _plain(turn.at)}
-
-
-def plain_recalled(found: Recalled, hub_of: Callable[[Memory], str]) -> dict[str, Any]:
-    return {
-        "data": [plain_hit(hit, hub_of(hit.memory)) for hit in found],
-        "confidence": found.confidence,
-        "degraded": list(found.degraded),
-        "filtered": found.filtered,
-        "left_out": [
-            {"memory": plain_memory(item.memory, hub_of(item.memory))}
-            | {"reason": item.reason, "score": item.score}
-            for item in found.left_out
-        ],
-    }
-
-
-def plain_change(change: Change) -> dict[str, Any]:
-    from holdfast.domain.clock import to_text
-
-    return {**change._asdict(), "at": to_text(change.at)}
-
-
-def plain_entry(entry: Entry, hub: str) -> dict[str, Any]:
-    from holdfast.domain.clock import to_text
+def plain_entry(entry: Entry) -> dict[str, Any]:
     from holdfast.domain.records import fields_to_plain
 
     return {
         "version": entry.revision.version,
-        "at": to_text(entry.revision.at),
-        "change": plain_change(entry.change),
+        "at": entry.revision.at,
+        "change": entry.change,
         "fields": fields_to_plain(entry.revision.fields),
-        "memory": plain_memory(entry.after, hub),
+        "memory": entry.after,
     }
-
-
-def plain_receipt(receipt: Receipt) -> dict[str, Any]:
-    from holdfast.domain.clock import to_text
-
-    return {**receipt._asdict(), "at": to_text(receipt.at)}
 
 
 def plain_hub(hub: Hub, *, used: str) -> dict[str, Any]:
-    from holdfast.domain.clock import to_text
-
-    return {
-        **hub._asdict(),
-        "created_at": to_text(hub.created_at),
-        "used": hub.name == used,
-    }
+    return {**hub._asdict(), "used": hub.name == used}
 
 
 def named(memories: Sequence[Memory]) -> str:

@@ -64,21 +64,24 @@ _REMOVE_MEMBER = Flags(People.remove_member, omit=("hub",), actor=_WHO, team=_TE
 
 def _member_remove(call: Call, args: Namespace) -> None:
     _REMOVE_MEMBER.run(call, args, **_hub(call, args))
-    if call.out.json:
-        call.out.value({"actor": args.actor}, result="removed")
-    elif call.out.terminal:
-        call.out.line(f"{args.actor} is no member any more.", "green")
-    else:
-        call.out.row("removed", args.actor)
+    call.out.done(
+        {"actor": args.actor},
+        f"{args.actor} is no member any more.",
+        "removed",
+        args.actor,
+        result="removed",
+    )
 
 
 def _show(call: Call, word: str, member: Member) -> None:
-    if call.out.json:
-        call.out.value(_plain(member), result=word)
-    elif call.out.terminal:
-        call.out.line(f"{member.actor} is {member.role} now.", "green")
-    else:
-        call.out.row(word, member.actor, member.role)
+    call.out.done(
+        _plain(member),
+        f"{member.actor} is {member.role} now.",
+        word,
+        member.actor,
+        member.role,
+        result=word,
+    )
 
 
 def _plain(member: Member) -> dict[str, Any]:
@@ -155,13 +158,15 @@ def _show_group(word: str) -> Callable[[Call, Namespace, Any], None]:
     """Says what was done with a team or an organisation."""
 
     def show(call: Call, args: Namespace, group: Org | Team) -> None:
-        if call.out.json:
-            call.out.value({"id": group.id, "name": group.name}, result=word)
-        elif call.out.terminal:
-            kind = "Team" if isinstance(group, Team) else "Organisation"
-            call.out.line(f"{kind} {group.name} {word}.", "green")
-        else:
-            call.out.row(word, group.name, group.id)
+        kind = "Team" if isinstance(group, Team) else "Organisation"
+        call.out.done(
+            {"id": group.id, "name": group.name},
+            f"{kind} {group.name} {word}.",
+            word,
+            group.name,
+            group.id,
+            result=word,
+        )
 
     return show
 

@@ -221,7 +221,7 @@ def _push(call: Call, args: Namespace) -> None:
         call.confirm(f"Take in {len(files)} files?")
     results = _push_single(call, args, named)
     if call.out.json and not named.folders:
-        values = [plain_result(result, call.hub.name) for result in results]
+        values = [plain_result(result) for result in results]
         if len(args.things) <= 1 and values:
             call.out.value(**values[0])
         else:

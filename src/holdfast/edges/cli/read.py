@@ -50,9 +50,7 @@ def _recall(call: Call, args: Namespace) -> None:
     explain = args.explain or call.out.terminal
     found = _RECALL.run(call, args, zone=call.out.zone, explain=explain)
     if call.out.json:
-        from holdfast.edges.cli.output import plain_recalled
-
-        call.out.value(**plain_recalled(found, call.hub_name_of), query=query)
+        call.out.value(list(found), **_about(found), query=query)
         return
     call.out.degraded(found.degraded)
     if not found:
@@ -62,6 +60,12 @@ def _recall(call: Call, args: Namespace) -> None:
     _show_hits(call, found, explain=args.explain)
     if args.explain:
         _note_left_out(call, found)
+
+
+def _about(found: Recalled) -> dict[str, Any]:
+    """What is to be known about an answer, for JSON."""
+    names = ("confidence", "degraded", "filtered", "left_out")
+    return {name: getattr(found, name) for name in names}
 
 
 def _note_nothing(call: Call, found: Recalled, query: str, *, explain: bool) -> None:
@@ -169,9 +173,7 @@ def _get(call: Call, args: Namespace) -> None:
     else:
         memory = call.hub.access(args.reference)
     if call.out.json:
-        from holdfast.edges.cli.output import plain_memory
-
-        call.out.value(plain_memory(memory, call.hub_name_of(memory)))
+        call.out.value(memory)
     elif args.content:
         call.out.raw(f"{memory.content}\n")
     else:
@@ -271,10 +273,7 @@ def _list(call: Call, args: Namespace) -> None:
             raise InvalidInput(f"There is no page {args.page}.", hint="Ask for an earlier one.")
         page = call.hub.list(**wanted, limit=limit, cursor=page.cursor)
     if call.out.json:
-        from holdfast.edges.cli.output import plain_memory
-
-        memories = [plain_memory(memory, call.hub.name) for memory in page]
-        call.out.value(memories, next_cursor=page.cursor)
+        call.out.value(page, next_cursor=page.cursor)
         return
     _show_list(call, page)
     if not page:
@@ -359,9 +358,7 @@ def _related_options(parser: Parser) -> None:
 def _related(call: Call, args: Namespace) -> None:
     found = _RELATED.run(call, args)
     if call.out.json:
-        from holdfast.edges.cli.output import plain_recalled
-
-        call.out.value(**plain_recalled(found, call.hub_name_of))
+        call.out.value(list(found), **_about(found))
         return
     call.out.degraded(found.degraded)
     if not found:
@@ -399,10 +396,7 @@ def _timeline(call: Call, args: Namespace) -> None:
     found = call.hub.list(**window, category=args.category, order="happened", limit=limit)
     happened = found[::-1]
     if call.out.json:
-        from holdfast.edges.cli.output import plain_memory
-
-        memories = [plain_memory(memory, call.hub.name) for memory in happened]
-        call.out.value(memories, **window)
+        call.out.value(happened, **window)
         return
     if not happened:
         call.out.note("Nothing happened or was learnt then.")

@@ -10,7 +10,7 @@ from holdfast.domain.clock import to_text
 from holdfast.domain.review import KINDS
 from holdfast.edges.cli.bind import Flags, bound, flag
 from holdfast.edges.cli.command import Command, Namespace, Parser
-from holdfast.edges.cli.output import counted, plain_memory, short
+from holdfast.edges.cli.output import counted, short
 from holdfast.errors import HoldfastError, InvalidInput, NotFound, with_command
 from holdfast.text.clean import printable
 
@@ -59,7 +59,7 @@ def _review(call: Call, args: Namespace) -> None:
     if args.references:
         found = [_named(found, call.hub.get(one)) for one in args.references]
     if call.out.json:
-        call.out.value([_plain(item, call.hub.name) for item in found])
+        call.out.value(found)
     elif not found:
         call.out.note("Nothing waits for review.")
     elif not call.out.terminal:
@@ -91,8 +91,7 @@ def _decide(call: Call, args: Namespace) -> None:
     done = call.hub.approve(**given) if args.approve else call.hub.reject(**given)
     result = "approved" if args.approve else "rejected"
     if call.out.json:
-        plain = [plain_memory(memory, call.hub.name) for memory in done]
-        call.out.value(plain, result=result)
+        call.out.value(done, result=result)
     elif not call.out.terminal:
         for memory in done:
             call.out.row(result, f"#{memory.number}", memory.id)
@@ -103,16 +102,6 @@ def _decide(call: Call, args: Namespace) -> None:
 
 
 # Showing
-
-
-def _plain(item: Item, hub: str) -> dict[str, Any]:
-    return {
-        "memory": plain_memory(item.memory, hub),
-        "kind": item.kind,
-        "why": item.why,
-        "about": None if item.about is None else plain_memory(item.about, hub),
-        "expires_at": to_text(item.expires_at),
-    }
 
 
 def _row(call: Call, item: Item) -> tuple[str, ...]:

@@ -124,7 +124,7 @@ def _index(call: Call, args: Namespace) -> None:
         made = list(index_store(url, hub=args.name, memory=args.memory))
         none = "No hub is large enough, or all that are have their index."
     if call.out.json:
-        call.out.value([one._asdict() for one in made])
+        call.out.value(made)
         return
     if not made:
         call.out.note(none)

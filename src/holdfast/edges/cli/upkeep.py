@@ -6,12 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.api.hub import HubMemory
-from holdfast.domain.clock import to_text
 from holdfast.edges.cli import command
 from holdfast.edges.cli.bind import Flags, bound, flag
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.doctor import embedding_model
-from holdfast.edges.cli.output import counted, plain_memory
+from holdfast.edges.cli.output import counted
 from holdfast.errors import EmbedderError, InvalidInput
 
 if TYPE_CHECKING:
@@ -38,17 +37,7 @@ def _lifecycle(call: Call, args: Namespace) -> None:
     call.upkeep = False
     moves = _LIFECYCLE.run(call, args)
     if call.out.json:
-        call.out.value(
-            {
-                "dry_run": args.dry_run,
-                "change": moves.change,
-                "moves": [
-                    {"memory": plain_memory(move.memory, call.hub.name)}
-                    | {"to": move.to, "reason": move.reason}
-                    for move in moves
-                ],
-            }
-        )
+        call.out.value({"dry_run": args.dry_run, "change": moves.change, "moves": moves})
         return
     rows = [(f"#{move.memory.number}", move.to, move.reason, move.memory.title) for move in moves]
     if rows:
@@ -66,11 +55,8 @@ _TIMES = {"oldest": "oldest", "newest": "newest", "lifecycle_at": "last lifecycl
 
 
 def _show_stats(call: Call, args: Namespace, found: Statistics) -> None:
-    plain = found._asdict() | {
-        name: None if (at := getattr(found, name)) is None else to_text(at) for name in _TIMES
-    }
     if call.out.json:
-        call.out.value(plain)
+        call.out.value(found)
         return
     rows = []
     for name, value in found._asdict().items():
@@ -91,14 +77,13 @@ def _embed(call: Call, args: Namespace) -> None:
         raise EmbedderError("There is no embedding model.", hint=embedding_model(call)["note"])
     with call.out.progress("embed") as step:
         made = call.local.embed_missing(step)
-    if call.out.json:
-        call.out.value({"model": embedder.identity, "passages": made})
-    elif call.out.terminal:
-        call.out.line(
-            f"Made the vectors of {counted(made, 'passage')} with {embedder.identity}.", "green"
-        )
-    else:
-        call.out.row("embedded", str(made), embedder.identity)
+    call.out.done(
+        {"model": embedder.identity, "passages": made},
+        f"Made the vectors of {counted(made, 'passage')} with {embedder.identity}.",
+        "embedded",
+        str(made),
+        embedder.identity,
+    )
 
 
 _HEADINGS = ("hub", "day", "pass", "model", "requests", "failed", "tokens in", "tokens out")

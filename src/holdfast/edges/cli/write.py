@@ -11,7 +11,7 @@ from holdfast.api.hub import HubMemory
 from holdfast.edges.cli import command
 from holdfast.edges.cli.bind import Flags, after, flag, text_of
 from holdfast.edges.cli.command import Command, Namespace, Parser
-from holdfast.edges.cli.output import counted, named, plain_memory, plain_receipt, short
+from holdfast.edges.cli.output import counted, named, short
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _remember(call: Call, args: Namespace) -> None:
         content = _content(call, args.content)
         results = call.hub.remember_many([{"content": content, **shared}])
     if call.out.json:
-        values = [plain_result(result, call.hub_name_of(result.memory)) for result in results]
+        values = [plain_result(result) for result in results]
         if args.file:
             call.out.value(values)
         else:
@@ -101,19 +101,15 @@ def _outcome(result: Remembered) -> str:
     return type(result).__name__.lower()
 
 
-def plain_result(result: Remembered, hub: str) -> dict[str, Any]:
-    value: dict[str, Any] = {
-        "data": plain_memory(result.memory, hub),
+def plain_result(result: Remembered) -> dict[str, Any]:
+    """A result as JSON has it: only what there is."""
+    parts = {name: getattr(result, name, None) for name in ("previous", "close_to", "reason")}
+    return {
+        "data": result.memory,
         "result": _outcome(result),
         "change": getattr(result, "change", None),
+        **{name: one for name, one in parts.items() if one is not None},
     }
-    if (previous := getattr(result, "previous", None)) is not None:
-        value["previous"] = plain_memory(previous, hub)
-    if (close := getattr(result, "close_to", None)) is not None:
-        value["close_to"] = plain_memory(close, hub)
-    if (reason := getattr(result, "reason", None)) is not None:
-        value["reason"] = reason
-    return value
 
 
 def show_result(call: Call, result: Remembered) -> None:
@@ -240,8 +236,7 @@ def _show_changed(call: Call, word: str, memories: list[Memory], began: datetime
     """What was done since `began`; what is older was not changed by it."""
     unchanged = [memory.number for memory in memories if memory.updated_at < began]
     if call.out.json:
-        plain = [plain_memory(memory, call.hub.name) for memory in memories]
-        call.out.value(plain, result=word, unchanged=unchanged)
+        call.out.value(memories, result=word, unchanged=unchanged)
         return
     for memory in memories:
         if not call.out.terminal:
@@ -296,7 +291,7 @@ def _purge(call: Call, args: Namespace) -> None:
             call.confirm(f"Remove {which} and the whole history, for good?")
         receipts = _PURGE.run(call, args)
     if call.out.json:
-        call.out.value([plain_receipt(one) for one in receipts], result="purged")
+        call.out.value(receipts, result="purged")
         return
     for receipt in receipts:
         if call.out.terminal:
