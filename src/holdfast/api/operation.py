@@ -1,9 +1,13 @@
-"""Declares the operations of a hub.
+"""Declares the operations of a hub, and describes their parameters.
 
 Each public method of `HubMemory` is decorated with `reads` or `writes`. The declaration says which
 permission the caller needs, whether the operation is retried after the store was lost, which files
 are updated after it, how long a server lets it run, and whether it works through a server. Every
 layer reads the declaration; no other list of method names exists.
+
+The name of a parameter means the same in every operation, so it is described once, in `PARAMETERS`.
+The command line reads its help and its completions from there, and REST the descriptions of its
+fields.
 """
 
 from __future__ import annotations
@@ -13,10 +17,23 @@ from enum import Flag, auto
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast
 
+from holdfast.domain.memory import (
+    BOUNDARIES,
+    CATEGORIES,
+    CONTENT_TYPES,
+    KINDS,
+    LAYERS,
+    SOURCES,
+    STABILITIES,
+    STATES,
+    TRUSTS,
+)
+from holdfast.domain.query import ORDERS
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
     from holdfast.domain.access import Act
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -190,3 +207,84 @@ def _is_stream(method: Callable[..., Any]) -> bool:
 
 def _is_page(method: Callable[..., Any]) -> bool:
     return method.__annotations__.get("return") == "Page"
+
+
+class Parameter(NamedTuple):
+    """The description of a parameter. `values` are offered; the engine checks what is given."""
+
+    about: str = ""
+    values: tuple[str, ...] = ()
+
+    @property
+    def described(self) -> str:
+        """The description; without one, the values."""
+        return self.about or ", ".join(self.values)
+
+
+PARAMETERS: Mapping[str, Parameter] = {
+    # A memory
+    "reference": Parameter("the memory: its number (12), its id (mem_…) or its key"),
+    "references": Parameter("the memory: its number (12), its id (mem_…) or its key"),
+    "title": Parameter("instead of one taken from the content"),
+    "summary": Parameter("instead of one taken from the content"),
+    "content_type": Parameter(values=CONTENT_TYPES),
+    "key": Parameter("a name of its own; the same key updates"),
+    "category": Parameter("for example preference or fact", CATEGORIES),
+    "tags": Parameter("a tag"),
+    "kind": Parameter(values=KINDS),
+    "stability": Parameter(values=STABILITIES),
+    "boundary": Parameter(values=BOUNDARIES),
+    "layer": Parameter(values=LAYERS),
+    "state": Parameter(values=(*STATES, "all")),
+    "session": Parameter("the conversation it is from"),
+    "speaker": Parameter("who said it"),
+    "occurred_at": Parameter("when it happened"),
+    "occurred_until": Parameter("when it was over"),
+    "valid_from": Parameter("when it begins to hold"),
+    "valid_until": Parameter("when it ceases to hold"),
+    "expires_at": Parameter("when it is archived"),
+    "ttl": Parameter("archive it after this long"),
+    "metadata": Parameter("an object with whatever you need"),
+    "pinned": Parameter("keep it from ageing"),
+    "trust": Parameter("who said it: " + ", ".join(TRUSTS), TRUSTS),
+    "source": Parameter("where it came in", SOURCES),
+    "source_path": Parameter("where it comes from"),
+    "source_agent": Parameter("the agent that it comes from"),
+    "assisted_by_agent": Parameter("the agent that helped to write it"),
+    "supersedes": Parameter("the memory whose place it takes"),
+    "parent": Parameter("the memory that it is a part of"),
+    "origin": Parameter("where in a conversation it was taken from"),
+    "fetch": Parameter("whether the page behind a link is fetched"),
+    "expected_version": Parameter("refuse if it moved on"),
+    # Which memories, and how many
+    "query": Parameter("the question"),
+    "where": Parameter("on metadata and fields, such as 'priority >= 3 and team = core'"),
+    "since": Parameter("not before"),
+    "until": Parameter("not after; a day counts to its end"),
+    "as_of": Parameter("as things stood then"),
+    "include_archived": Parameter("archived memories too"),
+    "forgotten": Parameter("what was forgotten"),
+    "quarantined": Parameter("what waits for review"),
+    "order": Parameter(values=ORDERS),
+    "limit": Parameter("how many"),
+    "cursor": Parameter("go on where the last page ended"),
+    # How they are found
+    "explain": Parameter("say why each hit ranked"),
+    "meaning": Parameter("match words and meaning; without it words only"),
+    "turns": Parameter("find turns of the conversation log too"),
+    "around": Parameter("with N turns before and after a turn"),
+    "plain": Parameter("no character of the query is an operator"),
+    "project": Parameter("a folder or a name; what belongs to it ranks a little higher"),
+    "now": Parameter("the moment of the question"),
+    "zone": Parameter("the time zone of the question"),
+    # Changes
+    "reason": Parameter("why; kept in the history"),
+    "dry_run": Parameter("only say what would happen"),
+    "force": Parameter("also over later changes"),
+    "every": Parameter("all of them"),
+    "note": Parameter("why"),
+    # The conversation log
+    "at": Parameter("when it was"),
+    "days": Parameter("how many days"),
+    "new": Parameter("its new name"),
+}

@@ -10,8 +10,7 @@ import pytest
 
 from holdfast.api.arguments import MemoryFields
 from holdfast.api.hub import HubMemory
-from holdfast.api.operation import FILES_ARE_LOCAL, operations_of, reads, writes
-from holdfast.api.parameters import PARAMETERS
+from holdfast.api.operation import FILES_ARE_LOCAL, PARAMETERS, operations_of, reads, writes
 from holdfast.api.people import People
 from holdfast.api.wire import arguments_of as resolved_arguments
 from holdfast.edges.cli.bind import Flags, arguments_of, bound, flag, joined, kind_of

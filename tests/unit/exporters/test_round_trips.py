@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from holdfast import Holdfast, HubMemory
 from holdfast.domain.memory import Memory
 from holdfast.errors import InvalidInput
-from holdfast.exporters import FORMATS, exported, exporter_named
-from holdfast.exporters.formats import note
+from holdfast.exporters import FORMATS, exported, exporter_named, note
 from holdfast.importers import importer_named
 from holdfast.importers.record import IMPORTED, Record
 from holdfast.testing import open_for_tests

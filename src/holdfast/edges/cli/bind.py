@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from holdfast.api.operation import Operation, operation_of
-from holdfast.api.parameters import PARAMETERS, Parameter
+from holdfast.api.operation import PARAMETERS, Operation, Parameter, operation_of
 from holdfast.edges.cli.command import WHEN, Command, Namespace, Parser, span, whole
 from holdfast.errors import InvalidInput
 

@@ -178,7 +178,7 @@ class ForkServer:
         except OSError:
             return
         with connection:
-            if len(self._children) >= _CHILDREN_MAX or _user_of(connection) != os.getuid():
+            if len(self._children) >= _CHILDREN_MAX or _peer_of(connection)[1] != os.getuid():
                 return
             self._asked_at = time.monotonic()
             child = os.fork()
@@ -208,7 +208,7 @@ class ForkServer:
             connection.setblocking(True)
             connection.settimeout(_REQUEST_S)
             request = _read(connection)
-            client = _process_of(connection)
+            client = _peer_of(connection)[0]
             self._refuse_other(request, client)
             _limit_as(client)
             connection.sendall(str(os.getpid()).encode())
@@ -388,15 +388,11 @@ def _limit_as(process: int) -> None:
                 resource.setrlimit(kind, wanted)
 
 
-def _process_of(connection: socket.socket) -> int:
+def _peer_of(connection: socket.socket) -> tuple[int, int]:
+    """The process and the user at the other end. The folder of the socket lets nobody else in but
+    the superuser."""
     about = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-    return int.from_bytes(about[:4], sys.byteorder)
-
-
-def _user_of(connection: socket.socket) -> int:
-    """Who is at the other end. The folder of the socket lets nobody else in but the superuser."""
-    about = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-    return int.from_bytes(about[4:8], sys.byteorder)
+    return int.from_bytes(about[:4], sys.byteorder), int.from_bytes(about[4:8], sys.byteorder)
 
 
 def _at_start(environ: dict[str, str]) -> dict[str, str]:

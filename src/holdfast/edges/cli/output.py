@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.domain.change import Entry
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Memory
+    from holdfast.edges.cli.call import Call
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 
@@ -319,3 +320,71 @@ def print_store_notes(memory: Holdfast, command: str, *, quiet: bool) -> None:
     for note in memory.core.store.notes():
         sys.stderr.write(f"holdfast {command}: {note}\n")
     sys.stderr.flush()
+
+
+# Notes on words that were probably mistyped. A category may be any word, and any text may contain a
+# colon: neither is an error.
+
+# A hub may have thousands of categories; a note names a few.
+_NAMED_MAX = 8
+
+
+def note_filters(call: Call, query: str) -> None:
+    """Says which filter was meant by one that is mistyped, and was searched as text."""
+    if ":" not in query or call.out.json:
+        return
+    from holdfast.edges.cli.command import nearest
+    from holdfast.recall.analyse import FIELDS
+
+    for word in dict.fromkeys(re.findall(r"(?<!\S)-?([A-Za-z_]+):(?=[\w\"])", query)):
+        near = "" if word in FIELDS else nearest(word, FIELDS)
+        if near:
+            call.out.note(
+                f"`{word}:` is no filter, and was searched as text. Did you mean `{near}:`?"
+            )
+
+
+def note_absent_category(call: Call, category: str | None, query: str = "") -> None:
+    """For an answer without any memory: says that none has this category, and which there are."""
+    asked = [category] if category else re.findall(r"(?<!\S)category:(\w+)", query)
+    if not asked or call.out.json:
+        return
+    from holdfast.domain.memory import CATEGORIES
+    from holdfast.edges.cli.command import nearest
+
+    there = call.hub.statistics().by_category
+    for one in asked:
+        if one.lower() in there:
+            continue
+        known = sorted(there, key=lambda name: -there[name])
+        near = nearest(one.lower(), [*known, *CATEGORIES])
+        guess = f" Did you mean `{near}`?" if near else ""
+        named = ", ".join(known[:_NAMED_MAX]) + (", …" if len(known) > _NAMED_MAX else "")
+        call.out.note(
+            f"No memory here has the category `{one}`.{guess}"
+            + (f" There are: {named}." if named and not guess else "")
+        )
+
+
+def note_new_category(call: Call, memory: Memory) -> None:
+    """Says that a memory is the first of its category, where that was given and is not one of the
+    usual ones."""
+    from holdfast.domain.memory import CATEGORIES
+    from holdfast.edges.cli.command import nearest
+
+    category = memory.category
+    if category in CATEGORIES or call.out.json:
+        return
+    there = call.hub.statistics().by_category
+    if there.get(category, 0) > 1:
+        return
+    near = nearest(category, [*(name for name in there if name != category), *CATEGORIES])
+    if near:
+        call.out.note(
+            f"`{category}` is a new category. If you meant `{near}`:"
+            f" `holdfast update {memory.number} --category {near}`."
+        )
+    else:
+        call.out.note(
+            f"`{category}` is a new category; the usual ones are {', '.join(CATEGORIES)}."
+        )

@@ -8,7 +8,7 @@ from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import SOURCES, TURN
 from holdfast.edges.cli.bind import Flags, flag, joined
 from holdfast.edges.cli.command import Command, Namespace, Parser, whole
-from holdfast.edges.cli.output import short, times
+from holdfast.edges.cli.output import note_absent_category, note_filters, short, times
 from holdfast.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def _recall(call: Call, args: Namespace) -> None:
     call.out.degraded(found.degraded)
     if not found:
         _note_nothing(call, found, query, explain=args.explain)
-        _note_absent_category(call, args.category, query)
-    _note_filters(call, query)
+        note_absent_category(call, args.category, query)
+    note_filters(call, query)
     _show_hits(call, found, explain=args.explain)
     if args.explain:
         _note_left_out(call, found)
@@ -94,20 +94,6 @@ def _note_left_out(call: Call, found: Recalled) -> None:
         call.out.note(f"Left out {name} ({item.score:.2f}) {title}: {item.reason}.")
     if more := found.left_out[_LEFT_OUT:]:
         call.out.note(f"Left out {len(more)} more; --json names them all.")
-
-
-def _note_filters(call: Call, query: str) -> None:
-    if ":" in query:
-        from holdfast.edges.cli.mistyped import note_filters
-
-        note_filters(call, query)
-
-
-def _note_absent_category(call: Call, category: str | None, query: str = "") -> None:
-    if category or "category:" in query:
-        from holdfast.edges.cli.mistyped import note_absent_category
-
-        note_absent_category(call, category, query)
 
 
 def _show_hits(call: Call, found: Recalled, *, explain: bool) -> None:
@@ -279,7 +265,7 @@ def _list(call: Call, args: Namespace) -> None:
     if not page:
         call.out.note("Nothing here.")
         call.note_own_hub()
-        _note_absent_category(call, args.category)
+        note_absent_category(call, args.category)
     if page.cursor is not None:
         call.out.note(f"There is more: add --page {args.page + 1}")
 
@@ -296,7 +282,7 @@ def _list_everything(call: Call, wanted: dict[str, Any], cursor: str | None) -> 
         if not shown:
             call.out.note("Nothing here.")
             call.note_own_hub()
-            _note_absent_category(call, wanted.get("category"))
+            note_absent_category(call, wanted.get("category"))
         if cursor is None:
             return
 

@@ -202,7 +202,7 @@ def tear_down_at(call: Call, args: Namespace, place: Place) -> int:
 def _plugin(call: Call, args: Namespace, place: Place, *, out: bool) -> int:
     """Writes the plugin folder of Claude Code, or takes it away."""
     import holdfast
-    from holdfast.edges.clients import plugin_folder
+    from holdfast.edges.clients import install_hooks
 
     client = find(args.client or "claude-code")
     if client.name != "claude-code" or args.all or args.file:
@@ -211,9 +211,9 @@ def _plugin(call: Call, args: Namespace, place: Place, *, out: bool) -> int:
             hint="holdfast setup claude-code --plugin FOLDER",
         )
     folder = os.path.abspath(os.path.expanduser(args.plugin))
-    plugin_folder.refuse_foreign(folder)
+    install_hooks.refuse_foreign(folder)
     server = [] if out else _line(args, client)
-    files = plugin_folder.plugin_files(
+    files = install_hooks.plugin_files(
         folder,
         place,
         hook=install_hooks.command_of(sys.executable, args.home),
@@ -226,11 +226,11 @@ def _plugin(call: Call, args: Namespace, place: Place, *, out: bool) -> int:
         now = SystemClock().now()
         done = [work(client, file, now=now, dry_run=args.dry_run) for file in files]
         if out and not args.dry_run:
-            plugin_folder.remove_empty(folder, files)
+            install_hooks.remove_empty(folder, files)
             settings_file.remove_made(call.home, paths)
     output.plugin(call, args, folder, done)
     if not out:
-        call.out.note(plugin_folder.how_to_use(folder))
+        call.out.note(install_hooks.how_to_use(folder))
     return 0
 
 

@@ -1,12 +1,17 @@
 """Output of setup and teardown: the list of clients, an entry to paste, the difference that a run
-would make to a file, and what was done."""
+would make to a file, what was done, and whether it works: a hook is called as the client calls
+it, and the client's own program is asked whether it reaches the server."""
 
 from __future__ import annotations
 
 import json
 import os
 import shlex
+import shutil
+import subprocess
+import sys
 import textwrap
+import time
 from collections.abc import Sequence
 from difflib import unified_diff
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +21,7 @@ from holdfast.edges.cli.output import counted
 from holdfast.edges.clients import install_hooks as hooks_of_clients
 from holdfast.edges.clients import json_text, settings_file
 from holdfast.edges.clients.clients import CLIENTS, Client, Scope
+from holdfast.edges.clients.install_hooks import command_of
 from holdfast.edges.clients.install_server import Found, Outcome, look, rendered
 from holdfast.edges.clients.jsonc import Malformed
 from holdfast.edges.clients.program import Place
@@ -246,8 +252,6 @@ def plugin(call: Call, args: Namespace, folder: str, done: Sequence[Outcome]) ->
 def proofs(call: Call, args: Namespace, place: Place, chosen: Sequence[Client]) -> None:
     """A round trip: what a hook takes to answer, and whether the client's own program connects to
     the server, where it says so."""
-    from holdfast.edges.clients.verify import connected, hook_ms
-
     took = hook_ms(args.home)
     for client in chosen:
         if not hooks_of_clients.files_of(client, place, ["python"]):
@@ -378,3 +382,59 @@ def _only_in(value: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
         elif item != there:
             found[key] = item
     return found
+
+
+# The slowest program takes four seconds to start.
+_PROGRAM_S = 20
+_HOOK_S = 5
+# How each program lists its servers, and the words by which it says that ours answers.
+_LISTS = {
+    "claude-code": (("mcp", "list"), "Connected"),
+    "codex": (("mcp", "list"), ""),
+    "gemini": (("mcp", "list"), "Connected"),
+    "opencode": (("mcp", "list"), "connected"),
+}
+
+
+def hook_ms(home: str | None) -> float | None:
+    """What a hook takes, once the process that answers it runs; None where it does not answer."""
+    words = [*command_of(sys.executable, None)[:4], "ping"]
+    words += ["--home", home] if home else []
+    took = None
+    # The first one may start the process that answers the second.
+    for _ in range(2):
+        begun = time.perf_counter()
+        try:
+            ran = subprocess.run(words, input=b"{}", capture_output=True, timeout=_HOOK_S)
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        if ran.stdout != b"pong":
+            return None
+        took = (time.perf_counter() - begun) * 1_000
+    return took
+
+
+def connected(client: Client, place: Place, name: str) -> str:
+    """`connected, `, where the client's program says so; else what it says, or nothing."""
+    if client.name not in _LISTS:
+        return ""
+    words, mark = _LISTS[client.name]
+    program = shutil.which(client.programs[0], path=place.environ.get("PATH", ""))
+    if program is None:
+        return ""
+    try:
+        ran = subprocess.run(
+            [program, *words],
+            cwd=place.folder if os.path.isdir(place.folder) else None,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=_PROGRAM_S,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return "its program did not answer; "
+    lines = [line for line in (ran.stdout + ran.stderr).splitlines() if name in line]
+    if not lines:
+        return "its program does not list the server; "
+    return "connected, " if mark in lines[0] else "its program lists the server, not connected; "

@@ -11,7 +11,7 @@ from holdfast.api.hub import HubMemory
 from holdfast.edges.cli import command
 from holdfast.edges.cli.bind import Flags, after, flag, text_of
 from holdfast.edges.cli.command import Command, Namespace, Parser
-from holdfast.edges.cli.output import counted, named, short
+from holdfast.edges.cli.output import counted, named, note_new_category, short
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -62,8 +62,6 @@ def _remember(call: Call, args: Namespace) -> None:
         for result in results:
             show_result(call, result)
         if args.category and results:
-            from holdfast.edges.cli.mistyped import note_new_category
-
             note_new_category(call, results[-1].memory)
     call.embed_left()
 

@@ -12,8 +12,7 @@ from typing import Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
-from holdfast.api.operation import operation_of
-from holdfast.api.parameters import PARAMETERS
+from holdfast.api.operation import PARAMETERS, operation_of
 from holdfast.api.wire import OMITTED, REQUIRED, arguments_of
 from holdfast.domain.memory import Origin
 
