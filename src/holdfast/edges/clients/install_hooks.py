@@ -2,9 +2,10 @@
 put in and taken out, with everything else to the letter as it was.
 
 A client has lists of hooks in a JSON file, to which ours are added, or takes a file that is ours
-alone. As with entries of servers (`install_server`), each edit is tried in memory first. Claude Code
-can also take Holdfast as a plugin: a folder with a manifest, the hooks, the MCP server and the
-command `/memory`, which is a marketplace of this one plugin as well.
+alone. As with entries of servers (`install_server`), each edit is tried in memory first.
+
+Claude Code can also take Holdfast as a plugin: a folder with a manifest, the hooks, the MCP server
+and the command `/memory`, which is a marketplace of this one plugin as well.
 """
 
 from __future__ import annotations
