@@ -47,10 +47,10 @@ _STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
         "… and a new fact can take the place of an old one.",
         ("remember", "Ada switched to spaces in Python", "--supersedes", "1"),
     ),
-    ("Now the answer is the new one.", ("recall", "tabs or spaces?", "--limit", "1")),
+    ("Now the answer is the new one.", ("recall", "how does Ada indent Python?", "--limit", "1")),
     (
         "The past is still there: the same question, as of a moment ago.",
-        ("recall", "tabs or spaces?", "--limit", "1", "--as-of", "{moment}"),
+        ("recall", "how does Ada indent Python?", "--limit", "1", "--as-of", "{moment}"),
     ),
     ("Every version is kept, with what changed.", ("diff", "staging")),
     ("Forget something …", ("forget", "staging", "--reason", "demo")),
