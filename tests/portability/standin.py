@@ -14,6 +14,7 @@ import importlib
 import json
 import os
 import selectors
+import shutil
 import stat
 import sys
 import types
@@ -66,6 +67,9 @@ def become(platform: str) -> None:
     if platform == "win32":
         os.supports_dir_fd, os.supports_fd = set(), set()
         sys.modules["msvcrt"] = _msvcrt()
+        # From Python 3.12 on, `which` asks Windows whether to look into the working folder.
+        which_asks = types.SimpleNamespace(NeedCurrentDirectoryForExePath=lambda program: False)
+        shutil._winapi = which_asks  # type: ignore[attr-defined]
         for name in ("replace", "rename", "unlink", "remove"):
             setattr(os, name, _refusing_open_files(getattr(os, name)))
         selectors.EpollSelector.register = _sockets_only(  # type: ignore[method-assign]

@@ -17,7 +17,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the stand-in is
 @pytest.mark.parametrize("platform", ["win32", "darwin"])
 def test_a_first_day_of_commands(platform: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.portability.standin", platform, str(tmp_path)]
-    environ = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT)}
+    paths = os.pathsep.join((str(ROOT), str(ROOT / "src")))
+    environ = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "PYTHONPATH": paths}
     done = subprocess.run(
         command, cwd=tmp_path, env=environ, capture_output=True, encoding="utf-8", timeout=120
     )
