@@ -70,6 +70,8 @@ def become(platform: str) -> None:
         # From Python 3.12 on, `which` asks Windows whether to look into the working folder.
         which_asks = types.SimpleNamespace(NeedCurrentDirectoryForExePath=lambda program: False)
         shutil._winapi = which_asks  # type: ignore[attr-defined]
+        # `rmtree` goes by paths there, not by handles of folders.
+        shutil._use_fd_functions = False  # type: ignore[attr-defined]
         for name in ("replace", "rename", "unlink", "remove"):
             setattr(os, name, _refusing_open_files(getattr(os, name)))
         selectors.EpollSelector.register = _sockets_only(  # type: ignore[method-assign]
