@@ -9,6 +9,7 @@ import pytest
 from holdfast import HubMemory
 from holdfast.domain.records import WITHOUT_WORDS
 from holdfast.engine.log.turns import add_turns, made_turn
+from holdfast.errors import StoreReadOnly
 from holdfast.testing import HashEmbedder, open_for_tests
 
 pytestmark = pytest.mark.sqlite_only("other stores index a turn when it is added")
@@ -87,3 +88,18 @@ def test_turns_that_nobody_waits_for_are_indexed_at_once(hub: HubMemory) -> None
     turn = made_turn(hub.scope, "user", LONG, source="import", session=None, at=None)
     add_turns(hub.scope, [turn], is_reply=False)
     assert waiting(hub) == 0
+
+
+def test_a_search_in_a_store_that_can_only_be_read_answers_without_what_waits(
+    hub: HubMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.observe_turn("The tram is late", "Is it?")
+    hub.observe_turn("When does it leave?", LONG)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise StoreReadOnly("The store can only be read.")
+
+    monkeypatch.setattr(hub.core.store, "write", refuse)
+    assert [turn.content for turn in hub.search_turns("tram")] == ["The tram is late"]
+    monkeypatch.undo()
+    assert len(hub.search_turns("tram")) == 2

@@ -167,12 +167,13 @@ def embed_missing(
     embedder = core.embedder
     if embedder is None:
         return 0
-    total, done = unembedded(core), 0
     with core.store.read() as reader:
         hub_ids = [hub.id for hub in reader.hubs() if hub_id in (None, hub.id)]
-    size = _BATCH
     for each in hub_ids:
         index_late_turns(core, each)
+    total, done = unembedded(core), 0
+    size = _BATCH
+    for each in hub_ids:
         after = 0
         while not _is_set(stop):
             began = time.monotonic()
