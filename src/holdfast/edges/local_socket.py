@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 from contextlib import suppress
 
 from holdfast.files.atomic import make_folder
@@ -15,6 +16,8 @@ _BACKLOG = 64
 
 def listen(path: str) -> socket.socket:
     """A socket that nobody else may use, also in the moment after it was made."""
+    if sys.platform == "win32":
+        raise OSError("No process listens there.")
     folder = os.path.dirname(path)
     make_folder(folder)
     # Of the folder itself: a link may be somebody else's, and lead to a folder of ours.
@@ -44,6 +47,8 @@ def mark(path: str) -> tuple[int, int]:
 
 def only_one(folder: str) -> bool:
     """Whether this process is the only one of its kind in this folder, until it ends."""
+    if sys.platform == "win32":
+        raise OSError("No process listens there.")
     import fcntl
 
     make_folder(folder)

@@ -33,6 +33,7 @@ from holdfast.edges.local_socket import LOCK_NAME, listen, mark, only_one
 from holdfast.errors import HoldfastError
 from holdfast.settings import FILE_NAME, load
 
+assert sys.platform == "linux", "commands are served on Linux alone"
 # How often it looks whether it is still wanted.
 _LOOK_S = 2.0
 # Without a command for this long, it imports what the last ones had to import themselves.

@@ -108,6 +108,8 @@ def ask(words: "Sequence[str]") -> int | None:
     nothing was printed."""
     from holdfast.edges.hooks.front import connect, socket_of
 
+    if sys.platform != "linux":
+        raise OSError("Commands are served on Linux alone.")
     path = socket_of(home_of(words), folder_of(words))
     try:
         connection = connect(path, ACCEPT_S)
@@ -132,6 +134,8 @@ def ask(words: "Sequence[str]") -> int | None:
 
 
 def _request(words: "Sequence[str]") -> bytes:
+    if sys.platform != "linux":
+        raise OSError("Commands are served on Linux alone.")
     umask = os.umask(0o077)
     os.umask(umask)
     streams = [
@@ -227,6 +231,8 @@ def note_use(words: "Sequence[str]") -> None:
 def _start(home: str, kind: str) -> None:
     from holdfast.settings import load
 
+    if sys.platform != "linux":
+        raise OSError("Commands are served on Linux alone.")
     if not load(home)["commands.server"]:
         return
     # What this command has imported, so that the next one need not.

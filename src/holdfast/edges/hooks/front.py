@@ -45,6 +45,8 @@ def socket_of(home: str, folder: str = FOLDER) -> str:
         return path
     from binascii import crc32
 
+    if sys.platform == "win32":
+        raise OSError("No process listens there.")
     place = crc32(os.fsencode(os.path.join(home, folder)))
     return f"/tmp/holdfast-{os.getuid()}/{place:08x}"
 
@@ -56,6 +58,8 @@ def connect(path: str, wait_s: float) -> "socket":
     with a socket of its own in it or a link to one."""
     import _socket
 
+    if sys.platform == "win32":
+        raise OSError("No process listens there.")
     if os.lstat(os.path.dirname(path)).st_uid != os.getuid():
         raise PermissionError("The folder of the socket belongs to somebody else.")
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
@@ -79,7 +83,7 @@ def _option(words: list[str], name: str) -> str:
 def ask(home: str, head: list[str], data: bytes, wait_s: float = ANSWER_S) -> bytes | None:
     """What the warm process answers; None where there is none. TimeoutError where it takes too
     long."""
-    if not hasattr(os, "getuid"):
+    if sys.platform == "win32":
         return None
     from _socket import SHUT_WR
 

@@ -9,6 +9,7 @@ A request that is being answered is never cut off.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
@@ -49,10 +50,10 @@ class ConnectionLimits(NamedTuple):
 
 
 def _descriptors_max() -> int:
-    try:
-        import resource
-    except ImportError:  # Windows has no such limit.
+    if sys.platform == "win32":  # It has no such limit.
         return 1 << 30
+    import resource
+
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return 1 << 30 if soft == resource.RLIM_INFINITY else soft
 
