@@ -151,3 +151,16 @@ def test_a_wish_to_forget_what_was_said_last_is_known(said: str, asks: bool) -> 
 )
 def test_what_is_about_the_task_at_hand_is_no_convention_or_decision(said: str) -> None:
     assert capture(said, at=AT) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Wir wohnen seit März in einer Altbauwohnung in Plagwitz",
+        "Nous habitons à Nantes",
+        "We wonen in Utrecht",
+    ],
+)
+def test_where_people_live_together_is_kept_too(said: str) -> None:
+    (fact,) = capture(said, at=None)
+    assert (fact.text, fact.rule, fact.standing) == (said, "lives", True)

@@ -155,7 +155,8 @@ ROWS: tuple[Row, ...] = (
     Row("de", "name", r"(?:ich hei(?:ß|ss)e|mein name ist|man nennt mich|(?:bitte )?nennt? mich"
         r"(?: bitte)?) (?P<value>[^\W\d_][\w'-]+(?: [^\W\d_][\w'-]+)?)",
         "Mein Name ist Katharina Vogel.", "first"),
-    Row("de", "home", r"ich (?:wohne|lebe)(?: (?:jetzt|nun|gerade|derzeit|aktuell|momentan|zurzeit"
+    Row("de", "home", r"(?:ich (?:wohne|lebe)|wir (?:wohnen|leben))"
+        r"(?: (?:jetzt|nun|gerade|derzeit|aktuell|momentan|zurzeit"
         r"|noch|schon|immer noch|wieder|mit|seit) ?[^.]{0,30}?)? (?:in|bei|nahe|nähe|am|auf)"
         r" (?P<value>.+)", "Ich wohne in Wien.", "any"),
     Row("de", "home", r"(?:seit|derzeit|aktuell|momentan|zurzeit|jetzt|inzwischen|mittlerweile)\b"
@@ -226,7 +227,8 @@ ROWS: tuple[Row, ...] = (
     # French
     Row("fr", "name", r"(?:je m'appelle|mon (?:nom|prénom) est|appelle[sz]?-moi) (?P<value>[^\W\d_]"
         r"[\w'-]+(?: [^\W\d_][\w'-]+)?)", "Je m'appelle Chloé.", "first"),
-    Row("fr", "home", r"(?:j'habite|je vis|je réside)(?: (?:maintenant|actuellement|toujours"
+    Row("fr", "home", r"(?:j'habite|je vis|je réside|nous (?:habitons|vivons))"
+        r"(?: (?:maintenant|actuellement|toujours"
         r"|désormais|avec [^,]{2,20}))? (?:à|au|aux|en|dans|près d[eu'])(?P<value>.+)",
         "Je vis dans un petit village près de Nantes.", "any"),
     Row("fr", "moved", r"je (?:viens de déménager|me suis installée?|ai déménagé|suis partie?"
@@ -440,7 +442,8 @@ ROWS: tuple[Row, ...] = (
     Row("nl", "name", r"(?:ik heet|mijn naam is|noem me|je mag me) (?P<value>[^\W\d_][\w'-]+"
         r"(?: (?:de |van |van de |van der )?[^\W\d_][\w'-]+)?)", "Mijn naam is Pieter de Jong.",
         "first"),
-    Row("nl", "home", r"ik woon(?: (?:nu|al|tegenwoordig|momenteel|nog|sinds|samen|alleen|met)"
+    Row("nl", "home", r"(?:ik woon|(?:wij|we) wonen)"
+        r"(?: (?:nu|al|tegenwoordig|momenteel|nog|sinds|samen|alleen|met)"
         r"(?: [^.]{0,25}?)?)? (?:in|te|bij|op|vlak bij|net buiten) (?P<value>.+)",
         "Ik woon in Utrecht.", "any"),
     Row("nl",
