@@ -150,7 +150,7 @@ class HubMemory:
 
     @property
     def name(self) -> str:
-        """What it is called for whom it is open."""
+        """Its name for the caller."""
         return self.info.called
 
     @property

@@ -89,19 +89,7 @@ def set_up_at(call: Call, args: Namespace, place: Place) -> int:
     if args.plugin:
         return _plugin(call, args, place, out=False)
     if args.client is None and not args.all:
-        output.clients(call, args, place)
-        here = [
-            client
-            for client in _with_scope(args)
-            if install_hooks.is_installed(client, place, call.home)
-            and output.found(client, args, place, args.scope).state != "ours"
-        ]
-        titles = ", ".join(client.title for client in here)
-        if not here or args.print:
-            return 0
-        # A person who asks for a dry run has said yes to it.
-        is_asked = args.dry_run and call.out.terminal
-        if not is_asked and (args.dry_run or not call.offers(f"Set up {titles}?")):
+        if not _wants_all(call, args, place):
             return 0
         args.all = True
     if args.print:
@@ -127,11 +115,7 @@ def set_up_at(call: Call, args: Namespace, place: Place) -> int:
             for file in _hook_files(client, args, place)
         ]
 
-    chosen = _with_scope(args) if args.all else [find(args.client)]
-    if args.all:
-        chosen = [
-            client for client in chosen if install_hooks.is_installed(client, place, call.home)
-        ]
+    chosen = _installed(call, args, place) if args.all else [find(args.client)]
     if not chosen:
         call.out.note("No client was found on this machine; name one to set it up all the same.")
     code = _each(call, args, place, one, wire, chosen)
@@ -145,6 +129,31 @@ def set_up_at(call: Call, args: Namespace, place: Place) -> int:
         output.proofs(call, args, place, chosen)
         output.next_steps(call, place, chosen)
     return code
+
+
+def _installed(call: Call, args: Namespace, place: Place) -> list[Client]:
+    """The clients on this machine that have a settings file of this scope."""
+    return [
+        client
+        for client in _with_scope(args)
+        if install_hooks.is_installed(client, place, call.home)
+    ]
+
+
+def _wants_all(call: Call, args: Namespace, place: Place) -> bool:
+    """Lists the clients, and asks whether to set up those that are not yet."""
+    output.clients(call, args, place)
+    here = [
+        client
+        for client in _installed(call, args, place)
+        if output.found(client, args, place, args.scope).state != "ours"
+    ]
+    if not here or args.print:
+        return False
+    if args.dry_run:
+        # A person who asks for a dry run has said yes to it.
+        return call.out.terminal
+    return call.offers(f"Set up {', '.join(client.title for client in here)}?")
 
 
 def tear_down_at(call: Call, args: Namespace, place: Place) -> int:
