@@ -158,6 +158,25 @@ def test_a_python_example_of_the_readme_gives_the_same_when_it_is_run_again(
         assert run_python(block, README, {"__name__": "__main__"}) == []
 
 
+def test_the_tutorial_gives_the_same_when_it_is_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_utc: None
+) -> None:
+    page = ROOT / "docs" / "tutorial" / "an-agents-memory.md"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    for _ in range(2):
+        names: dict[str, Any] = {"__name__": "__main__"}
+        wrong = [one for block in _python_examples(page) for one in run_python(block, page, names)]
+        assert wrong == []
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if examples(page)], ids=name_of)
+def test_an_example_does_not_fail_because_its_hub_is_there_from_before(page: Path) -> None:
+    assert not any("create_hub(" in block.text for block in _python_examples(page))
+
+
 @pytest.mark.parametrize("page", pages(), ids=name_of)
 def test_a_holdfast_command_is_shown_only_where_it_is_run(page: Path) -> None:
     for block in blocks_of(page.read_text(encoding="utf-8")):
