@@ -27,8 +27,7 @@ from holdfast import Holdfast, HubMemory, Memory
 from holdfast.evaluation.stores import sample_path
 from holdfast.llm.base import Answer, Usage
 from holdfast.passes.work import work_until_done
-from holdfast.testing import FixedClock, ScriptedModel
-from holdfast.testing.fixtures import Asked, call
+from holdfast.testing import Asked, FixedClock, ScriptedModel, call
 from holdfast.text.analysis.terms import terms
 from holdfast.text.capture import capture
 from holdfast.text.chunking.chunk import count_tokens

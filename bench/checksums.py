@@ -2,8 +2,8 @@
 
     python -m bench.checksums        (needs valgrind)
 
-The same steps run in two processes, one with checksums and one without: there every function of
-`holdfast.store.checksums` is replaced by one that answers at once. Callgrind counts the
+The same steps run in two processes, one with checksums and one without: there the checks of
+`holdfast.store.rows` are replaced by functions that answer at once. Callgrind counts the
 instructions of each step, so that the figures do not depend on what else the machine does; time
 that the kernel and the disk take is not in them. Words only.
 """
@@ -23,7 +23,7 @@ from typing import Any
 import holdfast
 from bench.texts import Texts
 from holdfast.api.hub import HubMemory
-from holdfast.store import checksums
+from holdfast.store import rows
 
 KNOWN = 300
 # Nothing works in the background while a step is counted.
@@ -45,7 +45,7 @@ _WITHOUT: dict[str, Callable[..., Any]] = {
 
 def switch_off() -> None:
     """Replaces the functions before anything has imported them, and where something has."""
-    given = {name: getattr(checksums, name) for name in _WITHOUT}
+    given = {name: getattr(rows, name) for name in _WITHOUT}
     modules = [one for name, one in sys.modules.items() if name.startswith("holdfast.")]
     for module in modules:
         for name, instead in _WITHOUT.items():

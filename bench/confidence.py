@@ -28,9 +28,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from holdfast.embed.providers import find_embedder
-from holdfast.evaluation.cache import CachedEmbedder
 from holdfast.evaluation.run import ADVERSARIAL, HoldfastSystem
-from holdfast.evaluation.stores import Collection, Question, read_stores
+from holdfast.evaluation.stores import CachedEmbedder, Collection, Question, read_stores
 from holdfast.recall import confidence, general
 from holdfast.recall.weights import (
     CONFIDENCE,

@@ -29,8 +29,8 @@ from holdfast.embed.base import quantise
 from holdfast.evaluation.run import percentile
 from holdfast.recall.vector import VectorCache
 from holdfast.recall.weights import VECTOR_CANDIDATES
-from holdfast.store.checksums import sealed
 from holdfast.store.postgres import PostgresStore, vector_index
+from holdfast.store.rows import sealed
 
 MODEL = RandomEmbedder.identity
 WANTED = 10

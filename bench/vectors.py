@@ -16,8 +16,7 @@ import numpy as np
 from bench.measure import DIMENSIONS, RandomEmbedder
 from holdfast.embed.base import quantise
 from holdfast.embed.providers import find_embedder
-from holdfast.evaluation.cache import CachedEmbedder
-from holdfast.evaluation.stores import read_stores, sample_path
+from holdfast.evaluation.stores import CachedEmbedder, read_stores, sample_path
 from holdfast.text.chunking.chunk import chunk, windows_of
 
 _BATCH = 256

@@ -31,7 +31,7 @@ import holdfast
 from holdfast.edges.http.app import create_app
 from holdfast.edges.http.limits import Limits
 from holdfast.edges.server.listening import make_server
-from holdfast.testing.fixtures import HashEmbedder
+from holdfast.testing import HashEmbedder
 
 _WORDS = tuple(
     word

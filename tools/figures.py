@@ -190,10 +190,10 @@ def _client(memory: Any) -> Any:
 
 def _journaler(memory: Any) -> Callable[[], Any]:
     """Does the work that an observed turn leaves for later."""
-    from holdfast.engine.jobs import queue
+    from holdfast.engine import jobs
     from holdfast.passes.work import JobWorker
 
-    return JobWorker(memory.core, queue.JOURNAL, memory.home).work_on_next
+    return JobWorker(memory.core, jobs.JOURNAL, memory.home).work_on_next
 
 
 def main() -> None:

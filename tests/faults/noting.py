@@ -35,7 +35,7 @@ def prepare(step: str) -> None:
     elif step == "proposed":
         journaler.take = die
     elif step == "in the transaction":
-        journaler.queue.finish = dying_after(journaler.queue.finish)
+        journaler.jobs.finish = dying_after(journaler.jobs.finish)
     elif step == "committed":
         journaler.take = dying_after(journaler.take)
 

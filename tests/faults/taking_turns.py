@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import holdfast
-from holdfast.engine.jobs import late_words
+from holdfast.engine import late_words
 from holdfast.engine.log import observe, turns
 from holdfast.engine.writing import indexing
 from holdfast.store.sqlite.writer import SqliteWriter

@@ -24,7 +24,7 @@ import os, signal, sys
 import holdfast
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.files.memory_md import cache as backup
-from holdfast.engine.jobs import singleton
+from holdfast.passes import schedule
 from holdfast.passes.consolidation import run as consolidation
 
 home, step, nth, when = sys.argv[1:]
@@ -34,7 +34,7 @@ place, name = {
     "revise": (Recorder, "revise"),
     "noted": (consolidation, "note_run"),
     "hash": (consolidation, "note_hash"),
-    "end": (singleton, "_end"),
+    "end": (schedule, "_end"),
 }[step]
 real, left = getattr(place, name), [int(nth)]
 

@@ -21,8 +21,7 @@ from holdfast.api.memory import open as open_memory
 from holdfast.edges.cli import main
 from holdfast.engine.people import keys
 from holdfast.errors import HoldfastError, InvalidSetting, ServerUnreachable, StoreReadOnly
-from holdfast.wiring import open_store
-from holdfast.wiring.databases import without_password
+from holdfast.wiring import open_store, without_password
 from tests.edges.http.conftest import client_of
 from tests.postgres_server import LOCKED, ROLE, Server, database, databases, needs, spare_server
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.engine.jobs import queue
+from holdfast.engine import jobs
 from holdfast.passes.work import work_until_done
 from holdfast.testing import FixedClock, open_for_tests
 from holdfast.text.clean import content_hash
@@ -44,13 +44,13 @@ def test_what_a_bad_model_makes_up_is_not_stored_and_nothing_is_lost(
         for user, assistant in turns:
             assert hub.observe_turn(user, assistant).queued
             clock.tick(minutes=1)
-        for _ in range(queue.ATTEMPTS_MAX * len(turns)):
+        for _ in range(jobs.ATTEMPTS_MAX * len(turns)):
             work_until_done(memory.core, memory.home)
-            if not queue.is_due(memory.core, (queue.JOURNAL,), within=timedelta(days=1)):
+            if not jobs.is_due(memory.core, (jobs.JOURNAL,), within=timedelta(days=1)):
                 break
             # A model that was too slow is asked again later; those behind wait for their turn.
             clock.tick(minutes=10)
-        assert not queue.is_due(memory.core, (queue.JOURNAL,), within=timedelta(days=1))
+        assert not jobs.is_due(memory.core, (jobs.JOURNAL,), within=timedelta(days=1))
 
         # Nothing is lost: both sides of each turn are in the log, and each turn was looked at.
         said = {turn.id: turn.content for turn in hub.turns(limit=100)}

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast import HubMemory, Memory
-from holdfast.testing import FixedClock, ScriptedModel, open_for_tests
-from holdfast.testing.fixtures import calls
+from holdfast.testing import FixedClock, ScriptedModel, calls, open_for_tests
 
 # Few enough that they repeat, say the same in other words, and contradict each other.
 TEXTS = (

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from holdfast.domain.memory import Memory
-from holdfast.domain.review import Item
+from holdfast.domain.results import Item
 from holdfast.files.inbox_format import CHARS_MAX, END, HEAD, decoded, encoded, parse, render
 
 NOW = datetime(2026, 5, 27, 12, tzinfo=UTC)

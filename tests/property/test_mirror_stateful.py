@@ -20,11 +20,11 @@ from holdfast import engine
 from holdfast.domain.memory import Draft
 from holdfast.domain.query import Filter
 from holdfast.errors import Conflict
-from holdfast.files import reading
+from holdfast.files import merge
 from holdfast.files.memory_md import disk
 from holdfast.files.memory_md.cache import our_memories
 from holdfast.files.memory_md.document import Document, Item, Verbatim, render
-from holdfast.files.memory_md.intake import Intake
+from holdfast.files.memory_md.merge import Intake
 from holdfast.files.memory_md.parse import parse, rewritten
 from holdfast.files.memory_md.sync import Mirror
 from holdfast.testing import FixedClock
@@ -75,7 +75,7 @@ class BothSides(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         # Nobody is saving this very moment, so there is nothing to wait for.
-        self.no_pause = mock.patch.object(reading, "PAUSE_S", 0)
+        self.no_pause = mock.patch.object(merge, "PAUSE_S", 0)
         self.no_pause.start()
         self.home = tempfile.mkdtemp()
         self.memory = holdfast.open(

@@ -11,12 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast import HubMemory, ModelError
+from holdfast.engine import jobs
 from holdfast.engine.core import Scope
-from holdfast.engine.jobs import queue
 from holdfast.llm.base import Answer
 from holdfast.passes.work import work_until_done
-from holdfast.testing import FixedClock, ScriptedModel, open_for_tests
-from holdfast.testing.fixtures import Asked, call
+from holdfast.testing import Asked, FixedClock, ScriptedModel, call, open_for_tests
 from holdfast.text.clean import content_hash
 
 FACTS = {
@@ -81,12 +80,12 @@ def test_each_fact_is_noted_once_and_no_turn_is_lost(ops: list[tuple[str, str]])
                 hub.flush()
             elif op == "die":
                 # A worker takes a turn and is never heard of again.
-                queue.lease(memory.core, work=queue.JOURNAL, in_order=True)
+                jobs.lease(memory.core, work=jobs.JOURNAL, in_order=True)
             _check(hub)
         for _ in range(40):
             clock.tick(minutes=6)
             work_until_done(memory.core, memory.home)
-        assert not list(queue.jobs(Scope(memory.core, hub.id, hub.name))) or all(
+        assert not list(jobs.jobs(Scope(memory.core, hub.id, hub.name))) or all(
             job.state == "failed" for job in hub.jobs()
         )
         assert len(hub.turns(limit=200)) == logged

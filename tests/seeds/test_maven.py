@@ -13,10 +13,10 @@ import pytest
 import holdfast
 from holdfast import Holdfast, HubMemory
 from holdfast.errors import InvalidSetting
-from holdfast.llm.providers import parse
+from holdfast.llm.base import parse
 from holdfast.passes import schedule
 from holdfast.passes.consolidation.run import NAME, PERIODIC, RUNNING
-from holdfast.sources.registry import Registry
+from holdfast.sources import Registry
 from holdfast.testing import FixedClock, ScriptedModel, call, open_for_tests
 from tests.edges.cli.cli_calls import Run
 from tests.seeds.documented import Seed, documented
@@ -114,7 +114,7 @@ def test_the_block_has_the_heading(hub: HubMemory) -> None:
 @documented(
     "of several memory plugins exactly one is primary, checked at construction",
     lines=19,
-    call="`holdfast.sources.registry.Registry`; `sources.read` adds read-only ones",
+    call="`holdfast.sources.Registry`; `sources.read` adds read-only ones",
 )
 def test_exactly_one_memory_is_primary() -> None:
     with pytest.raises(InvalidSetting, match="Several memories are primary"):

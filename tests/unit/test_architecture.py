@@ -49,7 +49,7 @@ INNER_LAYERS = {
     ),
     "store": (("inmemory", "postgres", "sqlite"),),
     "engine": (
-        ("jobs", "people", "reading"),
+        ("people", "reading"),
         ("echo", "writing"),
         ("review", "transfer"),
         ("context", "log", "upkeep"),

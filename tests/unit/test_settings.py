@@ -8,8 +8,7 @@ import pytest
 
 import holdfast
 from holdfast import InvalidSetting
-from holdfast.settings import SETTINGS, find, load
-from holdfast.settings.file import save
+from holdfast.settings import SETTINGS, find, load, save
 
 
 def test_defaults_hold_where_nothing_is_said(tmp_path: Path) -> None:

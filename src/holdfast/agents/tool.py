@@ -16,7 +16,7 @@ from holdfast.api.caller import Caller
 from holdfast.api.hub import HubMemory
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import Memory, Source, Trust
-from holdfast.domain.review import AWAITS
+from holdfast.domain.results import AWAITS
 from holdfast.errors import Conflict, HoldfastError, InvalidInput, NotFound
 from holdfast.text.names import parse_place
 

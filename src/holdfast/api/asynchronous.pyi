@@ -8,17 +8,18 @@ from typing import Any, BinaryIO, Literal, Unpack, overload
 from holdfast.api.arguments import MemoryChanges, MemoryFields
 from holdfast.api.hub import HubMemory
 from holdfast.api.imports import ImportReport
-from holdfast.domain.access import HubCard, Invite, Key, Member, Org, Team
 from holdfast.domain.change import Change, Entry, Receipt
 from holdfast.domain.clock import Clock, Ids
-from holdfast.domain.hub import Hub, Statistics
+from holdfast.domain.hub import Hub, HubCard, Invite, Key, Member, Org, Statistics, Team
 from holdfast.domain.memory import Draft, Memory, Source, Trust
 from holdfast.domain.query import Page, Recalled
 from holdfast.domain.records import Clash, Turn
 from holdfast.domain.results import (
     CapturedDay,
+    Decision,
     Flushed,
     ForgottenTurns,
+    Item,
     LifecycleMoves,
     LogRules,
     LogSize,
@@ -26,29 +27,27 @@ from holdfast.domain.results import (
     Remembered,
     UsageRow,
 )
-from holdfast.domain.review import Decision, Item
 from holdfast.embed.base import Embedder
 from holdfast.engine.context.build import Context
 from holdfast.engine.echo.detect import Heard
 from holdfast.engine.history import FieldDiff, Undone
-from holdfast.engine.jobs.queue import Job
+from holdfast.engine.jobs import Job
 from holdfast.engine.people.records import HandedInvite, HandedKey
 from holdfast.engine.reading.lookup import Reference
 from holdfast.engine.reading.pictures import Activity, MeaningMap
-from holdfast.engine.transfer.follow import Statement
 from holdfast.engine.transfer.imports import Item as ImportItem
 from holdfast.engine.transfer.imports import Source as ImportSource
-from holdfast.engine.transfer.imports import Taken
-from holdfast.engine.upkeep.compact import Compacted
+from holdfast.engine.transfer.imports import Statement, Taken
+from holdfast.engine.upkeep.lifecycle import Compacted
 from holdfast.engine.upkeep.secret_scan import Secret
 from holdfast.files.attachments.storage import Kept, Received
 from holdfast.files.attachments.tar_archive import Packed
 from holdfast.files.conversation_archive import Archived
-from holdfast.files.folders.run import Report
+from holdfast.files.folders.documents import Report
 from holdfast.files.journal.intake import Rewritten as JournalRewritten
 from holdfast.files.journal.journal import Days
 from holdfast.files.memory_md.edit import Appended, Rewritten
-from holdfast.files.memory_md.intake import SyncReport
+from holdfast.files.memory_md.merge import SyncReport
 from holdfast.llm.base import Model
 from holdfast.passes.consolidation.plan import Consolidated, Plan
 from holdfast.store.base import Store

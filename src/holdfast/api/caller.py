@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from holdfast import engine
 from holdfast.api.hub import HubMemory
-from holdfast.domain.access import MEMBER_SEES, Act, Key, Standing
+from holdfast.domain.hub import MEMBER_SEES, Act, Key, Standing
 from holdfast.engine.people import members, teams
 from holdfast.errors import Forbidden, InvalidInput, NotFound
 from holdfast.text.names import parse_place
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     from holdfast.api.memory import Holdfast
     from holdfast.api.people import CallersPeople
-    from holdfast.domain.access import Org, ScopeKind, Team
-    from holdfast.domain.hub import Hub, PersonName
+    from holdfast.domain.hub import Hub, Org, PersonName, ScopeKind, Team
     from holdfast.domain.memory import Memory
     from holdfast.engine.core import Core
     from holdfast.store.base import Writer

@@ -45,25 +45,23 @@ from holdfast.text.clean import clean_time
 # The types that `HubMemory`, `People` and the values they return name only for type checkers.
 _TYPES = {
     "holdfast.api.arguments": "MemoryChanges MemoryFields",
-    "holdfast.domain.access": "HubCard Invite Key Member Org Team",
     "holdfast.domain.change": "Change Entry Receipt",
-    "holdfast.domain.hub": "Hub Statistics",
+    "holdfast.domain.hub": "Hub HubCard Invite Key Member Org Statistics Team",
     "holdfast.domain.memory": "Draft Memory Origin Source Trust",
     "holdfast.domain.query": "Page Recalled",
     "holdfast.domain.records": "Clash Turn",
     "holdfast.domain.results": (
-        "CapturedDay Flushed ForgottenTurns LifecycleMoves LogRules LogSize Observed Remembered"
-        " UsageRow"
+        "CapturedDay Decision Flushed ForgottenTurns Item LifecycleMoves LogRules LogSize Observed"
+        " Remembered UsageRow"
     ),
-    "holdfast.domain.review": "Decision Item",
     "holdfast.engine.context.build": "Context",
     "holdfast.engine.echo.detect": "Heard",
     "holdfast.engine.history": "FieldDiff Undone",
-    "holdfast.engine.jobs.queue": "Job",
+    "holdfast.engine.jobs": "Job",
     "holdfast.engine.people.records": "HandedInvite HandedKey",
     "holdfast.engine.reading.lookup": "Reference",
     "holdfast.engine.reading.pictures": "Activity MeaningMap",
-    "holdfast.engine.upkeep.compact": "Compacted",
+    "holdfast.engine.upkeep.lifecycle": "Compacted",
     "holdfast.files.conversation_archive": "Archived",
     "holdfast.files.journal.journal": "Days",
     "holdfast.passes.consolidation.plan": "Consolidated Plan",

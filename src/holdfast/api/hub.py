@@ -28,7 +28,7 @@ from holdfast.domain.query import SHOWN_STATES, Filter
 from holdfast.engine.core import Scope
 from holdfast.engine.upkeep.automatic import note_use
 from holdfast.errors import Forbidden, HoldfastError, InvalidInput
-from holdfast.files.atomic import is_kept_in_files
+from holdfast.files import is_kept_in_files
 from holdfast.text import clean
 
 if TYPE_CHECKING:
@@ -40,8 +40,10 @@ if TYPE_CHECKING:
     from holdfast.domain.records import Clash, Turn
     from holdfast.domain.results import (
         CapturedDay,
+        Decision,
         Flushed,
         ForgottenTurns,
+        Item,
         LifecycleMoves,
         LogRules,
         LogSize,
@@ -49,34 +51,32 @@ if TYPE_CHECKING:
         Remembered,
         UsageRow,
     )
-    from holdfast.domain.review import Decision, Item
     from holdfast.engine.context.build import Context
     from holdfast.engine.context.items import CorrectedFact
     from holdfast.engine.core import Core
     from holdfast.engine.echo.detect import Heard
     from holdfast.engine.history import FieldDiff, Undone
-    from holdfast.engine.jobs.queue import Job
+    from holdfast.engine.jobs import Job
     from holdfast.engine.reading.lookup import Reference
     from holdfast.engine.reading.pictures import Activity, MeaningMap
-    from holdfast.engine.review.verdicts import Chosen
-    from holdfast.engine.transfer.follow import Statement
+    from holdfast.engine.review.inbox import Chosen
     from holdfast.engine.transfer.imports import Item as ImportItem
     from holdfast.engine.transfer.imports import Source as ImportSource
-    from holdfast.engine.transfer.imports import Taken
-    from holdfast.engine.upkeep.compact import Compacted
+    from holdfast.engine.transfer.imports import Statement, Taken
+    from holdfast.engine.upkeep.lifecycle import Compacted
     from holdfast.engine.upkeep.secret_scan import Secret
     from holdfast.files.attachments.storage import Attachments, Kept, Received
     from holdfast.files.attachments.tar_archive import Packed
     from holdfast.files.conversation_archive import Archived
     from holdfast.files.file_sync import FileSync
-    from holdfast.files.folders.run import Report
+    from holdfast.files.folders.documents import Report
     from holdfast.files.journal.changes import JournalChanges
     from holdfast.files.journal.entries import Place
     from holdfast.files.journal.intake import Rewritten as JournalRewritten
     from holdfast.files.journal.journal import Days
     from holdfast.files.memory_md.edit import Appended, Rewritten
     from holdfast.files.memory_md.edit import Place as TextPlace
-    from holdfast.files.memory_md.intake import SyncReport
+    from holdfast.files.memory_md.merge import SyncReport
     from holdfast.files.tool_files.operations import Files
     from holdfast.files.tool_files.sync import KeptFiles
     from holdfast.passes.consolidation.plan import Consolidated, Plan
@@ -160,9 +160,9 @@ class HubMemory:
     @property
     def folder(self) -> str:
         """Where the hub's files are; made when the first one is written."""
-        from holdfast.files.atomic import hub_folder
+        from holdfast.files import hub_path
 
-        return hub_folder(self.home, self.info.name)
+        return hub_path(self.home, self.info.name)
 
     @property
     def memory_md(self) -> str:
@@ -285,7 +285,7 @@ class HubMemory:
         """Brings memories up to date with a source that is edited as text; `statements` are all
         that it holds. Edited ones become new versions, and those that are gone are archived.
         `change` and `dry_run` as for `import_items`."""
-        from holdfast.engine.transfer.follow import follow_items
+        from holdfast.engine.transfer.imports import follow_items
 
         change = change or self.core.ids.next("chg")
         return follow_items(self.scope, statements, source, change, dry_run=dry_run)
@@ -785,7 +785,7 @@ class HubMemory:
         """Of long-term memories that say the same, one stays; the others are archived with a link
         to it, as one change set. In MEMORY.md sections of one category become one. A dry run only
         says what it would do."""
-        done = engine.compact.compact(self.scope, dry_run=dry_run)
+        done = engine.lifecycle.compact(self.scope, dry_run=dry_run)
         # The file is the owner's: somebody else's run leaves it as it is.
         if self.core.permit is not None or not os.path.exists(self.memory_md):
             return done
@@ -1189,15 +1189,15 @@ class HubMemory:
     def jobs(self, *, limit: int = 100) -> list_[Job]:
         """Work for later, on memories that you see and on turns: the newest of it, oldest first.
         The text of the turns is not repeated here: the log has it."""
-        queue = engine.queue
-        found = queue.jobs(self.scope, limit=limit)
+        jobs = engine.jobs
+        found = jobs.jobs(self.scope, limit=limit)
         with self.core.read() as reader:
             seen = reader.memories_by_id(self.id, [job.about.get("memory", "") for job in found])
-        shown_as = queue.without_texts if self.core.permit is None else queue.for_others
+        shown_as = jobs.without_texts if self.core.permit is None else jobs.for_others
         return [
             shown_as(job)
             for job in found
-            if job.work == queue.JOURNAL or job.about.get("memory") in seen
+            if job.work == jobs.JOURNAL or job.about.get("memory") in seen
         ]
 
     # The review inbox
@@ -1231,7 +1231,7 @@ class HubMemory:
         `source`; one may be given another `text`. What an item contradicts, or was to renew, it
         takes the place of, unless `keep_both`. Returns the memories that say it now."""
         chosen = _chosen(references, every, kind, source)
-        return engine.verdicts.approve(
+        return engine.inbox.approve(
             self.scope, chosen, text=text, keep_both=keep_both, reason=reason
         )
 
@@ -1247,7 +1247,7 @@ class HubMemory:
     ) -> list_[Memory]:
         """Archives items of the review inbox, hidden as they are; `undo` brings them back."""
         chosen = _chosen(references, every, kind, source)
-        return engine.verdicts.reject(self.scope, chosen, reason=reason)
+        return engine.inbox.reject(self.scope, chosen, reason=reason)
 
     # Decisions
 
@@ -1439,7 +1439,7 @@ class HubMemory:
         only says what it would do.
         """
         from holdfast.files.folders import documents
-        from holdfast.files.folders.run import other_place
+        from holdfast.files.folders.documents import other_place
 
         scope = self.scope
         if folder is None:
@@ -1492,8 +1492,7 @@ class HubMemory:
         """The secrets in the store, its history, the log, the hub's files and those attached to
         memories: where, of which kind, how many; never the secrets themselves. `note` is called
         with the attached files that could not be searched, such as pictures."""
-        from holdfast.files.attachments.text import find_in_attachments
-        from holdfast.files.secret_scan import find_in_files
+        from holdfast.files.secret_scan import find_in_attachments, find_in_files
 
         found = engine.secret_scan.find_in_store(self.scope, progress)
         found += find_in_files(self._journals)
@@ -1509,8 +1508,7 @@ class HubMemory:
         """Replaces all of them by placeholders, in old versions too, for good; returns notes. With
         `attachments`, the attached files that hold some are removed, which cannot be undone; their
         memories stay. What lies in other files stays there: `find_secrets` names it."""
-        from holdfast.files.attachments.text import remove_attachments
-        from holdfast.files.secret_scan import clean_files
+        from holdfast.files.secret_scan import clean_files, remove_attachments
 
         engine.secret_scan.clean_store(self.scope, progress)
         notes = clean_files(self._journals)
@@ -1523,7 +1521,7 @@ def _chosen(
     references: Reference | Iterable[Reference], every: bool, kind: str | None, source: str | None
 ) -> Chosen:
     named = (references,) if isinstance(references, str | int) else tuple(references)
-    return engine.verdicts.Chosen(named, every, kind, source)
+    return engine.inbox.Chosen(named, every, kind, source)
 
 
 def _unheard(note: str) -> None:

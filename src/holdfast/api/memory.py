@@ -142,7 +142,7 @@ class Holdfast(OpenMemory):
     def _rename_hub(self, name: str, new: str, seen_by: PersonName | None = None) -> Hub:
         hub = engine.hubs.rename_hub(self.core, name, new, seen_by=seen_by)
         if os.path.isdir(os.path.join(self.home, "hubs")):
-            from holdfast.files.atomic import rename_hub_folder
+            from holdfast.files import rename_hub_folder
 
             rename_hub_folder(self.home, clean.clean_hub_name(name), hub.name)
         return hub

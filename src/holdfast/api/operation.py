@@ -32,7 +32,7 @@ from holdfast.domain.query import ORDERS
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from holdfast.domain.access import Act
+    from holdfast.domain.hub import Act
 
 
 P = ParamSpec("P")

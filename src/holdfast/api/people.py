@@ -20,8 +20,9 @@ from holdfast.text import names
 if TYPE_CHECKING:
     from holdfast.api.caller import Caller
     from holdfast.api.hub import HubMemory
-    from holdfast.domain.access import (
+    from holdfast.domain.hub import (
         Act,
+        Hub,
         HubCard,
         Invite,
         Key,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
         Standing,
         Team,
     )
-    from holdfast.domain.hub import Hub
     from holdfast.engine.people.records import HandedInvite, HandedKey
 
 # Which permission is needed depends on the place that is named, so each method checks it. None of

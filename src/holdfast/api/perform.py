@@ -19,7 +19,7 @@ from holdfast.api.operation import Follow, Operation, has_iterator, operation_of
 from holdfast.engine.upkeep.automatic import note_use
 from holdfast.engine.writing.redacting_store import commits
 from holdfast.errors import StoreError
-from holdfast.files.atomic import is_kept_in_files
+from holdfast.files import is_kept_in_files
 
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory

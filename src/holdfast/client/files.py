@@ -17,8 +17,7 @@ from holdfast.client.responses import decoded
 from holdfast.domain.memory import Draft, Memory
 from holdfast.domain.results import Duplicate, Quarantined, Stored, Superseded, Updated
 from holdfast.errors import InvalidInput, NotFound
-from holdfast.files.folders.documents import read_text
-from holdfast.files.folders.run import (
+from holdfast.files.folders.documents import (
     REMOVED,
     FolderRun,
     Place,
@@ -28,9 +27,10 @@ from holdfast.files.folders.run import (
     gone_from,
     lasting_stamp,
     other_place,
+    read_text,
 )
 from holdfast.files.folders.walk import Found, Note, Walked, walk
-from holdfast.files.reading import open_regular
+from holdfast.files.merge import open_regular
 from holdfast.text.clean import clean_time, content_hash
 
 if TYPE_CHECKING:
@@ -341,7 +341,7 @@ def write_record(path: str, about: dict[str, str], sent: dict[str, Sent]) -> Non
     """Notes what was sent; `about` is for readers of the file."""
     import json
 
-    from holdfast.files.atomic import make_folder, write_atomic
+    from holdfast.system.atomic_file import make_folder, write_atomic
 
     rows = {name: [*e.stamp, e.hash, e.memory] for name, e in sorted(sent.items())}
     make_folder(os.path.dirname(path))

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from holdfast.domain.memory import BOUNDARIES, REVISED, Memory
-from holdfast.domain.review import AWAITS
+from holdfast.domain.results import AWAITS
 
 Action: TypeAlias = Literal[
     "remember",

@@ -31,17 +31,17 @@ class Usage(NamedTuple):
 
 def attachment_of(metadata: Mapping[str, Any]) -> Attachment | None:
     """The file that metadata speak of; None where they speak of none, or of something else."""
-    told = metadata.get(ATTACHMENT)
-    if not isinstance(told, Mapping) or set(told) != set(Attachment._fields):
+    stored = metadata.get(ATTACHMENT)
+    if not isinstance(stored, Mapping) or set(stored) != set(Attachment._fields):
         return None
-    texts = all(isinstance(told[name], str) for name in ("hash", "name", "media_type"))
-    return Attachment(**told) if texts and isinstance(told["size"], int) else None
+    texts = all(isinstance(stored[name], str) for name in ("hash", "name", "media_type"))
+    return Attachment(**stored) if texts and isinstance(stored["size"], int) else None
 
 
 def page_of(metadata: Mapping[str, Any]) -> str | None:
     """The address whose page a memory holds; None where it holds none."""
-    told = metadata.get(PAGE)
-    address = told.get("asked") if isinstance(told, Mapping) else None
+    stored = metadata.get(PAGE)
+    address = stored.get("asked") if isinstance(stored, Mapping) else None
     return address if isinstance(address, str) else None
 
 
@@ -154,8 +154,8 @@ class Memory(NamedTuple):
 
     @property
     def audience(self) -> str:
-        """For whom its key and its source path are its own: its owner where it is private, and
-        everyone (empty) where it is not."""
+        """Whose memories share one set of keys and source paths: the owner's where it is private,
+        everyone's (empty) where it is not."""
         return self.owner if self.boundary == "private" else ""
 
     @property

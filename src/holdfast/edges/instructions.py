@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.edges.project import choose, hub_here, own_hub, project_of
 from holdfast.engine.log import import_run
-from holdfast.engine.transfer.follow import followed_places
-from holdfast.engine.transfer.imports import Source, Taken
+from holdfast.engine.transfer.imports import Source, Taken, followed_places
 from holdfast.errors import HoldfastError
 from holdfast.importers.instruction_files import (
     PROGRAM,

@@ -8,7 +8,7 @@ import socket
 import sys
 from contextlib import suppress
 
-from holdfast.files.atomic import make_folder
+from holdfast.system.atomic_file import make_folder
 
 LOCK_NAME = "server.lock"
 _BACKLOG = 64

@@ -265,7 +265,7 @@ def _hub_of(memory: Holdfast, project: Project) -> HubMemory:
     hub = _known(memory, project, _load(file))
     if hub is not None:
         return hub
-    from holdfast.files.atomic import locked
+    from holdfast.system.atomic_file import locked
 
     # Two agents that start at once in a new repository get one hub.
     with locked(file):
@@ -360,7 +360,7 @@ def _damaged(file: str) -> StoreDamaged:
 def _save(file: str, entries: list[Entry]) -> None:
     import json
 
-    from holdfast.files.atomic import write_atomic
+    from holdfast.system.atomic_file import write_atomic
 
     rows = [entry._asdict() for entry in entries]
     write_atomic(file, json.dumps({"version": _VERSION, "projects": rows}, indent=1) + "\n")

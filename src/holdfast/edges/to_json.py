@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from typing import Any, TypeAlias
 
-from holdfast.domain.access import Invite, Key
 from holdfast.domain.change import Entry
+from holdfast.domain.hub import Invite, Key
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Hit, Recalled
 from holdfast.domain.records import fields_to_plain, memory_to_plain

@@ -255,10 +255,10 @@ def passage_mark(prefixes: Prefixes) -> str:
 
 
 class SizedEmbedder:
-    """What a model says of itself: the length of its vectors, 0 until it is known, and of a text.
-    Set by the class that loads the model."""
+    """What the embedders share: the length of their vectors (0 until it is known), how much of a
+    text they read, and the checks of what a model returns."""
 
-    _dimensions: int
+    _dimensions: int = 0
     _tokens_max: int
 
     @property
@@ -269,9 +269,29 @@ class SizedEmbedder:
     def passage_tokens_max(self) -> int:
         return self._tokens_max
 
+    def embed_passages(self, texts: Sequence[str]) -> Matrix:
+        raise NotImplementedError
+
+    def embed_query(self, text: str) -> Vector:
+        vector: Vector = self.embed_passages([text])[0]
+        return vector
+
+    def _no_rows(self) -> Matrix:
+        import numpy as np
+
+        return np.zeros((0, self._dimensions), dtype=np.float32)
+
+    def _unit_rows(self, rows: Any, count: int) -> Matrix:
+        """The vectors of so many texts, checked; their length is known from then on."""
+        import numpy as np
+
+        matrix = unit_rows(check(np.asarray(rows, dtype=np.float32), self._dimensions, count))
+        self._dimensions = matrix.shape[1]
+        return matrix
+
 
 class PrefixedEmbedder(SizedEmbedder):
-    """A model that is told by a prefix whether a text is a question or a passage."""
+    """A model for which a prefix marks a text as a question or a passage."""
 
     _prefixes: Prefixes
 

@@ -16,11 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.embed.base import (
     PrefixedEmbedder,
-    check,
     choose_prefixes,
     need,
     passage_mark,
-    unit_rows,
 )
 from holdfast.errors import EmbedderError, InvalidSetting
 from holdfast.system.backoff import MODEL_SERVER, Failed, retry
@@ -86,13 +84,11 @@ class OpenAICompatibleEmbedder(PrefixedEmbedder):
         import numpy as np
 
         if not texts:
-            return np.zeros((0, self._dimensions), dtype=np.float32)
+            return self._no_rows()
         parts = []
         for start in range(0, len(texts), BATCH_TEXTS_MAX):
             batch = texts[start : start + BATCH_TEXTS_MAX]
-            matrix = check(read_vectors(self._ask(batch)), self._dimensions, len(batch))
-            self._dimensions = matrix.shape[1]
-            parts.append(unit_rows(matrix))
+            parts.append(self._unit_rows(read_vectors(self._ask(batch)), len(batch)))
         return np.concatenate(parts)
 
     def _ask(self, texts: list[str]) -> bytes:

@@ -55,7 +55,7 @@ def find_embedder(
         if form in ("", "auto"):
             return _bundled(threads)
         if form == "multilingual":
-            from holdfast.embed.multilingual import MultilingualEmbedder
+            from holdfast.embed.local_models import MultilingualEmbedder
 
             return MultilingualEmbedder()
         return None if form == "none" else _installed(form, threads)
@@ -79,7 +79,7 @@ def find_embedder(
             timeout_s=timeout_s,
         )
     if form == "fastembed":
-        from holdfast.embed.fastembed import FastEmbedEmbedder
+        from holdfast.embed.local_models import FastEmbedEmbedder
 
         return FastEmbedEmbedder(
             rest,
@@ -89,7 +89,7 @@ def find_embedder(
             threads=threads,
         )
     if form == "sentence-transformers":
-        from holdfast.embed.sentence_transformers import SentenceTransformersEmbedder
+        from holdfast.embed.local_models import SentenceTransformersEmbedder
 
         return SentenceTransformersEmbedder(
             rest, query_prefix=query_prefix, passage_prefix=passage_prefix
@@ -164,7 +164,8 @@ def _in_folder(
     tokens_max: int,
     threads: int,
 ) -> Embedder:
-    from holdfast.embed import onnx, static
+    from holdfast.embed import onnx
+    from holdfast.embed.local_models import StaticEmbedder
 
     def holds(names: tuple[str, ...]) -> bool:
         return all(os.path.isfile(os.path.join(folder, name)) for name in names)
@@ -177,9 +178,9 @@ def _in_folder(
             tokens_max=tokens_max,
             threads=threads,
         )
-    if holds(static.FILES):
-        return static.StaticEmbedder(folder, tokens_max=tokens_max)
+    if holds(StaticEmbedder.FILES):
+        return StaticEmbedder(folder, tokens_max=tokens_max)
     raise InvalidSetting(
         f"The folder {folder} holds no embedding model.",
-        hint=f"It needs {' and '.join(onnx.FILES)}, or {' and '.join(static.FILES)}.",
+        hint=f"It needs {' and '.join(onnx.FILES)}, or {' and '.join(StaticEmbedder.FILES)}.",
     )

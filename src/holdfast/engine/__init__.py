@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from holdfast.engine import history as history
     from holdfast.engine import hubs as hubs
+    from holdfast.engine import jobs as jobs
     from holdfast.engine.echo import detect as detect
-    from holdfast.engine.jobs import queue as queue
     from holdfast.engine.log import forget_turns as forget_turns
     from holdfast.engine.log import log_rules as log_rules
     from holdfast.engine.log import observe as observe
@@ -24,11 +24,9 @@ if TYPE_CHECKING:
     from holdfast.engine.reading import recall as recall
     from holdfast.engine.review import decisions as decisions
     from holdfast.engine.review import inbox as inbox
-    from holdfast.engine.review import verdicts as verdicts
     from holdfast.engine.transfer import export as export
     from holdfast.engine.upkeep import automatic as automatic
     from holdfast.engine.upkeep import capture_stats as capture_stats
-    from holdfast.engine.upkeep import compact as compact
     from holdfast.engine.upkeep import lifecycle as lifecycle
     from holdfast.engine.upkeep import model_usage as model_usage
     from holdfast.engine.upkeep import secret_scan as secret_scan
@@ -40,13 +38,12 @@ if TYPE_CHECKING:
 # The folder of each module that is reached as `engine.NAME`; those not listed are here.
 _FOLDERS = {
     "echo": "detect",
-    "jobs": "queue",
     "log": "forget_turns log_rules observe turns",
     "people": "members teams",
     "reading": "listing lookup recall",
-    "review": "decisions inbox verdicts",
+    "review": "decisions inbox",
     "transfer": "export",
-    "upkeep": "automatic capture_stats compact lifecycle model_usage secret_scan",
+    "upkeep": "automatic capture_stats lifecycle model_usage secret_scan",
     "writing": "drafts edit indexing remember",
 }
 _PLACES = {name: folder for folder, names in _FOLDERS.items() for name in names.split()}

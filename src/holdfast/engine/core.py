@@ -12,19 +12,18 @@ from datetime import datetime
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
-from holdfast.domain.access import Viewer
+from holdfast.domain.hub import Viewer
 from holdfast.domain.memory import Memory
-from holdfast.domain.review import AWAITS
+from holdfast.domain.results import AWAITS
 from holdfast.engine.writing.redact import Redactor
 from holdfast.engine.writing.redacting_store import guarded
 from holdfast.errors import DeadlineExceeded, EmbedderError, Forbidden, HoldfastError, NotFound
 from holdfast.recall.vector import VectorCache
 
 if TYPE_CHECKING:
-    from holdfast.domain.access import Act
     from holdfast.domain.change import Receipt
     from holdfast.domain.clock import Clock, Ids
-    from holdfast.domain.hub import Hub, PersonName
+    from holdfast.domain.hub import Act, Hub, PersonName
     from holdfast.embed.base import Embedder
     from holdfast.llm.base import Model
     from holdfast.settings import Settings

@@ -141,7 +141,7 @@ def delete_hub(core: Core, name: str) -> Hub:
 
 
 def _forget_belongings(writer: Writer, hub: Hub) -> None:
-    from holdfast.domain.access import HubCard
+    from holdfast.domain.hub import HubCard
     from holdfast.engine.people import records
     from holdfast.engine.people.records import members_of, put_card
 

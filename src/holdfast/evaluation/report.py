@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from holdfast.embed.base import Embedder
-from holdfast.evaluation.cache import CachedEmbedder
 from holdfast.evaluation.run import (
     ADVERSARIAL,
     METRICS,
@@ -22,7 +21,7 @@ from holdfast.evaluation.run import (
     percentile,
     run,
 )
-from holdfast.evaluation.stores import read_stores, sample_path
+from holdfast.evaluation.stores import CachedEmbedder, read_stores, sample_path
 
 Table = list[list[str]]
 

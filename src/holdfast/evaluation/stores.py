@@ -1,4 +1,6 @@
-"""Test stores: documents and questions whose answers are known, read from lines of JSON.
+"""Test stores: documents and questions whose answers are known, read from lines of JSON; and a
+cache of their vectors in memory and on disk, so that a benchmark that embeds the same texts again
+takes seconds.
 
 One store a line:
 
@@ -7,18 +9,23 @@ One store a line:
      "queries": [{"text", "gold": [doc ids], "category"?, "asked_at"?, "upto"?}]}
 
 With `upto`, only the first so many documents exist when the question is asked. A question with no
-gold has no answer in the store. Knows the shape of the file and nothing of who answers.
+gold has no answer in the store. Knows the shape of the file, and not how questions are answered.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from holdfast.embed.base import Embedder
 from holdfast.errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from holdfast.embed.base import Matrix, Vector
 
 
 class Doc(NamedTuple):
@@ -136,3 +143,83 @@ def _time(value: Any) -> datetime | None:
         return None
     at = datetime.fromisoformat(str(value))
     return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+
+
+class CachedEmbedder:
+    """Wraps an embedder; the vectors are those of the wrapped one, bit for bit."""
+
+    def __init__(self, embedder: Embedder, folder: str | None = None) -> None:
+        self._embedder = embedder
+        self._vectors: dict[bytes, Vector] = {}
+        # Vectors are made in the background too, and a connection serves one thread at a time.
+        self._lock = threading.Lock()
+        self._database: Any = None
+        if folder is not None:
+            import apsw
+
+            os.makedirs(folder, exist_ok=True)
+            self._database = apsw.Connection(os.path.join(folder, "embeddings.db"))
+            self._database.set_busy_timeout(60_000)
+            self._database.pragma("journal_mode", "WAL")
+            self._database.pragma("synchronous", "OFF")  # what is lost is made again
+            self._database.execute(
+                "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL)"
+                " WITHOUT ROWID"
+            )
+
+    @property
+    def identity(self) -> str:
+        return self._embedder.identity
+
+    @property
+    def dimensions(self) -> int:
+        return self._embedder.dimensions
+
+    @property
+    def passage_tokens_max(self) -> int:
+        return self._embedder.passage_tokens_max
+
+    def embed_passages(self, texts: Sequence[str]) -> Matrix:
+        import numpy as np
+
+        if not texts:
+            return self._embedder.embed_passages(texts)
+        keys = [self._key("passage", text) for text in texts]
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if not self._has(key)}
+        if missing:
+            made = self._embedder.embed_passages(list(missing.values()))
+            self._keep(dict(zip(missing, made, strict=True)))
+        return np.stack([self._vectors[key] for key in keys])
+
+    def embed_query(self, text: str) -> Vector:
+        key = self._key("question", text)
+        if not self._has(key):
+            self._keep({key: self._embedder.embed_query(text)})
+        return self._vectors[key]
+
+    def _key(self, role: str, text: str) -> bytes:
+        from hashlib import blake2b
+
+        said = f"{self.identity}\0{role}\0{text}"
+        return blake2b(said.encode("utf-8", "surrogatepass"), digest_size=20).digest()
+
+    def _has(self, key: bytes) -> bool:
+        if key in self._vectors:
+            return True
+        if self._database is None:
+            return False
+        with self._lock:
+            blob = self._database.execute("SELECT vector FROM vectors WHERE key = ?", (key,)).get
+        if blob is None:
+            return False
+        import numpy as np
+
+        self._vectors[key] = np.frombuffer(blob, "<f4").astype(np.float32)
+        return True
+
+    def _keep(self, made: dict[bytes, Vector]) -> None:
+        self._vectors.update(made)
+        if self._database is not None:
+            rows = [(key, vector.astype("<f4").tobytes()) for key, vector in made.items()]
+            with self._lock, self._database:
+                self._database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)

@@ -13,7 +13,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from holdfast.extract.formats import Found, Unavailable, Unreadable, kind_of, named_image
+from holdfast.extract.readers import Found, Unavailable, Unreadable, kind_of, named_image
 
 if TYPE_CHECKING:
     from holdfast.extract.link import Page
@@ -68,7 +68,7 @@ def _progress(done: int, total: int) -> None:
 
 def read_file(file: BinaryIO, asked: dict[str, Any]) -> tuple[Found, str]:
     """The text of a file, and what it turned out to be."""
-    from holdfast.extract.image import Ocr
+    from holdfast.extract.readers import Ocr
 
     head = file.read(_HEAD)
     file.seek(0)
@@ -78,15 +78,15 @@ def read_file(file: BinaryIO, asked: dict[str, Any]) -> tuple[Found, str]:
     chars_max = asked["chars_max"]
     ocr = Ocr(asked["tesseract"], asked["languages"])
     if family == "pdf":
-        from holdfast.extract.pdf import read_pdf
+        from holdfast.extract.readers import read_pdf
 
         return read_pdf(file, chars_max, _progress, ocr), media_type
     if family == "image":
-        from holdfast.extract.image import read_image
+        from holdfast.extract.readers import read_image
 
         return read_image(file, ocr), media_type
     if family == "zip":
-        from holdfast.extract.office import read_office
+        from holdfast.extract.readers import read_office
 
         return read_office(file, chars_max, _progress)
     if family == "other":
@@ -97,8 +97,8 @@ def read_file(file: BinaryIO, asked: dict[str, Any]) -> tuple[Found, str]:
 
 
 def _read_text(data: bytes, is_html: bool, cut: bool) -> Found:
-    from holdfast.extract.formats import decoded
     from holdfast.extract.link import page_text
+    from holdfast.extract.readers import decoded
 
     if cut:
         # Never in the middle of a character, nor of a line.

@@ -14,7 +14,7 @@ from html.parser import HTMLParser
 from typing import NamedTuple
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
-from holdfast.extract.formats import Found, Unreadable
+from holdfast.extract.readers import Found, Unreadable
 
 _SKIPPED = frozenset("script style noscript template svg math iframe object select button".split())  # noqa: SIM905
 # Around the text of a page: where to go next, and who made it.

@@ -17,12 +17,12 @@ from queue import Empty, Queue
 from threading import Thread
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from holdfast.engine.jobs import queue
-from holdfast.engine.jobs.queue import Job, Runner, Stopped
+from holdfast.engine import jobs
+from holdfast.engine.jobs import Job, Runner, Stopped
 from holdfast.engine.writing import extraction
 from holdfast.engine.writing.extraction import Made
 from holdfast.errors import HoldfastError, NotFound
-from holdfast.files.atomic import hub_folder
+from holdfast.files import hub_path
 from holdfast.files.attachments.storage import Attachments
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def work_on_next(
     core: Core, home: str, *, allowed: tuple[str, ...] = (), stop: Callable[[], bool] = _never
 ) -> Job | None:
     """Reads the file or page that has waited longest; None where none is due."""
-    return queue.work_on_next(core, runner(home, allowed=allowed, stop=stop))
+    return jobs.work_on_next(core, runner(home, allowed=allowed, stop=stop))
 
 
 def _work_on(
@@ -89,10 +89,10 @@ def _work_on(
     outcome = extract(core, home, job, allowed, stop)
     if isinstance(outcome, Made):
         extraction.finish(core, job, outcome)
-    elif outcome.final or job.attempts >= queue.ATTEMPTS_MAX:
+    elif outcome.final or job.attempts >= jobs.ATTEMPTS_MAX:
         extraction.give_up(core, job, outcome.reason)
     else:
-        queue.fail(core, job, outcome.reason)
+        jobs.fail(core, job, outcome.reason)
 
 
 def extract(
@@ -107,7 +107,7 @@ def extract(
     asked = _limits(core, settings["content.bytes_max"])
 
     def tell(done: int, total: int) -> None:
-        queue.progress(core, job, done, total or None)
+        jobs.progress(core, job, done, total or None)
 
     if "address" in job.about:
         asked |= {"what": "page", "address": job.about["address"], "allowed": list(allowed)}
@@ -121,7 +121,7 @@ def extract(
         hub = reader.hub_by_id(job.hub_id)
     if hub is None:
         raise NotFound(f"The hub {job.hub_id} is gone.")
-    place = Attachments(core, hub.id, hub_folder(home, hub.name))
+    place = Attachments(core, hub.id, hub_path(home, hub.name))
     try:
         with place.open(job.about["hash"]) as file:
             return _listen(tell, asked, file, stop)
@@ -291,7 +291,7 @@ def tidy(core: Core, home: str) -> list[str]:
         hubs = [hub for hub in reader.hubs() if hub.state == "active"]
     for hub in hubs:
         try:
-            Attachments(core, hub.id, hub_folder(home, hub.name)).sweep()
+            Attachments(core, hub.id, hub_path(home, hub.name)).sweep()
         except (HoldfastError, OSError) as error:
             notes.append(f"{hub.name}: {error}")
     return notes

@@ -1,2 +1,34 @@
 """Memory as plain files that a person can read and edit, and the mirror that syncs them with the
-store."""
+store. Here: where the files of a hub are."""
+
+from __future__ import annotations
+
+import os
+
+HUBS = "hubs"
+# The folder of `files.attachments`, which is not imported for its name alone.
+ATTACHMENTS = "attachments"
+
+
+def hub_path(home: str, hub_name: str) -> str:
+    """The folder of a hub's files. A hub's name is checked to be safe as a folder's name."""
+    return os.path.join(home, HUBS, hub_name)
+
+
+def rename_hub_folder(home: str, old: str, new: str) -> None:
+    """A renamed hub takes its files along; files that have the new name already stay."""
+    from holdfast.system.atomic_file import file_errors
+
+    source, target = hub_path(home, old), hub_path(home, new)
+    if os.path.isdir(source) and not os.path.lexists(target):
+        with file_errors(target):
+            os.rename(source, target)
+
+
+def is_kept_in_files(folder: str) -> bool:
+    """Whether the hub has a folder for people. One with nothing but attachments does not count:
+    pushing a file does not ask for memories as files, which every operation would pay for."""
+    if not os.path.isdir(folder):
+        return False
+    with os.scandir(folder) as found:
+        return [entry.name for _, entry in zip(range(2), found, strict=False)] != [ATTACHMENTS]

@@ -23,10 +23,10 @@ from holdfast.engine.reading.lookup import Reference
 from holdfast.engine.writing.redact import Redactor
 from holdfast.errors import AlreadyExists, HoldfastError, InvalidInput, StoreReadOnly
 from holdfast.files import conversation_archive_format
-from holdfast.files.atomic import locked, real_path, write_atomic
 from holdfast.files.conversation_archive_format import Message
 from holdfast.files.journal.entries import Place
-from holdfast.files.reading import open_regular
+from holdfast.files.merge import open_regular
+from holdfast.system.atomic_file import locked, real_path, write_atomic
 from holdfast.text import clean
 from holdfast.text.clean import without_private
 

@@ -15,7 +15,7 @@ from holdfast.files.memory_md.cache import NO_STAMP, drop_copy, quick_stamp_of, 
 if TYPE_CHECKING:
     from holdfast.engine.core import Scope
     from holdfast.files.inbox import InboxFile
-    from holdfast.files.memory_md.intake import SyncReport
+    from holdfast.files.memory_md.merge import SyncReport
     from holdfast.files.memory_md.sync import Mirror
 
 

@@ -27,10 +27,10 @@ from weakref import WeakKeyDictionary
 
 from holdfast.domain.records import Record
 from holdfast.errors import Conflict, InvalidInput, StoreReadOnly
-from holdfast.files.atomic import file_errors, hub_folder, make_folder
+from holdfast.files import hub_path
 from holdfast.files.memory_md.cache import PLACE, Stamp, Token, read_stamp, write_stamp
 from holdfast.store.values import Capability
-from holdfast.system.atomic_file import write_file
+from holdfast.system.atomic_file import file_errors, make_folder, write_file
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core, Scope
@@ -81,8 +81,8 @@ def _checked(scope: Scope, folder: str) -> tuple[bool, str]:
 
 
 def _refusal_of_mark(scope: Scope, folder: str) -> str:
-    """What is to be said of a mark that the store knows nothing of. Whoever claims the folder right
-    now has left its mark and not committed yet: this waits for it."""
+    """The refusal for a mark that the store has no record of. A process that is claiming the folder
+    has left its mark and not committed yet: this waits for it."""
     with suppress(StoreReadOnly), scope.core.store.write(hub=scope.hub_id) as writer:
         record = writer.record(scope.hub_id, KIND, _name(scope.core))
         if record is not None:
@@ -267,7 +267,7 @@ def _make(folder: str, mark: str) -> None:
 def link_hub_folder(home: str, hub_name: str, chosen: str) -> str:
     """Moves the hub's folder to another place, and returns its path. What is in the folder so far
     moves there, unless both have files. Repeated after a crash, it goes on."""
-    link = hub_folder(home, hub_name)
+    link = hub_path(home, hub_name)
     target = os.path.abspath(os.path.expanduser(chosen))
     _refuse(home, target)
     source = os.path.realpath(link)
@@ -286,7 +286,7 @@ def link_hub_folder(home: str, hub_name: str, chosen: str) -> str:
 
 def unlink_hub_folder(home: str, hub_name: str) -> None:
     """Removes the link of a hub that is gone; the folder behind it is the user's and stays."""
-    link = hub_folder(home, hub_name)
+    link = hub_path(home, hub_name)
     if os.path.islink(link):
         with file_errors(link):
             os.unlink(link)

@@ -14,10 +14,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from holdfast.domain.review import is_pending
+from holdfast.domain.results import is_pending
 from holdfast.engine.core import Scope
 from holdfast.errors import HoldfastError, InvalidInput, StoreError
-from holdfast.files.atomic import file_errors, locked, real_path, remove_partials, write_atomic
 from holdfast.files.hub_folder import require_here
 from holdfast.files.inbox_format import FILE_NAME, Entry, Filled, parse, render
 from holdfast.files.memory_md.cache import (
@@ -29,11 +28,18 @@ from holdfast.files.memory_md.cache import (
     token_of,
 )
 from holdfast.files.memory_md.cache import write_stamp as note_stamp
-from holdfast.files.reading import free_name
+from holdfast.files.merge import free_name
+from holdfast.system.atomic_file import (
+    file_errors,
+    locked,
+    real_path,
+    remove_partials,
+    write_atomic,
+)
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
-    from holdfast.engine.review.verdicts import Verdict
+    from holdfast.engine.review.inbox import Verdict
     from holdfast.store.base import Reader
 
 REASON = f"in {FILE_NAME}"
@@ -91,7 +97,7 @@ class InboxFile:
         try:
             require_here(self._scope, os.path.dirname(self.path))
             with locked(self.path):
-                remove_partials(self.path)
+                remove_partials(self.path, held=True)
                 return self._sync()
         except HoldfastError as error:
             # Until somebody changes the file, trying again would only repeat the note.
@@ -122,7 +128,7 @@ class InboxFile:
     def _decide(self, entries: Sequence[Entry]) -> tuple[bool, list[str], bool]:
         """Whether anything was decided, notes, and whether something that was written is nowhere
         else."""
-        from holdfast.engine.review import verdicts
+        from holdfast.engine.review import inbox
 
         wanted: list[Verdict] = []
         notes: list[str] = []
@@ -140,7 +146,7 @@ class InboxFile:
         if not wanted:
             return False, notes, lost
         try:
-            verdicts.decide(self._scope, wanted, reason=REASON)
+            inbox.decide(self._scope, wanted, reason=REASON)
         except HoldfastError:
             # One of them cannot be done; the others are, each for itself.
             done = [self._decide_one(verdict, notes) for verdict in wanted]
@@ -150,10 +156,10 @@ class InboxFile:
         return True, notes, lost
 
     def _decide_one(self, verdict: Verdict, notes: list[str]) -> bool:
-        from holdfast.engine.review import verdicts
+        from holdfast.engine.review import inbox
 
         try:
-            verdicts.decide(self._scope, [verdict], reason=REASON)
+            inbox.decide(self._scope, [verdict], reason=REASON)
         except HoldfastError as error:
             notes.append(str(error))
             return False
@@ -216,7 +222,7 @@ def _verdict(
 ) -> tuple[Verdict | None, str, bool]:
     """What a person wants done with an item, a note where it cannot be, and whether the file has a
     text that is nowhere else."""
-    from holdfast.engine.review.verdicts import Verdict
+    from holdfast.engine.review.inbox import Verdict
 
     text = None if memory is None else _changed(entry, memory)
     if memory is None or not is_pending(memory) or memory.version != entry.version:

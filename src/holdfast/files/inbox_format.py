@@ -15,7 +15,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from holdfast.domain.memory import Memory
-from holdfast.domain.review import Item
+from holdfast.domain.results import Item
 
 FILE_NAME = "INBOX.md"
 # A file that does not end with this was not saved whole.

@@ -1,10 +1,22 @@
-"""The three-way comparison that every synced file goes by: what both sides last agreed on, what the
-store says now, and what the file says now. Where both sides changed one memory, a conflict is
-recorded; settling it archives one text or makes it history, and destroys neither."""
+"""What every synced file goes by: the three-way comparison (what both sides last agreed on, what
+the store says now, and what the file says now), and reading a file that a person may be saving at
+the same moment.
+
+Where both sides changed one memory, a conflict is recorded; settling it archives one text or makes
+it history, and destroys neither. A file that cannot be trusted is kept beside and restored. Only
+regular files are opened: opening a named pipe blocks until somebody writes to it, and a device such
+as /dev/zero has no end.
+"""
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
+import time
+from datetime import datetime
 from enum import Enum, auto
+from typing import BinaryIO, NamedTuple
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.records import Clash
@@ -12,9 +24,10 @@ from holdfast.engine.core import Scope
 from holdfast.engine.writing.edit import completed
 from holdfast.engine.writing.indexing import indexed
 from holdfast.engine.writing.recorder import Recorder
-from holdfast.errors import NotFound
+from holdfast.errors import InvalidInput, NotFound, StoreError, StoreReadOnly
 from holdfast.files.memory_md.document import FILE_NAME
 from holdfast.store.base import Reader
+from holdfast.system.atomic_file import real_path
 from holdfast.text import clean
 
 
@@ -115,3 +128,163 @@ def _other(reader: Reader, hub_id: str, clash: Clash) -> Memory | None:
         ):
             return memory
     return None
+
+
+_KINDS = (
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISDIR, "a folder"),
+)
+# None of them exists on every system. O_NONBLOCK: a pipe that takes the file's place between the
+# check and the opening is opened at once, and then refused.
+_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+
+
+def open_regular(path: str, *, follow_links: bool = True) -> BinaryIO:
+    """The file, open for reading bytes. InvalidInput where it is a pipe, a device, a socket or a
+    folder, or a link to one; OSError where it cannot be opened."""
+    # Before it is opened: opening a device may do something already.
+    refuse_irregular(path)
+    flags = _FLAGS if follow_links else _FLAGS | getattr(os, "O_NOFOLLOW", 0)
+    file = os.fdopen(os.open(path, flags), "rb")
+    try:
+        _refuse(path, os.fstat(file.fileno()).st_mode)
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def refuse_irregular(path: str) -> None:
+    """InvalidInput where the path leads to something other than a regular file."""
+    _refuse(path, os.stat(path).st_mode)
+
+
+def _refuse(path: str, mode: int) -> None:
+    if stat.S_ISREG(mode):
+        return
+    kind = next((name for is_kind, name in _KINDS if is_kind(mode)), "no regular file")
+    raise InvalidInput(
+        f"{path} is {kind}, not a file.",
+        hint="Name a regular file, or pipe the text in and name `-`.",
+    )
+
+
+# Some thousand times what anybody reads; parsing it would hold up every operation for seconds.
+BYTES_MAX = 20_000_000
+# An editor that writes in place empties the file first and fills it within a few milliseconds.
+PAUSE_S = 0.05
+_PAUSES = 4
+# A file that shrank to less than this part of itself and ends in the middle of a line was cut.
+_CUT_SHARE = 10
+
+
+class FileRead(NamedTuple):
+    """What was read. `text` is None where there is nothing to trust: missing, empty, or kept
+    aside; `data` is what the file held on disk afterwards, None where there was no file."""
+
+    path: str
+    text: str | None
+    data: bytes | None
+    notes: tuple[str, ...] = ()
+
+    def moved(self) -> bool:
+        """Whether the file is not what was read any more."""
+        return _read(self.path) != self.data
+
+    @staticmethod
+    def encoded(text: str) -> bytes:
+        return text.encode()
+
+
+def read_settled(path: str, folder: str, before: str, now: datetime) -> FileRead:
+    """The file's text. `before` is what it held when all was well."""
+    target = real_path(path, within=folder)
+    data = _read(target)
+    for _ in range(_PAUSES):
+        if not before or _sound(data, before):
+            break
+        time.sleep(PAUSE_S)
+        last, data = data, _read(target)
+        if data == last:
+            break
+    if data is None or not data.strip():
+        lost = "missing" if data is None else "empty"
+        notes = (f"{path} was {lost}; it was restored.",) if before else ()
+        return FileRead(target, None, data, notes)
+    text, problem = _decoded(data)
+    if text is not None and not _cut(data, before):
+        return FileRead(target, text, data)
+    kept = _kept_aside(target, now)
+    problem = problem or "ends in the middle of a line, far shorter than it was"
+    restored = f"{path} {problem}. It was kept as {kept}, and {os.path.basename(path)} restored."
+    return FileRead(target, None, None, (restored,))
+
+
+def holds(path: str, text: str | None) -> bool:
+    """Whether a file holds this text; None is for a file that is not there."""
+    return _read(path) == (None if text is None else text.encode())
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        if os.path.isdir(path):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        with open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > BYTES_MAX:
+                raise InvalidInput(
+                    f"{path} has {size:,} bytes; at most {BYTES_MAX:,} can be kept in step.",
+                    hint="Move what is not memory into files of its own, in the folder `files`.",
+                )
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except PermissionError:
+        raise StoreReadOnly(f"{path} cannot be read.", hint="Check who owns it.") from None
+    except OSError as error:
+        hint = "Move it away; it will be written anew."
+        raise StoreError(f"{path} cannot be read: {error.strerror}.", hint=hint) from None
+
+
+def _sound(data: bytes | None, before: str) -> bool:
+    return (
+        data is not None
+        and bool(data.strip())
+        and _decoded(data)[0] is not None
+        and not _cut(data, before)
+    )
+
+
+def _cut(data: bytes, before: str) -> bool:
+    return len(data) * _CUT_SHARE < len(before.encode()) and not data.endswith(b"\n")
+
+
+def _decoded(data: bytes) -> tuple[str | None, str]:
+    try:
+        return data.decode(), ""
+    except UnicodeDecodeError as error:
+        return None, f"is not UTF-8 text: byte {error.start} cannot be read"
+
+
+def _kept_aside(path: str, now: datetime) -> str:
+    """Renames the file, so that an editor which still has it open loses nothing either."""
+    kept = free_name(path, now)
+    os.rename(path, kept)
+    return os.path.basename(kept)
+
+
+def free_name(path: str, now: datetime) -> str:
+    """A name beside the file for a copy of it."""
+    stem = f"{path}.kept-{now:%Y%m%dT%H%M%SZ}"
+    kept, number = stem, 1
+    while os.path.lexists(kept):
+        kept, number = f"{stem}-{number}", number + 1
+    return kept

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from holdfast.domain.records import Record
 from holdfast.engine.core import Scope
 from holdfast.errors import HoldfastError, with_command
-from holdfast.files.atomic import hub_folder
+from holdfast.files import hub_path
 from holdfast.files.attachments.storage import swept_for
 from holdfast.files.file_sync import notes_of
 from holdfast.files.hub_folder import BEFORE, KIND, has_had
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from holdfast.domain.hub import Hub
     from holdfast.engine.core import Core
-    from holdfast.files.memory_md.intake import SyncReport
+    from holdfast.files.memory_md.merge import SyncReport
     from holdfast.store.base import Reader, Store, Writer
 
 # A file follows each change, and is behind only where it could not be written; one that is further
@@ -62,7 +62,7 @@ def carry(before: Store, into: Store, now: datetime, home: str = "") -> None:
 def _swept(old: Reader, hub: Hub, home: str) -> list[str]:
     """The change after which the state before last swept the files of memories, however long ago:
     were it not known, no state after it would sweep again."""
-    stamp = swept_for(hub_folder(home, hub.name))
+    stamp = swept_for(hub_path(home, hub.name))
     if stamp.hub_id != hub.id or stamp.token is None or not has_had(old, hub.id, stamp.token):
         return []
     return [stamp.token.change]

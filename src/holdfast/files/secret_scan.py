@@ -1,20 +1,32 @@
-"""Secrets in the files of a hub. What Holdfast writes (MEMORY.md, its pages, journals, archives) is
-cleaned; what is somebody's own (the hub's files, anything else that lies there) is named and left
-as it is. Files that are attached to memories are scanned by `files.attachments.text`.
+"""Secrets in the files of a hub, and in the files that are attached to memories, whose text is read
+piece by piece.
+
+What Holdfast writes (MEMORY.md, its pages, journals, archives) is cleaned; what is somebody's own
+(the hub's files, anything else that lies there) is named and left as it is. An attachment with a
+secret can be removed.
 """
 
 from __future__ import annotations
 
+import codecs
 import os
-from collections.abc import Iterator
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
+from xml.parsers import expat
 
+from holdfast.domain.change import Receipt
+from holdfast.domain.memory import ATTACHMENT, attachment_of
 from holdfast.engine.core import Core
 from holdfast.engine.upkeep.secret_scan import Secret, for_everything, secrets_found, together
+from holdfast.engine.writing import dedup
 from holdfast.engine.writing.edit import settle
 from holdfast.errors import HoldfastError
 from holdfast.files import conversation_archive
-from holdfast.files.atomic import locked, real_path, write_atomic
 from holdfast.files.attachments import storage
+from holdfast.files.attachments.storage import HEAD_BYTES
 from holdfast.files.journal import journal
 from holdfast.files.journal.changes import day_of_name
 from holdfast.files.journal.entries import Place
@@ -23,7 +35,15 @@ from holdfast.files.memory_md.disk import page_names
 from holdfast.files.memory_md.document import FILE_NAME
 from holdfast.files.memory_md.edit import forget_seen
 from holdfast.files.memory_md.sync import Mirror
-from holdfast.files.reading import open_regular
+from holdfast.files.merge import open_regular
+from holdfast.system.atomic_file import locked, real_path, write_atomic
+from holdfast.system.zip_archive import ZipRefused, open_zip
+
+if TYPE_CHECKING:
+    from holdfast.domain.memory import Memory
+    from holdfast.engine.core import Core
+    from holdfast.files.attachments.storage import Attachments
+
 
 # What is larger is no text that somebody wrote, and would fill the memory.
 _BYTES_MAX = 16_000_000
@@ -119,3 +139,283 @@ def _is_archive(folder: str, path: str) -> bool:
     return path.startswith(f"{conversation_archive.FOLDER}/") and conversation_archive.is_archive(
         os.path.join(folder, path)
     )
+
+
+_PIECE = 1 << 18
+# More than the largest file that is stored unchanged; scanning it takes a minute.
+BYTES_MAX = 64_000_000
+_XML = (".xml", ".rels", ".vml", ".xhtml", ".rdf")
+_TEXT = (".txt", ".csv", ".json", ".md", ".html", ".htm", ".css", ".js", ".svg")
+# Elements that may hold parts of one word; after others that hold text, a line ends.
+_INLINE = frozenset(
+    "t r span a hyperlink ins smartTag fldSimple sdt sdtContent ruby rubyBase customXml".split()  # noqa: SIM905
+)
+# Empty elements that represent a character.
+_CHARACTERS = {"tab": "\t", "br": "\n", "cr": "\n", "line-break": "\n", "s": " "}
+# Shorter values are flags, sizes and colours.
+_VALUE_CHARS_MIN = 8
+
+NoteUnread = Callable[[str], None]
+
+
+class NotRead(Exception):
+    """The file could not be looked into; the reason completes 'it was not looked into: …'."""
+
+
+def plain_pieces(file: BinaryIO, note: NoteUnread) -> Iterator[str]:
+    """The text of a text file. What is no character becomes a mark: secrets are plain letters."""
+    yield from _decoded(_bounded(file, BYTES_MAX, note))
+
+
+def _decoded(pieces: Iterator[bytes]) -> Iterator[str]:
+    decoder = None
+    for data in pieces:
+        if decoder is None:
+            wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+            decoder = codecs.getincrementaldecoder("utf-16" if wide else "utf-8-sig")("replace")
+        yield decoder.decode(data)
+
+
+def _bounded(file: Any, most: int, note: NoteUnread) -> Iterator[bytes]:
+    left = most
+    while left > 0 and (data := file.read(min(_PIECE, left))):
+        left -= len(data)
+        yield data
+    if left <= 0 and file.read(1):
+        note(f"only its first {most:,} bytes were looked at")
+
+
+def zip_pieces(file: BinaryIO, note: NoteUnread) -> Iterator[str]:
+    """The text of the parts of a zip file; notes say what in it was not looked at."""
+    try:
+        with open_zip(file) as archive:
+            members = [one for one in archive.infolist() if not one.is_dir()]
+            yield from _parts(archive, members, note)
+    except ZipRefused as error:
+        raise NotRead(str(error)) from None
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError):
+        raise NotRead("the archive is broken and cannot be opened") from None
+
+
+def _parts(
+    archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], note: NoteUnread
+) -> Iterator[str]:
+    left = BYTES_MAX
+    unread = 0
+    for member in members:
+        name = member.filename.lower()
+        # Other ways to pack may ask for any amount of memory at their first byte.
+        packed = member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+        if not packed or left <= 0 or not (name.endswith((*_XML, *_TEXT)) or name == "mimetype"):
+            unread += 1
+            continue
+        try:
+            with archive.open(member) as part:
+                pieces = _bounded(part, left, note)
+                yield from _xml(pieces) if name.endswith(_XML) else _decoded(pieces)
+        except (zipfile.BadZipFile, zlib.error, EOFError):
+            unread += 1
+        left -= member.file_size
+        yield "\n"
+    if unread:
+        note(f"{unread} of the {len(members)} parts in it were not looked at, as pictures")
+
+
+def _xml(pieces: Iterator[bytes]) -> Iterator[str]:
+    """The words of XML, those of one paragraph together, and the values of attributes. What is not
+    well-formed XML is returned unchanged."""
+    words = _Words()
+    broken = None
+    for data in pieces:
+        if broken is None:
+            try:
+                words.parser.Parse(data)
+            except (expat.ExpatError, _Declared):
+                broken = codecs.getincrementaldecoder("utf-8-sig")("replace")
+            yield words.take()
+        if broken is not None:
+            yield broken.decode(data)
+    yield words.take()
+    yield "\n" + "\n".join(words.values)
+
+
+class _Declared(Exception):
+    """The XML declares entities, which may grow without end."""
+
+
+class _Words:
+    """What the parser of one part has heard."""
+
+    def __init__(self) -> None:
+        self.parser = expat.ParserCreate()
+        self.parser.buffer_text = True
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._text
+        self.parser.EntityDeclHandler = self._declared
+        self.values: set[str] = set()
+        self._heard: list[str] = []
+        # For each element that is open, whether it has held text so far.
+        self._spoke = [False]
+
+    def take(self) -> str:
+        out, self._heard = "".join(self._heard), []
+        return out
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._spoke.append(False)
+        for value in attributes.values():
+            if len(value) >= _VALUE_CHARS_MIN:
+                self.values.add(value)
+
+    def _end(self, name: str) -> None:
+        local = name.rpartition(":")[2]
+        if self._spoke.pop():
+            self._spoke[-1] = True
+            if local not in _INLINE:
+                self._heard.append("\n")
+        elif local in _CHARACTERS:
+            self._heard.append(_CHARACTERS[local])
+
+    def _text(self, text: str) -> None:
+        if text.strip():
+            self._heard.append(text)
+            self._spoke[-1] = True
+        else:
+            # Between elements that a person has set apart there is nothing but line ends.
+            self._heard.append("" if "\n" in text else text)
+
+    def _declared(self, *about: object) -> NoReturn:
+        raise _Declared
+
+
+REMOVED = "its file was removed, as it held secrets"
+# The metadata key that describes a removed file; without its hash, which would claim that the bytes
+# are here.
+GONE = "attachment_removed"
+# So many characters are looked at together.
+_WINDOW = 1 << 20
+# What reaches from one window into the next is seen whole: a private key has 3,000 characters.
+_OVERLAP = 1 << 14
+
+# The text of a book of some thousand pages; it comes in one line of another process.
+_PDF_CHARS_MAX = 16_000_000
+
+Note = Callable[[str], None]
+
+
+def find_in_attachments(core: Core, hub_id: str, place: Attachments, note: Note) -> list[Secret]:
+    """The secrets in the attached files of a hub; what was not looked into is noted."""
+    return [
+        secret for _, some in _found(for_everything(core), hub_id, place, note) for secret in some
+    ]
+
+
+def remove_attachments(core: Core, hub_id: str, place: Attachments, note: Note) -> int:
+    """Removes the attached files that hold secrets, for good; returns how many that were."""
+    core = for_everything(core)
+    dirty = [digest for digest, some in _found(core, hub_id, place, lambda text: None) if some]
+    for digest in dirty:
+        with place.letting_go(digest), core.write(hub_id) as writer:
+            for memory in dedup.of_file(writer, hub_id, digest):
+                dedup.let_go(writer, hub_id, memory.id, digest, core.now())
+                file = attachment_of(memory.metadata)
+                if file is not None and file.hash == digest:
+                    writer.set_memory(_without_file(memory))
+                    note(f"#{memory.number} stays, and {file.name} is removed for good")
+                versions = len(writer.revisions(hub_id, memory.id))
+                made = (memory.id, memory.number, core.now(), core.actor, REMOVED, versions)
+                writer.add_receipt(hub_id, Receipt(*made))
+    return len(dirty)
+
+
+def _without_file(memory: Memory) -> Memory:
+    metadata: dict[str, Any] = dict(memory.metadata)
+    file = metadata.pop(ATTACHMENT)
+    metadata[GONE] = {name: file[name] for name in ("name", "size", "media_type")}
+    # What waits for its text would wait for ever.
+    state = "active" if memory.state == "processing" else memory.state
+    reason = REMOVED if state == "active" else memory.state_reason
+    return memory._replace(metadata=metadata, state=state, state_reason=reason)
+
+
+def _found(
+    core: Core, hub_id: str, place: Attachments, note: Note
+) -> Iterator[tuple[str, list[Secret]]]:
+    for digest in sorted(set(place.present())):
+        with core.read() as reader:
+            memories = dedup.of_file(reader, hub_id, digest)
+        where, name = _called(memories, digest)
+        times: Counter[str] = Counter()
+
+        def note_here(reason: str, where: str = where) -> None:
+            note(f"{where}: {reason}")
+
+        try:
+            with place.open(digest) as file:
+                for kinds in _looked(core, _pieces(core, file, name, note_here)):
+                    times += kinds
+        except NotRead as error:
+            note_here(f"it was not looked into: {error}")
+        except (HoldfastError, OSError) as error:
+            note_here(f"it could not be read: {error}")
+        kinds_found = sorted(times.items())
+        yield digest, [Secret(where, kind, n, False, True) for kind, n in kinds_found]
+
+
+def _called(memories: list[Memory], digest: str) -> tuple[str, str]:
+    """The description of a file, and its name."""
+    for memory in memories:
+        file = attachment_of(memory.metadata)
+        if file is not None and file.hash == digest:
+            return f"file of #{memory.number} ({file.name})", file.name
+    if memories:
+        return f"older file of #{memories[0].number}", ""
+    return "file that belongs to no memory", ""
+
+
+def _pieces(core: Core, file: BinaryIO, name: str, note: Note) -> Iterable[str]:
+    from holdfast.extract.readers import kind_of
+
+    head = file.read(HEAD_BYTES)
+    file.seek(0)
+    media_type, family = kind_of(head, name)
+    if family in ("text", "html"):
+        return plain_pieces(file, note)
+    if family == "zip":
+        return zip_pieces(file, note)
+    if family == "pdf":
+        return _pdf(core, file, note)
+    raise NotRead(f"it is of the type {media_type}")
+
+
+def _pdf(core: Core, file: BinaryIO, note: Note) -> list[str]:
+    from holdfast.extract.run import Failed, text_of
+
+    # Its name would only say which kind of text it is.
+    made = text_of(core, file, "file.pdf", _PDF_CHARS_MAX)
+    if isinstance(made, Failed):
+        raise NotRead(made.reason)
+    if not made.text:
+        raise NotRead(made.note or "there are no words in it")
+    if made.note:
+        note(f"it was not looked into as a whole: {made.note}")
+    return [made.text]
+
+
+def _looked(core: Core, pieces: Iterable[str]) -> Iterator[Counter[str]]:
+    """How many secrets of which kind there are in each window of a text."""
+    held, seen = "", 0
+    for piece in pieces:
+        held += piece
+        if len(held) >= _WINDOW:
+            yield _kinds(core, held) - _kinds(core, held[:seen])
+            held = held[-_OVERLAP:]
+            seen = len(held)
+    yield _kinds(core, held) - _kinds(core, held[:seen])
+
+
+def _kinds(core: Core, text: str) -> Counter[str]:
+    core.redactor.take()
+    core.redactor.text(text)
+    return Counter(core.redactor.take())

@@ -12,8 +12,7 @@ from glob import escape, glob
 from typing import Literal, NamedTuple
 
 from holdfast.domain.memory import Draft, Trust
-from holdfast.engine.transfer.follow import Statement
-from holdfast.engine.transfer.imports import Item
+from holdfast.engine.transfer.imports import Item, Statement
 from holdfast.files.memory_md.document import Item as Line
 from holdfast.files.memory_md.parse import parse
 from holdfast.importers.record import IMPORTED, digest

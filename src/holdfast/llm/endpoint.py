@@ -24,8 +24,7 @@ from holdfast.system.backoff import MODEL_SERVER, Failed, retry, retry_after_s
 if TYPE_CHECKING:
     from httpx2 import Client, Response
 
-    from holdfast.llm.base import ModelCall
-    from holdfast.llm.providers import Spec
+    from holdfast.llm.base import ModelCall, Spec
 
 
 # Far beyond what a pass may have answered; a server that says more does not keep to the tokens.

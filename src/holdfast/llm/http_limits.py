@@ -120,7 +120,7 @@ def _shut(one: socket.socket) -> None:
 
 @lru_cache(maxsize=1)
 def _certificates() -> ssl.SSLContext:
-    """Whom to trust; read once, since that takes as long as a fast model."""
+    """The trusted certificates; read once, since that takes as long as a fast model."""
     context: ssl.SSLContext = httpx2.create_ssl_context()
     return context
 

@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.clock import from_text
 from holdfast.domain.memory import EXPLICIT, Origin
-from holdfast.domain.results import Noted
-from holdfast.domain.review import reason_without_words
+from holdfast.domain.results import Noted, reason_without_words
+from holdfast.engine import jobs
 from holdfast.engine.core import Scope
-from holdfast.engine.jobs import queue
-from holdfast.engine.jobs.queue import Runner, Stopped
+from holdfast.engine.jobs import Runner, Stopped
 from holdfast.engine.upkeep import capture_stats
 from holdfast.engine.writing.proposals import ASSISTANT, SAID_BY, Proposal, Taken, take_proposals
 from holdfast.errors import InvalidSetting, ModelError, NotFound
@@ -36,12 +35,12 @@ if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Trust
     from holdfast.engine.core import Core
-    from holdfast.engine.jobs.queue import Job
+    from holdfast.engine.jobs import Job
     from holdfast.llm.base import Model
     from holdfast.store.base import Writer
     from holdfast.text.grounding import Span
 
-WORK = queue.JOURNAL
+WORK = jobs.JOURNAL
 # A turn holds a few facts; a model that finds more is making them up.
 PROPOSALS_MAX = 10
 # Each proposal is held against the whole turn, which takes a while where that is long.
@@ -68,21 +67,21 @@ def runner(home: str, *, stop: Callable[[], bool] = lambda: False) -> Runner:
     def run(core: Core, job: Job) -> None:
         _work_on(core, home, job, stop)
 
-    return Runner(WORK, run, _lost, _failed, in_order=WORK in queue.IN_ORDER)
+    return Runner(WORK, run, _lost, _failed, in_order=WORK in jobs.IN_ORDER)
 
 
 def _lost(core: Core, writer: Writer, job: Job, reason: str) -> None:
-    said = job.about.get(queue.SAID, {}).get("user", "")
+    said = job.about.get(jobs.SAID, {}).get("user", "")
     capture_stats.note(core, writer, job.hub_id, [Noted("failed", reason, said)])
 
 
 def _failed(core: Core, job: Job, reason: str) -> None:
     """An error that is none of a model's: a store that is full, or a mistake of ours."""
-    if job.attempts < queue.ATTEMPTS_MAX:
-        queue.fail(core, job, reason)
+    if job.attempts < jobs.ATTEMPTS_MAX:
+        jobs.fail(core, job, reason)
         return
     with core.store.write(hub=job.hub_id) as writer:
-        queue.give_up(core, writer, job, reason)
+        jobs.give_up(core, writer, job, reason)
         _lost(core, writer, job, reason)
 
 
@@ -92,14 +91,14 @@ def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
     if hub is None:
         raise NotFound(f"The hub {job.hub_id} is gone.")
     about = job.about
-    said = about[queue.SAID]
+    said = about[jobs.SAID]
     heard = Heard(
         said.get("user", ""),
         said.get("assistant", ""),
         from_text(about["at"]),
         about["session"],
         about["turns"],
-        question=about.get(queue.QUESTION, ""),
+        question=about.get(jobs.QUESTION, ""),
     )
     # What is noted belongs to who said it, and is compared with what they see.
     theirs = core.acting(about["actor"])
@@ -122,8 +121,8 @@ def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
         failed = str(error)
         again = isinstance(error, ModelError) and error.again
         _log_failure(hub.name, job, failed)
-        if again and job.attempts < queue.ATTEMPTS_MAX:
-            queue.fail(core, job, failed)
+        if again and job.attempts < jobs.ATTEMPTS_MAX:
+            jobs.fail(core, job, failed)
             return
         # Nobody answers: what the rules find is better than nothing.
         proposed = Proposed(heard)
@@ -150,9 +149,9 @@ def _take(core: Core, home: str, hub: Hub, job: Job, proposed: Proposed, failed:
 
     def finish(writer: Writer, taken: list[Noted]) -> None:
         if failed:
-            queue.give_up(core, writer, job, failed)
+            jobs.give_up(core, writer, job, failed)
         else:
-            queue.finish(core, writer, job, keep=False)
+            jobs.finish(core, writer, job, keep=False)
         noted = [*proposed.dropped, *taken]
         if failed:
             noted.append(Noted("failed", "the model", proposed.heard.user))
@@ -167,7 +166,7 @@ def _take(core: Core, home: str, hub: Hub, job: Job, proposed: Proposed, failed:
             [proposed],
             finish,
             replaces=job.about.get("replaces", True),
-            change=job.about.get(queue.IMPORT_RUN),
+            change=job.about.get(jobs.IMPORT_RUN),
         )
 
 
@@ -183,15 +182,15 @@ def take(
 ) -> list[Noted]:
     """Writes the proposals of some turns as one change set, and calls `finish` with the outcomes
     inside the transaction. Returns the outcomes with their texts."""
-    told: list[Noted] = []
+    noted: list[Noted] = []
     placed = _with_paths(core, hub, turns)
 
     def end(writer: Writer, taken: list[Taken]) -> None:
-        told[:] = [
+        noted[:] = [
             Noted(result.outcome, result.reason, one.text)
             for one, result in zip(placed, taken, strict=True)
         ]
-        finish(writer, [_by_number(*one) for one in zip(told, taken, strict=True)])
+        finish(writer, [_by_number(*one) for one in zip(noted, taken, strict=True)])
 
     take_proposals(
         Scope(core, hub.id, hub.name),
@@ -202,20 +201,20 @@ def take(
         replaces=replaces,
         change=change,
     )
-    return told
+    return noted
 
 
-def _by_number(told: Noted, result: Taken) -> Noted:
+def _by_number(noted: Noted, result: Taken) -> Noted:
     """What is kept of it: of a memory its number, as its words must go when it is purged. So must
     those of what it replaces or contradicts; the history and the inbox have them."""
     if result.memory is None:
-        return told
-    reason = told.reason
-    if told.outcome == "superseded":
+        return noted
+    reason = noted.reason
+    if noted.outcome == "superseded":
         reason = "what was there no longer holds"
-    elif told.outcome == "held":
+    elif noted.outcome == "held":
         reason = reason_without_words(result.memory)
-    return told._replace(text=f"#{result.memory.number}", reason=reason)
+    return noted._replace(text=f"#{result.memory.number}", reason=reason)
 
 
 def _with_paths(core: Core, hub: Hub, turns: Sequence[Proposed]) -> list[Proposal]:

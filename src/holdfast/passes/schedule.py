@@ -1,30 +1,120 @@
-"""Passes that run automatically in each hub: which there are, when they are due, and that one of a
-kind runs at a time.
+"""Passes that run automatically in each hub: which there are, when they are due, and that only one
+of a kind runs in a hub at a time, over all processes and machines.
 
 A run is recorded in the store, so that all processes that use it agree on when the last one was and
-on who is running it (see `engine.jobs.singleton`). A server or `holdfast work` asks what is due; in
-a program that uses the library without a worker, `Background` runs it in a thread.
+which is running. Two things tell: the store's own lock (`store.alone`) ends with the process that
+holds it, at once, but not every store has it; the lease in the record expires, for stores without
+such locks and for a run that hangs. A run that was replaced because it took too long finds that out
+when it writes (`require`).
+
+A server or `holdfast work` asks what is due; in a program that uses the library without a worker,
+`Due` runs it in a thread.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.domain.clock import from_text
-from holdfast.engine.jobs import singleton
+from holdfast.domain.clock import from_text, to_text
+from holdfast.domain.records import Record
+from holdfast.engine.jobs import shared_now
 from holdfast.engine.upkeep import automatic
-from holdfast.errors import HoldfastError
+from holdfast.errors import Conflict, HoldfastError
 from holdfast.passes import logger
+from holdfast.store.values import Capability
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
-    from holdfast.engine.jobs.singleton import Singleton
     from holdfast.settings import Settings
-    from holdfast.store.base import Reader
+    from holdfast.store.base import Reader, Writer
+
+
+KIND = "pass"
+# Longer than any run. One that died is followed by the next after this, or at once where the store
+# knows that it died.
+LASTS = timedelta(minutes=30)
+
+
+class Singleton:
+    """A run that may go on, or, where it is false, may not."""
+
+    def __init__(self, hub_id: str, name: str, lease: str) -> None:
+        self.hub_id, self.name, self._lease = hub_id, name, lease
+
+    def __bool__(self) -> bool:
+        return bool(self._lease)
+
+    def require(self, writer: Writer) -> None:
+        """Conflict where another has taken its place; asked in the transaction that writes."""
+        if not self.holds(writer.record(self.hub_id, KIND, self.name)):
+            raise Conflict(
+                f"Another run of `{self.name}` took the place of this one, which took too long.",
+                hint="Nothing was written.",
+            )
+
+    def holds(self, record: Record | None) -> bool:
+        """Whether the note in the store is this run's."""
+        return record is not None and record.body["lease"] == self._lease
+
+
+@contextmanager
+def taking_turn(
+    core: Core, hub_id: str, name: str, *, lasts: timedelta = LASTS, after: timedelta | None = None
+) -> Iterator[Singleton]:
+    """A run that is true where it may go on: not while another is at it, nor sooner than `after`
+    the last one began. One that died is over at once where the store knows it, and in any case
+    when it has lasted too long."""
+    knows = Capability.ALONE in core.store.capabilities
+    with core.store.alone(name, hub_id) as mine:
+        lease = core.ids.next("run")
+        now = shared_now(core)
+        with core.store.write(hub=hub_id) as writer:
+            record = writer.record(hub_id, KIND, name)
+            free = _is_free(record, now, lasts, mine=mine, knows=knows)
+            if free and record is not None and after is not None:
+                free = from_text(record.body["started_at"]) + after <= now
+            if free and writer.hub_by_id(hub_id) is None:
+                free = False
+            if free:
+                body = {
+                    "started_at": to_text(now),
+                    "ended_at": None,
+                    "lease": lease,
+                    "known": knows and mine,
+                }
+                writer.put_record(Record(hub_id, KIND, name, now, body))
+        run = Singleton(hub_id, name, lease if free else "")
+        try:
+            yield run
+        finally:
+            if run:
+                _end(core, run)
+
+
+def _end(core: Core, run: Singleton) -> None:
+    """Notes that it is over. The hub may be gone, and the place somebody else's."""
+    with core.store.write(hub=run.hub_id) as writer:
+        record = writer.record(run.hub_id, KIND, run.name)
+        if record is not None and run.holds(record):
+            body = {**record.body, "ended_at": to_text(shared_now(core))}
+            writer.put_record(record._replace(body=body))
+
+
+def _is_free(
+    record: Record | None, now: datetime, lasts: timedelta, *, mine: bool, knows: bool
+) -> bool:
+    if record is None or record.body["ended_at"] is not None:
+        # Not mine: somebody has just begun, and not noted it yet.
+        return mine
+    if from_text(record.body["started_at"]) + lasts <= now:
+        return True
+    # It held the lock that this run holds now, so it is dead. (A run that replaced an overdue one
+    # may not have held it.)
+    return knows and mine and record.body["known"] is True
 
 
 # Modules that have a PERIODIC; imported when a worker first asks.
@@ -32,9 +122,6 @@ MODULES: tuple[str, ...] = ("holdfast.passes.consolidation.run", "holdfast.passe
 # When a pass was last begun by itself is noted apart: one that had nothing to do, or failed, notes
 # nothing of its own.
 _BY_ITSELF = "by itself"
-# Longer than any run. One that died is followed by the next after this, or at once where the store
-# knows that it died.
-LASTS = timedelta(minutes=30)
 
 
 class Periodic(NamedTuple):
@@ -65,18 +152,11 @@ def registered() -> list[Periodic]:
 def last_run(core: Core, hub_id: str, name: str) -> Run | None:
     """When a pass last ran in a hub."""
     with core.store.read() as reader:
-        record = reader.record(hub_id, singleton.KIND, name)
+        record = reader.record(hub_id, KIND, name)
     if record is None:
         return None
     ended = record.body["ended_at"]
     return Run(from_text(record.body["started_at"]), from_text(ended) if ended else None)
-
-
-def taking_turn(
-    core: Core, hub_id: str, name: str, *, lasts: timedelta = LASTS, after: timedelta | None = None
-) -> AbstractContextManager[Singleton]:
-    """The one run of a pass in a hub; false where another is at it, or it is not time yet."""
-    return singleton.taking_turn(core, hub_id, name, lasts=lasts, after=after)
 
 
 def run_due(
@@ -126,7 +206,7 @@ def _is_due(core: Core, reader: Reader, hub_id: str, one: Periodic, every: timed
     if one.is_due is not None:
         return one.is_due(core, reader, hub_id)
     names = (one.name, f"{one.name} {_BY_ITSELF}")
-    records = (reader.record(hub_id, singleton.KIND, noted) for noted in names)
+    records = (reader.record(hub_id, KIND, noted) for noted in names)
     return not any(
         record is not None and from_text(record.body["started_at"]) + every > core.now()
         for record in records

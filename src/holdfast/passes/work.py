@@ -11,18 +11,19 @@ from contextlib import contextmanager, suppress
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
+from holdfast.engine import jobs
 from holdfast.engine.core import Scope
-from holdfast.engine.jobs import queue
-from holdfast.engine.jobs.queue import Runner, work_on_next
+from holdfast.engine.jobs import Runner, work_on_next
 from holdfast.errors import HoldfastError, StoreClosed
-from holdfast.files.atomic import hub_folder, is_kept_in_files, make_folder
+from holdfast.files import hub_path, is_kept_in_files
 from holdfast.passes import logger
 from holdfast.store.values import Capability
+from holdfast.system.atomic_file import make_folder
 
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
     from holdfast.engine.core import Core
-    from holdfast.engine.jobs.queue import Job
+    from holdfast.engine.jobs import Job
 
 
 @contextmanager
@@ -31,7 +32,7 @@ def synced_files(
 ) -> Iterator[None]:
     """Wraps a write to the journals of these days, and perhaps to MEMORY.md. A hub without files
     costs one check of its folder; with `make`, it keeps files from now on."""
-    folder = hub_folder(home, hub.name)
+    folder = hub_path(home, hub.name)
     notes: list[str] = []
     if make:
         with _noted(notes):
@@ -89,7 +90,7 @@ def _log_notes(hub: str, notes: list[str]) -> None:
 
 
 # A model that hangs must not keep files from being read: each of these has a thread of its own.
-WORKS = (queue.EXTRACT, queue.JOURNAL)
+WORKS = (jobs.EXTRACT, jobs.JOURNAL)
 # Longer than anything but a model's answer takes; a program that ends does not wait for that.
 STOP_S = 5.0
 # As soon as a failed job may be tried again, and the latest it is: beyond, nobody is waited for.
@@ -105,7 +106,7 @@ def runner_of(
     work: str, home: str, *, allowed: tuple[str, ...] = (), stop: Callable[[], bool] = _never
 ) -> Runner:
     """The runner of a kind of work: the one table of them."""
-    if work == queue.EXTRACT:
+    if work == jobs.EXTRACT:
         from holdfast.extract import run
 
         return run.runner(home, allowed=allowed, stop=stop)
@@ -185,7 +186,7 @@ class JobWorker:
         if job is not None:
             # It has just ended, or is somebody else's by now.
             with suppress(HoldfastError):
-                queue.put_back(self._core, job)
+                jobs.put_back(self._core, job)
 
 
 def work_until_done(
@@ -210,7 +211,7 @@ class Shadow:
         self._stop, self._wake, self._idle = (threading.Event() for _ in range(3))
         self._idle.set()
         self._thread: threading.Thread | None = None
-        self._worker = JobWorker(core, queue.JOURNAL, home, stop=self._stop.is_set)
+        self._worker = JobWorker(core, jobs.JOURNAL, home, stop=self._stop.is_set)
 
     def start(self) -> None:
         """Begins, or has another look, unless it has been stopped for good."""
@@ -252,7 +253,7 @@ class Shadow:
     def _is_more_to_come(self) -> bool:
         """Whether a turn waits to be tried again soon."""
         with suppress(HoldfastError):
-            return queue.is_due(self._core, (queue.JOURNAL,), within=_RETRY_SOON)
+            return jobs.is_due(self._core, (jobs.JOURNAL,), within=_RETRY_SOON)
         return False
 
     def stop(self) -> None:

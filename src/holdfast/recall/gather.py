@@ -21,7 +21,7 @@ from holdfast.recall.expand import Understood
 from holdfast.recall.general import nearness
 from holdfast.recall.vector import VectorCache
 from holdfast.recall.voice import Voice, find_speakers, first_person
-from holdfast.store.checksums import damaged_row
+from holdfast.store.rows import damaged_row
 from holdfast.store.values import Candidate, TermQuery
 from holdfast.text.analysis.terms import fold, is_stop, symbols, terms, trigram_text
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import HoldfastError, InvalidSetting
-from holdfast.sources.registry import Excerpt, MemorySource, Registry
+from holdfast.sources import Excerpt, MemorySource, Registry
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -105,11 +105,11 @@ def made(entry: Entry, hub: HubMemory) -> MemorySource:
             f"The source `{entry.name}` has the name of the hub.", hint="Give it another name."
         )
     if entry.kind == "folder":
-        from holdfast.sources.folder import FolderSource
+        from holdfast.sources.builtin import FolderSource
 
         return FolderSource(entry.name, _path(entry.where, hub.home))
     if entry.kind == "holdfast":
-        from holdfast.sources.other_hub import HoldfastSource
+        from holdfast.sources.builtin import HoldfastSource
 
         home, _, name = entry.where.partition("#")
         folder = _path(home, hub.home)

@@ -18,9 +18,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from holdfast.domain.access import Viewer
     from holdfast.domain.change import Change, Receipt, Revision
-    from holdfast.domain.hub import Hub, HubState, Statistics
+    from holdfast.domain.hub import Hub, HubState, Statistics, Viewer
     from holdfast.domain.memory import Memory
     from holdfast.domain.query import Filter, Order
     from holdfast.domain.records import Agreed, Clash, Record, Turn

@@ -24,9 +24,8 @@ from holdfast.errors import (
     StoreDamaged,
     StoreError,
 )
-from holdfast.files.atomic import locked
-from holdfast.wiring import DATABASE, build, open_store
-from holdfast.wiring.databases import from_anywhere
+from holdfast.system.atomic_file import locked
+from holdfast.wiring import DATABASE, build, from_anywhere, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +65,7 @@ def bring_attachments(source: str, home: str, settings: Settings) -> tuple[int, 
     """Copies the files of the memories in a store into this home, from the home that its file is
     in; how many there are here now, and how many are not. Before a move, so that one that is broken
     off is begun again with them."""
-    from holdfast.files.atomic import hub_folder
+    from holdfast.files import hub_path
     from holdfast.files.attachments.storage import Attachments
     from holdfast.files.attachments.tar_archive import bring
 
@@ -79,8 +78,8 @@ def bring_attachments(source: str, home: str, settings: Settings) -> tuple[int, 
         with old.read() as reader:
             hubs = reader.hubs()
         for hub in hubs:
-            place = Attachments(core, hub.id, hub_folder(home, hub.name))
-            found = bring(place, Attachments(core, hub.id, hub_folder(other, hub.name)))
+            place = Attachments(core, hub.id, hub_path(home, hub.name))
+            found = bring(place, Attachments(core, hub.id, hub_path(other, hub.name)))
             there, missing = there + found[0], missing + found[1]
     finally:
         old.close()

@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.engine.upkeep.doctor import Diagnosis
 from holdfast.store.values import Problem
-from holdfast.testing.fixtures import HashEmbedder
+from holdfast.testing import HashEmbedder
 from tests.edges.cli.cli_calls import Run
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.testing.fixtures import HashEmbedder
+from holdfast.testing import HashEmbedder
 from tests.edges.cli.cli_calls import Ran, Run
 
 

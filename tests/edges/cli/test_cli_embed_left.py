@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import EmbedderError
-from holdfast.testing.fixtures import HashEmbedder
+from holdfast.testing import HashEmbedder
 from tests.edges.cli.cli_calls import Run
 
 LONG = "\n\n".join(f"Paragraph {n} tells of the harbour and its {n} boats." * 6 for n in range(120))

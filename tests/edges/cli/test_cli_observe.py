@@ -38,13 +38,13 @@ def test_what_the_user_said_needs_no_option(run: Run) -> None:
 
 def test_jobs_behind_one_that_another_process_does_are_no_failures(on: Run, home: Path) -> None:
     from holdfast.api.memory import open as open_memory
-    from holdfast.engine.jobs import queue
+    from holdfast.engine import jobs
     from holdfast.passes.journaler import WORK
 
     for said in ("I use vim.", "I use emacs.", "I use nano."):
         on("observe", "--user", said)
     with open_memory(home) as other:
-        assert queue.lease(other.core, work=WORK, in_order=True) is not None
+        assert jobs.lease(other.core, work=WORK, in_order=True) is not None
     ran = on("work")
     assert ran.rows == [["worked", "0"]]
     assert "2 wait for another process: `holdfast jobs`" in ran.err

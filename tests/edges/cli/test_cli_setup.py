@@ -22,7 +22,7 @@ from holdfast.edges.clients.clients import CLIENTS, NAMES, find
 from holdfast.edges.clients.json_text import parse
 from holdfast.edges.clients.program import Place
 from holdfast.errors import HoldfastError
-from holdfast.files.atomic import locked
+from holdfast.system.atomic_file import locked
 from tests.edges.cli.cli_calls import Ran, Run
 
 PLATFORMS = ("linux", "darwin", "win32")

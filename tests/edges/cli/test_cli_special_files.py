@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.files.atomic import hub_folder
-from holdfast.files.reading import open_regular
+from holdfast.files import hub_path
+from holdfast.files.merge import open_regular
 from tests.edges.cli.cli_calls import Run
 from tests.edges.client.servers import served
 
@@ -109,7 +109,7 @@ def test_a_pipe_in_the_place_of_our_own_file_holds_nothing_up(
     run: Run, home: Path, name: str
 ) -> None:
     assert run("remember", "Tea at four").code == 0
-    folder = Path(hub_folder(str(home), "default"))
+    folder = Path(hub_path(str(home), "default"))
     folder.mkdir(parents=True, exist_ok=True)
     os.mkfifo(folder / name)
     ran = run("list")
@@ -122,6 +122,6 @@ def test_what_takes_the_place_of_a_file_between_check_and_opening_is_refused(
 ) -> None:
     path = tmp_path / "notes.md"
     os.mkfifo(path)
-    monkeypatch.setattr("holdfast.files.reading.refuse_irregular", lambda _: None)
+    monkeypatch.setattr("holdfast.files.merge.refuse_irregular", lambda _: None)
     with pytest.raises(holdfast.InvalidInput, match="is a named pipe"):
         open_regular(str(path))

@@ -14,7 +14,7 @@ from tests.postgres_server import ROLE, database, databases
 
 psycopg = pytest.importorskip("psycopg")
 
-from holdfast.store.postgres import citus  # noqa: E402
+from holdfast.store.postgres import extensions  # noqa: E402
 
 
 @pytest.fixture
@@ -93,17 +93,20 @@ _FINE = {"role": True, "vector": "", "version": 150018, "prepared_max": 100, "st
 @pytest.mark.parametrize(
     ("node", "words"),
     [
-        (citus.Node("w:1", "failed to connect to w:1"), "The node w:1 cannot be used"),
-        (citus.Node("w:1", "", **{**_FINE, "role": False}), "`app` is not on the node w:1"),
-        (citus.Node("w:1", "", **{**_FINE, "prepared_max": 0}), "max_prepared_transactions is 0"),
-        (citus.Node("w:1", "", **{**_FINE, "stuck": 3}), "recover_prepared_transactions"),
-        (citus.Node("w:1", "", **{**_FINE, "version": 140000}), "is PostgreSQL 14"),
-        (citus.Node("w:1", "", **{**_FINE, "vector": "0.7.0"}), "has pgvector 0.7.0"),
-        (citus.Node("w:1", "", **_FINE, async_commit=True), "synchronous_commit is off"),
+        (extensions.Node("w:1", "failed to connect to w:1"), "The node w:1 cannot be used"),
+        (extensions.Node("w:1", "", **{**_FINE, "role": False}), "`app` is not on the node w:1"),
+        (
+            extensions.Node("w:1", "", **{**_FINE, "prepared_max": 0}),
+            "max_prepared_transactions is 0",
+        ),
+        (extensions.Node("w:1", "", **{**_FINE, "stuck": 3}), "recover_prepared_transactions"),
+        (extensions.Node("w:1", "", **{**_FINE, "version": 140000}), "is PostgreSQL 14"),
+        (extensions.Node("w:1", "", **{**_FINE, "vector": "0.7.0"}), "has pgvector 0.7.0"),
+        (extensions.Node("w:1", "", **_FINE, async_commit=True), "synchronous_commit is off"),
     ],
 )
 def test_what_a_node_lacks_is_said_with_what_to_do(
-    monkeypatch: pytest.MonkeyPatch, node: citus.Node, words: str
+    monkeypatch: pytest.MonkeyPatch, node: extensions.Node, words: str
 ) -> None:
     class Answers:
         """A coordinator that answers what is asked about itself."""
@@ -119,6 +122,6 @@ def test_what_a_node_lacks_is_said_with_what_to_do(
                 fetchone=lambda: row, fetchall=lambda: rows if "pg_dist_node" in query else [(1,)]
             )
 
-    monkeypatch.setattr(citus, "_nodes", lambda *_: [node])
-    (told,) = citus.cluster_problems(Answers(), "c", "app")  # type: ignore[arg-type]
+    monkeypatch.setattr(extensions, "_nodes", lambda *_: [node])
+    (told,) = extensions.cluster_problems(Answers(), "c", "app")  # type: ignore[arg-type]
     assert words in told

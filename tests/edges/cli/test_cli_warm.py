@@ -250,7 +250,7 @@ def test_every_served_word_is_a_command_or_what_people_call_it() -> None:
 def test_the_home_is_found_as_the_command_would_find_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from holdfast.settings.file import home_folder
+    from holdfast.settings import home_folder
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOLDFAST_HOME", "given")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.testing.fixtures import HashEmbedder
+from holdfast.testing import HashEmbedder
 from tests.edges.hooks.hook_calls import Hooks
 
 SAID = "I live in Lisbon. Remember that the staging server is called heron."

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast.api.hub import HubMemory
-from holdfast.domain.access import ScopeKind
+from holdfast.domain.hub import ScopeKind
 from holdfast.domain.memory import Memory
 from holdfast.engine.people import keys, members, teams
 from tests.edges.http.conftest import House

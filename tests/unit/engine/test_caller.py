@@ -8,7 +8,7 @@ import pytest
 
 from holdfast import Forbidden, Holdfast, HubMemory, NotFound
 from holdfast.api.caller import Caller
-from holdfast.domain.access import ACTS, ROLES, Act
+from holdfast.domain.hub import ACTS, ROLES, Act
 from holdfast.engine.people import keys, members
 
 

@@ -13,12 +13,12 @@ import pytest
 import holdfast
 from holdfast import Holdfast, HubMemory
 from holdfast.domain.query import Filter
-from holdfast.engine.jobs import queue
+from holdfast.engine import jobs
 from holdfast.engine.reading import listing
 from holdfast.engine.writing import extraction
 from holdfast.errors import InvalidInput
 from holdfast.passes.work import work_until_done
-from holdfast.settings.file import save
+from holdfast.settings import save
 from holdfast.testing import open_for_tests
 from tests.homes.traces import kept_in
 from tests.unit.engine import test_secret_doors as secret_doors
@@ -119,7 +119,7 @@ def remember_file(hub: HubMemory, hostile: Hostile) -> None:
     path.write_bytes(b"%PDF nothing")
     memory = hub.remember_file(path, name="plain.pdf", title=hostile()).memory
     core = hub.core.acting(sees_all=True)
-    job = queue.lease(core)
+    job = jobs.lease(core)
     assert job is not None
     extraction.finish(core, job, extraction.Made(f"page {hostile()}"))
     assert "page" in hub.get(memory.number).content
@@ -243,7 +243,7 @@ def _read_file(hub: HubMemory, text: str) -> None:
     path.write_bytes(b"%PDF nothing")
     hub.remember_file(path, name="plain.pdf")
     core = hub.core.acting(sees_all=True)
-    job = queue.lease(core)
+    job = jobs.lease(core)
     assert job is not None
     extraction.finish(core, job, extraction.Made(text))
 

@@ -393,7 +393,7 @@ def test_how_long_an_item_waits_is_a_setting(memory: Holdfast, tmp_path: Any) ->
 
 
 def test_two_who_decide_at_once_are_told(hub: HubMemory) -> None:
-    from holdfast.engine.review.verdicts import Verdict, decide
+    from holdfast.engine.review.inbox import Verdict, decide
 
     item = held(hub)
     hub.update(item.id, title="Something else")

@@ -138,7 +138,7 @@ def test_the_user_who_says_so_too_in_a_turn_is_believed(hub: HubMemory) -> None:
 
 
 def test_the_kind_of_what_is_held_is_a_code_and_no_matter_of_its_words(hub: HubMemory) -> None:
-    from holdfast.domain.review import kind_of
+    from holdfast.domain.results import kind_of
 
     hub.remember("Ada lives in Lisbon")
     held = hub.remember("Ada lives in Porto", trust="tool").memory

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.domain.access import Viewer
-from holdfast.testing.fixtures import HashEmbedder
+from holdfast.domain.hub import Viewer
+from holdfast.testing import HashEmbedder
 
 TOPICS = {
     "sea": ("tide", "wave", "harbour", "buoy", "sailor"),

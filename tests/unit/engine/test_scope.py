@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.domain.access import Act
-from holdfast.domain.hub import PersonName
+from holdfast.domain.hub import Act, PersonName
 from holdfast.domain.memory import Memory
 from holdfast.errors import DeadlineExceeded, Forbidden, NotFound
 from holdfast.store.base import Writer

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast import Holdfast, HubMemory
 from holdfast.engine.writing import redacting_store
-from holdfast.settings.file import save
+from holdfast.settings import save
 from holdfast.testing import open_for_tests
 from tests.homes.traces import kept_in
 

@@ -12,12 +12,11 @@ import pytest
 from holdfast import Holdfast, HubMemory
 from holdfast.domain.clock import SystemClock, TimeIds
 from holdfast.domain.memory import Draft
-from holdfast.engine.transfer.follow import Statement
-from holdfast.engine.transfer.imports import Item, Source
+from holdfast.engine.transfer.imports import Item, Source, Statement
 from holdfast.engine.writing import redacting_store
 from holdfast.errors import InvalidInput
 from holdfast.passes.work import work_until_done
-from holdfast.settings.file import save
+from holdfast.settings import save
 from holdfast.store.base import Reader, Writer
 from holdfast.testing import HashEmbedder, open_for_tests
 from holdfast.text.secrets import PLACEHOLDER

@@ -14,7 +14,7 @@ import holdfast
 from holdfast import HubMemory
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
-from holdfast.engine.jobs import queue
+from holdfast.engine import jobs
 from holdfast.engine.reading import listing
 from holdfast.engine.writing import extraction
 from holdfast.engine.writing.proposals import Proposal, take_proposals
@@ -44,7 +44,7 @@ def _page(hub: HubMemory, text: str) -> None:
 def _read(hub: HubMemory, memory: Memory, text: str) -> None:
     """What a worker does when it has the text of a file or a page."""
     core = hub.core.acting(sees_all=True)
-    job = queue.lease(core)
+    job = jobs.lease(core)
     assert job is not None
     assert job.about["memory"] == memory.id
     extraction.finish(core, job, extraction.Made(text))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from holdfast.evaluation.cache import CachedEmbedder
+from holdfast.evaluation.stores import CachedEmbedder
 from holdfast.testing import HashEmbedder
 
 

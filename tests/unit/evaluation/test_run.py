@@ -12,10 +12,16 @@ import pytest
 
 from holdfast.evaluation import run as running
 from holdfast.evaluation.baselines import FullText, Hybrid, Vectors
-from holdfast.evaluation.cache import CachedEmbedder
 from holdfast.evaluation.report import as_text, bench_recall
 from holdfast.evaluation.run import OURS, PLAIN, Results, run, without_metadata
-from holdfast.evaluation.stores import Collection, Doc, Question, read_stores, sample_path
+from holdfast.evaluation.stores import (
+    CachedEmbedder,
+    Collection,
+    Doc,
+    Question,
+    read_stores,
+    sample_path,
+)
 
 if TYPE_CHECKING:
     from holdfast.embed.base import Matrix, Vector

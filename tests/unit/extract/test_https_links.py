@@ -17,8 +17,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from holdfast import HubMemory
-from holdfast.extract.formats import Unreadable
 from holdfast.extract.link import Bounds, fetch
+from holdfast.extract.readers import Unreadable
 from tests.unit.extract.test_links import PAGE, Site, fetched
 
 NAME = "pages.example"

@@ -12,8 +12,8 @@ import pytest
 
 from holdfast import Duplicate, Holdfast, HubMemory, InvalidInput, Memory, Updated
 from holdfast.extract import link, run
-from holdfast.extract.formats import Unreadable
 from holdfast.extract.link import Bounds, TryLater, checked, fetch, is_public, page_text
+from holdfast.extract.readers import Unreadable
 from holdfast.extract.run import work_until_done
 from holdfast.settings import Value
 from holdfast.testing import FixedClock

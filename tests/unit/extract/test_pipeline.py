@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import Conflict, Holdfast, HubMemory
-from holdfast.engine.jobs import queue
+from holdfast.engine import jobs
 from holdfast.engine.writing import extraction
 from holdfast.engine.writing.extraction import Made
 from holdfast.extract.run import work_until_done
@@ -112,7 +112,7 @@ def test_a_worker_whose_job_was_taken_over_writes_nothing(
     memory: Holdfast, hub: HubMemory, work: Work, clock: FixedClock
 ) -> None:
     made = push(hub)
-    slow = queue.lease(memory.core)
+    slow = jobs.lease(memory.core)
     assert slow is not None
     clock.tick(minutes=6)
     assert work() == 1
@@ -129,7 +129,7 @@ def test_a_job_whose_workers_all_died_leaves_an_active_memory_with_the_reason(
 ) -> None:
     made = push(hub)
     for _ in range(3):
-        assert queue.lease(memory.core) is not None
+        assert jobs.lease(memory.core) is not None
         clock.tick(minutes=6)
     assert hub.get(made).state == "processing"
     assert work() == 0

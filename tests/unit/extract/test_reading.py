@@ -15,7 +15,7 @@ import pytest
 
 from holdfast import HubMemory
 from holdfast.engine.core import Core
-from holdfast.engine.jobs.queue import Job
+from holdfast.engine.jobs import Job
 from holdfast.extract import run
 from tests.unit.extract import makes
 from tests.unit.extract.conftest import Push
@@ -226,7 +226,7 @@ def test_how_far_it_is_can_be_seen(
     read: Push, hub: HubMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
-    tell = run.queue.progress
+    tell = run.jobs.progress
 
     def progress(core: Core, job: Job, done: int, total: int | None) -> Job:
         told = tell(core, job, done, total)
@@ -235,7 +235,7 @@ def test_how_far_it_is_can_be_seen(
         return told
 
     monkeypatch.setattr(run, "_PROGRESS_S", 0.0)
-    monkeypatch.setattr(run.queue, "progress", progress)
+    monkeypatch.setattr(run.jobs, "progress", progress)
     read(makes.pdf("one", "two", "three"), "a.pdf")
     assert seen == [("running", 1, 3), ("running", 2, 3), ("running", 3, 3)]
 

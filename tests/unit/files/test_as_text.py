@@ -12,9 +12,9 @@ import pytest
 import holdfast
 from holdfast import HubMemory, InvalidInput
 from holdfast.api.memory import Holdfast
-from holdfast.files import reading
+from holdfast.files import merge
 from holdfast.files.memory_md.edit import Rewritten
-from holdfast.files.memory_md.intake import SyncReport
+from holdfast.files.memory_md.merge import SyncReport
 from holdfast.files.memory_md.parse import parse
 from holdfast.testing import open_for_tests
 from tests.property.test_mirror_stateful import CRASHES, Crash, crash_at
@@ -35,7 +35,7 @@ SHOWN = """\
 
 @pytest.fixture
 def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast]:
-    monkeypatch.setattr(reading, "PAUSE_S", 0)
+    monkeypatch.setattr(merge, "PAUSE_S", 0)
     with open_for_tests(tmp_path, settings={"store.url": "memory:"}) as memory:
         yield memory
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import InvalidInput, StoreBusy, StoreError, StoreFull, StoreReadOnly
-from holdfast.files import atomic
-from holdfast.files.atomic import append_line, hub_folder, locked, remove_partials, write_atomic
+from holdfast.files import hub_path
 from holdfast.system import atomic_file
+from holdfast.system.atomic_file import append_line, locked, remove_partials, write_atomic
 
 
 def mode(path: Path) -> int:
@@ -23,7 +23,7 @@ def mode(path: Path) -> int:
 
 
 def test_a_file_and_its_folders_are_for_their_owner_only(tmp_path: Path) -> None:
-    path = Path(hub_folder(str(tmp_path), "work")) / "MEMORY.md"
+    path = Path(hub_path(str(tmp_path), "work")) / "MEMORY.md"
     write_atomic(str(path), "Ann likes tea.\n")
     assert path.read_bytes() == b"Ann likes tea.\n"
     assert (mode(path), mode(path.parent), mode(path.parent.parent)) == (0o600, 0o700, 0o700)
@@ -111,7 +111,7 @@ def test_an_appended_line_ends_the_one_before(tmp_path: Path) -> None:
 def test_what_a_killed_writer_left_is_removed(tmp_path: Path) -> None:
     (tmp_path / ".a.md.partial-1-00").write_text("half")
     (tmp_path / ".b.md.partial-1-00").write_text("somebody else's")
-    remove_partials(str(tmp_path / "a.md"))
+    remove_partials(str(tmp_path / "a.md"), held=True)
     assert os.listdir(tmp_path) == [".b.md.partial-1-00"]
 
 
@@ -143,8 +143,8 @@ def test_threads_do_not_hold_a_lock_together(tmp_path: Path) -> None:
 
 def _append(path: str, name: str) -> None:
     for number in range(25):
-        with atomic.locked(path):
-            atomic.append_line(path, f"{name}-{number}")
+        with atomic_file.locked(path):
+            atomic_file.append_line(path, f"{name}-{number}")
 
 
 def test_processes_that_append_lose_no_line(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_processes_that_append_lose_no_line(tmp_path: Path) -> None:
 _FILL = """
 import resource, signal, sys
 from holdfast.errors import HoldfastError
-from holdfast.files.atomic import append_line
+from holdfast.system.atomic_file import append_line
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))
@@ -202,5 +202,5 @@ def test_what_a_killed_export_left_is_removed_and_what_is_written_stays(tmp_path
         file.write(b"x")
         file.flush()
         os.utime(partials[2], (1, 1))
-        atomic_file.remove_abandoned(path)
+        atomic_file.remove_partials(path)
     assert [left.exists() for left in (*partials, other)] == [False, True, True, True]

@@ -12,7 +12,7 @@ import pytest
 from holdfast import Holdfast, HubMemory, Memory
 from holdfast.engine.writing import dedup
 from holdfast.extract.run import work_until_done
-from holdfast.files.attachments import text as attachment_text
+from holdfast.files import secret_scan
 from tests.unit.extract import makes
 from tests.unit.text.secret_corpus import Draw
 
@@ -142,7 +142,7 @@ def test_a_part_that_is_no_text_is_told(hub: HubMemory) -> None:
 
 
 def test_a_text_is_looked_at_up_to_a_bound(hub: HubMemory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attachment_text, "BYTES_MAX", 1_000)
+    monkeypatch.setattr(secret_scan, "BYTES_MAX", 1_000)
     keep(hub, b"a line\n" * 1_000)
     notes: list[str] = []
     hub.find_secrets(note=notes.append)
@@ -154,7 +154,7 @@ def test_entities_that_grow_are_not_followed(hub: HubMemory) -> None:
     lines = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 6))
     body = f'<!DOCTYPE d [<!ENTITY e0 "heron">{lines}]><d>&e5; {TOKEN}</d>'
     data = zipped(word__document_xml=body)
-    assert len("".join(attachment_text.zip_pieces(io.BytesIO(data), print))) < 2 * len(body)
+    assert len("".join(secret_scan.zip_pieces(io.BytesIO(data), print))) < 2 * len(body)
     keep(hub, data, "a.docx")
     (found,) = hub.find_secrets()
     assert found.times == 1

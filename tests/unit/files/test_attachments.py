@@ -18,7 +18,7 @@ import pytest
 from holdfast import Duplicate, Holdfast, HubFull, HubMemory, NotFound, Stored, TooLarge, Updated
 from holdfast.engine.writing import dedup
 from holdfast.errors import InvalidInput
-from holdfast.files.atomic import ATTACHMENTS
+from holdfast.files import ATTACHMENTS
 from holdfast.files.attachments.storage import FOLDER
 from holdfast.testing import open_for_tests
 

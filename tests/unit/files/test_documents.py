@@ -14,7 +14,7 @@ from holdfast import Holdfast, HubMemory
 from holdfast.errors import InvalidInput, NotFound
 from holdfast.files.folders import documents
 from holdfast.files.folders import walk as walking
-from holdfast.files.folders.run import Report
+from holdfast.files.folders.documents import Report
 from holdfast.files.folders.walk import KINDS, walk
 from holdfast.testing import FixedClock, open_for_tests
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import Holdfast, HubMemory
-from holdfast.domain.access import Viewer
+from holdfast.domain.hub import Viewer
 from holdfast.errors import (
     AlreadyExists,
     Conflict,

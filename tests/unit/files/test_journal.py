@@ -28,8 +28,8 @@ from holdfast import (
     engine,
 )
 from holdfast.domain.clock import SystemClock, TimeIds
-from holdfast.files.atomic import locked
 from holdfast.files.journal import entries, journal, sync
+from holdfast.system.atomic_file import locked
 from holdfast.testing import FixedClock, open_for_tests
 
 TODAY = "2026-01-14"

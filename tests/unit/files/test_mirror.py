@@ -15,9 +15,9 @@ from holdfast import Conflict, HubMemory, InvalidInput, engine
 from holdfast.api.memory import Holdfast
 from holdfast.api.operation import operations_of
 from holdfast.errors import StoreError, StoreReadOnly
-from holdfast.files import atomic, reading
+from holdfast.files import merge
 from holdfast.files.memory_md import cache, disk, sync
-from holdfast.files.memory_md.intake import Intake, SyncReport
+from holdfast.files.memory_md.merge import Intake, SyncReport
 from holdfast.files.memory_md.parse import parse
 from holdfast.system import atomic_file
 from holdfast.testing import FixedClock, open_for_tests
@@ -41,7 +41,7 @@ FRESH = """\
 
 @pytest.fixture
 def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast]:
-    monkeypatch.setattr(reading, "PAUSE_S", 0)
+    monkeypatch.setattr(merge, "PAUSE_S", 0)
     with open_for_tests(tmp_path, settings={"store.url": "memory:"}) as memory:
         yield memory
 
@@ -407,7 +407,7 @@ def test_a_save_while_the_new_file_is_being_written_is_not_lost(
 
         return real(path, data, after_it_was_written, mode=mode)
 
-    monkeypatch.setattr(atomic, "write_file_unless", meanwhile)
+    monkeypatch.setattr(atomic_file, "write_file_unless", meanwhile)
     hub.update(1, content="Ann likes coffee.")
     assert "Saved in between." in lines(file)
     assert {"Saved in between.", "Ann likes coffee."} <= {one.content for one in hub.list()}

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from holdfast.llm.base import Model
-from holdfast.llm.providers import find_model
+from holdfast.llm.base import Model, find_model
 from tests.unit.llm.servers import Server
 
 

@@ -17,10 +17,9 @@ import pytest
 
 from holdfast.errors import ModelError
 from holdfast.llm import endpoint
-from holdfast.llm.base import Answer, Message, Model
+from holdfast.llm.base import Answer, Message, Model, find_model
 from holdfast.llm.endpoint import TEXT_CHARS_MAX
 from holdfast.llm.http_limits import RESPONSE_BYTES_MAX
-from holdfast.llm.providers import find_model
 from tests.unit.llm.protocols import OPENAI, PROTOCOLS, Protocol
 from tests.unit.llm.servers import (
     Behaviour,

@@ -11,8 +11,7 @@ import pytest
 
 from holdfast import HubMemory, ModelError
 from holdfast.llm.base import Answer
-from holdfast.testing import ScriptedModel
-from holdfast.testing.fixtures import call, calls
+from holdfast.testing import ScriptedModel, call, calls
 from tests.unit.passes.conftest import Opener
 
 LONG_TERM = ("Lives in Berlin", "Prefers dark mode", "Works at Acme")

@@ -16,7 +16,7 @@ from holdfast import Holdfast, HubMemory
 from holdfast.llm import endpoint
 from holdfast.passes import work
 from holdfast.passes.work import work_until_done
-from holdfast.settings.file import save
+from holdfast.settings import save
 from holdfast.testing import FixedClock
 from tests.unit.llm.protocols import OPENAI
 from tests.unit.llm.servers import (

@@ -8,11 +8,10 @@ import logging
 import pytest
 
 from holdfast import Holdfast, HubMemory, ModelError
-from holdfast.engine.jobs import queue
+from holdfast.engine import jobs
 from holdfast.llm.base import Answer, ModelCall
 from holdfast.passes.work import work_until_done
-from holdfast.testing import FixedClock, ScriptedModel
-from holdfast.testing.fixtures import call, calls
+from holdfast.testing import FixedClock, ScriptedModel, call, calls
 from tests.unit.passes.conftest import Opener
 
 
@@ -255,7 +254,7 @@ def test_a_model_that_fails_is_tried_three_times_and_then_the_rules_do_the_work(
     assert hub.captured()[0].reasons["failed: the model"] == 1
     noted(memory)
     assert len(model.asked) == 3
-    assert all(queue.SAID not in job.about for job in queue.jobs(hub.scope))
+    assert all(jobs.SAID not in job.about for job in jobs.jobs(hub.scope))
 
 
 def test_a_turn_that_is_tried_again_is_not_overtaken_by_what_was_said_after_it(

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from holdfast import HubMemory, InvalidInput
-from holdfast.engine.jobs import queue
-from holdfast.settings.file import save
+from holdfast.engine import jobs
+from holdfast.settings import save
 from holdfast.testing import FixedClock, open_for_tests
 from tests.unit.passes.conftest import Opener
 
@@ -78,8 +78,8 @@ def test_it_is_off_until_somebody_says_so_and_the_next_turn_obeys(
 def test_no_secret_waits_in_the_queue_and_long_texts_are_cut(hub: HubMemory) -> None:
     key = "sk-ant-api03-" + "Ab3" * 31 + "xxAA"
     hub.observe_turn(f"My key is {key} " + "x" * 50_000, "y" * 50_000)
-    (job,) = queue.jobs(hub.scope)
-    said = job.about[queue.SAID]
+    (job,) = jobs.jobs(hub.scope)
+    said = job.about[jobs.SAID]
     assert key not in str(job)
     assert "[secret:" in said["user"]
     assert (len(said["user"]), len(said["assistant"])) == (12_000, 8_000)
@@ -90,8 +90,8 @@ def test_what_memory_told_the_agent_is_not_queued_as_new(hub: HubMemory) -> None
     block = hub.context()
     assert "heron" in block
     hub.observe_turn(f"{block}\n\nWhat is staging called?", "It is called heron.")
-    (job,) = queue.jobs(hub.scope)
-    assert "heron" not in job.about[queue.SAID]["user"]
+    (job,) = jobs.jobs(hub.scope)
+    assert "heron" not in job.about[jobs.SAID]["user"]
 
 
 def test_a_full_queue_leaves_out_the_oldest_and_says_so(opened: Opener) -> None:
@@ -101,7 +101,7 @@ def test_a_full_queue_leaves_out_the_oldest_and_says_so(opened: Opener) -> None:
     for number in range(5):
         seen = hub.observe_turn(f"My locker is number {number}", "Noted.")
     assert seen.dropped == 1
-    waiting = [job.about[queue.SAID]["user"] for job in queue.jobs(hub.scope)]
+    waiting = [job.about[jobs.SAID]["user"] for job in jobs.jobs(hub.scope)]
     assert waiting == [f"My locker is number {number}" for number in (2, 3, 4)]
     (day,) = hub.captured()
     assert day.outcomes == {"queued": 5, "left out": 2}

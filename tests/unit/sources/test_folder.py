@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from holdfast import NotFound
-from holdfast.sources import folder
-from holdfast.sources.folder import FolderSource
+from holdfast.sources import builtin
+from holdfast.sources.builtin import FolderSource
 
 
 def write(root: Path, files: dict[str, str]) -> FolderSource:
@@ -117,13 +117,13 @@ def test_what_does_not_change_is_not_read_again(
     source = write(tmp_path, FILES)
     source.search("tabs", 5)
     read: list[str] = []
-    real = folder.read_text
+    real = builtin.read_text
 
     def noted(root: str, path: str, bytes_max: int) -> tuple[tuple[int, int, int], str]:
         read.append(path)
         return real(root, path, bytes_max)
 
-    monkeypatch.setattr(folder, "read_text", noted)
+    monkeypatch.setattr(builtin, "read_text", noted)
     source.search("tabs", 5)
     assert read == []
     write(tmp_path, {"user.md": "Prefers blanks, of course."})
@@ -190,21 +190,21 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_found(tmp_path: Path) -> No
 def test_there_are_bounds_and_they_are_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folder, "FILES_MAX", 2)
-    monkeypatch.setattr(folder, "FILE_BYTES_MAX", 100)
+    monkeypatch.setattr(builtin, "FILES_MAX", 2)
+    monkeypatch.setattr(builtin, "FILE_BYTES_MAX", 100)
     source = write(tmp_path, {f"{name}.md": "a needle" for name in "abcd"} | {"e.md": "x" * 101})
     found = source.search("needle", 9)
     assert [excerpt.where for excerpt in found] == ["a.md, line 1", "b.md, line 1"]
     assert found.notes == ["e.md has more than 100 bytes; it is not read. (1 of 2 problems)"]
     assert "2 more files are beyond what is read of a folder." in source.state()
-    monkeypatch.setattr(folder, "BYTES_MAX", 10)
+    monkeypatch.setattr(builtin, "BYTES_MAX", 10)
     assert places(source, "needle", 9) == ["a.md, line 1"]
 
 
 def test_a_folder_that_is_a_whole_disk_is_not_walked_to_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folder, "ENTRIES_MAX", 3)
+    monkeypatch.setattr(builtin, "ENTRIES_MAX", 3)
     source = write(tmp_path, {f"{name}/a.md": "a needle" for name in "abcdefgh"})
     found = source.search("needle", 9)
     assert 0 < len(found) < 8

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from holdfast import InvalidSetting
-from holdfast.sources.registry import Answers, Excerpt, Excerpts, MemorySource, Registry
+from holdfast.sources import Answers, Excerpt, Excerpts, MemorySource, Registry
 
 AMPLE_MS = 60_000
 
@@ -174,7 +174,7 @@ def test_a_source_that_still_works_is_not_asked_again(gate: threading.Event) -> 
 def test_a_source_that_hangs_does_not_keep_the_process() -> None:
     code = (
         "import threading\n"
-        "from holdfast.sources.registry import Registry\n"
+        "from holdfast.sources import Registry\n"
         "class Own:\n"
         "    name, primary = 'own', True\n"
         "class Hanging:\n"

@@ -17,8 +17,8 @@ import pytest
 import holdfast
 from holdfast import Conflict, Holdfast
 from holdfast.domain.clock import TimeIds
-from holdfast.engine.jobs import singleton
 from holdfast.errors import HoldfastError
+from holdfast.passes import schedule
 from holdfast.passes.consolidation.run import RUNNING
 from holdfast.testing import FixedClock, open_for_tests
 from tests.postgres_server import ROLE, database
@@ -35,10 +35,10 @@ _HOLDER = """
 import sys, time
 from datetime import timedelta
 import holdfast
-from holdfast.engine.jobs import singleton
+from holdfast.passes import schedule
 with holdfast.open(sys.argv[1]) as memory:
     hub = memory.hub("h")
-    with singleton.taking_turn(memory.core, hub.id, "consolidate", lasts=timedelta(hours=1)) as run:
+    with schedule.taking_turn(memory.core, hub.id, "consolidate", lasts=timedelta(hours=1)) as run:
         print(bool(run), flush=True)
         time.sleep(600)
 """
@@ -83,7 +83,7 @@ def _opened(url: str, home: Path, clock: FixedClock) -> Holdfast:
 
 def _turn(memory: Holdfast) -> Any:
     core = memory.core
-    return singleton.taking_turn(core, memory.hub("h").id, "consolidate", lasts=_LASTS)
+    return schedule.taking_turn(core, memory.hub("h").id, "consolidate", lasts=_LASTS)
 
 
 def test_one_that_is_killed_is_followed_at_once(memory: Holdfast, url: str, tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_a_run_that_did_not_get_the_lock_is_waited_for(memory: Holdfast) -> None
     left = _turn(memory)
     left.__enter__()
     with core.store.write() as writer:
-        record = writer.record(hub.id, singleton.KIND, "consolidate")
+        record = writer.record(hub.id, schedule.KIND, "consolidate")
         assert record is not None
         body = {**record.body, "known": False}
         writer.put_record(record._replace(body=body))

@@ -16,7 +16,7 @@ import pytest
 
 from holdfast import Holdfast
 from holdfast.domain.records import NO_HUB
-from holdfast.engine.jobs import queue
+from holdfast.engine import jobs
 from holdfast.testing import open_for_tests
 from tests.postgres_server import ROLE, database
 
@@ -37,7 +37,7 @@ off = timedelta(seconds=float(sys.argv[2]))
 clock.SystemClock.now = lambda self: now(self) + off
 import holdfast
 from holdfast.domain.records import Record
-from holdfast.engine.jobs import queue as jobs
+from holdfast.engine import jobs
 jobs.LEASE = timedelta(seconds=float(sys.argv[3]))
 dies_at, takes_s = int(sys.argv[4]), float(sys.argv[5])
 with holdfast.open(sys.argv[1]) as memory:
@@ -79,7 +79,7 @@ def _fill(memory: Holdfast) -> set[str]:
         hub = memory.hub(f"h{number}", create=True)
         with memory.core.store.write(hub=hub.id) as writer:
             for _ in range(_JOBS):
-                made.add(queue.enqueue(memory.core, writer, hub.id, queue.EXTRACT, {}).id)
+                made.add(jobs.enqueue(memory.core, writer, hub.id, jobs.EXTRACT, {}).id)
     return made
 
 
@@ -88,7 +88,7 @@ class Worker(NamedTuple):
     long a job takes it."""
 
     clock_s: float = 0.0
-    lease_s: float = queue.LEASE.total_seconds()
+    lease_s: float = jobs.LEASE.total_seconds()
     dies_at: int = 0
     takes_s: float = 0.02
 
@@ -158,10 +158,10 @@ def test_a_hub_in_which_somebody_writes_keeps_no_worker_and_no_other_hub_waiting
     first, second = memory.hub("h0", create=True), memory.hub("h1", create=True)
     for hub in (first, second):
         with core.store.write(hub=hub.id) as writer:
-            queue.enqueue(core, writer, hub.id, queue.EXTRACT, {})
-    taken: list[queue.Job | None] = []
+            jobs.enqueue(core, writer, hub.id, jobs.EXTRACT, {})
+    taken: list[jobs.Job | None] = []
     with core.store.write(hub=first.id):
-        worker = threading.Thread(target=lambda: taken.append(queue.lease(core)))
+        worker = threading.Thread(target=lambda: taken.append(jobs.lease(core)))
         worker.start()
         worker.join(_WAIT_S)
         assert not worker.is_alive()
@@ -179,7 +179,7 @@ def test_a_hub_in_which_somebody_writes_keeps_no_worker_and_no_other_hub_waiting
     writing = threading.Thread(target=write)
     writing.start()
     assert inside.wait(_WAIT_S)
-    worker = threading.Thread(target=lambda: taken.append(queue.lease(core)))
+    worker = threading.Thread(target=lambda: taken.append(jobs.lease(core)))
     worker.start()
     let_go.set()
     worker.join(_WAIT_S)
@@ -198,4 +198,4 @@ def test_what_belongs_to_no_hub_is_no_hubs_work(memory: Holdfast) -> None:
     core = memory.core
     with core.store.write() as writer:
         writer.put_record(Record(NO_HUB, "job", "x", core.now(), {}, due=core.now()))
-    assert queue.lease(core) is None
+    assert jobs.lease(core) is None

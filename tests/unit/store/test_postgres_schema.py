@@ -271,7 +271,7 @@ def test_a_hub_that_has_grown_is_looked_at_before_anybody_asks(
 ) -> None:
     """Without statistics the server takes it for a small one and reads all of it."""
     needs(version=170000)  # before, only its owner may have a table looked at
-    monkeypatch.setattr("holdfast.store.postgres.term_counts._ANALYSED_FROM", 10)
+    monkeypatch.setattr("holdfast.store.postgres.bulk_write._ANALYSED_FROM", 10)
     with database(ROLE) as url:
         store = PostgresStore(url)
         with store.write() as writer:
@@ -295,7 +295,7 @@ def test_a_hub_that_is_one_of_many_in_its_tables_is_not_looked_at_each_time(
     empty: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Looking takes a second, and the server takes a hub like all others for what it is."""
-    monkeypatch.setattr("holdfast.store.postgres.term_counts._ANALYSED_FROM", 10)
+    monkeypatch.setattr("holdfast.store.postgres.bulk_write._ANALYSED_FROM", 10)
     store = PostgresStore(databases().url(empty), partitions=1)
     looked_at = []
     for hub_id, count in (("hub_first", 120), ("hub_small", 12), ("hub_second", 40)):

@@ -115,7 +115,7 @@ def test_code_about_permissions_takes_no_raw_name() -> None:
     raw = [
         f"{path}: {node.name}"
         for path in (
-            *("domain/access.py", "domain/access.py", "engine/people/members.py", "engine/core.py"),
+            *("domain/hub.py", "domain/hub.py", "engine/people/members.py", "engine/core.py"),
             *(
                 "engine/people/teams.py",
                 "engine/people/members.py",

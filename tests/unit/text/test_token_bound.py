@@ -92,7 +92,7 @@ def test_the_bundled_word_pieces_stay_below_the_bound() -> None:
     model = pytest.importorskip("holdfast_embed_s")
     from pathlib import Path
 
-    from holdfast.embed.wordpiece import read_vocabulary
+    from holdfast.embed.onnx import read_vocabulary
 
     folder = Path(model.__file__).parent / "data"
     tokenizer = read_vocabulary(str(folder / "vocab.txt"))

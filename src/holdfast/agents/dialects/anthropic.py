@@ -16,8 +16,8 @@ from typing import Any
 
 from holdfast.agents.tool import Dialect, Parameter, Tool, ToolContext
 from holdfast.errors import AlreadyExists, InvalidInput
+from holdfast.files.tool_files.folder import ROOT, folded
 from holdfast.files.tool_files.operations import Edited, Files, Page, inserted, replaced
-from holdfast.files.tool_files.paths import ROOT, folded
 from holdfast.files.tool_files.tree import Listing, Shown
 
 # The tool's own bound: line numbers are six wide.

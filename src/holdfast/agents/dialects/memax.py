@@ -7,7 +7,7 @@ from holdfast.agents.dialects import memax_calls as calls
 from holdfast.agents.dialects.memax_calls import held_lines
 from holdfast.agents.tool import Dialect, Parameter, Tool
 from holdfast.domain.memory import KINDS, STABILITIES, STATES
-from holdfast.domain.review import OPTIONS_LEAST, OPTIONS_MOST
+from holdfast.domain.results import OPTIONS_LEAST, OPTIONS_MOST
 
 _PAGE_MAX = 50
 _ORDERS = ("newest", "oldest", "updated", "accessed")

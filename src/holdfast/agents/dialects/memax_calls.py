@@ -16,8 +16,7 @@ from holdfast.agents.wording import day, in_brief, notes_of, origin, quoted
 from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Hit
-from holdfast.domain.results import Duplicate, Remembered, Stored, Superseded
-from holdfast.domain.review import Decision, decision_of
+from holdfast.domain.results import Decision, Duplicate, Remembered, Stored, Superseded, decision_of
 from holdfast.engine.echo.detect import Heard
 from holdfast.engine.people import members
 from holdfast.errors import (

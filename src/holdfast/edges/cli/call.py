@@ -372,7 +372,7 @@ class Call:
             return text.removesuffix("\n").removesuffix("\r")
         if os.path.isdir(path):
             raise InvalidInput(f"{path} is a folder, not {what}.", hint="Name the files in it.")
-        from holdfast.files.reading import open_regular
+        from holdfast.files.merge import open_regular
 
         try:
             with open_regular(path) as file:

@@ -33,7 +33,7 @@ def _set_options(parser: Parser) -> None:
 def _safe(value: Any) -> Any:
     """A value without the password that may be in it."""
     if isinstance(value, str):
-        from holdfast.wiring.databases import without_password
+        from holdfast.wiring import without_password
 
         return without_password(value)
     return value
@@ -57,10 +57,8 @@ def _get(call: Call, args: Namespace) -> None:
 
 
 def _set(call: Call, args: Namespace) -> None:
-    from holdfast.settings import find
-    from holdfast.settings.file import save
-    from holdfast.wiring import check_store_url, make_home
-    from holdfast.wiring.databases import from_anywhere, refuse_password
+    from holdfast.settings import find, save
+    from holdfast.wiring import check_store_url, from_anywhere, make_home, refuse_password
 
     setting = find(args.name)
     if setting.name in ("store.url", "store.read_url"):
@@ -70,7 +68,7 @@ def _set(call: Call, args: Namespace) -> None:
 
         zone_of(args.value)
     if setting.name.endswith(".model") and setting.name != "embed.model":
-        from holdfast.llm.providers import parse
+        from holdfast.llm.base import parse
 
         # A pass may name a model of the service that `llm.model` names.
         service = "" if setting.name == "llm.model" else call.settings["llm.model"]
@@ -102,8 +100,7 @@ def _hub_names(call: Call) -> set[str]:
 
 
 def _unset(call: Call, args: Namespace) -> None:
-    from holdfast.settings import SETTINGS
-    from holdfast.settings.file import save
+    from holdfast.settings import SETTINGS, save
     from holdfast.wiring import make_home
 
     make_home(call.home)

@@ -106,7 +106,7 @@ def _run(words: list[str]) -> int:
 
 def _front(*, wants_help: bool) -> str:
     """What `holdfast` alone prints: in a new home a greeting, else the first commands."""
-    from holdfast.settings.file import home_folder
+    from holdfast.settings import home_folder
 
     home = home_folder()
     # Seen without importing more: this is the screen of every other day.
@@ -172,8 +172,7 @@ def version(*, json: bool = False) -> str:
 
 
 def _installed() -> tuple[str, str]:
-    from holdfast.settings import load
-    from holdfast.settings.file import home_folder
+    from holdfast.settings import home_folder, load
 
     home = home_folder()
     try:
@@ -198,7 +197,7 @@ def store_of(home: str, url: str, environ: Mapping[str, str]) -> str:
     if server := environ.get("HOLDFAST_SERVER"):
         return f"the server {server}"
     if url:
-        from holdfast.wiring.databases import without_password
+        from holdfast.wiring import without_password
 
         return without_password(url)
     path = os.path.join(home, "memory.db")

@@ -35,7 +35,7 @@ def installation_facts(call: Call) -> dict[str, Any]:
     import apsw
 
     from holdfast import __version__
-    from holdfast.wiring.databases import without_password
+    from holdfast.wiring import without_password
 
     path = _store_path(call)
     sizes = {name: _size(path + suffix) for name, suffix in _PARTS} if path else {}
@@ -158,10 +158,10 @@ def _beside_store(call: Call) -> str:
 def files_left_alone(call: Call) -> list[str]:
     """The hubs whose files in this home are ignored, and why."""
     from holdfast.engine.core import Scope
-    from holdfast.files.atomic import hub_folder
+    from holdfast.files import hub_path
     from holdfast.files.hub_folder import elsewhere, of_another_hub
 
-    folders = [(hub, hub_folder(call.local.home, hub.name)) for hub in call.memory.hubs()]
+    folders = [(hub, hub_path(call.local.home, hub.name)) for hub in call.memory.hubs()]
     reasons = [
         of_another_hub(hub.id, hub.name, folder)
         or elsewhere(Scope(call.local.core, hub.id, hub.name), folder)
@@ -198,7 +198,7 @@ def embedding_model(call: Call) -> dict[str, str]:
 def language_models(call: Call) -> tuple[dict[str, str], list[str]]:
     """The language model of each setting that names one, and whether its key is there; and what
     is wrong with those that cannot be."""
-    from holdfast.llm.providers import describe
+    from holdfast.llm.base import describe
     from holdfast.settings import SETTINGS
 
     settings = call.local.core.settings
@@ -223,7 +223,7 @@ def language_models(call: Call) -> tuple[dict[str, str], list[str]]:
 def model_servers(call: Call) -> dict[str, str]:
     """The model servers whose addresses are in the settings: '' for each that answers, otherwise
     why it does not. Providers at their default addresses are not contacted without need."""
-    from holdfast.llm.providers import parse
+    from holdfast.llm.base import parse
     from holdfast.settings import SETTINGS
 
     settings = call.local.core.settings

@@ -14,9 +14,9 @@ from holdfast.files.merge import KEEPS
 if TYPE_CHECKING:
     from holdfast.domain.records import Clash
     from holdfast.edges.cli.call import Call
-    from holdfast.engine.upkeep.compact import Compacted
-    from holdfast.files.folders.run import Report
-    from holdfast.files.memory_md.intake import SyncReport
+    from holdfast.engine.upkeep.lifecycle import Compacted
+    from holdfast.files.folders.documents import Report
+    from holdfast.files.memory_md.merge import SyncReport
 
 
 # So many files of a folder that is not the hub's own are taken in without asking.

@@ -111,7 +111,7 @@ def _overriding(call: Call) -> str:
 
 
 def _save(call: Call, name: str | None) -> None:
-    from holdfast.settings.file import save
+    from holdfast.settings import save
 
     save(call.home, "hub", name)
 

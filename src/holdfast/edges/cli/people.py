@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from holdfast.api.people import People
-from holdfast.domain.access import DELETE_POLICIES, ROLES, DeletePolicy, Team
+from holdfast.domain.hub import DELETE_POLICIES, ROLES, DeletePolicy, Team
 from holdfast.edges.cli import command
 from holdfast.edges.cli.bind import Flags, bound, flag
 from holdfast.edges.cli.command import Command, Namespace, Parser
@@ -14,7 +14,7 @@ from holdfast.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from holdfast.domain.access import Member, Org
+    from holdfast.domain.hub import Member, Org
     from holdfast.edges.cli.call import Call
 
 

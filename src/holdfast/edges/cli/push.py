@@ -23,14 +23,14 @@ from holdfast.edges.cli.files import show_report
 from holdfast.edges.cli.output import counted, short
 from holdfast.edges.cli.write import plain_result, show_result
 from holdfast.errors import HoldfastError, InvalidInput, NotFound, StoreFull
-from holdfast.files.folders.run import REMOVED, other_place, too_many
+from holdfast.files.folders.documents import REMOVED, other_place, too_many
 from holdfast.files.folders.walk import OTHER_KIND, Note, stamp_of
-from holdfast.files.reading import open_regular, refuse_irregular
+from holdfast.files.merge import open_regular, refuse_irregular
 
 if TYPE_CHECKING:
     from holdfast.domain.results import Remembered
     from holdfast.edges.cli.call import Call
-    from holdfast.files.folders.run import Report
+    from holdfast.files.folders.documents import Report
 
 
 # So many files are taken in without asking.

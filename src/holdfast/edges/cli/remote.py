@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from holdfast.client import Client
-    from holdfast.domain.access import Key
+    from holdfast.domain.hub import Key
     from holdfast.edges.cli.call import Call
 
 
@@ -88,7 +88,7 @@ def read_keys(home: str) -> dict[str, str]:
 
 def write_keys(home: str, keys: dict[str, str]) -> str:
     """Keeps these keys and no others, for this user alone; returns where."""
-    from holdfast.files.atomic import write_atomic
+    from holdfast.system.atomic_file import write_atomic
 
     path = os.path.join(home, KEYS_FILE)
     write_atomic(path, "".join(f"{url} {key}\n" for url, key in sorted(keys.items())))

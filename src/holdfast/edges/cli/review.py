@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.api.hub import HubMemory
 from holdfast.domain.clock import to_text
-from holdfast.domain.review import KINDS
+from holdfast.domain.results import KINDS
 from holdfast.edges.cli.bind import Flags, bound, flag
 from holdfast.edges.cli.command import Command, Namespace, Parser
 from holdfast.edges.cli.output import counted, short
@@ -16,7 +16,7 @@ from holdfast.text.clean import printable
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
-    from holdfast.domain.review import Decision, Item
+    from holdfast.domain.results import Decision, Item
     from holdfast.edges.cli.call import Call
 
 

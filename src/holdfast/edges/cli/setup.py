@@ -27,7 +27,7 @@ from holdfast.edges.clients.program import (
     program,
 )
 from holdfast.errors import HoldfastError, InvalidInput, install_hint
-from holdfast.files.atomic import locked, real_path
+from holdfast.system.atomic_file import locked, real_path
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call

@@ -13,7 +13,7 @@ from holdfast.errors import InvalidInput, StoreDamaged, StoreError
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
     from holdfast.store.values import Progress
-    from holdfast.wiring.databases import Prepared
+    from holdfast.wiring import Prepared
 
 
 def _options(parser: Parser) -> None:
@@ -28,8 +28,7 @@ def _options(parser: Parser) -> None:
 
 
 def _init(call: Call, args: Namespace) -> None:
-    from holdfast.wiring import store_url
-    from holdfast.wiring.databases import init_store
+    from holdfast.wiring import init_store, store_url
 
     prepared = init_store(
         args.url or store_url(call.home, call.settings),
@@ -70,8 +69,7 @@ def _check_options(parser: Parser) -> None:
 
 
 def _check(call: Call, args: Namespace) -> int:
-    from holdfast.wiring import store_url
-    from holdfast.wiring.databases import check_store
+    from holdfast.wiring import check_store, store_url
 
     found = check_store(args.url or store_url(call.home, call.settings), role=args.role)
     if call.out.json:
@@ -91,8 +89,7 @@ def _migrate_options(parser: Parser) -> None:
 
 
 def _migrate(call: Call, args: Namespace) -> None:
-    from holdfast.wiring import store_url
-    from holdfast.wiring.databases import migrate_store
+    from holdfast.wiring import migrate_store, store_url
 
     url = args.url or store_url(call.home, call.settings)
     _show_prepared(call, migrate_store(url, report=call.out.note))
@@ -111,8 +108,7 @@ def _index_options(parser: Parser) -> None:
 
 
 def _index(call: Call, args: Namespace) -> None:
-    from holdfast.wiring import store_url
-    from holdfast.wiring.databases import drop_store_index, index_store
+    from holdfast.wiring import drop_store_index, index_store, store_url
 
     url = args.url or store_url(call.home, call.settings)
     if args.drop and args.memory:
@@ -171,9 +167,8 @@ def _restore_options(parser: Parser) -> None:
 
 def _restore(call: Call, args: Namespace) -> None:
     from holdfast.files.attachments import tar_archive
-    from holdfast.wiring import make_home, store_file, store_url
+    from holdfast.wiring import make_home, store_file, store_url, without_password
     from holdfast.wiring.copies import check_backup, restore_backup
-    from holdfast.wiring.databases import without_password
 
     path = store_file(call.home, call.settings)
     place = path or without_password(store_url(call.home, call.settings))
@@ -231,8 +226,8 @@ def _restored_into(call: Call, backup: str, step: Progress) -> str:
 
 def _followed(call: Call) -> list[str]:
     """Brings the files in the hubs' folders in line with the backup; returns notes for the user."""
-    from holdfast.files import restore
-    from holdfast.files.atomic import hub_folder
+    from holdfast.files import hub_path
+    from holdfast.files.restore import follow
 
     core = call.local.core.acting(sees_all=True)
     with core.store.read() as reader:
@@ -241,7 +236,7 @@ def _followed(call: Call) -> list[str]:
         note
         for hub in hubs
         if hub.state == "active"
-        for note in restore.follow(core, hub, hub_folder(call.home, hub.name))
+        for note in follow(core, hub, hub_path(call.home, hub.name))
     ]
 
 

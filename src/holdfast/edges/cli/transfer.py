@@ -103,10 +103,9 @@ def _note_left_behind(call: Call) -> None:
 
 def _write_whole(call: Call, path: str) -> int:
     """The file is complete and flushed, or not there at all."""
-    from holdfast.files.atomic import file_errors
-    from holdfast.system.atomic_file import remove_abandoned, replacing
+    from holdfast.system.atomic_file import file_errors, remove_partials, replacing
 
-    remove_abandoned(path)
+    remove_partials(path)
     total = call.hub.statistics()
     expected = total.memories + total.changes + total.revisions
     count = 0
@@ -176,7 +175,7 @@ def _beside(file: str) -> str | None:
 def _opened(path: str) -> IO[bytes]:
     if path == "-":
         return sys.stdin.buffer
-    from holdfast.files.reading import open_regular
+    from holdfast.files.merge import open_regular
 
     try:
         return open_regular(path)
@@ -208,9 +207,8 @@ def _move_options(parser: Parser) -> None:
 
 
 def _move(call: Call, args: Namespace) -> None:
-    from holdfast.wiring import make_home, store_url
+    from holdfast.wiring import from_anywhere, make_home, refuse_password, store_url
     from holdfast.wiring.copies import bring_attachments, move_store
-    from holdfast.wiring.databases import from_anywhere, refuse_password
 
     if not args.to:
         raise InvalidInput("Say where to.", hint="holdfast move --to postgresql://HOST/NAME")
@@ -237,7 +235,7 @@ def _move(call: Call, args: Namespace) -> None:
     except KeyboardInterrupt:
         raise KeyboardInterrupt(_broken_off(far)) from None
     if args.switch:
-        from holdfast.settings.file import save
+        from holdfast.settings import save
 
         save(call.home, "store.url", from_anywhere(args.to))
     _show_moved(call, args, moved, source, brought)
@@ -246,7 +244,7 @@ def _move(call: Call, args: Namespace) -> None:
 def _show_moved(
     call: Call, args: Namespace, moved: Moved, source: str, brought: tuple[int, int] | None
 ) -> None:
-    from holdfast.wiring.databases import from_anywhere, without_password
+    from holdfast.wiring import from_anywhere, without_password
 
     shown = without_password(args.to)
     rows = [
@@ -395,7 +393,7 @@ class _Counting:
 
 
 def _write_file(call: Call, args: Namespace, exporter: Exporter, counting: _Counting) -> None:
-    from holdfast.system.atomic_file import remove_abandoned, replacing
+    from holdfast.system.atomic_file import remove_partials, replacing
 
     if os.path.isdir(args.file):
         raise InvalidInput(f"{args.file} is a folder.", hint="Name a file in it.")
@@ -404,7 +402,7 @@ def _write_file(call: Call, args: Namespace, exporter: Exporter, counting: _Coun
     folder = os.path.dirname(os.path.abspath(args.file))
     if not os.path.isdir(folder):
         raise NotFound(f"There is no folder {folder}.", hint="Make it, or choose another.")
-    remove_abandoned(args.file)
+    remove_partials(args.file)
     with replacing(args.file) as file:
         for _, text in exporter.write(counting.memories(), call.hub.name):
             file.write(text.encode())

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
     from holdfast.edges.cli.call import Call
-    from holdfast.engine.jobs.queue import Job
+    from holdfast.engine.jobs import Job
 
 
 # Kept so that a process which is still running is not warned about when it is forgotten.

@@ -19,8 +19,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 
 from holdfast.errors import HoldfastError, InvalidInput, StoreError, StoreReadOnly
-from holdfast.files.atomic import make_folder, write_atomic
-from holdfast.system.atomic_file import FILE_MODE
+from holdfast.system.atomic_file import FILE_MODE, make_folder, write_atomic
 
 # Claude Code keeps more than settings in its file, and that has reached some megabytes; what is
 # larger than this is no file of settings.

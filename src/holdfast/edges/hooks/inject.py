@@ -167,7 +167,7 @@ def finish_jobs(memory: Holdfast) -> None:
     settings = memory.core.settings
     if settings["llm.model"] or settings["shadowJournal.model"]:
         return
-    from holdfast.engine.jobs.queue import JOURNAL
+    from holdfast.engine.jobs import JOURNAL
     from holdfast.passes.work import work_until_done
 
     with suppress(HoldfastError):

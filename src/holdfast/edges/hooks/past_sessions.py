@@ -18,7 +18,7 @@ from holdfast.edges.hooks import transcripts
 from holdfast.edges.hooks.respond import log_turn
 from holdfast.edges.project import hub_here, project_of
 from holdfast.engine.core import Scope
-from holdfast.engine.jobs.queue import JOURNAL
+from holdfast.engine.jobs import JOURNAL
 from holdfast.engine.log import import_run
 from holdfast.engine.log.import_run import Run
 from holdfast.passes.work import work_until_done

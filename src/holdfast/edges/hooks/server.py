@@ -123,7 +123,7 @@ class Server:
 
     def _work(self) -> None:
         """Does what hooks need not wait for, one after the other."""
-        from holdfast.engine.jobs.queue import JOURNAL
+        from holdfast.engine.jobs import JOURNAL
         from holdfast.passes.work import work_until_done
 
         def finish_queue() -> None:

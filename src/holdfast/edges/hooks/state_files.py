@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from holdfast.edges.hooks.front import FOLDER
 from holdfast.errors import HoldfastError
-from holdfast.files.atomic import locked, make_folder, write_atomic
+from holdfast.system.atomic_file import locked, make_folder, write_atomic
 
 SESSIONS = "sessions"
 # Some months of daily work; the oldest files go first.

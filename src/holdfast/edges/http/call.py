@@ -32,7 +32,7 @@ from holdfast.errors import Forbidden, NotFound, StoreError
 if TYPE_CHECKING:
     from holdfast.api.memory import Holdfast
     from holdfast.api.people import CallersPeople
-    from holdfast.domain.access import Act
+    from holdfast.domain.hub import Act
     from holdfast.domain.records import Record
     from holdfast.engine.core import Core
     from holdfast.store.base import Writer

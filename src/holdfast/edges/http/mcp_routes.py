@@ -28,7 +28,7 @@ from holdfast.errors import HoldfastError, StoreClosed, StoreError
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from holdfast.domain.access import Standing
+    from holdfast.domain.hub import Standing
     from holdfast.edges.http.limits import Limits
     from holdfast.edges.mcp.server import Options
 

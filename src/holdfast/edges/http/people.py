@@ -7,8 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Path, status
 from pydantic import Field
 
-from holdfast.domain.access import Act, Org, ScopeKind, Standing, Team
-from holdfast.domain.hub import Hub
+from holdfast.domain.hub import Act, Hub, Org, ScopeKind, Standing, Team
 from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Call, Calling, data
 from holdfast.edges.http.shapes import (

@@ -22,7 +22,7 @@ from holdfast.edges.http.client_identity import Streams, client_of
 from holdfast.edges.http.shapes import JobOut, Many, Pushed
 from holdfast.edges.server.http_protocol import connection_of
 from holdfast.edges.to_json import result_to_json
-from holdfast.engine.jobs.queue import Job
+from holdfast.engine.jobs import Job
 from holdfast.files.attachments.storage import Incoming, Received
 
 router = APIRouter(prefix="/memories", tags=["files"])

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from holdfast.engine.jobs import queue
+from holdfast.engine import jobs
 from holdfast.errors import HoldfastError
 from holdfast.extract import run
 from holdfast.passes import schedule
@@ -45,10 +45,10 @@ class Worker:
         # A model that hangs keeps no file waiting, nor the other way round.
         readers = memory.core.settings["extract.workers"]
         self._threads = [
-            self._thread(f"reader-{n}", self._looks_for(queue.EXTRACT, tidies=n == 0))
+            self._thread(f"reader-{n}", self._looks_for(jobs.EXTRACT, tidies=n == 0))
             for n in range(readers)
         ]
-        self._threads.append(self._thread("journaler", self._looks_for(queue.JOURNAL)))
+        self._threads.append(self._thread("journaler", self._looks_for(jobs.JOURNAL)))
         self._threads.append(self._thread("passes", self._run_due))
 
     def __enter__(self) -> Worker:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import quote
 
-from holdfast.domain.access import ROLES
+from holdfast.domain.hub import ROLES
 from holdfast.edges.web.strings import t
 from holdfast.edges.web.visit import Visit, route
 from holdfast.engine.people import keys, members
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.routing import Route
 
-    from holdfast.domain.access import Invite, Key, Member, Org, Role, Team
+    from holdfast.domain.hub import Invite, Key, Member, Org, Role, Team
 
 
 _USAGE_DAYS = 30

@@ -40,8 +40,7 @@ if TYPE_CHECKING:
 
     from holdfast.api.hub import HubMemory
     from holdfast.api.memory import Holdfast
-    from holdfast.domain.access import Act, Standing
-    from holdfast.domain.hub import Hub
+    from holdfast.domain.hub import Act, Hub, Standing
 
 
 SECURITY_HEADERS = {

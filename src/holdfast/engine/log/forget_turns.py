@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from holdfast.domain.memory import TURN
 from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.domain.results import ForgottenTurns
+from holdfast.engine import jobs, late_words
 from holdfast.engine.core import Scope
-from holdfast.engine.jobs import late_words, queue
 from holdfast.engine.log.turns import clean_session
 from holdfast.engine.upkeep import capture_stats
 from holdfast.engine.writing import edit
@@ -158,7 +158,7 @@ def _with_those_about(
 def drop(scope: Scope, writer: Writer, ids: Sequence[str]) -> None:
     """Drops turns with everything that is kept of them but memories."""
     gone = writer.turns_by_id(scope.hub_id, ids)
-    queue.drop_about(writer, scope.hub_id, set(ids))
+    jobs.drop_about(writer, scope.hub_id, set(ids))
     capture_stats.forget(writer, scope.hub_id, [turn.content for turn in gone.values()])
     late_words.drop_marks(writer, scope.hub_id, ids)
     writer.drop_turns(scope.hub_id, ids)

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.clock import to_text
 from holdfast.domain.records import Record
 from holdfast.domain.results import MODES, Noted, Observed
+from holdfast.engine import jobs
 from holdfast.engine.core import Core, Scope
-from holdfast.engine.jobs import queue
 from holdfast.engine.log import import_run as runs
 from holdfast.engine.log import log_rules
 from holdfast.engine.log.turns import (
@@ -98,7 +98,7 @@ def observe(
     )
     if not reason and turns[0].role == "user" and turns[0].trust not in _OWN_WORDS:
         reason = f"these are the words of {turns[0].trust}, not of the user"
-    dropped: list[queue.Job] = []
+    dropped: list[jobs.Job] = []
 
     def also(writer: Writer) -> None:
         if name:
@@ -196,28 +196,28 @@ def _queue(
     noted: str | None,
     question: str,
     import_run: str | None,
-) -> list[queue.Job]:
+) -> list[jobs.Job]:
     """Puts the turn into the queue; returns those that had to leave it, oldest first."""
     hub_id = turns[0].hub_id
     most = core.settings["shadowJournal.queueMax"]
-    dropped = queue.make_room(writer, hub_id, queue.JOURNAL, most=most)
+    dropped = jobs.make_room(writer, hub_id, jobs.JOURNAL, most=most)
     about: dict[str, Any] = {"actor": core.actor, "at": to_text(turns[0].at)}
     about["session"] = turns[0].session
     about["replaces"] = core.allows("retire")
     about["turns"] = {turn.role: turn.id for turn in turns}
-    about[queue.SAID] = {
+    about[jobs.SAID] = {
         turn.role: turn.content[: USER_CHARS_MAX if _is_user(turn) else ASSISTANT_CHARS_MAX]
         for turn in turns
     }
-    if noted is not None and "user" in about[queue.SAID]:
-        about[queue.SAID]["user"] = core.redactor.text(noted)[:USER_CHARS_MAX]
+    if noted is not None and "user" in about[jobs.SAID]:
+        about[jobs.SAID]["user"] = core.redactor.text(noted)[:USER_CHARS_MAX]
     if import_run is not None:
-        about[queue.IMPORT_RUN] = import_run
+        about[jobs.IMPORT_RUN] = import_run
     if question.rstrip().endswith("?"):
-        about[queue.QUESTION] = question[-QUESTION_CHARS_MAX:]
-    queue.enqueue(core, writer, hub_id, queue.JOURNAL, about)
+        about[jobs.QUESTION] = question[-QUESTION_CHARS_MAX:]
+    jobs.enqueue(core, writer, hub_id, jobs.JOURNAL, about)
     users = [turn.content for turn in turns if _is_user(turn)]
-    left = [job.about[queue.SAID].get("user", "") for job in dropped]
+    left = [job.about[jobs.SAID].get("user", "") for job in dropped]
     mark_seen(core, writer, hub_id, users, not_seen=left)
     capture_stats.note(
         core,

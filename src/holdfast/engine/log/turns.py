@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING
 from holdfast.domain.memory import TRUSTS, TURN, Trust
 from holdfast.domain.query import Filter
 from holdfast.domain.records import ROLES, TRUST_OF_ROLE, Record, Role, Turn
+from holdfast.engine import late_words
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.echo.detect import with_echo_marked
-from holdfast.engine.jobs import late_words
 from holdfast.errors import Conflict, HoldfastError, InvalidInput
 from holdfast.text import clean
 from holdfast.text.clean import without_private

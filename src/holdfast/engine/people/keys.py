@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from holdfast.domain.access import Key
-from holdfast.domain.hub import Label, PersonName
+from holdfast.domain.hub import Key, Label, PersonName
 from holdfast.domain.records import NO_HUB, Record
 from holdfast.engine.core import Core
 from holdfast.engine.people import records

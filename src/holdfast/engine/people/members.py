@@ -1,4 +1,4 @@
-"""Members, invitations, whom a hub is shared with, and which role somebody has in it.
+"""Members, invitations, who a hub is shared with, and which role somebody has in it.
 `domain.access` says what a role allows; the caller of these functions has checked whether somebody
 may do this. An invitation is a one-time token for a place in a hub, a team or an organisation."""
 
@@ -7,18 +7,20 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from holdfast.domain.access import (
+from holdfast.domain.hub import (
     MEMBER_SEES,
     ROLES,
     DeletePolicy,
+    Hub,
     HubCard,
     Invite,
     Member,
+    PersonName,
+    PlaceRef,
     Role,
     ScopeKind,
     Standing,
 )
-from holdfast.domain.hub import Hub, PersonName, PlaceRef
 from holdfast.domain.records import NO_HUB
 from holdfast.engine.core import Core
 from holdfast.engine.people import records
@@ -50,7 +52,7 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader
 
 
-# Hubs and whom they are shared with
+# Hubs and who they are shared with
 
 
 def card(core: Core, hub_id: str) -> HubCard:

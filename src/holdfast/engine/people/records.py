@@ -13,20 +13,21 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from holdfast.domain.access import (
+from holdfast.domain.clock import from_text, to_text
+from holdfast.domain.hub import (
     DELETE_POLICIES,
     ROLES,
     SCOPE_KINDS,
     DeletePolicy,
+    Hub,
     HubCard,
     Invite,
     Key,
     Member,
+    PersonName,
     Role,
     ScopeKind,
 )
-from holdfast.domain.clock import from_text, to_text
-from holdfast.domain.hub import Hub, PersonName
 from holdfast.domain.records import NO_HUB, Record
 from holdfast.engine.core import Core, require_hub
 from holdfast.errors import AlreadyExists, Conflict, InvalidInput, NotFound
@@ -153,7 +154,7 @@ def called(core: Core, reader: Reader, hub: Hub) -> Hub:
 
 
 def put_card(writer: Writer, card: HubCard, at: datetime) -> None:
-    """Also notes whom it is shared with and what it is called, so that it is found by that."""
+    """Also records who it is shared with and what it is called, so that it is found by that."""
     old = card_of(writer, card.hub_id)
     changed: tuple[tuple[str | None, str | None, What], ...] = (
         (old.team_id, card.team_id, "shared"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from holdfast.domain.access import ROLES, Member, Org, Role, ScopeKind, Standing, Team
+from holdfast.domain.hub import ROLES, Member, Org, Role, ScopeKind, Standing, Team
 from holdfast.domain.records import NO_HUB, Record
 from holdfast.engine.people import records
 from holdfast.engine.people.records import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from holdfast import engine
 from holdfast.domain.query import Filter, Hit, Passage, Recalled
 from holdfast.engine.core import Scope
-from holdfast.engine.jobs.late_words import index_late_turns
+from holdfast.engine.late_words import index_late_turns
 from holdfast.errors import InvalidInput
 from holdfast.recall.analyse import analyse
 from holdfast.recall.pipeline import Ask, recall

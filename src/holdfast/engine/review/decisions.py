@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.memory import Draft, Memory, Source, Trust
 from holdfast.domain.query import SHOWN_STATES, Filter
-from holdfast.domain.review import (
+from holdfast.domain.results import (
     AWAITS,
     CATEGORY,
     DECIDES,

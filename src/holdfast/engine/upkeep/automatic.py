@@ -111,7 +111,7 @@ def note_use(hub: Any) -> None:
 
 
 class Upkeep:
-    """The hubs that were used since the store was opened, and the thread that looks after them."""
+    """The hubs that were used since the store was opened, and the thread that maintains them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,6 +1,6 @@
 """The doctor: is everything as it should be, and can it be mended?
 
-Derived state (passages, word index, substring index, vectors, what belongs to whom) is rebuilt from
+Derived state (passages, word index, substring index, vectors, membership) is rebuilt from
 canonical state. Canonical rows that are damaged are repaired where that can be proven; those that
 cannot be are set aside, with a copy of the damaged store. Intact rows are never touched.
 """

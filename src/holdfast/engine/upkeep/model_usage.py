@@ -151,7 +151,7 @@ def usage(scope: Scope, *, days: int) -> list[UsageRow]:
         scope.require_hub(reader)
         rows = [_row(one) for one in _since(reader, scope.hub_id, first)]
     if scope.core.permit is not None:
-        # Where a model is served is the business of who has the machine.
+        # Where a model is served concerns only the owner of the machine.
         rows = [row._replace(model=row.model.partition("@http")[0]) for row in rows]
     rows.sort(key=lambda row: (row.work, row.model))
     rows.sort(key=lambda row: row.day, reverse=True)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.query import EVERYTHING
 from holdfast.domain.records import Clash, Turn
+from holdfast.engine import jobs
 from holdfast.engine.core import Core, Scope
-from holdfast.engine.jobs import queue
 from holdfast.engine.people.records import every
 from holdfast.engine.upkeep import capture_stats
 from holdfast.engine.writing.edit import settle
@@ -168,11 +168,11 @@ def _rows(reader: Reader, hub_id: str) -> Iterator[_Row]:
 
 def _records(reader: Reader, hub_id: str) -> Iterator[Record]:
     """Records that hold what people said."""
-    for kind in (*queue.QUEUES.values(), capture_stats.KIND):
+    for kind in (*jobs.QUEUES.values(), capture_stats.KIND):
         yield from every(reader, hub_id, kind)
 
 
-_PLACES = {queue.QUEUES[queue.JOURNAL]: "turns that wait", capture_stats.KIND: "what was captured"}
+_PLACES = {jobs.QUEUES[jobs.JOURNAL]: "turns that wait", capture_stats.KIND: "what was captured"}
 
 
 def _cleaned(scope: Scope, reader: Reader) -> Iterator[tuple[_Row, _Row]]:

@@ -23,7 +23,7 @@ from holdfast.domain.memory import (
     attachment_of,
     page_of,
 )
-from holdfast.domain.review import HELD
+from holdfast.domain.results import HELD
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.writing import dedup
 from holdfast.engine.writing.dedup import unchanged

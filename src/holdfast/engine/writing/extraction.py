@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdfast.domain.memory import ATTACHMENT, PAGE, attachment_of, page_of
 from holdfast.domain.query import Filter
 from holdfast.domain.results import Duplicate, Remembered, Updated
+from holdfast.engine import jobs
 from holdfast.engine.core import Core, Scope
-from holdfast.engine.jobs import queue
 from holdfast.engine.writing import dedup
 from holdfast.engine.writing.dedup import address_of, is_made_from_same
 from holdfast.engine.writing.drafts import GUARDED, derived_title
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from holdfast.domain.memory import Draft, Memory
-    from holdfast.engine.jobs.queue import Job
+    from holdfast.engine.jobs import Job
     from holdfast.store.base import Reader, Writer
 
-WORK = queue.EXTRACT
+WORK = jobs.EXTRACT
 # As many at a time; what is left waits for the next start.
 _BATCH = 1_000
 _WAITING = Filter(states=("processing",), forgotten=None, quarantined=None)
@@ -83,7 +83,7 @@ def begin(core: Core, writer: Writer, draft: Draft, result: Remembered) -> None:
     about["picked"] = {
         name: _plain(getattr(memory, name)) for name in _PICKED if getattr(draft, name) is None
     }
-    queue.enqueue(core, writer, memory.hub_id, WORK, about)
+    jobs.enqueue(core, writer, memory.hub_id, WORK, about)
 
 
 def _plain(value: Any) -> Any:
@@ -103,7 +103,7 @@ def finish(core: Core, job: Job, made: Made) -> Memory | None:
     fields = {} if seen is None else _filled(core, job.about, seen, made)
     index = indexed(seen._replace(**fields), core) if seen and "content" in fields else None
     with core.write(job.hub_id) as writer:
-        queue.finish(core, writer, job)
+        jobs.finish(core, writer, job)
         memory = writer.memory(job.hub_id, job.about["memory"])
         if memory is None or not _is_about(job.about, memory):
             return None
@@ -120,7 +120,7 @@ def give_up(core: Core, job: Job, reason: str) -> None:
     """Ends a job that cannot be done: the memory stays, found by its title, with the reason."""
     core = core.acting(sees_all=True)
     with core.write(job.hub_id) as writer:
-        queue.give_up(core, writer, job, reason)
+        jobs.give_up(core, writer, job, reason)
         lost(core, writer, job, reason)
 
 
@@ -171,7 +171,7 @@ def mend(core: Core) -> int:
 def _mend(core: Core, hub_id: str, waiting: Sequence[Memory]) -> int:
     mended = 0
     with core.write(hub_id) as writer:
-        busy = {job.about.get("memory") for job in queue.open_jobs(writer, hub_id, WORK)}
+        busy = {job.about.get("memory") for job in jobs.open_jobs(writer, hub_id, WORK)}
         for seen in waiting:
             memory = writer.memory(hub_id, seen.id)
             if memory is None or memory.state != "processing" or memory.id in busy:
@@ -186,10 +186,10 @@ def _mend(core: Core, hub_id: str, waiting: Sequence[Memory]) -> int:
             elif address := page_of(memory.metadata) or address_of(memory.content):
                 about |= {"address": address}
             else:
-                job = queue.Job("", hub_id, WORK, about, core.now())
+                job = jobs.Job("", hub_id, WORK, about, core.now())
                 lost(core, writer, job, "its file is not here")
                 continue
-            queue.enqueue(core, writer, hub_id, WORK, about)
+            jobs.enqueue(core, writer, hub_id, WORK, about)
     return mended
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.memory import Memory
 from holdfast.embed.base import Embedder
-from holdfast.engine.jobs.late_words import index_late_turns
+from holdfast.engine.late_words import index_late_turns
 from holdfast.errors import HoldfastError
 from holdfast.recall.evidence import owners_by_id
 from holdfast.recall.voice import ROLES

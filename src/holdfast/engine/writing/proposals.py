@@ -29,7 +29,7 @@ from holdfast.domain.memory import (
     Source,
     Trust,
 )
-from holdfast.domain.review import held_as_conflict, held_as_low_trust, kind_of
+from holdfast.domain.results import held_as_conflict, held_as_low_trust, kind_of
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.writing.drafts import Prepared, prepare
 from holdfast.engine.writing.recorder import Recorder, continued

@@ -20,8 +20,8 @@ from holdfast.text.analysis.terms import searchable
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from holdfast.domain.access import Viewer
     from holdfast.domain.change import Change, Receipt
+    from holdfast.domain.hub import Viewer
     from holdfast.domain.memory import Memory
     from holdfast.domain.records import Agreed, Clash, Record, Turn
     from holdfast.store.base import Store, Writer

@@ -17,8 +17,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast.domain.change import Change
 from holdfast.domain.memory import CLOSE_TO, Draft, Memory
-from holdfast.domain.results import Duplicate, Quarantined, Remembered, Stored, Superseded, Updated
-from holdfast.domain.review import names_of, was_rejected, with_held, with_reason_of
+from holdfast.domain.results import (
+    Duplicate,
+    Quarantined,
+    Remembered,
+    Stored,
+    Superseded,
+    Updated,
+    names_of,
+    was_rejected,
+    with_held,
+    with_reason_of,
+)
 from holdfast.engine.core import Scope
 from holdfast.engine.reading.lookup import find_memory
 from holdfast.engine.writing import dedup

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import Memory, Trust
-from holdfast.domain.results import Superseded
-from holdfast.domain.review import held_as_low_trust
+from holdfast.domain.results import Superseded, held_as_low_trust
 from holdfast.engine.core import Scope
 from holdfast.engine.writing.drafts import Prepared, derived_title
 from holdfast.engine.writing.recorder import Recorder

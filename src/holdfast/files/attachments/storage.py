@@ -18,11 +18,18 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from holdfast.domain.memory import Attachment, attachment_of
 from holdfast.engine.writing import dedup
 from holdfast.errors import InvalidInput, NotFound, TooLarge
-from holdfast.files.atomic import file_errors, locked, make_folder, real_path
 from holdfast.files.hub_folder import is_ours
 from holdfast.files.memory_md.cache import Stamp, read_stamp, token_of, write_stamp
-from holdfast.files.reading import open_regular
-from holdfast.system.atomic_file import FILE_MODE, flush, publish
+from holdfast.files.merge import open_regular
+from holdfast.system.atomic_file import (
+    FILE_MODE,
+    file_errors,
+    flush,
+    locked,
+    make_folder,
+    publish,
+    real_path,
+)
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -125,7 +132,7 @@ class Kept(NamedTuple):
 
 def described(received: Received, name: str) -> Attachment:
     """A file with the name that was given for it, without the folders it was in."""
-    from holdfast.extract.formats import kind_of
+    from holdfast.extract.readers import kind_of
 
     plain = "".join(char for char in name if char.isprintable())
     plain = plain.replace("\\", "/").rstrip("/").rpartition("/")[2].strip()

@@ -20,9 +20,15 @@ from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 from holdfast.domain.memory import Attachment, attachment_of
 from holdfast.engine.writing import dedup
 from holdfast.errors import AlreadyExists, InvalidInput, NotFound, StoreDamaged
-from holdfast.files.atomic import file_errors, make_folder
 from holdfast.files.attachments.storage import Attachments, Received
-from holdfast.system.atomic_file import FILE_MODE, new_file, remove_abandoned, replacing
+from holdfast.system.atomic_file import (
+    FILE_MODE,
+    file_errors,
+    make_folder,
+    new_file,
+    remove_partials,
+    replacing,
+)
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
@@ -97,7 +103,7 @@ def _pack(path: str, held: dict[str, Attachments], listed: str = "") -> Packed:
     if not held:
         return Packed("", 0)
     missing = []
-    remove_abandoned(path)
+    remove_partials(path)
     with (
         file_errors(path),
         replacing(path) as file,

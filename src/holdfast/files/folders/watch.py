@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from holdfast.errors import StoreError, install_hint
-from holdfast.files.atomic import HUBS, make_folder
+from holdfast.files import HUBS
 from holdfast.files.folders.documents import FOLDER
+from holdfast.system.atomic_file import make_folder
 
 # An editor's save is several events within a few milliseconds; this gathers them into one and is
 # still at once to a person.

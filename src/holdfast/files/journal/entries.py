@@ -18,10 +18,10 @@ from holdfast.domain.query import Filter
 from holdfast.domain.records import Agreed
 from holdfast.engine.core import Scope
 from holdfast.errors import InvalidInput, StoreError, StoreReadOnly
-from holdfast.files.atomic import real_path
 from holdfast.files.journal.changes import JournalChanges, Signature, signature_of
 from holdfast.files.merge import settled_away
 from holdfast.store.base import Reader
+from holdfast.system.atomic_file import real_path
 from holdfast.text.clean import without_controls
 
 # A fence or a comment is closed within so many lines, and above the next entry with a time, or it

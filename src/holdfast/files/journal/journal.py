@@ -21,7 +21,6 @@ from holdfast import engine
 from holdfast.domain.memory import SOURCES, TRUSTS, Draft, Memory
 from holdfast.engine.core import Scope
 from holdfast.errors import Conflict, HoldfastError, InvalidInput, StoreReadOnly
-from holdfast.files.atomic import append_line, locked
 from holdfast.files.hub_folder import elsewhere, require_here
 from holdfast.files.journal import entries as journal_entries
 from holdfast.files.journal import intake
@@ -30,6 +29,7 @@ from holdfast.files.journal.changes import STAMPS, day_of_name, real_date, signa
 from holdfast.files.journal.entries import Block, Line, Place
 from holdfast.files.journal.intake import BOTH_KEPT, Rewritten, merged
 from holdfast.files.journal.sync import Guard, Synced
+from holdfast.system.atomic_file import append_line, locked
 from holdfast.text import clean
 from holdfast.text.clean import without_hidden
 

@@ -12,7 +12,6 @@ from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
 from holdfast.engine.reading.listing import scan_memories
 from holdfast.errors import InvalidInput, StoreError
-from holdfast.files.atomic import write_atomic
 from holdfast.files.journal import entries
 from holdfast.files.journal.changes import signature_at
 from holdfast.files.journal.entries import (
@@ -30,6 +29,7 @@ from holdfast.files.journal.entries import (
     set_paths,
 )
 from holdfast.files.journal.intake import Merged, merge, note_clashes, take_in
+from holdfast.system.atomic_file import write_atomic
 from holdfast.text import clean
 
 # The same bounds as for MEMORY.md: more than a third of all, and more than a few.

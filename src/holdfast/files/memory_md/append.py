@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.records import Agreed
 from holdfast.errors import HoldfastError, StoreError
-from holdfast.files.atomic import locked, write_atomic
 from holdfast.files.memory_md.disk import agreed_texts
 from holdfast.files.memory_md.document import (
     FILE_NAME,
@@ -30,6 +29,7 @@ from holdfast.files.memory_md.document import (
     ended,
 )
 from holdfast.files.memory_md.parse import identified, item_text, parse
+from holdfast.system.atomic_file import locked, write_atomic
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Scope

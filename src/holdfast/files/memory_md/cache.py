@@ -18,11 +18,10 @@ from weakref import WeakKeyDictionary
 from holdfast.domain.clock import to_micros
 from holdfast.domain.query import Filter
 from holdfast.errors import InvalidInput
-from holdfast.files.atomic import file_errors, real_path, write_atomic
 from holdfast.files.memory_md.document import Item
 from holdfast.files.memory_md.parse import parse
-from holdfast.files.reading import open_regular
-from holdfast.system.atomic_file import write_file
+from holdfast.files.merge import open_regular
+from holdfast.system.atomic_file import file_errors, real_path, write_atomic, write_file
 from holdfast.text import clean
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.domain.memory import CATEGORIES
 from holdfast.domain.records import Agreed
 from holdfast.engine.core import Core, Scope
-from holdfast.files.atomic import write_atomic
 from holdfast.files.memory_md.cache import is_page_name, stamp_of
 from holdfast.files.memory_md.document import FILE_NAME, Document, fresh, render
-from holdfast.files.memory_md.intake import Moved
+from holdfast.files.memory_md.merge import Moved
 from holdfast.files.memory_md.pages import category_of_page, gathered, joined, split, spread
-from holdfast.files.reading import FileRead, free_name, holds, read_settled
+from holdfast.files.merge import FileRead, free_name, holds, read_settled
 from holdfast.store.base import Reader
+from holdfast.system.atomic_file import write_atomic
 
 if TYPE_CHECKING:
     from datetime import datetime

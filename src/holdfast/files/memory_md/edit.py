@@ -35,8 +35,8 @@ from holdfast.files.memory_md.document import (
     fresh,
     render,
 )
-from holdfast.files.memory_md.intake import Voice
 from holdfast.files.memory_md.layout import Wanted, lay_out
+from holdfast.files.memory_md.merge import Voice
 from holdfast.files.memory_md.pages import joined, split, tidied
 from holdfast.files.memory_md.parse import parse
 from holdfast.files.memory_md.sync import Mirror

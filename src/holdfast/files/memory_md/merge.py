@@ -1,5 +1,7 @@
-"""Three sides of one MEMORY.md: what store and file last agreed on, what the file says now, what
-the store says now; and what follows for each memory. It decides and writes nothing.
+"""The three-way merge of MEMORY.md: what store and file last agreed on, what the file says now and
+what the store says now, what follows for each memory, and applying it to the store in one
+transaction and one change set (memories, revisions, recorded conflicts). Also the view of the store
+that a sync works on, and its report.
 
 Of two changes that cannot both be had, the one that would be lost without a trace wins, because the
 store has its own history: a text of the file that the store has never had is always taken in.
@@ -7,12 +9,23 @@ store has its own history: a text of the file that the store has never had is al
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from holdfast.domain.memory import Memory
-from holdfast.files.memory_md.document import Document, Item
+from holdfast.domain.memory import Draft, Memory, Source, Trust
+from holdfast.domain.records import Clash
+from holdfast.engine.core import Scope
+from holdfast.engine.writing.drafts import GUARDED, clean_draft, compose, reason_to_hold
+from holdfast.engine.writing.edit import completed
+from holdfast.engine.writing.indexing import indexed_all
+from holdfast.engine.writing.recorder import Recorder
+from holdfast.errors import InvalidInput
+from holdfast.files.memory_md.cache import Token, known_memories, token_of
+from holdfast.files.memory_md.document import FILE_NAME, Document, Item
+from holdfast.files.memory_md.parse import rewritten
 from holdfast.files.merge import Changed, changed
+from holdfast.store.base import Reader, Writer
+from holdfast.text import clean
 
 
 class View(NamedTuple):
@@ -176,3 +189,257 @@ def _can_return(memory: Memory) -> bool:
         and memory.layer == "long_term"
         and memory.superseded_by is None
     )
+
+
+class SyncReport(NamedTuple):
+    """What a sync did: memories that came from the file (new, changed, moved or brought back),
+    whether the file was written, what was archived, where both sides had changed, what could not
+    be taken in, what else is worth knowing, and the change sets to undo."""
+
+    taken_in: tuple[Memory, ...] = ()
+    written: bool = False
+    archived: tuple[Memory, ...] = ()
+    clashes: tuple[Clash, ...] = ()
+    refused: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+
+
+def together(reports: Sequence[SyncReport]) -> SyncReport:
+    """What several did that ended in a written file, as one."""
+
+    def memories(found: Iterable[Memory]) -> tuple[Memory, ...]:
+        return tuple({memory.id: memory for memory in found}.values())
+
+    return SyncReport(
+        memories(memory for report in reports for memory in report.taken_in),
+        True,
+        memories(memory for report in reports for memory in report.archived),
+        tuple(clash for report in reports for clash in report.clashes),
+        tuple(dict.fromkeys(text for report in reports for text in report.refused)),
+        tuple(dict.fromkeys(text for report in reports for text in report.notes)),
+        tuple(change for report in reports for change in report.changes),
+    )
+
+
+class Moved(Exception):
+    """The file or the store changed while they were compared."""
+
+
+class Snapshot(NamedTuple):
+    """The store as it was when the sync began."""
+
+    token: Token
+    ours: dict[str, Memory]
+    open_clashes: list[Clash]
+
+
+def snapshot_of(scope: Scope, reader: Reader, token: Token) -> Snapshot:
+    ours = known_memories(scope.core.store, reader, scope.hub_id, token, scope.now())
+    return Snapshot(token, ours, reader.clashes(scope.hub_id))
+
+
+def view_of(scope: Scope, reader: Reader, snapshot: Snapshot, document: Document) -> View:
+    """What the merge of this document may know."""
+    ids = {item.id for item in document.items if item.id} - snapshot.ours.keys()
+    return View(
+        snapshot.ours,
+        reader.memories_by_id(scope.hub_id, sorted(ids)),
+        lambda memory, text: _texts_since(reader, memory, text),
+        # Who writes what is private to another has written something of their own.
+        lambda content: [
+            twin for twin in _twins(reader, scope.hub_id, content) if scope.core.sees(twin)
+        ],
+    )
+
+
+def _texts_since(reader: Reader, memory: Memory, text: str | None) -> Sequence[str]:
+    texts = [memory.content]
+    for revision in reversed(reader.revisions(memory.hub_id, memory.id)):
+        pair = revision.fields.get("content")
+        if pair is not None:
+            texts.append(pair[0])
+    if text in texts:
+        # Newest first: earlier items in the list are later in time.
+        texts = texts[: texts.index(text)]
+    return texts
+
+
+def _twins(reader: Reader, hub_id: str, content: str) -> Sequence[Memory]:
+    found = reader.memories_by_hash(hub_id, clean.content_hash(content))
+    return [m for m in found if m.content == content and m.layer == "long_term"]
+
+
+EDITED = f"edited in {FILE_NAME}"
+REMOVED = f"removed from {FILE_NAME}"
+
+
+class Voice(NamedTuple):
+    """Who speaks through the file: a person with an editor, unless it is said otherwise."""
+
+    source: Source = "cli"
+    trust: Trust = "user"
+    agent: str | None = None
+    edited: str = EDITED
+    removed: str = REMOVED
+
+
+A_PERSON = Voice()
+
+
+class Taken(NamedTuple):
+    """What the store holds afterwards. `links` maps each item of the file to its memory, `beside`
+    which memory a new one clashes with, `refused` why an item was not taken in."""
+
+    token: Token
+    changed: dict[str, Memory]
+    links: dict[int, str]
+    beside: dict[str, str]
+    clashes: tuple[Clash, ...]
+    refused: dict[int, str]
+    change: str | None = None
+
+    def report(self, plan: Plan) -> SyncReport:
+        return SyncReport(
+            tuple(m for m in self.changed.values() if m.state != "archived"),
+            archived=tuple(self.changed[memory.id] for memory in plan.gone),
+            clashes=self.clashes,
+            refused=tuple(self.refused.values()),
+            changes=(self.change,) if self.change else (),
+        )
+
+
+class Intake:
+    """Takes changes of one hub's file into its store, in one voice."""
+
+    def __init__(self, scope: Scope, voice: Voice) -> None:
+        self._scope = scope
+        self._voice = voice
+
+    def take_in(self, plan: Plan, snapshot: Snapshot) -> Taken:
+        """Does what the plan says; raises Moved where the store is not as in the snapshot."""
+        refused: dict[int, str] = {}
+        edits = [edit for edit in plan.edits if self._acceptable(edit, refused)]
+        new = [item for item in plan.new if self._acceptable(item, refused)]
+        taken = Taken(snapshot.token, {}, dict(plan.links), {}, (), refused)
+        if not (edits or new or plan.gone):
+            return taken
+        return self._write(edits, new, plan.gone, snapshot, taken)
+
+    def _write(
+        self,
+        edits: Sequence[Edit],
+        new: Sequence[New],
+        gone: Sequence[Memory],
+        snapshot: Snapshot,
+        taken: Taken,
+    ) -> Taken:
+        fields = [_fields(edit, self._voice.trust) for edit in edits]
+        after = [edit.memory._replace(**values) for edit, values in zip(edits, fields, strict=True)]
+        made = [None if item.twin else self._composed(item) for item in new]
+        # The embedding model is asked before the write begins.
+        indexes = iter(indexed_all([*after, *(m for m in made if m)], self._scope.core))
+        with self._scope.core.store.write(hub=self._scope.hub_id) as writer:
+            if token_of(writer, self._scope.hub_id) != snapshot.token:
+                raise Moved
+            reason = self._voice.edited
+            recorder = Recorder(self._scope, writer, "update", reason=reason)
+            # Counters move without a change set, so the rows are read again.
+            touched = [*(edit.memory.id for edit in edits), *(memory.id for memory in gone)]
+            rows = writer.memories_by_id(self._scope.hub_id, touched)
+            for edit, values in zip(edits, fields, strict=True):
+                row = rows[edit.memory.id]
+                taken.changed[row.id] = recorder.revise(row, next(indexes), **values)
+            for item, memory in zip(new, made, strict=True):
+                if memory is not None:
+                    added = recorder.add(memory, next(indexes))
+                    taken.changed[added.id] = added
+                    if item.beside is None:
+                        taken.links[item.place] = added.id
+                    else:
+                        taken.beside[added.id] = item.beside.id
+            clashes = self._note_clashes(writer, new, snapshot.open_clashes)
+            archived: dict[str, Any] = {"state": "archived", "state_reason": self._voice.removed}
+            for memory in gone:
+                taken.changed[memory.id] = recorder.revise(rows[memory.id], **archived)
+            token = token_of(writer, self._scope.hub_id)
+            change = recorder.change.id if recorder.written else None
+        return taken._replace(token=token, clashes=clashes, change=change)
+
+    def _acceptable(self, item: Edit | New, refused: dict[int, str]) -> bool:
+        try:
+            bytes_max = self._scope.settings["content.bytes_max"]
+            clean.clean_content(item.content, bytes_max=bytes_max)
+        except InvalidInput as error:
+            opening = " ".join(item.content[:60].split())
+            refused[item.place] = f"“{opening}” was not taken in: {error}"
+            return False
+        return True
+
+    def _composed(self, item: New) -> Memory:
+        draft = Draft(
+            item.content,
+            category=item.category or (item.beside.category if item.beside else None),
+            layer="long_term",
+            source=self._voice.source,
+            trust=self._voice.trust,
+            source_agent=self._voice.agent,
+        )
+        return compose(clean_draft(self._scope.core, draft), self._scope.core, self._scope.hub_id)
+
+    def _note_clashes(
+        self, writer: Writer, new: Sequence[New], open_clashes: Sequence[Clash]
+    ) -> tuple[Clash, ...]:
+        """Notes where both sides changed one memory, unless that is noted already."""
+        noted = {(clash.memory_id, clash.in_file) for clash in open_clashes}
+        clashes = []
+        for item in new:
+            if item.beside and (item.beside.id, item.content) not in noted:
+                clash = self._clash(item, item.beside)
+                writer.add_clash(self._scope.hub_id, clash)
+                clashes.append(clash)
+        return tuple(clashes)
+
+    def _clash(self, item: New, memory: Memory) -> Clash:
+        return Clash(
+            self._scope.core.ids.next("cls"),
+            memory.id,
+            FILE_NAME,
+            memory.content,
+            item.content,
+            self._scope.now(),
+        )
+
+    def without_orders(
+        self, reader: Reader, document: Document
+    ) -> tuple[Document, tuple[str, ...]]:
+        """The text with lines as they were where somebody else than a person puts orders in their
+        place, and notes on them. A line that is new waits for review; one that is there already
+        would be hidden."""
+        trust = self._voice.trust
+        if trust not in GUARDED:
+            return document, ()
+        blocks, notes = [], []
+        for block in document.blocks:
+            if (
+                isinstance(block, Item)
+                and block.id
+                and (why := reason_to_hold(block.content, trust))
+            ):
+                memory = reader.memory(self._scope.hub_id, block.id)
+                if memory is not None and memory.content != block.content:
+                    block = rewritten(block, memory.content, memory.id, document.newline)
+                    notes.append(f"#{memory.number} stays as it was: its new text {why}.")
+            blocks.append(block)
+        return document._replace(blocks=tuple(blocks)), tuple(notes)
+
+
+def _fields(edit: Edit, trust: Trust) -> dict[str, Any]:
+    new: dict[str, Any] = {"content": edit.content}
+    if edit.content != edit.memory.content:
+        new["trust"] = trust
+    if edit.category is not None:
+        new["category"] = edit.category
+    if edit.memory.state == "archived":
+        new |= {"state": "active", "state_reason": ""}
+    return completed(edit.memory, new)

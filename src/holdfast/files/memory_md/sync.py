@@ -26,7 +26,6 @@ from typing import TypeVar
 from holdfast.domain.memory import Memory
 from holdfast.engine.core import Scope
 from holdfast.errors import Conflict
-from holdfast.files.atomic import locked, make_folder, remove_partials
 from holdfast.files.hub_folder import note_had, require_here
 from holdfast.files.memory_md.append import appended
 from holdfast.files.memory_md.cache import (
@@ -41,22 +40,24 @@ from holdfast.files.memory_md.cache import (
 from holdfast.files.memory_md.diff import dropped_text, taken_over, visible_text
 from holdfast.files.memory_md.disk import Files, MirrorFiles, agreed_text, texts_of
 from holdfast.files.memory_md.document import Block, Document, Item, render
-from holdfast.files.memory_md.intake import (
+from holdfast.files.memory_md.layout import Wanted, headings_made, lay_out, without_place
+from holdfast.files.memory_md.merge import (
     A_PERSON,
     Intake,
     Moved,
+    Plan,
     Snapshot,
     SyncReport,
     Taken,
     Voice,
+    merge,
     snapshot_of,
     together,
     view_of,
 )
-from holdfast.files.memory_md.layout import Wanted, headings_made, lay_out, without_place
-from holdfast.files.memory_md.merge import Plan, merge
 from holdfast.files.memory_md.pages import gathered, joined, split, spread, tidied, with_sections
 from holdfast.files.memory_md.parse import parse, rewritten
+from holdfast.system.atomic_file import locked, make_folder, remove_partials
 
 # Somebody may save or write while a sync runs, which then starts again; after this many attempts it
 # gives up with an error.
@@ -111,7 +112,7 @@ class Mirror:
         with locked(self.path):
             # Another store may have written the files while we waited.
             require_here(self._scope, self.folder, confirm=confirm)
-            remove_partials(self.path)
+            remove_partials(self.path, held=True)
             for _ in range(_ATTEMPTS):
                 try:
                     return step()

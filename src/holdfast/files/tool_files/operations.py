@@ -19,9 +19,17 @@ from holdfast.errors import (
     NotFound,
     StoreError,
 )
-from holdfast.files.atomic import locked
-from holdfast.files.tool_files.folder import Folder, Item, open_root
-from holdfast.files.tool_files.paths import DEPTH_MAX, PATH_CHARS_MAX, ROOT, ToolPath, cut, parse
+from holdfast.files.tool_files.folder import (
+    DEPTH_MAX,
+    PATH_CHARS_MAX,
+    ROOT,
+    Folder,
+    Item,
+    ToolPath,
+    cut,
+    open_root,
+    parse,
+)
 from holdfast.files.tool_files.sync import Author, Base, KeptFiles, Sides, digest, wanted
 from holdfast.files.tool_files.tree import (
     Listing,
@@ -34,6 +42,7 @@ from holdfast.files.tool_files.tree import (
     remove_folder,
     whole,
 )
+from holdfast.system.atomic_file import locked
 
 if TYPE_CHECKING:
     from holdfast.engine.writing.recorder import Recorder

@@ -57,10 +57,10 @@ class Material(NamedTuple):
 
 def said_at(memory: Memory) -> datetime:
     """When it was said; for a derived memory, when its last source was said."""
-    told = memory.metadata.get(SAID_AT)
-    if isinstance(told, str) and MADE_FROM in memory.metadata:
+    written = memory.metadata.get(SAID_AT)
+    if isinstance(written, str) and MADE_FROM in memory.metadata:
         try:
-            return from_text(told)
+            return from_text(written)
         except ValueError:  # Metadata may be edited.
             return memory.created_at
     return memory.occurred_at or memory.created_at
@@ -77,7 +77,7 @@ def day_of(memory: Memory) -> date:
 
 
 def audience(memory: Memory) -> tuple[str, str]:
-    """For whom it is: what one may see and another may not is never put together."""
+    """Its audience: what only some may see is never combined with what others may see."""
     return memory.boundary, memory.audience
 
 
@@ -86,7 +86,7 @@ _OWN = frozenset({"", "user", "human", "me"})
 
 
 def voice(memory: Memory) -> tuple[str, str, str]:
-    """For whom it is, and who says it: the same words of somebody else are about somebody else."""
+    """Its audience and its speaker: the same words of somebody else are about somebody else."""
     speaker = (memory.speaker or "").strip().casefold()
     return *audience(memory), "" if speaker in _OWN else speaker
 
@@ -276,7 +276,7 @@ def _hash_of(material: Material, by: str) -> str:
     from hashlib import blake2b
 
     now = material.now
-    told = (
+    state = (
         by,
         material.chars_max,
         [
@@ -288,7 +288,7 @@ def _hash_of(material: Material, by: str) -> str:
         sorted(material.declined),
     )
     # Short, so that nobody takes it for a key that somebody wrote down.
-    return blake2b(repr(told).encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_CHARS]
+    return blake2b(repr(state).encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_CHARS]
 
 
 # Earlier runs

@@ -223,16 +223,16 @@ def prompt_of(material: Material) -> str:
 
 
 def _line(memory: Memory, material: Material) -> str:
-    told: dict[str, Any] = {"id": memory.number, "day": day_of(memory).isoformat()}
-    told["said_by"] = "assistant" if memory.id in material.by_assistant else memory.trust
-    told["category"] = memory.category
+    row: dict[str, Any] = {"id": memory.number, "day": day_of(memory).isoformat()}
+    row["said_by"] = "assistant" if memory.id in material.by_assistant else memory.trust
+    row["category"] = memory.category
     if memory.mention_count > 1:
-        told["times"] = memory.mention_count
+        row["times"] = memory.mention_count
     if memory.pinned:
-        told["pinned"] = True
-    told["text"] = memory.content
+        row["pinned"] = True
+    row["text"] = memory.content
     # Of one line, whatever the text holds: nothing in it can pass for another object.
-    return json.dumps(told, ensure_ascii=False)
+    return json.dumps(row, ensure_ascii=False)
 
 
 # What it wrote instead of calling

@@ -27,7 +27,7 @@ from datetime import date
 from typing import NamedTuple, TypeAlias
 
 from holdfast.domain.memory import TRUSTS, Memory, made_from
-from holdfast.engine.upkeep.compact import ranked, replaceable, sameness
+from holdfast.engine.upkeep.lifecycle import ranked, replaceable, sameness
 from holdfast.passes.consolidation.material import (
     Material,
     RelatedMemories,

@@ -51,8 +51,8 @@ from holdfast.passes.schedule import Periodic, taking_turn
 from holdfast.text.clean import TAGS_MAX
 
 if TYPE_CHECKING:
-    from holdfast.engine.jobs.singleton import Singleton
     from holdfast.llm.base import Model
+    from holdfast.passes.schedule import Singleton
     from holdfast.settings import Settings
     from holdfast.store.base import Reader, Writer
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from holdfast.store.inmemory.reader import InMemoryReader
 from holdfast.store.inmemory.state import HubContents, IndexedPassage, State
-from holdfast.store.inmemory.store import InMemoryStore, open_store
-from holdfast.store.inmemory.writer import InMemoryWriter
+from holdfast.store.inmemory.store import InMemoryStore, InMemoryWriter, open_store
 
 __all__ = [
     "HubContents",

@@ -13,11 +13,11 @@ from holdfast.domain.memory import Memory
 from holdfast.domain.query import DOWNWARDS, Filter, Order, place_in
 from holdfast.domain.records import Agreed, Clash, Record, Turn, as_memory
 from holdfast.store.inmemory.state import IndexedPassage, Part
-from holdfast.store.single_writer import ReaderDefaults
 from holdfast.store.values import (
     Candidate,
     IndexEntry,
     Lexicon,
+    ReaderDefaults,
     TermQuery,
     TextQuery,
     VectorRow,

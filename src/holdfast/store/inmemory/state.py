@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 
-from holdfast.domain.access import Viewer
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import EPOCH
-from holdfast.domain.hub import NOBODY, Hub
+from holdfast.domain.hub import NOBODY, Hub, Viewer
 from holdfast.domain.memory import Memory
 from holdfast.domain.records import Agreed, Clash, Record, Turn, as_memory
 from holdfast.errors import DeadlineExceeded

@@ -16,12 +16,12 @@ from holdfast.domain.clock import to_micros
 from holdfast.domain.memory import COUNTERS
 from holdfast.domain.records import NO_HUB
 from holdfast.errors import StoreDamaged, StoreError
-from holdfast.store.checksums import Values, counters_check, is_intact, restored
 from holdfast.store.postgres import rows, schema
 from holdfast.store.postgres.connections import SERVER_FROM
+from holdfast.store.postgres.extensions import missing_note
 from holdfast.store.postgres.migration_steps import pending_steps
-from holdfast.store.postgres.pgvector import missing_note
 from holdfast.store.postgres.tables import SCHEMA
+from holdfast.store.rows import Values, counters_check, is_intact, restored
 from holdfast.store.values import Problem
 
 if TYPE_CHECKING:
@@ -325,7 +325,7 @@ def _pending_migrations(connection: psycopg.Connection[Any], address: str) -> st
 
 # What the counters of a memory begin with, in the order of its columns.
 _COUNTERS_NEW = (0, 0, 1, None)
-_COVERED = rows.STORED[: -len(COUNTERS) - 2]
+_COVERED = rows.MEMORY_STORED[: -len(COUNTERS) - 2]
 
 
 def repair_memories(writer: PostgresWriter, hub_id: str) -> list[str]:
@@ -336,14 +336,16 @@ def repair_memories(writer: PostgresWriter, hub_id: str) -> list[str]:
     damaged = [row for row in session.all(query, hub=hub) if not rows.is_memory_intact(row, hub_id)]
     notes = []
     for row in damaged:
-        values = dict(zip(rows.STORED, row, strict=True))
+        values = dict(zip(rows.MEMORY_STORED, row, strict=True))
         found = _with_counters(values) if _is_proven(values, hub_id) else None
         if found is not None:
             notes.append(f"set the counters of memory #{row[1]} to what they start with")
         elif (found := _restored(writer, values, hub_id)) is not None:
             notes.append(f"restored memory #{row[1]} from its revisions")
         if found is not None:
-            session.put(rows.UPDATE_MEMORY, (*(found[one] for one in rows.STORED), hub, row[0]))
+            session.put(
+                rows.UPDATE_MEMORY, (*(found[one] for one in rows.MEMORY_STORED), hub, row[0])
+            )
     return notes
 
 
@@ -358,7 +360,7 @@ def _column(value: Any) -> Any:
 
 
 def _with_counters(values: Values) -> Values:
-    counters = dict(zip(rows.STORED[len(_COVERED) : -2], _COUNTERS_NEW, strict=True))
+    counters = dict(zip(rows.MEMORY_STORED[len(_COVERED) : -2], _COUNTERS_NEW, strict=True))
     return {**values, **counters, "counters_check": counters_check(*_COUNTERS_NEW)}
 
 
@@ -384,7 +386,7 @@ def _restored(writer: PostgresWriter, values: Values, hub_id: str) -> Values | N
     if found is None:
         return None
     found = {name: _column(one) for name, one in found.items()}
-    intact = rows.is_memory_intact(tuple(found[name] for name in rows.STORED), hub_id)
+    intact = rows.is_memory_intact(tuple(found[name] for name in rows.MEMORY_STORED), hub_id)
     return found if intact else _with_counters(found)
 
 

@@ -22,6 +22,7 @@ from psycopg.types.numeric import Int8Dumper
 
 from holdfast.errors import ServerUnreachable
 from holdfast.store.postgres.errors import (
+    NoAnswer,
     connection_lost,
     connection_refused,
     is_coming_up,
@@ -29,8 +30,7 @@ from holdfast.store.postgres.errors import (
     was_idle,
     write_cancelled,
 )
-from holdfast.store.postgres.keepalive import MonitoredConnection, NoAnswer, configured
-from holdfast.store.postgres.pool import Patience, Pool
+from holdfast.store.postgres.pool import MonitoredConnection, Patience, Pool, configured
 from holdfast.store.postgres.session import (
     POSITION,
     Mark,

@@ -9,7 +9,7 @@ from typing import Any
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import from_micros, to_micros
 from holdfast.domain.records import Agreed, Clash, Turn
-from holdfast.store import checksums as checked
+from holdfast.store import rows as shared
 from holdfast.store.postgres import rows
 from holdfast.store.postgres.memories import MemoriesReader
 
@@ -26,7 +26,7 @@ class HistoryReader(MemoriesReader):
             hub=self._session.hub(hub_id),
             **values,
         )
-        return [checked.change_from_row(row, hub_id) for row in found]
+        return [shared.change_from_row(row, hub_id) for row in found]
 
     def changes(self, hub_id: str, *, limit: int, before: str | None = None) -> list[Change]:
         earlier = (
@@ -62,7 +62,7 @@ class HistoryReader(MemoriesReader):
             hub=self._session.hub(hub_id),
             **values,
         )
-        return [checked.revision_from_row(row, hub_id) for row in found]
+        return [shared.revision_from_row(row, hub_id) for row in found]
 
     def revisions(self, hub_id: str, memory_id: str) -> list[Revision]:
         return self._revisions(
@@ -125,14 +125,14 @@ class HistoryReader(MemoriesReader):
             f"{self._seen_changes('c')} ORDER BY c.place",
             hub=self._session.hub(hub_id),
         ):
-            yield checked.change_from_row(row, hub_id)
+            yield shared.change_from_row(row, hub_id)
 
     def scan_revisions(self, hub_id: str) -> Iterator[Revision]:
         for row in self._session.scan(
             f"{rows.REVISIONS} WHERE r.hub_id = %(hub)s{self._seen} ORDER BY r.sequence",
             hub=self._session.hub(hub_id),
         ):
-            yield checked.revision_from_row(row, hub_id)
+            yield shared.revision_from_row(row, hub_id)
 
     def receipts(self, hub_id: str) -> list[Receipt]:
         found = self._session.all(
@@ -140,7 +140,7 @@ class HistoryReader(MemoriesReader):
             f" WHERE hub_id = %(hub)s{self._of_hub} ORDER BY place",
             hub=self._session.hub(hub_id),
         )
-        return [checked.receipt_from_row(row, hub_id) for row in found]
+        return [shared.receipt_from_row(row, hub_id) for row in found]
 
     # The conversation log
 
@@ -163,7 +163,7 @@ class HistoryReader(MemoriesReader):
             before=before,
             limit=limit,
         )
-        return [checked.turn_from_row(row, hub_id) for row in found]
+        return [shared.turn_from_row(row, hub_id) for row in found]
 
     def turns_by_id(self, hub_id: str, turn_ids: Sequence[str]) -> dict[str, Turn]:
         if not turn_ids:
@@ -175,7 +175,7 @@ class HistoryReader(MemoriesReader):
             hub=self._session.hub(hub_id),
             ids=list(turn_ids),
         )
-        return {row[0]: checked.turn_from_row(row, hub_id) for row in found}
+        return {row[0]: shared.turn_from_row(row, hub_id) for row in found}
 
     def turns_around(self, hub_id: str, turn_id: str, *, before: int, after: int) -> list[Turn]:
         hub = self._session.hub(hub_id)
@@ -206,7 +206,7 @@ class HistoryReader(MemoriesReader):
             place=place,
             count=after,
         )
-        return [checked.turn_from_row(row, hub_id) for row in (*reversed(earlier), *later)]
+        return [shared.turn_from_row(row, hub_id) for row in (*reversed(earlier), *later)]
 
     def adjacent_turns(self, hub_id: str, pairs: Sequence[tuple[str, str]]) -> list[bool]:
         if not pairs:
@@ -267,7 +267,7 @@ class HistoryReader(MemoriesReader):
             " ORDER BY t.place",
             hub=self._session.hub(hub_id),
         ):
-            yield checked.turn_from_row(row, hub_id)
+            yield shared.turn_from_row(row, hub_id)
 
     # Mirrored files
 
@@ -278,14 +278,14 @@ class HistoryReader(MemoriesReader):
             hub=self._session.hub(hub_id),
             path=path,
         )
-        return None if row is None else checked.agreed_from_row(row, hub_id)
+        return None if row is None else shared.agreed_from_row(row, hub_id)
 
     def scan_agreed(self, hub_id: str) -> Iterator[Agreed]:
         for row in self._session.scan(
             f"SELECT {rows.AGREED_COLUMNS} FROM agreed WHERE hub_id = %(hub)s ORDER BY path",
             hub=self._session.hub(hub_id),
         ):
-            yield checked.agreed_from_row(row, hub_id)
+            yield shared.agreed_from_row(row, hub_id)
 
     def clashes(self, hub_id: str, *, settled: bool = False) -> list[Clash]:
         open_only = "" if settled else " AND c.settled_at IS NULL"
@@ -294,4 +294,4 @@ class HistoryReader(MemoriesReader):
             f"{self._seen_clashes} ORDER BY c.place",
             hub=self._session.hub(hub_id),
         )
-        return [checked.clash_from_row(row, hub_id) for row in found]
+        return [shared.clash_from_row(row, hub_id) for row in found]

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from holdfast.store.postgres.reader import unindex_hub
 from holdfast.store.postgres.schema import DERIVED
-from holdfast.store.postgres.vectors import unindex_hub
 from holdfast.store.postgres.write_buffer import (
     BufferedWriter,
     Index,

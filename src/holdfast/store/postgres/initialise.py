@@ -13,12 +13,6 @@ from psycopg import sql
 from holdfast.errors import HoldfastError, InvalidSetting, NotFound, StoreError, StoreReadOnly
 from holdfast.store.postgres import schema
 from holdfast.store.postgres.checks import notes, refuse_unsupported, security_warnings
-from holdfast.store.postgres.citus import (
-    citus_version,
-    cluster_problems,
-    is_worker,
-    worker_refusal,
-)
 from holdfast.store.postgres.connections import (
     READERS_MAX,
     WRITERS_MAX,
@@ -27,9 +21,16 @@ from holdfast.store.postgres.connections import (
     is_pooled,
 )
 from holdfast.store.postgres.errors import translated
+from holdfast.store.postgres.extensions import (
+    citus_version,
+    cluster_problems,
+    install_vector,
+    is_worker,
+    missing_note,
+    worker_refusal,
+)
 from holdfast.store.postgres.migrate import Offered, prepare, run_all
 from holdfast.store.postgres.migration_steps import STEPS_TABLE, Report, own_search_path
-from holdfast.store.postgres.pgvector import install_vector, missing_note
 from holdfast.store.postgres.table_definitions import EMBEDDINGS
 from holdfast.store.postgres.tables import RIGHTS, SCHEMA, VIEWS
 from holdfast.store.postgres.urls import address_of, complete
@@ -63,8 +64,8 @@ def check_readiness(url: str, *, role: str = "") -> Readiness:
             connection.execute("SET TRANSACTION READ ONLY")
             found = _installed(connection)
             lacks = [*_lacks(connection, address, role, found)]
-            told = [*_notes(connection, address, role, found)]
-    return Readiness(address, server, tuple(lacks), tuple(told))
+            warnings = [*_notes(connection, address, role, found)]
+    return Readiness(address, server, tuple(lacks), tuple(warnings))
 
 
 class _Installed(NamedTuple):

@@ -27,7 +27,7 @@ from holdfast.store.postgres.session import NO_HALFVEC, Session
 if TYPE_CHECKING:
     import psycopg
 
-    from holdfast.domain.access import Viewer
+    from holdfast.domain.hub import Viewer
     from holdfast.store.postgres.tables import Halfvec
 
 
@@ -61,8 +61,8 @@ def try_lock(connection: psycopg.Connection[Any], group: int, number: int) -> It
         f"tcp_keepalives_interval = {_LINE_EVERY_S}",
         f"tcp_keepalives_count = {_LINE_LOOKS}",
     ]
-    told = "; ".join(f"SET LOCAL {limit}" for limit in limits)
-    connection.execute(f"BEGIN ISOLATION LEVEL READ COMMITTED; {told}")
+    settings = "; ".join(f"SET LOCAL {limit}" for limit in limits)
+    connection.execute(f"BEGIN ISOLATION LEVEL READ COMMITTED; {settings}")
     try:
         # Without parameters and not prepared: the portal of such a statement stays open until the
         # next one, and with it a snapshot, for which every concurrent index build would wait.

@@ -10,6 +10,7 @@ from holdfast.domain.clock import from_micros
 from holdfast.domain.hub import Hub, Statistics
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
+from holdfast.store.filter_sql import ORDERINGS
 from holdfast.store.postgres import rows
 from holdfast.store.postgres.session import Part
 from holdfast.store.values import first_named
@@ -210,7 +211,7 @@ class MemoriesReader(Part):
         limit: int,
     ) -> list[Memory]:
         conditions, values = rows.where(wanted)
-        column, down = rows.ORDERINGS[order]
+        column, down = ORDERINGS[order]
         way = "DESC" if down else "ASC"
         if after is not None:
             conditions += (

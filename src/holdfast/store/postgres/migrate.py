@@ -18,8 +18,8 @@ import psycopg
 from holdfast.errors import InvalidSetting, StoreError, StoreReadOnly, StoreTooNew
 from holdfast.store.postgres import schema
 from holdfast.store.postgres.checks import refuse_foreign_tables, refuse_unsupported
-from holdfast.store.postgres.citus import is_worker, worker_refusal
 from holdfast.store.postgres.connections import connect_to_stay
+from holdfast.store.postgres.extensions import is_worker, vector, worker_refusal
 from holdfast.store.postgres.locks import LOCK_CLASS
 from holdfast.store.postgres.migration_steps import (
     LOCK_CONFLICTS,
@@ -34,7 +34,6 @@ from holdfast.store.postgres.migration_steps import (
     send,
     with_short_locks,
 )
-from holdfast.store.postgres.pgvector import vector
 from holdfast.store.postgres.schema import Migration, newest, statements
 from holdfast.store.postgres.tables import PARTITIONS, PARTITIONS_MAX, SCHEMA
 

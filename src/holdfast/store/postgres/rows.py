@@ -5,175 +5,32 @@ knows the column order."""
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from holdfast.domain.access import Viewer
-from holdfast.domain.clock import from_micros, to_micros
-from holdfast.domain.hub import Hub
-from holdfast.domain.memory import COUNTERS, TIMES, Memory, Origin
-from holdfast.domain.query import FIELDS, Comparison, Condition, Filter, Order, ascii_lower, kind_of
+from holdfast.domain.clock import to_micros
+from holdfast.domain.hub import Hub, Viewer
+from holdfast.domain.memory import TIMES, Memory
+from holdfast.domain.query import Comparison, Filter, kind_of
 from holdfast.store import rows as shared
-from holdfast.store.checksums import (
-    are_counters_intact,
-    counters_check,
-    damaged_row,
-    is_intact,
-    require_intact,
-    row_checksum,
-)
-from holdfast.store.rows import Row, dumps
+from holdfast.store.filter_sql import HAPPENED, FilterSql, any_of, each_equal
+from holdfast.store.rows import MEMORY_COLUMNS as MEMORY_COLUMNS
+from holdfast.store.rows import MEMORY_STORED as MEMORY_STORED
+from holdfast.store.rows import Row, dumps, require_intact
+from holdfast.store.rows import is_memory_intact as is_memory_intact
+from holdfast.store.rows import memory_from_row as memory_from_row
 from holdfast.store.values import Candidate
 
-_SIGNS = {"eq": "=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
-# jsonb holds no NUL; a value with one in it cannot be asked for.
-_METADATA = r"replace(m.metadata, '\u0000', '\ufffd')::jsonb"
-
-
-class Bindings:
-    """Values of a statement under names that no other condition uses."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, Any] = {}
-
-    def add(self, value: Any) -> str:
-        name = f"where_{len(self.values)}"
-        self.values[name] = value
-        return f"%({name})s"
-
-
-def condition_sql(condition: Condition, bindings: Bindings) -> str:
-    """The condition; its values are added to the bindings."""
-    if isinstance(condition, Comparison):
-        test = _on_field if condition.field else _on_metadata
-        return f"(({test(condition, bindings)}) IS TRUE)"
-    parts = [condition_sql(part, bindings) for part in condition.parts]
-    joined = (" AND " if condition.kind == "and" else " OR ").join(parts)
-    return f"{'NOT ' if condition.kind == 'not' else ''}({joined})"
-
-
-def _on_field(test: Comparison, bindings: Bindings) -> str:
-    assert test.field in FIELDS  # it is written into the statement
-    column = f"m.{test.field}"
-    if test.field == "tags":
-        if test.operator == "exists":
-            return "cardinality(m.tags) > 0"
-        return f"m.tags @> {bindings.add([test.value])}::text[]"
-    if test.operator == "exists":
-        return f"{column} IS NOT NULL"
-    if test.operator == "in":
-        assert isinstance(test.value, tuple)
-        equal = test._replace(operator="eq")
-        return _any_of([_compared(column, equal, one, bindings) for one in test.value])
-    return _compared(column, test, test.value, bindings)
-
-
-def _on_metadata(test: Comparison, bindings: Bindings) -> str:
-    found = _METADATA
-    for name in test.path:
-        found = f"({found} -> {bindings.add(name)}::text)"
-    if test.operator == "exists":
-        return f"jsonb_typeof({found}) <> 'null'"
-    if test.operator == "in":
-        assert isinstance(test.value, tuple)
-        equal = test._replace(operator="eq")
-        return _any_of([_typed(found, equal, one, bindings) for one in test.value])
-    if test.operator == "contains":
-        item = bindings.add(json.dumps([test.value], ensure_ascii=False))
-        parts = [f"(jsonb_typeof({found}) = 'array' AND {found} @> {item}::jsonb)"]
-        if isinstance(test.value, str):
-            parts.append(_typed(found, test, test.value, bindings))
-        return _any_of(parts)
-    return _typed(found, test, test.value, bindings)
-
-
-def _any_of(parts: list[str]) -> str:
-    return " OR ".join(parts) or "false"
-
-
-def _typed(found: str, test: Comparison, value: Any, bindings: Bindings) -> str:
-    """CASE, because a cast of a value of another type would be an error."""
-    kind, cast = {
-        "text": ("string", f"({found} #>> '{{}}') COLLATE \"C\""),
-        "number": ("number", f"({found})::numeric"),
-        "flag": ("boolean", f"({found})::boolean"),
-    }[kind_of(value)]
-    compared = _compared(cast, test, value, bindings)
-    return f"CASE WHEN jsonb_typeof({found}) = '{kind}' THEN {compared} ELSE false END"
-
-
-def _compared(column: str, test: Comparison, value: Any, bindings: Bindings) -> str:
-    match test.operator:
-        case "contains":
-            return f"strpos({column}, {bindings.add(value)}::text) > 0"
-        case "icontains":
-            lower = f'lower({column} COLLATE "C")'
-            return f"strpos({lower}, {bindings.add(ascii_lower(str(value)))}::text) > 0"
-        case operator:
-            return f"{column} {_SIGNS[operator]} {_bound(value, bindings)}"
-
-
-def _bound(value: Any, bindings: Bindings) -> str:
-    if isinstance(value, datetime):
-        return f"{bindings.add(to_micros(value))}::bigint"
-    if isinstance(value, bool):
-        return f"{bindings.add(value)}::boolean"
-    if isinstance(value, int | float):
-        return f"{bindings.add(repr(value))}::numeric"
-    return f"{bindings.add(value)}::text"
-
-
-_FIELDS = tuple(name for name in Memory._fields if name != "hub_id")
-# Counters come last, and are not part of the checksum.
-_COUNTERS_AT = len(_FIELDS) - len(COUNTERS)
-STORED = (*_FIELDS, "checksum", "counters_check")
-COLUMNS = ", ".join(STORED)
-MEMORY_COLUMNS = ", ".join(f"m.{name}" for name in STORED)
 UPDATE_MEMORY = (
     "UPDATE memories SET "
-    + ", ".join(f"{name} = %s" for name in STORED)
+    + ", ".join(f"{name} = %s" for name in MEMORY_STORED)
     + " WHERE hub_id = %s AND id = %s"
 )
 
-_HUB_ID_AT = Memory._fields.index("hub_id")
-_TIMES_AT = tuple(i for i, name in enumerate(Memory._fields) if name in TIMES)
-_TAGS_AT = Memory._fields.index("tags")
-_ORIGIN_AT = Memory._fields.index("origin")
-_METADATA_AT = Memory._fields.index("metadata")
-
-
-def memory_from_row(row: Row, hub_id: str) -> Memory:
-    if not is_memory_intact(row, hub_id):
-        raise damaged_row("memories", f"#{row[1]}")
-    values = [*row[:_HUB_ID_AT], hub_id, *row[_HUB_ID_AT:-2]]
-    for at in _TIMES_AT:
-        if values[at] is not None:
-            values[at] = from_micros(values[at])
-    values[_TAGS_AT] = tuple(values[_TAGS_AT])
-    if values[_ORIGIN_AT] is not None:
-        values[_ORIGIN_AT] = Origin(*json.loads(values[_ORIGIN_AT]))
-    values[_METADATA_AT] = json.loads(values[_METADATA_AT])
-    return Memory._make(values)
-
-
-def is_memory_intact(row: Row, hub_id: str) -> bool:
-    """Whether a row of MEMORY_COLUMNS matches its checksum and the check of its counters."""
-    return is_intact("memories", hub_id, row[:_COUNTERS_AT], row[-2]) and are_counters_intact(
-        row[_COUNTERS_AT:-2], row[-1]
-    )
-
 
 def memory_to_row(memory: Memory) -> list[Any]:
-    values: list[Any] = list(memory)
-    for at in _TIMES_AT:
-        if values[at] is not None:
-            values[at] = to_micros(values[at])
-    values[_TAGS_AT] = list(memory.tags)
-    values[_ORIGIN_AT] = None if memory.origin is None else dumps(list(memory.origin))
-    values[_METADATA_AT] = dumps(dict(memory.metadata)) if memory.metadata else "{}"
-    del values[_HUB_ID_AT]
-    checksum = row_checksum("memories", memory.hub_id, values[:_COUNTERS_AT])
-    return [*values, checksum, counters_check(*values[_COUNTERS_AT:])]
+    return shared.memory_to_row(memory, list(memory.tags), memory.pinned)
 
 
 def to_column(name: str, value: Any) -> Any:
@@ -207,7 +64,7 @@ NUMBERED_HUB = f"{_HUB}{_MORE}{_WITH_COUNTS} AND c.hub_id = %(number)s WHERE h.h
 
 def hub_from_row(row: Row) -> Hub:
     """A hub from a row of HUBS, or of a query that begins like it."""
-    hub = shared.hub_from_row(row[:6])
+    hub = shared.hub_from_row(row)
     require_intact("hubs", hub.id, hub_fields(hub), row[6])
     return hub
 
@@ -242,18 +99,6 @@ def candidate_from_row(row: Row) -> Candidate:
     return Candidate(row[0], row[1], row[2], row[3], row[4], tuple(row[5]), row[6], row[7], row[8])
 
 
-HAPPENED = "coalesce(m.occurred_at, m.created_at)"
-
-# The column a list is sorted by, and whether it is descending; the number breaks ties.
-ORDERINGS: dict[Order, tuple[str, bool]] = {
-    "newest": ("m.number", True),
-    "oldest": ("m.number", False),
-    "number": ("m.number", False),
-    "updated": ("m.updated_at", True),
-    "accessed": ("coalesce(m.accessed_at, 0)", True),
-    "happened": (HAPPENED, True),
-}
-
 # The same test as Viewer.sees.
 SEEN = " AND (m.boundary = ANY(%(viewer_sees)s) OR m.owner = %(viewer)s)"
 
@@ -267,96 +112,95 @@ def viewer_values(viewer: Viewer | None) -> dict[str, Any]:
     return {"viewer": name, "viewer_sees": list(viewer.boundaries)}
 
 
-# Each list of a filter and its column.
-_LISTS = (
-    ("states", "state"),
-    ("categories", "category"),
-    ("kinds", "kind"),
-    ("stabilities", "stability"),
-    ("layers", "layer"),
-    ("sources", "source"),
-    ("trusts", "trust"),
-)
 # Both bounds are always given: for one bound the planner assumes a third of all rows, and would
 # read the whole table rather than use the index of times.
 _NEVER = 2**62
-_MOMENTS = (
-    ("since", f"{HAPPENED} >= %(since)s AND {HAPPENED} < {_NEVER}"),
-    ("until", f"{HAPPENED} < %(until)s AND {HAPPENED} > -{_NEVER}"),
-    ("known_by", "m.created_at <= %(known_by)s"),
-    ("alive_at", "(m.expires_at IS NULL OR m.expires_at > %(alive_at)s)"),
-    (
-        "holds_at",
-        "m.superseded_by IS NULL AND (m.valid_until IS NULL OR m.valid_until > %(holds_at)s)",
-    ),
-)
+# jsonb holds no NUL; a value with one in it cannot be asked for.
+_METADATA = r"replace(m.metadata, '\u0000', '\ufffd')::jsonb"
+
+
+class PostgresFilterSql(FilterSql):
+    """Values are bound by name, so that a filter of memories and one of turns share them."""
+
+    HAS_TAGS = "cardinality(m.tags) > 0"
+    POSITION = "strpos"
+    LOWER = 'lower({0} COLLATE "C")'
+    MOMENTS = (
+        ("since", f"{HAPPENED} >= {{0}} AND {HAPPENED} < {_NEVER}"),
+        ("until", f"{HAPPENED} < {{0}} AND {HAPPENED} > -{_NEVER}"),
+        *FilterSql.MOMENTS[2:],
+    )
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+
+    def bind(self, value: Any, name: str = "") -> str:
+        name = name or f"where_{len(self.values)}"
+        self.values[name] = value
+        return f"%({name})s"
+
+    def constant(self, value: Any) -> str:
+        if isinstance(value, datetime):
+            return f"{self.bind(to_micros(value))}::bigint"
+        if isinstance(value, bool):
+            return f"{self.bind(value)}::boolean"
+        if isinstance(value, int | float):
+            return f"{self.bind(repr(value))}::numeric"
+        return f"{self.bind(value)}::text"
+
+    def among(self, column: str, allowed: Sequence[str], name: str) -> str:
+        return f"{column} = ANY({self.bind(list(allowed), name)})"
+
+    def tagged(self, tags: Sequence[Any]) -> str:
+        return f"m.tags @> {self.bind(list(tags))}::text[]"
+
+    def equals(self, column: str, value: str, name: str) -> str:
+        bound = self.bind(value, name)
+        return f"{column}_hash = hashtextextended({bound}, 0) AND {column} = {bound}"
+
+    def came_from(self, source: str) -> str:
+        bound = self.bind(source, "came_from")
+        folder, file = self.bind(source.rstrip("/") + "/"), self.bind("/" + source)
+        return (
+            f"(m.source = {bound} OR m.source_agent = {bound} OR m.source_path = {bound}"
+            f" OR starts_with(m.source_path, {folder})"
+            f" OR right(m.source_path, length({file})) = {file})"
+        )
+
+    def pinned(self, wanted: bool) -> str:
+        return "m.pinned" if wanted else "NOT m.pinned"
+
+    def on_metadata(self, test: Comparison) -> str:
+        found = _METADATA
+        for name in test.path:
+            found = f"({found} -> {self.bind(name)}::text)"
+        if test.operator == "exists":
+            return f"jsonb_typeof({found}) <> 'null'"
+        if test.operator != "contains":
+            return any_of([self._typed(found, one, one.value) for one in each_equal(test)])
+        item = self.bind(json.dumps([test.value], ensure_ascii=False))
+        parts = [f"(jsonb_typeof({found}) = 'array' AND {found} @> {item}::jsonb)"]
+        if isinstance(test.value, str):
+            parts.append(self._typed(found, test, test.value))
+        return any_of(parts)
+
+    def _typed(self, found: str, test: Comparison, value: Any) -> str:
+        """CASE, because a cast of a value of another type would be an error."""
+        kind, cast = {
+            "text": ("string", f"({found} #>> '{{}}') COLLATE \"C\""),
+            "number": ("number", f"({found})::numeric"),
+            "flag": ("boolean", f"({found})::boolean"),
+        }[kind_of(value)]
+        compared = self.compared(cast, test, value)
+        return f"CASE WHEN jsonb_typeof({found}) = '{kind}' THEN {compared} ELSE false END"
 
 
 def where(wanted: Filter) -> tuple[str, dict[str, Any]]:
     """The conditions (beginning with ' AND ', or empty) and their values."""
-    parts: list[str] = []
-    values: dict[str, Any] = {}
-    for field, column in _LISTS:
-        if allowed := getattr(wanted, field):
-            parts.append(f"m.{column} = ANY(%({field})s)")
-            values[field] = list(allowed)
-    if wanted.tags:
-        parts.append("m.tags @> %(tags)s::text[]")
-        values["tags"] = list(wanted.tags)
-    if wanted.key is not None:
-        parts.append("m.key_hash = hashtextextended(%(key)s, 0) AND m.key = %(key)s")
-        values["key"] = wanted.key
-    if wanted.session is not None:
-        parts.append(
-            "m.session_hash = hashtextextended(%(session)s, 0) AND m.session = %(session)s"
-        )
-        values["session"] = wanted.session
-    if wanted.came_from is not None:
-        parts.append(
-            "(m.source = %(came_from)s OR m.source_agent = %(came_from)s"
-            " OR m.source_path = %(came_from)s OR starts_with(m.source_path, %(in_folder)s)"
-            " OR right(m.source_path, length(%(as_file)s)) = %(as_file)s)"
-        )
-        values["came_from"] = wanted.came_from
-        values["in_folder"] = wanted.came_from.rstrip("/") + "/"
-        values["as_file"] = "/" + wanted.came_from
-    if wanted.pinned is not None:
-        parts.append("m.pinned" if wanted.pinned else "NOT m.pinned")
-    if wanted.forgotten is not None:
-        parts.append(f"m.forgotten_at IS {'NOT ' if wanted.forgotten else ''}NULL")
-    if wanted.quarantined is not None:
-        parts.append(f"m.quarantine {'<>' if wanted.quarantined else '='} ''")
-    for field, condition in _MOMENTS:
-        if (moment := getattr(wanted, field)) is not None:
-            parts.append(condition)
-            values[field] = to_micros(moment)
-    if wanted.where is not None:
-        bindings = Bindings()
-        parts.append(condition_sql(wanted.where, bindings))
-        values |= bindings.values
-    return "".join(f" AND {part}" for part in parts), values
-
-
-_TURN_MOMENTS = (
-    ("since", "t.at >= %(since)s"),
-    ("until", "t.at < %(until)s"),
-    ("known_by", "t.at <= %(known_by)s"),
-)
+    sql = PostgresFilterSql()
+    return sql.where(wanted), sql.values
 
 
 def where_turns(wanted: Filter) -> str | None:
-    """The same for turns, on the table alias `t`, with values that `where` gives too; None where no
-    turn can count."""
-    if not wanted.admits_turns():
-        return None
-    parts: list[str] = []
-    if wanted.session is not None:
-        parts.append(
-            "t.session_hash = hashtextextended(%(session)s, 0) AND t.session = %(session)s"
-        )
-    if wanted.came_from is not None:
-        parts.append("t.source = %(came_from)s")
-    if wanted.trusts:
-        parts.append("t.trust = ANY(%(trusts)s)")
-    parts += [condition for field, condition in _TURN_MOMENTS if getattr(wanted, field) is not None]
-    return "".join(f" AND {part}" for part in parts)
+    """The same for turns, with values that `where` gives too; None where no turn can count."""
+    return PostgresFilterSql().where_turns(wanted)

@@ -8,6 +8,7 @@ from typing import Any
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
+from holdfast.store.filter_sql import ORDERINGS
 from holdfast.store.postgres import lexemes, rows
 from holdfast.store.postgres.history import HistoryReader
 from holdfast.store.postgres.lexemes import Weighed, weightiest
@@ -222,7 +223,7 @@ class SearchReader(HistoryReader):
         """The numbers of memories that may match, in order, each with whether its words do."""
         hub = self._session.hub(hub_id)
         conditions, values = rows.where(wanted)
-        column, down = rows.ORDERINGS[order]
+        column, down = ORDERINGS[order]
         way = "DESC" if down else "ASC"
         grams = lexemes.grams_asked(hub, query.needle)
         held = " AND s.grams @> %(grams)s::integer[]" if grams else ""

@@ -33,9 +33,9 @@ from holdfast.system.backoff import Backoff
 if TYPE_CHECKING:
     import psycopg
 
-    from holdfast.domain.access import Viewer
+    from holdfast.domain.hub import Viewer
     from holdfast.store.postgres.connections import Connection
-    from holdfast.store.postgres.keepalive import MonitoredConnection
+    from holdfast.store.postgres.pool import MonitoredConnection
 
 
 # The position to which a primary has flushed its log, which is past every durable commit; on a

@@ -26,7 +26,7 @@ from holdfast.store.postgres.connections import (
     connect,
 )
 from holdfast.store.postgres.errors import connection_lost, to_store_error
-from holdfast.store.postgres.keepalive import MonitoredConnection
+from holdfast.store.postgres.pool import MonitoredConnection
 from holdfast.store.postgres.session import POSITION
 from holdfast.store.postgres.tables import SCHEMA
 from holdfast.store.postgres.urls import address_of, complete

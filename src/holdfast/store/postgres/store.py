@@ -47,7 +47,7 @@ from holdfast.store.postgres.writer import PostgresWriter
 from holdfast.store.values import Capability, Problem, Progress, Rescued
 
 if TYPE_CHECKING:
-    from holdfast.domain.access import Viewer
+    from holdfast.domain.hub import Viewer
     from holdfast.store.base import Store
 
 
@@ -308,7 +308,7 @@ class PostgresStore:
 
 
 def _about_cluster(connection: Connection) -> tuple[str, dict[str, int]]:
-    from holdfast.store.postgres.citus import citus_version, node_bytes
+    from holdfast.store.postgres.extensions import citus_version, node_bytes
 
     version = (connection.info.parameter_status("server_version") or "").partition(" ")[0]
     nodes = node_bytes(connection)

@@ -28,13 +28,13 @@ from holdfast.store.postgres.connections import (
     connect_to_stay,
 )
 from holdfast.store.postgres.errors import translated
+from holdfast.store.postgres.extensions import how_to_install
 from holdfast.store.postgres.locks import LOCK_CLASS, try_lock
 from holdfast.store.postgres.migration_steps import StepRunner
-from holdfast.store.postgres.pgvector import how_to_install
+from holdfast.store.postgres.reader import SCALE_BYTES, index_vectors, insert_embeddings
 from holdfast.store.postgres.schema import Index
 from holdfast.store.postgres.table_definitions import EMBEDDINGS, embeddings_table
 from holdfast.store.postgres.tables import SCHEMA, grant_to_users, table_statements
-from holdfast.store.postgres.vectors import SCALE_BYTES, index_vectors, insert_embeddings
 
 if TYPE_CHECKING:
     from holdfast.store.postgres.session import Session

@@ -13,9 +13,9 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from holdfast.errors import NotFound
-from holdfast.store.postgres import bulk_copy, lexemes
-from holdfast.store.postgres.term_counts import CountingWriter
-from holdfast.store.postgres.vectors import index_vectors
+from holdfast.store.postgres import bulk_write, lexemes
+from holdfast.store.postgres.bulk_write import CountingWriter
+from holdfast.store.postgres.reader import index_vectors
 from holdfast.store.rows import turn_entries
 from holdfast.store.values import VectorRow
 from holdfast.text.analysis.terms import trigram_text
@@ -137,7 +137,7 @@ class BufferedWriter(CountingWriter):
         passages += sum(map(len, entries))
         placed = len(pending.changes) + len(pending.revisions) + len(pending.turns)
         places, passage_ids = self._next(placed, passages)
-        few = pending.rows + passages < bulk_copy.COPY_FROM
+        few = pending.rows + passages < bulk_write.COPY_FROM
         # A few rows are sent in a pipeline, without pending for each answer.
         with self._session.connection.pipeline() if few else nullcontext():
             turns = self._send_rows(pending, numbers, iter(places))
@@ -204,23 +204,23 @@ class BufferedWriter(CountingWriter):
                 "UPDATE hub_counts SET numbers = %s WHERE hub_id = %s", (given_out, hub)
             )
         send = self._copier.send
-        send(bulk_copy.MEMORIES, pending.memories)
-        send(bulk_copy.CHANGES, [(*row, next(places)) for row in pending.changes])
+        send(bulk_write.MEMORIES, pending.memories)
+        send(bulk_write.CHANGES, [(*row, next(places)) for row in pending.changes])
         send(
-            bulk_copy.REVISIONS,
+            bulk_write.REVISIONS,
             [
                 (hub, numbers[hub, memory_id], *rest, next(places))
                 for hub, memory_id, rest in pending.revisions
             ],
         )
         turns = [(*row, next(places)) for row in pending.turns]
-        send(bulk_copy.TURNS, turns)
+        send(bulk_write.TURNS, turns)
         return [(row[0], row[-1]) for row in turns]
 
     def _send_indexes(self, owned: Sequence[Owned], passage_ids: Iterator[int]) -> None:
-        passages: list[bulk_copy.Row] = []
-        words: list[bulk_copy.Row] = []
-        substrings: list[bulk_copy.Row] = []
+        passages: list[bulk_write.Row] = []
+        words: list[bulk_write.Row] = []
+        substrings: list[bulk_write.Row] = []
         vectors: dict[tuple[int, str], list[VectorRow]] = {}
         for owner in owned:
             hub, index = owner.hub, owner.made
@@ -243,9 +243,9 @@ class BufferedWriter(CountingWriter):
                     vectors.setdefault((hub, index.model), []).extend(
                         VectorRow(passage, window, one) for window, one in enumerate(entry.vectors)
                     )
-        self._copier.send(bulk_copy.PASSAGES, passages)
-        self._copier.send(bulk_copy.WORDS, words)
-        self._copier.send(bulk_copy.SUBSTRINGS, substrings)
+        self._copier.send(bulk_write.PASSAGES, passages)
+        self._copier.send(bulk_write.WORDS, words)
+        self._copier.send(bulk_write.SUBSTRINGS, substrings)
         for (hub, model), some in vectors.items():
             self._add_vectors(hub, model, some)
 
@@ -295,7 +295,7 @@ class BufferedWriter(CountingWriter):
             return
         number = self._model_number(model)
         passages = {row.passage_id for row in vectors}
-        self._copier.send(bulk_copy.VECTORS, [(hub, number, *row) for row in vectors])
+        self._copier.send(bulk_write.VECTORS, [(hub, number, *row) for row in vectors])
         indexed = self._session.value(
             "INSERT INTO vector_totals AS t (hub_id, model, size, passages, newest, removals)"
             " VALUES (%(hub)s, %(model)s, %(size)s, %(passages)s, %(newest)s, 0)"
@@ -360,7 +360,7 @@ class BufferedWriter(CountingWriter):
 
 def _passage_row(
     hub: int, passage: int, owner: tuple[int | None, int | None], entry: IndexEntry
-) -> bulk_copy.Row:
+) -> bulk_write.Row:
     return (
         hub,
         passage,

@@ -11,23 +11,21 @@ from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import to_micros
 from holdfast.domain.records import Turn
 from holdfast.errors import NotFound
-from holdfast.store import checksums as checked
 from holdfast.store import rows as shared
-from holdfast.store.checksums import (
+from holdfast.store.postgres import rows
+from holdfast.store.postgres.indexing import IndexWriter
+from holdfast.store.postgres.reader import RecordsWriter, unindex_hub
+from holdfast.store.postgres.schema import OF_A_HUB
+from holdfast.store.postgres.session import NO_SUCH_HUB
+from holdfast.store.postgres.write_buffer import (
+    TURN_BYTES_PER_CHAR,
+)
+from holdfast.store.rows import (
     ACCESS_WEIGHT,
     ACCESSED_AT_WEIGHT,
     MENTION_WEIGHT,
     SHOWN_WEIGHT,
     sealed,
-)
-from holdfast.store.postgres import rows
-from holdfast.store.postgres.indexing import IndexWriter
-from holdfast.store.postgres.reader import RecordsWriter
-from holdfast.store.postgres.schema import OF_A_HUB
-from holdfast.store.postgres.session import NO_SUCH_HUB
-from holdfast.store.postgres.vectors import unindex_hub
-from holdfast.store.postgres.write_buffer import (
-    TURN_BYTES_PER_CHAR,
 )
 
 if TYPE_CHECKING:
@@ -140,8 +138,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
 
     def add_change(self, change: Change) -> None:
         hub = self._own(change.hub_id)
-        row = sealed("changes", change.hub_id, shared.change_to_row(change))
-        self._pending.changes.append((hub, *row))
+        self._pending.changes.append((hub, *shared.change_to_row(change)))
         self._hold(len(change.reason))
 
     def mark_undone(self, hub_id: str, change_id: str, by: str | None) -> None:
@@ -157,15 +154,11 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         )
         if row is None:
             return
-        after = checked.change_from_row(row, hub_id)._replace(**new)
+        after = shared.change_from_row(row, hub_id)._replace(**new)
         self._session.put(
             "UPDATE changes SET reason = %s, undone_by = %s, checksum = %s"
             " WHERE hub_id = %s AND id = %s",
-            (
-                *(after.reason, after.undone_by),
-                sealed("changes", hub_id, shared.change_to_row(after))[-1],
-                *(hub, change_id),
-            ),
+            (after.reason, after.undone_by, shared.change_to_row(after)[-1], hub, change_id),
         )
 
     def add_revision(
@@ -177,17 +170,17 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         at: datetime,
         fields: Mapping[str, tuple[Any, Any]],
     ) -> None:
-        hub, text = self._own(hub_id), shared.fields_to_row(fields)
-        when = to_micros(at)
-        row = sealed("revisions", hub_id, (change_id, memory_id, version, when, text))
-        self._pending.revisions.append((hub, memory_id, (version, change_id, *row[3:])))
-        self._hold(len(text))
+        row = shared.revision_to_row(hub_id, fields, change_id, memory_id, version, to_micros(at))
+        self._pending.revisions.append(
+            (self._own(hub_id), memory_id, (version, change_id, *row[3:]))
+        )
+        self._hold(len(row[4]))
 
     def add_receipt(self, hub_id: str, receipt: Receipt) -> None:
         self._session.put(
             f"INSERT INTO receipts (hub_id, {rows.RECEIPT_COLUMNS})"
             " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
-            (self._own(hub_id), *sealed("receipts", hub_id, shared.receipt_to_row(receipt))),
+            (self._own(hub_id), *shared.receipt_to_row(receipt, hub_id)),
         )
 
     def correct(self, hub_id: str, row: Change | Revision | Turn | Receipt | Clash) -> None:
@@ -211,11 +204,11 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         )
         if row is None:
             return
-        checked.revision_from_row(row, hub_id)
-        fields = shared.fields_to_row(revision.fields)
+        shared.revision_from_row(row, hub_id)
+        after = shared.revision_to_row(hub_id, revision.fields, *row[1:5])
         self._session.put(
             "UPDATE revisions SET fields = %s, checksum = %s WHERE hub_id = %s AND sequence = %s",
-            (*sealed("revisions", hub_id, (*row[1:5], fields))[-2:], hub, revision.sequence),
+            (*after[-2:], hub, revision.sequence),
         )
 
     def _correct_receipt(self, hub_id: str, receipt: Receipt) -> None:
@@ -228,8 +221,8 @@ class PostgresWriter(IndexWriter, RecordsWriter):
             at=to_micros(receipt.at),
         )
         for *row, place in found:
-            after = checked.receipt_from_row(tuple(row), hub_id)._replace(reason=receipt.reason)
-            checksum = sealed("receipts", hub_id, shared.receipt_to_row(after))[-1]
+            after = shared.receipt_from_row(tuple(row), hub_id)._replace(reason=receipt.reason)
+            checksum = shared.receipt_to_row(after, hub_id)[-1]
             self._session.put(
                 "UPDATE receipts SET reason = %s, checksum = %s WHERE hub_id = %s AND place = %s",
                 (receipt.reason, checksum, hub, place),
@@ -267,8 +260,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         pass  # `add_turn` has done it.
 
     def add_turn(self, turn: Turn, *, words: bool = True) -> None:
-        row = sealed("turns", turn.hub_id, shared.turn_to_row(turn))
-        self._pending.turns.append((self._own(turn.hub_id), *row))
+        self._pending.turns.append((self._own(turn.hub_id), *shared.turn_to_row(turn)))
         self._hold(len(turn.content) * TURN_BYTES_PER_CHAR)
 
     def _correct_turn(self, hub_id: str, turn: Turn) -> None:
@@ -282,7 +274,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         if row is None:
             return
         *before, place = row
-        after = checked.turn_from_row(tuple(before), hub_id)._replace(
+        after = shared.turn_from_row(tuple(before), hub_id)._replace(
             content=turn.content, source=turn.source, session=turn.session, speaker=turn.speaker
         )
         self._session.put(
@@ -290,7 +282,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
             " WHERE hub_id = %s AND place = %s",
             (
                 *(after.content, after.source, after.session, after.speaker),
-                sealed("turns", hub_id, shared.turn_to_row(after))[-1],
+                shared.turn_to_row(after)[-1],
                 *(hub, place),
             ),
         )
@@ -334,10 +326,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
             f"INSERT INTO agreed (hub_id, {rows.AGREED_COLUMNS}) VALUES (%s, %s, %s, %s, %s)"
             " ON CONFLICT (hub_id, path_hash, path_hash_two) DO UPDATE"
             " SET text = excluded.text, at = excluded.at, checksum = excluded.checksum",
-            (
-                self._own(hub_id),
-                *sealed("agreed", hub_id, (agreed.path, agreed.text, to_micros(agreed.at))),
-            ),
+            (self._own(hub_id), *shared.agreed_to_row(agreed, hub_id)),
         )
 
     def drop_agreed(self, hub_id: str, path: str) -> None:
@@ -351,7 +340,7 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         self._session.put(
             "INSERT INTO clashes (hub_id, id, memory_id, path, in_store, in_file, at, settled_at,"
             " checksum) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
-            (self._own(hub_id), *sealed("clashes", hub_id, shared.clash_to_row(clash))),
+            (self._own(hub_id), *shared.clash_to_row(clash, hub_id)),
         )
 
     def settle_clash(self, hub_id: str, clash_id: str, at: datetime) -> None:
@@ -367,11 +356,8 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         )
         if row is None:
             return
-        after = sealed(
-            "clashes",
-            hub_id,
-            shared.clash_to_row(checked.clash_from_row(row, hub_id)._replace(**new)),
-        )
+        clash = shared.clash_from_row(row, hub_id)._replace(**new)
+        after = shared.clash_to_row(clash, hub_id)
         self._session.put(
             "UPDATE clashes SET in_store = %s, in_file = %s, settled_at = %s, checksum = %s"
             " WHERE hub_id = %s AND id = %s",

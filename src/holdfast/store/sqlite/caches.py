@@ -20,8 +20,7 @@ from typing import NamedTuple
 
 from holdfast.domain.clock import from_micros
 from holdfast.domain.memory import COUNTERS, Memory
-from holdfast.store.checksums import are_counters_intact
-from holdfast.store.rows import Row
+from holdfast.store.rows import Row, are_counters_intact
 
 # The id of FTS5's structure record in the table of its blocks.
 STRUCTURE_RECORD = 10

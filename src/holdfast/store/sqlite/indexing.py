@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import NotFound
 from holdfast.store import rows as shared
-from holdfast.store.checksums import passage_checksum, vector_checksum
-from holdfast.store.rows import turn_entries
+from holdfast.store.rows import passage_checksum, turn_entries, vector_checksum
 from holdfast.store.sqlite import search
 from holdfast.store.sqlite.schema import DERIVED, DROP_DERIVED
 from holdfast.store.sqlite.session import Part
@@ -19,7 +18,7 @@ from holdfast.text.analysis.terms import trigram_text
 if TYPE_CHECKING:
     import apsw
 
-    from holdfast.domain.access import Viewer
+    from holdfast.domain.hub import Viewer
     from holdfast.store.values import IndexEntry
 
 

@@ -10,15 +10,14 @@ from holdfast.domain.clock import from_micros, to_micros
 from holdfast.domain.hub import Hub, Statistics
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
-from holdfast.store import checksums as checked
 from holdfast.store import rows as shared
-from holdfast.store.checksums import damaged_row
-from holdfast.store.single_writer import ReaderDefaults
-from holdfast.store.sqlite import rows, session
+from holdfast.store.filter_sql import ORDERINGS
+from holdfast.store.rows import damaged_row
+from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.caches import CHECKED, Kept
 from holdfast.store.sqlite.search import FindingReader
-from holdfast.store.sqlite.session import Part
-from holdfast.store.values import first_named
+from holdfast.store.sqlite.session import Part, RecordsReader
+from holdfast.store.values import ReaderDefaults, first_named
 
 if TYPE_CHECKING:
     from holdfast.domain.change import Change, Receipt, Revision
@@ -142,7 +141,7 @@ class MemoriesReader(Part):
         limit: int,
     ) -> list[Memory]:
         conditions, values = self._where(wanted)
-        column, down = session.ORDERINGS[order]
+        column, down = ORDERINGS[order]
         way = "DESC" if down else "ASC"
         if after is not None:
             conditions += f" AND ({column}, m.number) {'<' if down else '>'} (?, ?)"
@@ -216,7 +215,7 @@ class HistoryReader(Part):
             " ORDER BY pk DESC LIMIT ?",
             (hub, *((hub, before) if before else ()), limit),
         )
-        return [checked.change_from_row(row, hub_id) for row in found]
+        return [shared.change_from_row(row, hub_id) for row in found]
 
     def _change(self, hub_id: str, condition: str, *values: Any) -> Change | None:
         row = self._one(
@@ -224,7 +223,7 @@ class HistoryReader(Part):
             f" WHERE hub = ?{self._seen_changes} AND {condition}",
             (self._pk(hub_id), *values),
         )
-        return None if row is None else checked.change_from_row(row, hub_id)
+        return None if row is None else shared.change_from_row(row, hub_id)
 
     def change(self, hub_id: str, change_id: str) -> Change | None:
         return self._change(hub_id, "id = ?", change_id)
@@ -243,7 +242,7 @@ class HistoryReader(Part):
             f" (SELECT pk FROM memories m WHERE hub = ? AND id = ?{self._seen}) ORDER BY r.version",
             (hub, memory_id),
         )
-        return [checked.revision_from_row(row, hub_id) for row in found]
+        return [shared.revision_from_row(row, hub_id) for row in found]
 
     def revisions_of(
         self, hub_id: str, change_id: str, *, limit: int | None = None
@@ -255,7 +254,7 @@ class HistoryReader(Part):
             # No limit, for SQLite.
             (hub, change_id, -1 if limit is None else limit),
         )
-        return [checked.revision_from_row(row, hub_id) for row in found]
+        return [shared.revision_from_row(row, hub_id) for row in found]
 
     def changed_after(self, hub_id: str, at: datetime) -> list[str]:
         found = self._all(
@@ -285,21 +284,21 @@ class HistoryReader(Part):
             " ORDER BY pk",
             (self._pk(hub_id),),
         ):
-            yield checked.change_from_row(row, hub_id)
+            yield shared.change_from_row(row, hub_id)
 
     def scan_revisions(self, hub_id: str) -> Iterator[Revision]:
         for row in self._connection.execute(
             f"{rows.REVISIONS} WHERE r.hub = ?{self._of_seen('r.memory')} ORDER BY r.pk",
             (self._pk(hub_id),),
         ):
-            yield checked.revision_from_row(row, hub_id)
+            yield shared.revision_from_row(row, hub_id)
 
     def receipts(self, hub_id: str) -> list[Receipt]:
         found = self._all(
             f"SELECT {rows.RECEIPT_COLUMNS} FROM receipts WHERE hub = ?{self._of_hub} ORDER BY pk",
             (self._pk(hub_id),),
         )
-        return [checked.receipt_from_row(row, hub_id) for row in found]
+        return [shared.receipt_from_row(row, hub_id) for row in found]
 
 
 class LogReader(Part):
@@ -322,7 +321,7 @@ class LogReader(Part):
             " ORDER BY pk DESC LIMIT ?",
             (hub, *values, limit),
         )
-        return [checked.turn_from_row(row, hub_id) for row in found]
+        return [shared.turn_from_row(row, hub_id) for row in found]
 
     def turns_by_id(self, hub_id: str, turn_ids: Sequence[str]) -> dict[str, Turn]:
         if not turn_ids:
@@ -332,7 +331,7 @@ class LogReader(Part):
             f" ON t.hub = ? AND t.id = j.value{self._of_hub}",
             (shared.dumps(list(turn_ids)), self._pk(hub_id)),
         )
-        return {row[0]: checked.turn_from_row(row, hub_id) for row in found}
+        return {row[0]: shared.turn_from_row(row, hub_id) for row in found}
 
     def turns_around(self, hub_id: str, turn_id: str, *, before: int, after: int) -> list[Turn]:
         hub = self._pk(hub_id)
@@ -347,7 +346,7 @@ class LogReader(Part):
             f"{around} AND pk < ? ORDER BY pk DESC LIMIT ?", (hub, session, pk, before)
         )
         later = self._all(f"{around} AND pk > ? ORDER BY pk LIMIT ?", (hub, session, pk, after))
-        return [checked.turn_from_row(row, hub_id) for row in (*reversed(earlier), *later)]
+        return [shared.turn_from_row(row, hub_id) for row in (*reversed(earlier), *later)]
 
     def adjacent_turns(self, hub_id: str, pairs: Sequence[tuple[str, str]]) -> list[bool]:
         found = self._all(
@@ -399,21 +398,21 @@ class LogReader(Part):
             f"SELECT {rows.TURN_COLUMNS} FROM turns WHERE hub = ?{self._of_hub} ORDER BY pk",
             (self._pk(hub_id),),
         ):
-            yield checked.turn_from_row(row, hub_id)
+            yield shared.turn_from_row(row, hub_id)
 
     def agreed(self, hub_id: str, path: str) -> Agreed | None:
         row = self._one(
             f"SELECT {rows.AGREED_COLUMNS} FROM agreed WHERE hub = ? AND path = ?",
             (self._pk(hub_id), path),
         )
-        return None if row is None else checked.agreed_from_row(row, hub_id)
+        return None if row is None else shared.agreed_from_row(row, hub_id)
 
     def scan_agreed(self, hub_id: str) -> Iterator[Agreed]:
         for row in self._connection.execute(
             f"SELECT {rows.AGREED_COLUMNS} FROM agreed WHERE hub = ? ORDER BY path",
             (self._pk(hub_id),),
         ):
-            yield checked.agreed_from_row(row, hub_id)
+            yield shared.agreed_from_row(row, hub_id)
 
     def clashes(self, hub_id: str, *, settled: bool = False) -> list[Clash]:
         open_only = "" if settled else " AND settled_at IS NULL"
@@ -426,10 +425,12 @@ class LogReader(Part):
             " ORDER BY pk",
             (self._pk(hub_id),),
         )
-        return [checked.clash_from_row(row, hub_id) for row in found]
+        return [shared.clash_from_row(row, hub_id) for row in found]
 
 
-class SqliteReader(MemoriesReader, HistoryReader, LogReader, FindingReader, ReaderDefaults):
+class SqliteReader(
+    MemoriesReader, HistoryReader, LogReader, FindingReader, RecordsReader, ReaderDefaults
+):
     """The Reader of the contract, on one connection inside one transaction."""
 
     def statistics(self, hub_id: str) -> Statistics:

@@ -7,23 +7,27 @@ Candidates come from indexes, from revisions, and from a search for one changed 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import apsw
 
 from holdfast.domain import memory as domain
 from holdfast.errors import StoreDamaged
-from holdfast.store import checksums
-from holdfast.store.checksums import (
+from holdfast.store.rows import (
+    COUNTERS_AT,
+    MEMORY_FIELDS,
+    Judge,
+    Row,
     Values,
     are_counters_intact,
     counters_check,
     is_intact,
+    restored,
     row_checksum,
 )
-from holdfast.store.rows import Row
 from holdfast.store.sqlite import salvage
-from holdfast.store.sqlite.rows import COUNTERS_AT, FIELDS, field_to_column, memory_from_row
+from holdfast.store.sqlite.rows import field_to_column, memory_from_row
 from holdfast.store.sqlite.salvage import (
     AGREED,
     CHANGES,
@@ -37,15 +41,21 @@ from holdfast.store.sqlite.salvage import (
     Table,
 )
 
+# Candidates tried for one row when a single byte is searched for: about half a second.
+TRIES_MAX = 100_000
+# Bytes of a checksum that may differ while the fields are still proven by the others.
+_CHECKSUM_BYTES_WRONG_MAX = 4
+_WORD = 2**64
+
 ACTOR = "doctor"
-_COUNTERS = FIELDS[COUNTERS_AT:]
+_COUNTERS = MEMORY_FIELDS[COUNTERS_AT:]
 _COVERED = {
     table.name: tuple(field.removeprefix("t.") for field in table.fields)
     for table in (HUBS, CHANGES, RECEIPTS, TURNS, AGREED, CLASHES, RECORDS)
-} | {"memories": FIELDS[:COUNTERS_AT]}
+} | {"memories": MEMORY_FIELDS[:COUNTERS_AT]}
 # Rows in which a changed byte is searched for, which takes up to a second each.
 _SEARCHES_MAX = 10
-MEMORY_ROW = (*FIELDS, "checksum", "counters_check")
+MEMORY_ROW = (*MEMORY_FIELDS, "checksum", "counters_check")
 # The year 9999; a time past it is none.
 _TIME_MAX = 253_402_300_799_000_000
 # Fields with a few possible values, and the one that promises least.
@@ -120,7 +130,7 @@ class RowRepair:
         likely = self._from_revisions(values) if table is MEMORIES else {}
         for name, value in likely.items():
             copies.setdefault(name, []).append(value)
-        found = checksums.restored(values, likely, copies, lambda one: self._is_proven(table, one))
+        found = restored(values, likely, copies, lambda one: self._is_proven(table, one))
         if found is None:
             hub_id, covered = self._covered(table, values)
             if isinstance(hub_id, str) and None not in covered[:2]:
@@ -128,7 +138,7 @@ class RowRepair:
         if found is None and self._searches < _SEARCHES_MAX:
             self._searches += 1
             texts = [*_COVERED.get(table.name, ("fields",))]
-            found = checksums.one_byte_off(values, texts, lambda one: self._is_proven(table, one))
+            found = _one_byte_off(values, texts, lambda one: self._is_proven(table, one))
         return self._recounted(found) if found is not None and table is MEMORIES else found
 
     def _resealed(
@@ -138,7 +148,7 @@ class RowRepair:
             computed = row_checksum(table.name, hub_id, covered)
         except (TypeError, ValueError):
             return None
-        if checksums.is_checksum_damaged(computed, values.get("checksum")):
+        if _is_checksum_damaged(computed, values.get("checksum")):
             return {**values, "checksum": computed}
         return None
 
@@ -295,7 +305,7 @@ def _plain(revision: Values) -> dict[str, list[Any]]:
 def _sound(values: Values) -> Values:
     """A memory's row in which every field that cannot be what was written is replaced."""
     out = dict(values)
-    for name in FIELDS:
+    for name in MEMORY_FIELDS:
         value = values.get(name)
         if name in _ONE_OF:
             allowed, least = _ONE_OF[name]
@@ -325,3 +335,37 @@ def _is_json(value: Any) -> bool:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _is_checksum_damaged(computed: int, stored: Any) -> bool:
+    """Whether a few bytes of the checksum itself were changed, and not the row."""
+    if not isinstance(stored, int):
+        return False
+    differing = ((computed ^ stored) % _WORD).to_bytes(8, "big")
+    return sum(byte != 0 for byte in differing) <= _CHECKSUM_BYTES_WRONG_MAX
+
+
+def _one_byte_off(values: Values, fields: Sequence[str], judge: Judge) -> Values | None:
+    """The row with one byte of one text changed so that the checksum matches."""
+    tries = 0
+    for name in fields:
+        value = values.get(name)
+        data = value.encode() if isinstance(value, str) else value
+        if not isinstance(data, bytes):
+            continue
+        for position in range(len(data)):
+            for byte in range(256):
+                if byte == data[position]:
+                    continue
+                tries += 1
+                if tries > TRIES_MAX:
+                    return None
+                changed = data[:position] + bytes((byte,)) + data[position + 1 :]
+                try:
+                    text = changed.decode()
+                except UnicodeDecodeError:
+                    continue
+                candidate = {**values, name: text}
+                if judge(candidate):
+                    return candidate
+    return None

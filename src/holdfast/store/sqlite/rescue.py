@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from holdfast.store.checksums import Values
-from holdfast.store.rows import Row, dumps
+from holdfast.store.rows import Row, Values, dumps
 from holdfast.store.sqlite import salvage
 from holdfast.store.sqlite.repair_rows import ACTOR, RowRepair
 from holdfast.store.sqlite.salvage import (

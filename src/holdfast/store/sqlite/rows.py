@@ -8,94 +8,27 @@ Values that a recall never meets are imported where they are made: their classes
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.clock import from_micros, to_micros
-from holdfast.domain.memory import (
-    BOUNDARIES,
-    CONTENT_TYPES,
-    COUNTERS,
-    KINDS,
-    LAYERS,
-    SOURCES,
-    STABILITIES,
-    STATES,
-    TIMES,
-    TRUSTS,
-    Memory,
-    Origin,
-)
+from holdfast.domain.clock import to_micros
+from holdfast.domain.memory import TIMES, Memory
 from holdfast.domain.records import field_from_plain
 from holdfast.store import rows as shared
-from holdfast.store.checksums import (
-    are_counters_intact,
-    counters_check,
-    damaged_row,
-    is_intact,
-    require_intact,
-    row_checksum,
-)
-from holdfast.store.rows import Row, dumps
+from holdfast.store.rows import COUNTERS_AT, MEMORY_STORED, Row, dumps, require_intact, sealed
+from holdfast.store.rows import MEMORY_COLUMNS as MEMORY_COLUMNS
 
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
 
-FIELDS = tuple(name for name in Memory._fields if name != "hub_id")
-# Counters come last, and are not part of the checksum.
-COUNTERS_AT = len(FIELDS) - len(COUNTERS)
-assert set(FIELDS[COUNTERS_AT:]) == COUNTERS
-_STORED = (*FIELDS, "checksum", "counters_check")
-COLUMNS = ", ".join(_STORED)
-MEMORY_COLUMNS = ", ".join(f"m.{name}" for name in _STORED)
-INSERT_MEMORY = f"INSERT INTO memories (hub, {COLUMNS}) VALUES (?, {', '.join('?' * len(_STORED))})"
-UPDATE_MEMORY = (
-    "UPDATE memories SET "
-    + ", ".join(f"{name} = ?" for name in _STORED)
-    + " WHERE hub = ? AND id = ?"
-)
-
-_HUB_ID_AT = Memory._fields.index("hub_id")
-_TIMES_AT = tuple(i for i, name in enumerate(Memory._fields) if name in TIMES)
-_TAGS_AT = Memory._fields.index("tags")
-_PINNED_AT = Memory._fields.index("pinned")
-_ORIGIN_AT = Memory._fields.index("origin")
-_METADATA_AT = Memory._fields.index("metadata")
-_NO_METADATA: Mapping[str, Any] = {}
-# Columns with few values: thousands of memories that are kept share one text of each.
-_NAMED = (
-    ("content_type", CONTENT_TYPES),
-    ("kind", KINDS),
-    ("stability", STABILITIES),
-    ("boundary", BOUNDARIES),
-    ("state", STATES),
-    ("layer", LAYERS),
-    ("trust", TRUSTS),
-    ("source", SOURCES),
-)
-_NAMES_AT = tuple((Memory._fields.index(name), {one: one for one in few}) for name, few in _NAMED)
+COLUMNS = ", ".join(MEMORY_STORED)
+_PLACES = ", ".join("?" * len(MEMORY_STORED))
+INSERT_MEMORY = f"INSERT INTO memories (hub, {COLUMNS}) VALUES (?, {_PLACES})"
+UPDATE_MEMORY = f"UPDATE memories SET ({COLUMNS}) = ({_PLACES}) WHERE hub = ? AND id = ?"
 
 
 def memory_from_row(row: Row, hub_id: str) -> Memory:
-    """A memory from a row of COLUMNS; StoreDamaged where it fails its checksum."""
-    if not is_memory_intact(row, hub_id):
-        raise damaged_row("memories", f"#{row[1]}")
-    values = [*row[:_HUB_ID_AT], hub_id, *row[_HUB_ID_AT:-2]]
-    for at in _TIMES_AT:
-        micros = values[at]
-        if micros is not None:
-            values[at] = from_micros(micros)
-    for at, names in _NAMES_AT:
-        values[at] = names.get(values[at], values[at])
-    tags = values[_TAGS_AT]
-    values[_TAGS_AT] = () if tags == "[]" else _tags(tags)
-    values[_PINNED_AT] = bool(values[_PINNED_AT])
-    if values[_ORIGIN_AT] is not None:
-        values[_ORIGIN_AT] = Origin(*json.loads(values[_ORIGIN_AT]))
-    metadata = values[_METADATA_AT]
-    values[_METADATA_AT] = _NO_METADATA if metadata == "{}" else json.loads(metadata)
-    return Memory._make(values)
+    return shared.memory_from_row(row, hub_id, _tags)
 
 
 @lru_cache(maxsize=1_024)
@@ -109,25 +42,9 @@ def checked_columns(row: Row) -> Row:
     return (row[0], row[-2], *row[COUNTERS_AT:-2], row[-1])
 
 
-def is_memory_intact(row: Row, hub_id: str) -> bool:
-    """Whether a row of MEMORY_COLUMNS matches its checksum and the check of its counters."""
-    return is_intact("memories", hub_id, row[:COUNTERS_AT], row[-2]) and are_counters_intact(
-        row[COUNTERS_AT:-2], row[-1]
-    )
-
-
 def memory_to_row(memory: Memory) -> list[Any]:
-    values: list[Any] = list(memory)
-    for at in _TIMES_AT:
-        if values[at] is not None:
-            values[at] = to_micros(values[at])
-    values[_TAGS_AT] = dumps(list(memory.tags)) if memory.tags else "[]"
-    values[_PINNED_AT] = int(memory.pinned)
-    values[_ORIGIN_AT] = None if memory.origin is None else dumps(list(memory.origin))
-    values[_METADATA_AT] = dumps(dict(memory.metadata)) if memory.metadata else "{}"
-    del values[_HUB_ID_AT]
-    checksum = row_checksum("memories", memory.hub_id, values[:COUNTERS_AT])
-    return [*values, checksum, counters_check(*values[COUNTERS_AT:])]
+    tags = dumps(list(memory.tags)) if memory.tags else "[]"
+    return shared.memory_to_row(memory, tags, int(memory.pinned))
 
 
 def field_to_column(name: str, plain: Any) -> Any:
@@ -159,4 +76,9 @@ CLASH_COLUMNS = "id, memory_id, path, in_store, in_file, at, settled_at, checksu
 
 def hub_from_row(row: Row) -> Hub:
     require_intact("hubs", row[0], row[:-1], row[-1])
-    return shared.hub_from_row(row[:-1])
+    return shared.hub_from_row(row)
+
+
+def hub_to_row(hub: Hub) -> Row:
+    fields = (hub.id, hub.name, hub.owner, to_micros(hub.created_at), hub.numbers, hub.state)
+    return sealed("hubs", hub.id, fields)

@@ -14,14 +14,15 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from holdfast.store.checksums import (
+from holdfast.store.rows import (
+    COUNTERS_AT,
+    MEMORY_FIELDS,
+    Row,
     are_counters_intact,
     is_intact,
     passage_checksum,
     vector_checksum,
 )
-from holdfast.store.rows import Row
-from holdfast.store.sqlite.rows import COUNTERS_AT, FIELDS
 
 
 class Table(NamedTuple):
@@ -90,7 +91,7 @@ def _table(name: str, key: str, columns: str, *, hub: bool = True) -> Table:
 
 
 HUBS = _table("hubs", "pk", "id name owner created_at numbers state", hub=False)
-MEMORIES = _table("memories", "pk", " ".join(FIELDS))
+MEMORIES = _table("memories", "pk", " ".join(MEMORY_FIELDS))
 MEMORIES = MEMORIES._replace(columns=(*MEMORIES.columns, "counters_check"))
 CHANGES = _table("changes", "pk", "id at actor action reason undoes undone_by")
 REVISIONS = Table(

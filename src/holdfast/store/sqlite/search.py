@@ -17,9 +17,9 @@ from typing import Any
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
 from holdfast.store import rows as shared
-from holdfast.store.checksums import damaged_row
-from holdfast.store.rows import ids_holding, matching, turn_ids_holding
-from holdfast.store.sqlite import rows, session
+from holdfast.store.filter_sql import ORDERINGS
+from holdfast.store.rows import damaged_row, ids_holding, matching, turn_ids_holding
+from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.caches import STRUCTURE_RECORD, KnownTerms
 from holdfast.store.sqlite.session import Part, where_turns
 from holdfast.store.values import (
@@ -293,7 +293,7 @@ class FindingReader(Part):
         """The rows that may match, in order, each with whether its words do."""
         hub = self._pk(hub_id)
         conditions, values = self._where(wanted)
-        column, down = session.ORDERINGS[order]
+        column, down = ORDERINGS[order]
         way = "DESC" if down else "ASC"
         words = body_expression(hub, query.terms)
         substring = trigram_expression(hub, query.needle)

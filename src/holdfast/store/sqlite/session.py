@@ -1,122 +1,24 @@
-"""One connection inside one transaction, the base of every part of the Reader; and a Filter with
-its conditions in SQL: the same tests as `Filter.admits` and `holds` in `domain.query`, on the table
-alias `m`."""
+"""One connection inside one transaction, the base of every part of the Reader; what SQLite writes
+in its own way when a Filter becomes SQL; and reading and writing records (keys, members, jobs)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from holdfast.domain.access import Viewer
 from holdfast.domain.clock import to_micros
-from holdfast.domain.query import FIELDS, Comparison, Condition, Filter, Order, kind_of
-from holdfast.store.checksums import damaged_row
-from holdfast.store.sqlite.records import RecordsReader
+from holdfast.domain.hub import Viewer
+from holdfast.domain.query import Comparison, Filter, kind_of
+from holdfast.domain.records import NO_HUB, Record
+from holdfast.errors import AlreadyExists, NotFound
+from holdfast.store.filter_sql import FilterSql, any_of, each_equal
+from holdfast.store.rows import damaged_row, record_from_row, record_to_row
 
 if TYPE_CHECKING:
     from holdfast.store.sqlite.caches import Caches, KnownTerms
-
-
-_SIGNS = {"eq": "=", "gt": ">", "gte": ">=", "lt": "<", "lte": "<="}
-# The types of json_each that hold a value of each kind.
-_TYPES = {"text": "('text')", "number": "('integer', 'real')", "flag": "('true', 'false')"}
-
-
-def condition_sql(condition: Condition) -> tuple[str, list[Any]]:
-    """The condition and its bindings."""
-    if isinstance(condition, Comparison):
-        sql, values = _on_field(condition) if condition.field else _on_metadata(condition)
-        return f"(({sql}) IS TRUE)", values
-    parts = [condition_sql(part) for part in condition.parts]
-    joined = (" AND " if condition.kind == "and" else " OR ").join(sql for sql, _ in parts)
-    negation = "NOT " if condition.kind == "not" else ""
-    return f"{negation}({joined})", [value for _, values in parts for value in values]
-
-
-def _on_field(test: Comparison) -> tuple[str, list[Any]]:
-    assert test.field in FIELDS  # it is written into the statement
-    column = f"m.{test.field}"
-    if test.field == "tags":
-        if test.operator == "exists":
-            return "m.tags <> '[]'", []
-        return "EXISTS (SELECT 1 FROM json_each(m.tags) WHERE value = ?)", [test.value]
-    if test.operator == "exists":
-        return f"{column} IS NOT NULL", []
-    return _compared(column, test, test.value)
-
-
-def _on_metadata(test: Comparison) -> tuple[str, list[Any]]:
-    tables, keys = ["json_each(m.metadata) AS j0"], ["j0.key = ?"]
-    for number in range(1, len(test.path)):
-        # json_each of what is no object would be an error; of an empty one it gives nothing.
-        inner = f"CASE j{number - 1}.type WHEN 'object' THEN j{number - 1}.value ELSE '{{}}' END"
-        tables.append(f"json_each({inner}) AS j{number}")
-        keys.append(f"j{number}.key = ?")
-    found = f"j{len(test.path) - 1}"
-    sql, values = _on_value(found, test)
-    return (
-        f"EXISTS (SELECT 1 FROM {', '.join(tables)} WHERE {' AND '.join(keys)} AND {sql})",
-        [*test.path, *values],
-    )
-
-
-def _on_value(found: str, test: Comparison) -> tuple[str, list[Any]]:
-    if test.operator == "exists":
-        return f"{found}.type <> 'null'", []
-    if test.operator == "contains":
-        items = f"CASE {found}.type WHEN 'array' THEN {found}.value ELSE '[]' END"
-        equal, values = _typed("e", test._replace(operator="eq"), test.value)
-        sql = f"EXISTS (SELECT 1 FROM json_each({items}) AS e WHERE {equal})"
-        if isinstance(test.value, str):
-            sql = f"({found}.type = 'text' AND instr({found}.value, ?) > 0 OR {sql})"
-            values = [test.value, *values]
-        return sql, values
-    if test.operator == "in":
-        assert isinstance(test.value, tuple)
-        parts = [_typed(found, test._replace(operator="eq"), one) for one in test.value]
-        joined = " OR ".join(sql for sql, _ in parts) or "0"
-        return f"({joined})", [value for _, values in parts for value in values]
-    return _typed(found, test, test.value)
-
-
-def _typed(found: str, test: Comparison, value: Any) -> tuple[str, list[Any]]:
-    sql, values = _compared(f"{found}.value", test, value)
-    return f"({found}.type IN {_TYPES[kind_of(value)]} AND {sql})", values
-
-
-def _compared(column: str, test: Comparison, value: Any) -> tuple[str, list[Any]]:
-    match test.operator:
-        case "in":
-            return f"{column} IN ({', '.join('?' * len(value))})", [_bound(one) for one in value]
-        case "contains":
-            return f"instr({column}, ?) > 0", [value]
-        case "icontains":
-            # lower() of SQLite knows ASCII only, as ascii_lower does.
-            return f"instr(lower({column}), lower(?)) > 0", [value]
-        case operator:
-            return f"{column} {_SIGNS[operator]} ?", [_bound(value)]
-
-
-def _bound(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return to_micros(value)
-    return int(value) if isinstance(value, bool) else value
-
-
-HAPPENED = "coalesce(m.occurred_at, m.created_at)"
-
-# The value a list is sorted by, and whether it runs downwards; the number breaks ties.
-ORDERINGS: dict[Order, tuple[str, bool]] = {
-    "newest": ("m.number", True),
-    "oldest": ("m.number", False),
-    "number": ("m.number", False),
-    "updated": ("m.updated_at", True),
-    "accessed": ("coalesce(m.accessed_at, 0)", True),
-    "happened": (HAPPENED, True),
-}
 
 
 def seen(viewer: Viewer) -> str:
@@ -125,92 +27,93 @@ def seen(viewer: Viewer) -> str:
     return f"(m.boundary IN ({allowed}) OR m.owner = {apsw.format_sql_value(viewer.actor)})"
 
 
-def where(wanted: Filter) -> tuple[str, list[Any]]:
-    """The conditions (beginning with ' AND ', or empty) and their bindings."""
-    parts: list[str] = []
-    values: list[Any] = []
+# The types of json_each that hold a value of each kind.
+_TYPES = {"text": "('text')", "number": "('integer', 'real')", "flag": "('true', 'false')"}
 
-    def among(column: str, allowed: tuple[str, ...]) -> None:
-        if allowed:
-            parts.append(f"m.{column} IN ({', '.join('?' * len(allowed))})")
-            values.extend(allowed)
 
-    among("state", wanted.states)
-    among("category", wanted.categories)
-    among("kind", wanted.kinds)
-    among("stability", wanted.stabilities)
-    among("layer", wanted.layers)
-    among("source", wanted.sources)
-    among("trust", wanted.trusts)
-    for tag in wanted.tags:
-        parts.append("EXISTS (SELECT 1 FROM json_each(m.tags) WHERE value = ?)")
-        values.append(tag)
-    if wanted.key is not None:
-        parts.append("m.key = ?")
-        values.append(wanted.key)
-    if wanted.came_from is not None:
-        folder, file = wanted.came_from.rstrip("/") + "/", "/" + wanted.came_from
-        parts.append(
+class SqliteFilterSql(FilterSql):
+    """Values are bound by position."""
+
+    # `>` and not `<>`: only a range lets the index of what is held be used.
+    HELD = "m.quarantine > ''"
+    HAS_TAGS = "m.tags <> '[]'"
+    POSITION = "instr"
+    LOWER = "lower({0})"  # knows ASCII only, as ascii_lower does
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+
+    def bind(self, value: Any, name: str = "") -> str:
+        self.values.append(value)
+        return "?"
+
+    def constant(self, value: Any) -> str:
+        if isinstance(value, datetime):
+            return self.bind(to_micros(value))
+        return self.bind(int(value) if isinstance(value, bool) else value)
+
+    def among(self, column: str, allowed: Sequence[str], name: str) -> str:
+        self.values += allowed
+        return f"{column} IN ({', '.join('?' * len(allowed))})"
+
+    def tagged(self, tags: Sequence[Any]) -> str:
+        self.values += tags
+        return " AND ".join(
+            ["EXISTS (SELECT 1 FROM json_each(m.tags) WHERE value = ?)"] * len(tags)
+        )
+
+    def equals(self, column: str, value: str, name: str) -> str:
+        return f"{column} = {self.bind(value)}"
+
+    def came_from(self, source: str) -> str:
+        folder, file = source.rstrip("/") + "/", "/" + source
+        self.values += [source] * 3 + [folder, folder, file, file]
+        return (
             "(m.source = ? OR m.source_agent = ? OR m.source_path = ?"
             " OR substr(m.source_path, 1, length(?)) = ? OR substr(m.source_path, -length(?)) = ?)"
         )
-        values += [wanted.came_from] * 3 + [folder, folder, file, file]
-    if wanted.session is not None:
-        parts.append("m.session = ?")
-        values.append(wanted.session)
-    if wanted.pinned is not None:
-        parts.append("m.pinned = ?")
-        values.append(int(wanted.pinned))
-    if wanted.forgotten is not None:
-        parts.append(f"m.forgotten_at IS {'NOT ' if wanted.forgotten else ''}NULL")
-    if wanted.quarantined is not None:
-        # `>` and not `<>`: only a range lets the index of what is held be used.
-        parts.append(f"m.quarantine {'>' if wanted.quarantined else '='} ''")
-    if wanted.since is not None:
-        parts.append(f"{HAPPENED} >= ?")
-        values.append(to_micros(wanted.since))
-    if wanted.until is not None:
-        parts.append(f"{HAPPENED} < ?")
-        values.append(to_micros(wanted.until))
-    if wanted.known_by is not None:
-        parts.append("m.created_at <= ?")
-        values.append(to_micros(wanted.known_by))
-    if wanted.alive_at is not None:
-        parts.append("(m.expires_at IS NULL OR m.expires_at > ?)")
-        values.append(to_micros(wanted.alive_at))
-    if wanted.holds_at is not None:
-        parts.append("m.superseded_by IS NULL AND (m.valid_until IS NULL OR m.valid_until > ?)")
-        values.append(to_micros(wanted.holds_at))
-    if wanted.where is not None:
-        condition, bound = condition_sql(wanted.where)
-        parts.append(condition)
-        values += bound
-    return "".join(f" AND {part}" for part in parts), values
+
+    def pinned(self, wanted: bool) -> str:
+        return f"m.pinned = {self.bind(int(wanted))}"
+
+    def on_metadata(self, test: Comparison) -> str:
+        tables, keys = ["json_each(m.metadata) AS j0"], ["j0.key = ?"]
+        for at in range(1, len(test.path)):
+            # json_each of what is no object would be an error; of an empty one it gives nothing.
+            inner = f"CASE j{at - 1}.type WHEN 'object' THEN j{at - 1}.value ELSE '{{}}' END"
+            tables.append(f"json_each({inner}) AS j{at}")
+            keys.append(f"j{at}.key = ?")
+        self.values += test.path
+        value = self._on_value(f"j{len(test.path) - 1}", test)
+        return f"EXISTS (SELECT 1 FROM {', '.join(tables)} WHERE {' AND '.join(keys)} AND {value})"
+
+    def _on_value(self, found: str, test: Comparison) -> str:
+        if test.operator == "exists":
+            return f"{found}.type <> 'null'"
+        if test.operator != "contains":
+            parts = [self._typed(found, one, one.value) for one in each_equal(test)]
+            return f"({any_of(parts)})"
+        parts = []
+        if isinstance(test.value, str):
+            parts.append(self._typed(found, test, test.value))
+        items = f"CASE {found}.type WHEN 'array' THEN {found}.value ELSE '[]' END"
+        equal = self._typed("e", test._replace(operator="eq"), test.value)
+        parts.append(f"EXISTS (SELECT 1 FROM json_each({items}) AS e WHERE {equal})")
+        return f"({any_of(parts)})"
+
+    def _typed(self, found: str, test: Comparison, value: Any) -> str:
+        compared = self.compared(f"{found}.value", test, value)
+        return f"({found}.type IN {_TYPES[kind_of(value)]} AND {compared})"
 
 
 def where_turns(wanted: Filter) -> tuple[str, list[Any]] | None:
-    """The same for turns, on the table alias `t`; None where no turn can count."""
-    if not wanted.admits_turns():
-        return None
-    parts: list[str] = []
-    values: list[Any] = []
-    for condition, value in (
-        ("t.session = ?", wanted.session),
-        ("t.source = ?", wanted.came_from),
-        ("t.at >= ?", wanted.since and to_micros(wanted.since)),
-        ("t.at < ?", wanted.until and to_micros(wanted.until)),
-        ("t.at <= ?", wanted.known_by and to_micros(wanted.known_by)),
-    ):
-        if value is not None:
-            parts.append(condition)
-            values.append(value)
-    if wanted.trusts:
-        parts.append(f"t.trust IN ({', '.join('?' * len(wanted.trusts))})")
-        values.extend(wanted.trusts)
-    return "".join(f" AND {part}" for part in parts), values
+    """The conditions on turns and their bindings; None where no turn can count."""
+    sql = SqliteFilterSql()
+    conditions = sql.where_turns(wanted)
+    return None if conditions is None else (conditions, sql.values)
 
 
-class Part(RecordsReader):
+class Part:
     """Finds the hub, runs statements, and knows what the viewer sees.
 
     Lists of ids go in as one JSON array, so that the statement is the same, and prepared once,
@@ -258,8 +161,8 @@ class Part(RecordsReader):
         return self._connection.execute(sql, values).fetchall()
 
     def _where(self, wanted: Filter) -> tuple[str, list[Any]]:
-        conditions, values = where(wanted)
-        return conditions + self._seen, values
+        sql = SqliteFilterSql()
+        return sql.where(wanted) + self._seen, sql.values
 
     def _owners(self, wanted: Filter) -> tuple[str, str, list[Any]]:
         """How a passage `p` is joined with what it belongs to, what that has to meet, and the
@@ -281,3 +184,100 @@ class Part(RecordsReader):
         if not self._seen:
             return ""
         return f" AND EXISTS (SELECT 1 FROM memories m WHERE m.pk = {column}{self._seen})"
+
+
+_COLUMNS = "r.kind, r.id, r.at, r.body, r.lookup, r.due, r.checksum"
+# The number of no hub: real ones begin at 1.
+_NO_HUB_PK = 0
+
+
+class RecordsReader(Part):
+    """The part of the Reader for records: keys, members, jobs. Those that belong to no hub have the
+    hub number 0; a hub that is dropped takes its records along (see `drop_hub`)."""
+
+    def _records_pk(self, hub_id: str) -> int:
+        return _NO_HUB_PK if hub_id == NO_HUB else self._pk(hub_id)
+
+    def _records(self, sql: str, values: Sequence[Any], hub_id: str) -> list[Record]:
+        found = self._connection.execute(f"SELECT {_COLUMNS} FROM records r {sql}", values)
+        return [record_from_row(row, hub_id) for row in found]
+
+    def record(self, hub_id: str, kind: str, record_id: str) -> Record | None:
+        found = self._records(
+            "WHERE r.hub = ? AND r.kind = ? AND r.id = ?",
+            (self._records_pk(hub_id), kind, record_id),
+            hub_id,
+        )
+        return found[0] if found else None
+
+    def record_by_lookup(self, hub_id: str, kind: str, lookup: str) -> Record | None:
+        found = self._records(
+            "WHERE r.hub = ? AND r.kind = ? AND r.lookup = ?",
+            (self._records_pk(hub_id), kind, lookup),
+            hub_id,
+        )
+        return found[0] if found else None
+
+    def records(self, hub_id: str, kind: str, *, limit: int, after: str = "") -> list[Record]:
+        return self._records(
+            "WHERE r.hub = ? AND r.kind = ? AND r.id > ? ORDER BY r.id LIMIT ?",
+            (self._records_pk(hub_id), kind, after, limit),
+            hub_id,
+        )
+
+    def scan_records(self, hub_id: str) -> Iterator[Record]:
+        for row in self._connection.execute(
+            f"SELECT {_COLUMNS} FROM records r WHERE r.hub = ? ORDER BY r.kind, r.id",
+            (self._records_pk(hub_id),),
+        ):
+            yield record_from_row(row, hub_id)
+
+    def due_records(
+        self, kind: str, by: datetime, *, limit: int, hub_id: str | None = None
+    ) -> list[Record]:
+        of_hub = "" if hub_id is None else " AND r.hub = ?"
+        hub = () if hub_id is None else (self._records_pk(hub_id),)
+        found = self._connection.execute(
+            f"SELECT {_COLUMNS}, h.id FROM records r LEFT JOIN hubs h ON h.pk = r.hub"
+            f" WHERE r.kind = ? AND r.due <= ?{of_hub} ORDER BY r.due, r.hub, r.id LIMIT ?",
+            (kind, to_micros(by), *hub, limit),
+        )
+        return [record_from_row(row[:7], row[7] or NO_HUB) for row in found]
+
+    def due_hub(self, kind: str, by: datetime, *, after: str = "") -> str | None:
+        # All that is due is looked at: on one machine it is seldom much. Hub 0 is that of none.
+        row = self._connection.execute(
+            "SELECT h.id FROM hubs h WHERE h.pk = (SELECT min(r.hub) FROM records r"
+            " WHERE r.kind = ? AND r.due <= ?"
+            " AND r.hub > coalesce((SELECT a.pk FROM hubs a WHERE a.id = ?), 0))",
+            (kind, to_micros(by), after),
+        ).fetchone()
+        return None if row is None else str(row[0])
+
+
+class RecordsWriter(RecordsReader):
+    """The part of the Writer that is about records."""
+
+    def put_record(self, record: Record) -> None:
+        hub = self._records_pk(record.hub_id)
+        if hub < 0:
+            raise NotFound(f"There is no hub {record.hub_id}.")
+        try:
+            self._connection.execute(
+                "INSERT INTO records (hub, kind, id, at, body, lookup, due, checksum)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hub, kind, id) DO UPDATE SET"
+                " at = excluded.at, body = excluded.body, lookup = excluded.lookup,"
+                " due = excluded.due, checksum = excluded.checksum",
+                (hub, *record_to_row(record)),
+            )
+        except apsw.ConstraintError:
+            raise AlreadyExists(
+                f"Another {record.kind} has the lookup {record.lookup!r}."
+            ) from None
+
+    def drop_record(self, hub_id: str, kind: str, record_id: str) -> bool:
+        self._connection.execute(
+            "DELETE FROM records WHERE hub = ? AND kind = ? AND id = ?",
+            (self._records_pk(hub_id), kind, record_id),
+        )
+        return self._connection.changes() > 0

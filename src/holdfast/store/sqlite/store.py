@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import apsw
 
 from holdfast.errors import StoreBusy, StoreClosed, StoreError, StoreReadOnly
-from holdfast.store.single_writer import StoreDefaults
 from holdfast.store.sqlite.caches import Caches
 from holdfast.store.sqlite.connection import (
     BUSY_WAIT_S,
@@ -32,10 +31,10 @@ from holdfast.store.sqlite.connection import (
 )
 from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.writer import SqliteWriter
-from holdfast.store.values import Capability, Problem, Progress, Rescued
+from holdfast.store.values import Capability, Problem, Progress, Rescued, StoreDefaults
 
 if TYPE_CHECKING:
-    from holdfast.domain.access import Viewer
+    from holdfast.domain.hub import Viewer
     from holdfast.store.base import Store
 
 # Idle read connections kept open; each holds a page cache of its own.

@@ -10,25 +10,23 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import to_micros
 from holdfast.errors import NotFound
-from holdfast.store import checksums as checked
 from holdfast.store import rows as shared
-from holdfast.store.checksums import (
+from holdfast.store.rows import (
     ACCESS_WEIGHT,
     ACCESSED_AT_WEIGHT,
     MENTION_WEIGHT,
     SHOWN_WEIGHT,
 )
-from holdfast.store.single_writer import WriterDefaults
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.indexing import Added, IndexWriter
 from holdfast.store.sqlite.reader import SqliteReader
-from holdfast.store.sqlite.records import RecordsWriter
+from holdfast.store.sqlite.session import RecordsWriter
+from holdfast.store.values import WriterDefaults
 
 if TYPE_CHECKING:
     import apsw
 
-    from holdfast.domain.access import Viewer
-    from holdfast.domain.hub import Hub, HubState
+    from holdfast.domain.hub import Hub, HubState, Viewer
     from holdfast.domain.memory import Memory
     from holdfast.domain.records import Agreed, Clash, Turn
 
@@ -56,7 +54,7 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
     def add_hub(self, hub: Hub) -> None:
         self._do(
             f"INSERT INTO hubs ({rows.HUB_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            checked.sealed("hubs", hub.id, shared.hub_to_row(hub)),
+            rows.hub_to_row(hub),
         )
         self._pks.pop(hub.id, None)
         self._do("INSERT INTO word_totals (hub) VALUES (?)", (self._pk(hub.id),))
@@ -75,7 +73,7 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         after = before._replace(**new)
         self._do(
             f"UPDATE hubs SET ({rows.HUB_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?) WHERE id = ?",
-            (*checked.sealed("hubs", hub_id, shared.hub_to_row(after)), hub_id),
+            (*rows.hub_to_row(after), hub_id),
         )
         return after
 
@@ -116,10 +114,7 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
     def add_change(self, change: Change) -> None:
         self._do(
             f"INSERT INTO changes (hub, {rows.CHANGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                self._pk(change.hub_id),
-                *checked.sealed("changes", change.hub_id, shared.change_to_row(change)),
-            ),
+            (self._pk(change.hub_id), *shared.change_to_row(change)),
         )
         self._change_row = (change.hub_id, change.id, self._connection.last_insert_rowid())
 
@@ -133,14 +128,11 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         )
         if row is None:
             return
-        after = checked.change_from_row(row, hub_id)._replace(**new)
+        after = shared.change_from_row(row, hub_id)._replace(**new)
         self._do(
             f"UPDATE changes SET ({rows.CHANGE_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?)"
             " WHERE hub = ? AND id = ?",
-            (
-                *checked.sealed("changes", hub_id, shared.change_to_row(after)),
-                *(self._pk(hub_id), change_id),
-            ),
+            (*shared.change_to_row(after), self._pk(hub_id), change_id),
         )
 
     def add_revision(
@@ -153,11 +145,7 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         fields: Mapping[str, tuple[Any, Any]],
     ) -> None:
         hub = self._pk(hub_id)
-        row = checked.sealed(
-            "revisions",
-            hub_id,
-            (change_id, memory_id, version, to_micros(at), shared.fields_to_row(fields)),
-        )
+        row = shared.revision_to_row(hub_id, fields, change_id, memory_id, version, to_micros(at))
         if self._change_row is None or self._change_row[:2] != (hub_id, change_id):
             found = self._one("SELECT pk FROM changes WHERE hub = ? AND id = ?", (hub, change_id))
             self._change_row = None if found is None else (hub_id, change_id, found)
@@ -171,10 +159,7 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
     def add_receipt(self, hub_id: str, receipt: Receipt) -> None:
         self._do(
             f"INSERT INTO receipts (hub, {rows.RECEIPT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                self._pk(hub_id),
-                *checked.sealed("receipts", hub_id, shared.receipt_to_row(receipt)),
-            ),
+            (self._pk(hub_id), *shared.receipt_to_row(receipt, hub_id)),
         )
 
     def correct(self, hub_id: str, row: Change | Revision | Turn | Receipt | Clash) -> None:
@@ -197,11 +182,11 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         )
         if row is None:
             return
-        checked.revision_from_row(row, hub_id)
-        fields = shared.fields_to_row(revision.fields)
+        shared.revision_from_row(row, hub_id)
+        after = shared.revision_to_row(hub_id, revision.fields, *row[1:5])
         self._do(
             "UPDATE revisions SET fields = ?, checksum = ? WHERE pk = ?",
-            (*checked.sealed("revisions", hub_id, (*row[1:5], fields))[-2:], revision.sequence),
+            (*after[-2:], revision.sequence),
         )
 
     def _correct_receipt(self, hub_id: str, receipt: Receipt) -> None:
@@ -211,11 +196,10 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
             (self._pk(hub_id), receipt.memory_id, to_micros(receipt.at)),
         )
         for *row, pk in found:
-            after = checked.receipt_from_row(tuple(row), hub_id)._replace(reason=receipt.reason)
-            sealed = checked.sealed("receipts", hub_id, shared.receipt_to_row(after))
+            after = shared.receipt_from_row(tuple(row), hub_id)._replace(reason=receipt.reason)
             self._do(
                 "UPDATE receipts SET reason = ?, checksum = ? WHERE pk = ?",
-                (receipt.reason, sealed[-1], pk),
+                (receipt.reason, shared.receipt_to_row(after, hub_id)[-1], pk),
             )
 
     def _correct_turn(self, hub_id: str, turn: Turn) -> None:
@@ -226,12 +210,12 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         if row is None:
             return
         *before, pk = row
-        after = checked.turn_from_row(tuple(before), hub_id)._replace(
+        after = shared.turn_from_row(tuple(before), hub_id)._replace(
             content=turn.content, source=turn.source, session=turn.session, speaker=turn.speaker
         )
         self._do(
             f"UPDATE turns SET ({rows.TURN_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE pk = ?",
-            (*checked.sealed("turns", hub_id, shared.turn_to_row(after)), pk),
+            (*shared.turn_to_row(after), pk),
         )
         self._unindex(hub, "turn", pk)
         self._index_turn(hub_id, pk, turn.id, turn.content)
@@ -240,7 +224,7 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         hub = self._pk(turn.hub_id)
         self._do(
             f"INSERT INTO turns (hub, {rows.TURN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (hub, *checked.sealed("turns", turn.hub_id, shared.turn_to_row(turn))),
+            (hub, *shared.turn_to_row(turn)),
         )
         if words:
             pk = self._connection.last_insert_rowid()
@@ -265,10 +249,9 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         return gone
 
     def set_agreed(self, hub_id: str, agreed: Agreed) -> None:
-        row = (agreed.path, agreed.text, to_micros(agreed.at))
         self._do(
             f"INSERT OR REPLACE INTO agreed (hub, {rows.AGREED_COLUMNS}) VALUES (?, ?, ?, ?, ?)",
-            (self._pk(hub_id), *checked.sealed("agreed", hub_id, row)),
+            (self._pk(hub_id), *shared.agreed_to_row(agreed, hub_id)),
         )
 
     def drop_agreed(self, hub_id: str, path: str) -> None:
@@ -277,7 +260,7 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
     def add_clash(self, hub_id: str, clash: Clash) -> None:
         self._do(
             f"INSERT INTO clashes (hub, {rows.CLASH_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (self._pk(hub_id), *checked.sealed("clashes", hub_id, shared.clash_to_row(clash))),
+            (self._pk(hub_id), *shared.clash_to_row(clash, hub_id)),
         )
 
     def settle_clash(self, hub_id: str, clash_id: str, at: datetime) -> None:
@@ -290,11 +273,11 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
         )
         if row is None:
             return
-        after = checked.clash_from_row(row, hub_id)._replace(**new)
+        after = shared.clash_from_row(row, hub_id)._replace(**new)
         self._do(
             f"UPDATE clashes SET ({rows.CLASH_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?)"
             " WHERE hub = ? AND id = ?",
-            (*checked.sealed("clashes", hub_id, shared.clash_to_row(after)), hub, clash_id),
+            (*shared.clash_to_row(after, hub_id), hub, clash_id),
         )
 
     def purge(self, hub_id: str, memory_id: str) -> int:

@@ -20,7 +20,7 @@ from holdfast.domain.memory import Memory
 from holdfast.domain.query import EVERYTHING, ORDERS, Filter
 from holdfast.store.base import Reader, Store, Writer
 from holdfast.store.values import IndexEntry, TermQuery, TextQuery
-from holdfast.testing.fixtures import START
+from holdfast.testing import START
 from holdfast.text.analysis.terms import searchable, terms
 from holdfast.text.clean import content_hash
 

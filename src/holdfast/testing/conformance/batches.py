@@ -274,11 +274,16 @@ class Together(StoreCase):
         _all_at_once([write] * _WRITERS)
         with store.read() as reader:
             found = reader.memories(HUB, EVERYTHING, order="number", after=None, limit=1000)
-            told = reader.statistics(HUB)
+            statistics = reader.statistics(HUB)
             lexicon = reader.lexicon(HUB, ["share"])
         count = _WRITERS * _WRITES
         assert [memory.number for memory in found] == list(range(1, count + 1))
-        assert (told.revisions, told.changes, told.passages, told.vectors) == (count,) * 4
+        assert (
+            statistics.revisions,
+            statistics.changes,
+            statistics.passages,
+            statistics.vectors,
+        ) == (count,) * 4
         assert lexicon.frequency == {"share": count}
         assert store.check() == []
 

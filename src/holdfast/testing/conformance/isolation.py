@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.domain.access import MEMBER_SEES, Viewer
 from holdfast.domain.change import Change, Receipt
-from holdfast.domain.hub import PersonName
+from holdfast.domain.hub import MEMBER_SEES, PersonName, Viewer
 from holdfast.domain.memory import Boundary, Memory
 from holdfast.domain.query import EVERYTHING
 from holdfast.domain.records import Clash, Turn

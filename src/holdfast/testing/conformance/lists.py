@@ -417,17 +417,30 @@ class Lists(StoreCase):
 
     def test_statistics_count_everything(self, varied: Store) -> None:
         with varied.read() as reader:
-            told = reader.statistics(HUB)
+            statistics = reader.statistics(HUB)
         visible = [memory for memory in VARIED if memory.visible]
         indexed = [memory for memory in VARIED if memory.forgotten_at is None]
-        assert (told.hub, told.memories, told.visible) == ("a", len(VARIED), len(visible))
-        assert told.forgotten == len(VARIED) - len(indexed)
-        assert told.quarantined == sum(bool(memory.quarantine) for memory in VARIED)
-        assert told.pinned == sum(memory.pinned for memory in VARIED)
+        assert (statistics.hub, statistics.memories, statistics.visible) == (
+            "a",
+            len(VARIED),
+            len(visible),
+        )
+        assert statistics.forgotten == len(VARIED) - len(indexed)
+        assert statistics.quarantined == sum(bool(memory.quarantine) for memory in VARIED)
+        assert statistics.pinned == sum(memory.pinned for memory in VARIED)
         for field in ("state", "category", "kind", "layer"):
             values = [getattr(memory, field) for memory in visible]
-            assert getattr(told, f"by_{field}") == {one: values.count(one) for one in set(values)}
-        assert (told.revisions, told.changes, told.receipts) == (len(VARIED), len(VARIED), 0)
-        assert (told.passages, told.vectors) == (len(indexed), 0)
-        assert told.content_bytes == sum(len(memory.content.encode()) for memory in VARIED)
-        assert (told.oldest, told.newest) == (VARIED[0].created_at, VARIED[-1].created_at)
+            assert getattr(statistics, f"by_{field}") == {
+                one: values.count(one) for one in set(values)
+            }
+        assert (statistics.revisions, statistics.changes, statistics.receipts) == (
+            len(VARIED),
+            len(VARIED),
+            0,
+        )
+        assert (statistics.passages, statistics.vectors) == (len(indexed), 0)
+        assert statistics.content_bytes == sum(len(memory.content.encode()) for memory in VARIED)
+        assert (statistics.oldest, statistics.newest) == (
+            VARIED[0].created_at,
+            VARIED[-1].created_at,
+        )

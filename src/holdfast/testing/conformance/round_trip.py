@@ -258,7 +258,7 @@ class Edges(StoreCase):
         asked = [make_memory(1, "words", key="k", source_path="/p", session="s")]
         with store.read() as reader:
             seen = observe(reader, hub_id, asked)
-        told = seen.pop("statistics")
+        statistics = seen.pop("statistics")
         for name in ("hub", "hubs", "hub_by_id"):
             seen.pop(name)
         assert seen.pop("adjacent") == [True]
@@ -268,8 +268,8 @@ class Edges(StoreCase):
         for name, answer in seen.items():
             items = answer if isinstance(answer, list) else [answer]
             assert not any(items), name
-        assert isinstance(told.hub, str)
-        assert not any(value for name, value in told._asdict().items() if name != "hub")
+        assert isinstance(statistics.hub, str)
+        assert not any(value for name, value in statistics._asdict().items() if name != "hub")
 
     def test_unknown_things_are_not_found(self, store: Store) -> None:
         with store.write() as writer:

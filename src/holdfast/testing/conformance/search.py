@@ -235,10 +235,10 @@ class Search(StoreCase):
             put(writer, memory)
             put(writer, make_memory(2, "plum", title=""))
         with store.read() as reader:
-            told = reader.lexicon(HUB, ["appl", "pear", "plum", "none"])
-        assert told.passages == 3
-        assert told.terms == 3 + 1 + 1 + 1 + 1  # two bodies, the title in both heads, plum
-        assert dict(told.frequency) == {"appl": 2, "pear": 2, "plum": 1, "none": 0}
+            lexicon = reader.lexicon(HUB, ["appl", "pear", "plum", "none"])
+        assert lexicon.passages == 3
+        assert lexicon.terms == 3 + 1 + 1 + 1 + 1  # two bodies, the title in both heads, plum
+        assert dict(lexicon.frequency) == {"appl": 2, "pear": 2, "plum": 1, "none": 0}
 
     def test_the_lexicon_forgets_what_is_taken_out(self, store: Store) -> None:
         with store.write() as writer:
@@ -247,16 +247,16 @@ class Search(StoreCase):
         with store.write() as writer:
             revise(writer, one, "chg_new", at(9), content="plum")
         with store.read() as reader:
-            told = reader.lexicon(HUB, ["appl", "pie", "plum"])
-            assert dict(told.frequency) == {"appl": 1, "pie": 0, "plum": 1}
-            assert (told.passages, told.terms) == (2, 3)
+            lexicon = reader.lexicon(HUB, ["appl", "pie", "plum"])
+            assert dict(lexicon.frequency) == {"appl": 1, "pie": 0, "plum": 1}
+            assert (lexicon.passages, lexicon.terms) == (2, 3)
         with store.write() as writer:
             writer.unindex(HUB, "mem_1")
             writer.purge(HUB, "mem_2")
         with store.read() as reader:
-            told = reader.lexicon(HUB, ["appl", "pie", "plum"])
-            assert dict(told.frequency) == {"appl": 0, "pie": 0, "plum": 0}
-            assert (told.passages, told.terms) == (0, 0)
+            lexicon = reader.lexicon(HUB, ["appl", "pie", "plum"])
+            assert dict(lexicon.frequency) == {"appl": 0, "pie": 0, "plum": 0}
+            assert (lexicon.passages, lexicon.terms) == (0, 0)
 
     def test_an_index_replaces_the_one_before(self, store: Store) -> None:
         with store.write() as writer:

@@ -1,7 +1,6 @@
-"""A folder of notes that another program writes, such as another agent's memory, as a source. It is
-only read, and never outside of the folder; the index is held in memory, and a file is read again
-when it has changed. Words are analysed and weighed as those of memories are.
-"""
+"""The two kinds of sources that are built in: a folder of text files, which is read anew for each
+question, and another hub of this Holdfast or of another one, whose store is opened for reading only
+(nothing is counted, migrated or taken in there)."""
 
 from __future__ import annotations
 
@@ -9,18 +8,29 @@ import os
 import re
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, time
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.errors import InvalidInput
+from holdfast.domain.hub import DEFAULT_HUB
+from holdfast.domain.query import Filter
+from holdfast.engine.core import Scope
+from holdfast.engine.hubs import find_hub
+from holdfast.engine.reading.recall import recall_memories
+from holdfast.errors import EmbedderError, InvalidInput, NotFound
 from holdfast.files.folders.documents import read_text
 from holdfast.files.folders.walk import Found, Walked, walk
 from holdfast.recall.lexical import bm25, rarity
 from holdfast.recall.weights import CUT_COVERAGE, CUT_PASSAGES_LEAST
-from holdfast.sources.registry import Excerpt, Excerpts
+from holdfast.sources import Excerpt, Excerpts
 from holdfast.store.values import Candidate, Lexicon
 from holdfast.text.analysis.terms import is_unspaced, query_terms, symbols, terms, trigram_text
 from holdfast.text.chunking.chunk import chunk
+from holdfast.wiring import build_for_reading
+
+if TYPE_CHECKING:
+    from holdfast.engine.core import Core
+
 
 # What people and agents write down; code and data are no memory.
 KINDS = ("md", "mdx", "txt")
@@ -224,3 +234,99 @@ def _at(path: str, file: _File) -> datetime:
         except ValueError:
             pass
     return datetime.fromtimestamp(file.stamp[0] / 1_000_000_000, UTC)
+
+
+class HoldfastSource:
+    """One hub below one home folder. The caller provides the clock and the embedding model."""
+
+    primary = False
+
+    def __init__(
+        self,
+        name: str,
+        home: str,
+        hub: str,
+        *,
+        asking: Core,
+        asking_hub: str,
+    ) -> None:
+        self.name = name
+        self.home = home
+        self.hub = hub or DEFAULT_HUB
+        self._asking = asking
+        self._asking_hub = asking_hub
+        self._core: Core | None = None
+        self._is_loaded = False
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"<source {self.name}: hub {self.hub} of {self.home}>"
+
+    @property
+    def place(self) -> str:
+        return f"{self.home}#{self.hub}"
+
+    def prepare(self) -> None:
+        """Opens the store and loads the caller's embedding model."""
+        embedder = self._opened().embedder
+        if embedder is not None and not self._is_loaded:
+            self._is_loaded = True
+            with suppress(EmbedderError):  # `search` says what is missing.
+                embedder.embed_query("a")
+
+    def search(self, query: str, limit: int) -> Excerpts:
+        """What recall finds there, best first."""
+        core = self._opened()
+        hub = find_hub(core, self.hub)
+        if hub.id == self._asking_hub and self._is_own(core):
+            # It was asked already, as the primary memory.
+            return Excerpts()
+        meaning = core.embedder is not None
+        found = recall_memories(
+            Scope(core, hub.id, hub.name), query, Filter(), limit=limit, meaning=meaning, plain=True
+        )
+        excerpts = [
+            Excerpt(
+                hit.passage.text,
+                f"#{hit.memory.number} of hub {hub.name}",
+                hit.memory.occurred_at or hit.memory.created_at,
+            )
+            for hit in found
+        ]
+        return Excerpts(excerpts, [f"it may miss something: {why}." for why in found.degraded])
+
+    def state(self) -> str:
+        """What is in it, in a few words."""
+        core = self._opened()
+        hub = find_hub(core, self.hub)
+        with core.read() as reader:
+            count = reader.statistics(hub.id).visible
+        return "1 memory." if count == 1 else f"{count:,} memories."
+
+    def close(self) -> None:
+        with self._lock:
+            if self._core is not None:
+                self._core.store.close()
+                self._core = None
+
+    def _opened(self) -> Core:
+        with self._lock:
+            if self._core is None:
+                if not os.path.isdir(self.home):
+                    raise NotFound(f"There is no folder {self.home}.", hint="Check the name.")
+                asking = self._asking
+                self._core = build_for_reading(
+                    self.home,
+                    actor=asking.actor,
+                    clock=asking.clock,
+                    find_embedder=lambda: asking.embedder,
+                )
+            return self._core
+
+    def _is_own(self, core: Core) -> bool:
+        """Whether it is the caller's own store; a copy of it is another one."""
+        own, this = (getattr(one.store, "path", "") for one in (self._asking, core))
+        if own and this:
+            return os.path.exists(own) and os.path.samefile(own, this)
+        own, this = (getattr(one.store, "address", "") for one in (self._asking, core))
+        return bool(own) and own == this

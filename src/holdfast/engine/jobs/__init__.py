@@ -1,1 +1,0 @@
-"""The job queue, its workers, and work that runs once per hub at a time."""
