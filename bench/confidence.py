@@ -63,6 +63,9 @@ MIXED = "mixed"
 PARTS = (1, 2, 3, 5, 8, 15, 25, 40, 150)
 # Hits of an answer that are looked at one by one.
 HITS = 10
+# What holds factors back. Of 0.002, 0.01, 0.03 and 0.1, 0.01 has the largest area under the curve
+# on the mean of the sets that are learned from, each with weights learned on the others.
+RIDGE, RIDGE_HITS, RIDGE_LEAST = 1e-2, 2e-3, 2e-4
 
 Array = np.ndarray[Any, Any]
 Weights = Array | Sequence[float]
@@ -303,7 +306,12 @@ def learn(rows: Sequence[Row]) -> Array:
     groups = [(row.text, row.shape, row.own) for row in rows]
     weight = np.array([1 / groups.count(group) for group in groups])
     target = np.array([float(row.own and row.found > 0) for row in rows])
-    return _logistic(np.array([row.features for row in rows]), target, weight)
+    values = np.array([row.features for row in rows])
+    bias, *factors = _logistic(values, target, weight, RIDGE)
+    # A ridge draws every probability towards the middle; the log odds are stretched back.
+    logits = bias + values @ np.array(factors)
+    shift, stretch = _logistic(logits[:, None], target, weight, RIDGE_LEAST)
+    return np.array([shift + stretch * bias, *(stretch * np.array(factors))])
 
 
 def learn_hits(rows: Sequence[Row], weights: Weights) -> Array:
@@ -316,13 +324,14 @@ def learn_hits(rows: Sequence[Row], weights: Weights) -> Array:
         logit = weights[0] + np.dot(weights[1:], row.features)
         values += [(logit, behind, coverage) for behind, coverage, _ in row.hits]
         target += [float(right) for *_, right in row.hits]
-    return _logistic(np.array(values), np.array(target), np.ones(len(target)))
+    return _logistic(np.array(values), np.array(target), np.ones(len(target)), RIDGE_HITS)
 
 
-def _logistic(values: Array, target: Array, weight: Array) -> Array:
+def _logistic(values: Array, target: Array, weight: Array, ridge_share: float) -> Array:
+    """Bias and factors, held back by a ridge of this share of the weights."""
     mean, spread = values.mean(0), values.std(0) + 1e-9
     matrix = np.c_[(values - mean) / spread, np.ones(len(values))]
-    ridge = 2e-3 * weight.sum() * np.diag([*[1.0] * values.shape[1], 1e-6])
+    ridge = ridge_share * weight.sum() * np.diag([*[1.0] * values.shape[1], 1e-6])
     found = np.zeros(matrix.shape[1])
     for _ in range(60):
         likely = 1 / (1 + np.exp(-np.clip(matrix @ found, -30, 30)))

@@ -161,7 +161,8 @@ def _ranked(
     reader, hub_id, wanted = asked.reader, asked.hub_id, asked.wanted
     bring_successors(reader, hub_id, kept, ask.past or {}, _admits(ask, wanted, unwanted))
     rank.add_missing_vectors(kept, covered)
-    rank.add_keywords(kept, covered, len(understood.query.terms))
+    if len(understood.query.terms) <= weights.KEYWORDS_MAX:
+        rank.add_keywords(kept, covered, asked=ask.analysis.words.endswith("?"))
     rank.add_surroundings(kept, asked.voice, lambda pairs: _adjacent(reader, hub_id, pairs))
     rank.add_priors(kept, ask.analysis, ask.now, ask.project)
     rank.lift_consolidated(kept)

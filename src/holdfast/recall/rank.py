@@ -9,6 +9,7 @@ before a turn that says the same.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise, takewhile
@@ -17,7 +18,7 @@ from holdfast.domain.memory import TURN, Memory, made_from
 from holdfast.recall import weights
 from holdfast.recall.analyse import Analysis
 from holdfast.recall.evidence import Evidence
-from holdfast.recall.voice import Voice, speaker_in_text, speaks
+from holdfast.recall.voice import ROLES, Voice, speaker_in_text, speaks
 
 # For each two memories, or two turns, of one session: do they follow each other?
 Adjacent = Callable[[Sequence[tuple[Memory, Memory]]], list[bool]]
@@ -40,12 +41,13 @@ def add_missing_vectors(items: Sequence[Evidence], covered: Callable[[Evidence],
 
 
 def add_keywords(
-    items: Sequence[Evidence], covered: Callable[[Evidence], float], terms: int
+    items: Sequence[Evidence], covered: Callable[[Evidence], float], *, asked: bool
 ) -> None:
-    """One or two words are a search for those words: who holds them comes first."""
-    if terms <= weights.KEYWORDS_MAX:
-        for item in items:
-            item.add("keywords", weights.KEYWORDS_WEIGHT * covered(item))
+    """One or two words are a search for those words: who holds them comes first. Where they are
+    `asked` about, with a question mark, they count for less."""
+    weight = weights.KEYWORDS_ASKED_WEIGHT if asked else weights.KEYWORDS_WEIGHT
+    for item in items:
+        item.add("keywords", weight * covered(item))
 
 
 def add_surroundings(items: Sequence[Evidence], voice: Voice, adjacent: Adjacent) -> None:
@@ -76,6 +78,20 @@ def add_surroundings(items: Sequence[Evidence], voice: Voice, adjacent: Adjacent
         if voice.speaks(memory):
             why = f"said by {memory.speaker}" if voice.about else ""
             item.add("voice", weights.VOICE_WEIGHT, why)
+        # What a user asks an agent is what they want, and often what is looked for.
+        if memory.speaker and memory.speaker.casefold() not in ROLES:
+            item.add("asks", weights.ASKS_WEIGHT * _share_of_questions(memory.content))
+
+
+def _share_of_questions(text: str) -> float:
+    """The share of its sentences that are questions."""
+    if "?" not in text:
+        return 0.0
+    sentences = _SENTENCE_END.split(text.strip())
+    return len([one for one in sentences if one.endswith("?")]) / len(sentences)
+
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
 def _add_stored_together(items: Sequence[Evidence]) -> None:

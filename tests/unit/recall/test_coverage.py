@@ -86,3 +86,10 @@ def test_only_words_that_are_looked_up_leave_out_what_is_merely_near(hub: HubMem
     looked_up = [hit.memory.number for hit in hub.recall("Deborah married")]
     asked = [hit.memory.number for hit in hub.recall("Is Deborah married?")]
     assert (looked_up, asked) == ([1], [1, 2])
+
+
+def test_words_in_a_question_count_less_than_words_that_are_looked_up(hub: HubMemory) -> None:
+    hub.remember("Deborah is married to a sailor who collects maps and engines")
+    (asked,) = hub.recall("Is Deborah married?")
+    (looked_up,) = hub.recall("Deborah married")
+    assert looked_up.parts["keywords"] > 2 * asked.parts["keywords"] > 0
