@@ -67,6 +67,18 @@ class Lexicon(NamedTuple):
         held = self.frequency[term]
         return math.log(1 + (max(self.passages, held, 1) - held + 0.5) / (held + 0.5))
 
+    def rarest(self, terms: Iterable[str], postings_max: int) -> tuple[str, ...]:
+        """Those of the terms that are held at all, the rarest first, as far as at most so many
+        passages hold them together."""
+        held, out = 0, []
+        for term in sorted(set(terms), key=lambda term: (self.frequency[term], term)):
+            held += self.frequency[term]
+            if held > postings_max:
+                break
+            if self.frequency[term]:
+                out.append(term)
+        return tuple(out)
+
 
 class TermQuery(NamedTuple):
     """Passages that hold at least one of `terms` (all phrases of `phrases`, none of `excluded`)."""
@@ -79,6 +91,17 @@ class TermQuery(NamedTuple):
     # A hint that ordering by the rarity of the shared terms is enough, as for short texts of about
     # the same length. A store that saves nothing by it may ignore it.
     by_rarity: bool = False
+    # A hint that the rarest of the terms are enough: those that at most so many passages hold
+    # together. Counting them beforehand would be a second search.
+    postings_max: int | None = None
+    # A hint that there are no more matches than are asked for, so that they need no order.
+    unordered: bool = False
+
+    def of_rarest(self, lexicon: Lexicon) -> TermQuery:
+        """The query with the terms that it asks for, by a lexicon of all of them."""
+        if self.postings_max is None:
+            return self
+        return self._replace(terms=lexicon.rarest(self.terms, self.postings_max), postings_max=None)
 
 
 class TextQuery(NamedTuple):

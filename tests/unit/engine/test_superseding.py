@@ -7,6 +7,11 @@ from pathlib import Path
 import pytest
 
 from holdfast import Duplicate, HubMemory, Quarantined, Stored, Superseded
+from holdfast.domain.hub import Act
+from holdfast.domain.memory import Draft, Memory
+from holdfast.engine.core import Scope
+from holdfast.engine.writing.remember import remember
+from holdfast.errors import Forbidden
 from holdfast.testing import FixedClock, open_for_tests
 
 
@@ -189,3 +194,17 @@ def test_in_a_hub_that_is_full_of_its_words_the_rarer_ones_are_asked(
     hub.remember("The API runs on port 5432")
     hub.remember_many([f"Process{n} runs on machine {n}" for n in range(60)])
     assert isinstance(hub.remember("The API runs on port 5433"), Superseded)
+
+
+def test_who_may_replace_nothing_is_told_of_the_older_memory(tmp_path: Path) -> None:
+    def no_retiring(act: Act, memory: Memory | None) -> None:
+        if act == "retire":
+            raise Forbidden("This key replaces nothing.")
+
+    with open_for_tests(tmp_path) as memory:
+        hub = memory.hub()
+        old = hub.remember("Ann lives in Porto").memory
+        scope = Scope(memory.core.acting(permit=no_retiring), hub.id, hub.name)
+        result = remember(scope, Draft("Ann lives in Lisbon"), by_rule=True)
+        assert isinstance(result, Stored)
+        assert result.close_to is not None and result.close_to.id == old.id

@@ -19,6 +19,17 @@ from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from holdfast.domain.memory import (
+    BOUNDARIES,
+    CATEGORIES,
+    CONTENT_TYPES,
+    KINDS,
+    LAYERS,
+    SOURCES,
+    STABILITIES,
+    STATES,
+    TRUSTS,
+)
 from holdfast.domain.records import NO_HUB, Record
 from holdfast.text.clean import clean_text, content_hash, without_controls
 
@@ -52,6 +63,13 @@ _MADE_HERE = ("id", "hub_id", "content_hash", "created_at", "updated_at")
 _NAMES = frozenset(
     {"key", "tags", "category", "boundary", "parent", "supersedes"}
     | {"kind", "stability", "layer", "content_type", "trust", "source"}
+)
+# Values of closed lists, of which every row has a dozen.
+_CLOSED = frozenset(
+    (
+        *(*CONTENT_TYPES, *KINDS, *STABILITIES, *BOUNDARIES, *STATES),
+        *(*LAYERS, *TRUSTS, *SOURCES, *CATEGORIES),
+    )
 )
 _HOLDING_TEXT = (tuple, list, Mapping)
 # The kinds of most fields; whether something is a Mapping takes longer to tell.
@@ -241,10 +259,10 @@ class Redactor:
             return False
         short: list[str] = []
         for value in values:
-            if value is None or type(value) in _WITHOUT_TEXT:
+            if not value or type(value) in _WITHOUT_TEXT:
                 continue
             if isinstance(value, str):
-                if value.removesuffix("…") in content:
+                if value in _CLOSED or value.removesuffix("…") in content:
                     continue
                 if len(value) < _CLEAN_CHARS_MIN:
                     short.append(value)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 
 _MINE = threading.local()
+# As many as one batch of an import.
+_WRITTEN_MAX = 1_000
 
 
 def commits() -> int:
@@ -86,19 +88,23 @@ class _GuardedWriter:
         self._writer, self._redactor = writer, redactor
         # The last turn that was written, by hub and session: the next one may answer it.
         self._last_turns: dict[tuple[str, str | None], str] = {}
-        # The last memory that was written: its index is made from its own words.
-        self._last_memory: Memory | None = None
+        # The memories that were written: the index of each is made from its own words.
+        self._written: dict[str, Memory] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._writer, name)
 
     def add_memory(self, memory: Memory) -> None:
-        self._last_memory = memory = self._redactor.memory(memory)
-        self._writer.add_memory(memory)
+        self._writer.add_memory(self._redacted(memory))
 
     def set_memory(self, memory: Memory) -> None:
-        self._last_memory = memory = self._redactor.memory(memory)
-        self._writer.set_memory(memory)
+        self._writer.set_memory(self._redacted(memory))
+
+    def _redacted(self, memory: Memory) -> Memory:
+        if len(self._written) >= _WRITTEN_MAX:
+            self._written.clear()
+        self._written[memory.id] = memory = self._redactor.memory(memory)
+        return memory
 
     def add_change(self, change: Change) -> None:
         self._writer.add_change(self._redactor.row(change))
@@ -159,8 +165,8 @@ class _GuardedWriter:
     def index(
         self, hub_id: str, memory_id: str, text: str, entries: Sequence[IndexEntry], model: str
     ) -> None:
-        last = self._last_memory
-        is_own = last is not None and last.id == memory_id and searchable(last) == text
+        row = self._written.get(memory_id)
+        is_own = row is not None and searchable(row) == text
         if not is_own and self._redactor.text(text) is not text:
             # It was made from the words as they came; the row has other ones by now.
             row = self._writer.memory(hub_id, memory_id)

@@ -37,6 +37,7 @@ from holdfast.engine.writing.drafts import Prepared, derived_title, prepare
 from holdfast.engine.writing.edit import refuse_taken
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.engine.writing.supersede import (
+    close_to,
     doubted_by,
     ended_by,
     rivals_of,
@@ -325,9 +326,10 @@ def _store(recorder: Recorder, item: Prepared, close: Memory | None) -> Remember
 
 def _still_close(writer: Writer, item: Prepared, recorder: Recorder) -> Memory | None:
     """What was found close to it before the write began, where that still holds."""
-    if item.close is None:
+    close = close_to(writer, item)
+    if close is None:
         return None
-    found = writer.memories_by_id(item.memory.hub_id, [item.close]).get(item.close)
+    found = writer.memories_by_id(item.memory.hub_id, [close]).get(close)
     holds = found is not None and found.visible and found.current(recorder.change.at)
     return found if holds else None
 

@@ -20,7 +20,7 @@ from holdfast.text.slots import STATEMENT_CHARS_MAX
 
 if TYPE_CHECKING:
     from holdfast.engine.writing.supersede_candidates import Rival
-    from holdfast.store.base import Writer
+    from holdfast.store.base import Reader, Writer
 
 # Only a statement in plain words can take the place of another.
 _STATED = ("text", "markdown")
@@ -49,10 +49,26 @@ def with_candidates(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
             if compared:
                 seen = look(reader, item.memory, replaced=_is_believed(item))
                 item = item._replace(seen=seen)
-            if close:
+            # Who replaces an older memory is not asked about another one.
+            if close and not _is_to_replace(item):
                 item = item._replace(close=find_close(reader, item.memory, item.indexed))
             out.append(item)
     return out
+
+
+def close_to(reader: Reader, item: Prepared) -> str | None:
+    """The id of an older memory that is close to the item. It is searched for here where the item
+    was to replace another one, and then did not."""
+    if not _is_to_replace(item) or not _is_named(item):
+        return item.close
+    from holdfast.engine.writing.supersede_candidates import find_close
+
+    return find_close(reader, item.memory, item.indexed)
+
+
+def _is_to_replace(item: Prepared) -> bool:
+    """Whether it replaced an older memory at the time it was looked for."""
+    return item.seen is not None and bool(item.seen.ids) and _is_believed(item)
 
 
 def _is_named(item: Prepared) -> bool:

@@ -23,7 +23,7 @@ from holdfast.text.slots import STATEMENT_CHARS_MAX, search_terms_of
 if TYPE_CHECKING:
     from holdfast.engine.writing.indexing import Indexed
     from holdfast.store.base import Reader
-    from holdfast.store.values import Candidate, Lexicon
+    from holdfast.store.values import Candidate
     from holdfast.text.slots.compare import Verdict
 
 # A slot has one value in force, its echoes and its held rivals; the rest are chance matches.
@@ -113,7 +113,7 @@ def find_rivals(
         protected = _protected(memory, one)
         if (replaced and protected) or not _comparable(memory, one):
             continue
-        verdict = _verdict(reader, memory, one, index)
+        verdict = _verdict(reader, memory, one, index, replaced=replaced)
         if verdict.relation == "replaces" or (not replaced and verdict.relation != "unrelated"):
             found.append(Rival(one, verdict, protected))
     found.sort(key=lambda rival: -rival.memory.number)
@@ -175,13 +175,8 @@ def find_close(reader: Reader, memory: Memory, index: Indexed | None = None) -> 
     if not may_be_about_any(memory.content):
         return None
     longest = sorted(query_terms(memory.content), key=len, reverse=True)[:_CLOSE_TERMS_MAX]
-    words = tuple(longest)
-    lexicon = reader.lexicon(memory.hub_id, words)
-    asked = _rarest(words, lexicon, _CLOSE_POSTINGS_MAX)
-    if not asked:
-        return None
     # Short statements are of about the same length.
-    query = TermQuery(asked, by_rarity=True)
+    query = TermQuery(tuple(longest), by_rarity=True, postings_max=_CLOSE_POSTINGS_MAX)
     found = reader.search_terms(memory.hub_id, query, _EVERYTHING, limit=_CLOSE_MAX)
     own = frozenset(terms(memory.content))
     ids = [one.memory_id for one in found if _is_whole(one) and _shares_much(one, own)]
@@ -219,15 +214,20 @@ def _shares_much(passage: Candidate, own: frozenset[str]) -> bool:
     return len(body & own) >= _SHARED_LEAST * min(len(body), len(own))
 
 
-def _verdict(reader: Reader, memory: Memory, other: Memory, index: Indexed | None) -> Verdict:
+def _verdict(
+    reader: Reader, memory: Memory, other: Memory, index: Indexed | None, *, replaced: bool
+) -> Verdict:
     # Here, because its patterns cost some milliseconds that a hub without candidates need not pay.
     from holdfast.text.facts.statements import adds_nothing, near
     from holdfast.text.slots.compare import Verdict, compare
 
     verdict = compare(memory.content, other.content)
-    if verdict.relation == "unrelated" and adds_nothing(memory.content, other.content):
+    if verdict.relation != "unrelated" or replaced:
+        # What follows only tells what is the same, which replaces nothing.
+        return verdict
+    if adds_nothing(memory.content, other.content):
         return Verdict("same", "the older one says it already")
-    if verdict.relation != "unrelated" or index is None or not index.model:
+    if index is None or not index.model:
         return verdict
     if near(memory.content, other.content) and _cosine(reader, other, index) >= _SAME_COSINE:
         return Verdict("same", "they mean the same")
@@ -265,14 +265,16 @@ def _candidates(reader: Reader, memory: Memory, *, replaced: bool) -> list[str]:
         queries = _by_what_is_held(reader, memory.hub_id, (*words, *kind), held)
     else:
         queries = _by_words(reader, memory.hub_id, words, kind)
+    needs_terms = all(held)
     found: dict[str, None] = {}
     for query, limit in queries:
         # No filter: a store that has to fill up what a filter takes away reads ever further.
         for one in reader.search_terms(memory.hub_id, query, _EVERYTHING, limit=limit):
-            body = one.body.split(" ")
+            first = one.body.partition(" ")[0]
             # Scripts without spaces have pairs of characters for terms: any may come first.
-            begins = body[0] in openings or not body[0].isascii()
-            if _is_whole(one) and begins and any(map(set(body).issuperset, held)):
+            if not _is_whole(one) or not (first in openings or not first.isascii()):
+                continue
+            if not needs_terms or any(map(set(one.body.split(" ")).issuperset, held)):
                 found[one.memory_id] = None
     return list(found)
 
@@ -297,11 +299,12 @@ def _by_what_is_held(
         # How many passages hold a common word is counted anew each time: no more are asked for.
         count = min(reader.lexicon(hub_id, tuple(one)).frequency.values())
         if 0 < count <= _POSTINGS_MAX:
-            # As few as that are all looked at; of more, those that share most words.
-            best: tuple[str, ...] = ()
+            query = TermQuery((), tuple((term,) for term in sorted(one)))
             if count > _OF_KIND_MAX:
-                best = _rarest(asked, reader.lexicon(hub_id, tuple(dict.fromkeys(asked))))
-            yield TermQuery(best, tuple((term,) for term in sorted(one))), _OF_KIND_MAX
+                # As few as that are all looked at; of more, those that share most words.
+                lexicon = reader.lexicon(hub_id, tuple(dict.fromkeys(asked)))
+                query = query._replace(terms=lexicon.rarest(asked, _POSTINGS_MAX))
+            yield query._replace(unordered=count <= _OF_KIND_MAX), _OF_KIND_MAX
 
 
 def _by_words(
@@ -309,22 +312,10 @@ def _by_words(
 ) -> Iterator[tuple[TermQuery, int]]:
     """The same, where that is not known: by what is said."""
     lexicon = reader.lexicon(hub_id, tuple(dict.fromkeys([*words, *kind])))
-    yield TermQuery(_rarest(words, lexicon)), _CANDIDATES_MAX
-    yield TermQuery(_rarest(kind, lexicon)), _OF_KIND_MAX
-
-
-def _rarest(
-    terms: Sequence[str], lexicon: Lexicon, postings_max: int = _POSTINGS_MAX
-) -> tuple[str, ...]:
-    """The terms that the hub has, the rarest first, as far as few enough passages hold them."""
-    held, out = 0, []
-    for term in sorted(set(terms), key=lambda term: (lexicon.frequency[term], term)):
-        held += lexicon.frequency[term]
-        if held > postings_max:
-            break
-        if lexicon.frequency[term]:
-            out.append(term)
-    return tuple(out)
+    for asked, limit in ((words, _CANDIDATES_MAX), (kind, _OF_KIND_MAX)):
+        rarest = lexicon.rarest(asked, _POSTINGS_MAX)
+        matches_max = sum(lexicon.frequency[term] for term in rarest)
+        yield TermQuery(rarest, unordered=matches_max <= limit), limit
 
 
 def _is_whole(passage: Candidate) -> bool:

@@ -51,6 +51,7 @@ class SearchReader(Part):
         self, hub_id: str, query: TermQuery, wanted: Filter, *, limit: int
     ) -> list[Candidate]:
         hub = self._hub(hub_id)
+        query = query.of_rarest(self.lexicon(hub_id, query.terms))
         found: list[tuple[int, int, Candidate]] = []
         for passage in hub.passages.values():
             self._in_time()

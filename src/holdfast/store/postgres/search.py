@@ -81,10 +81,11 @@ class SearchReader(HistoryReader):
     def search_terms(
         self, hub_id: str, query: TermQuery, wanted: Filter, *, limit: int
     ) -> list[Candidate]:
+        lexicon = self.lexicon(hub_id, query.terms)
+        query = query.of_rarest(lexicon)
         if not (query.terms or query.phrases or query.prefixes):
             return []
         owner, values = self._owner("w", wanted)
-        lexicon = self.lexicon(hub_id, query.terms)
         reach = limit
         while True:
             source, asked, whole = self._matching_words(hub_id, query, lexicon, reach)

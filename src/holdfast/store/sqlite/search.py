@@ -169,9 +169,20 @@ class FindingReader(Part):
         hub = self._pk(hub_id)
         joins, conditions, values = self._owners(wanted)
         columns = _OWNED_COLUMNS if " turns " in joins else _PASSAGE_COLUMNS
-        if query.by_rarity and query == TermQuery(query.terms, by_rarity=True):
-            return self._by_rarity(hub_id, query.terms, wanted, limit)
+        if query.by_rarity and not (query.phrases or query.excluded or query.prefixes):
+            return self._by_rarity(hub_id, query, wanted, limit)
+        if query.postings_max is not None:
+            query = query.of_rarest(self.lexicon(hub_id, query.terms))
+            if not (query.terms or query.phrases or query.prefixes):
+                return []
         expression = match_expression(hub, query)
+        if query.unordered:
+            found = self._all(
+                f"SELECT {columns} FROM (SELECT rowid AS pk FROM words WHERE words MATCH ?) AS w"
+                f" CROSS JOIN passages p ON p.pk = w.pk{joins}{conditions} LIMIT ?",
+                (expression, hub, *values, limit),
+            )
+            return [_candidate(row) for row in found]
         reach = limit
         while True:
             # Ranking first and filtering after keeps the join off the many weak matches. Where
@@ -191,7 +202,7 @@ class FindingReader(Part):
             reach *= 8
 
     def _by_rarity(
-        self, hub_id: str, terms: Sequence[str], wanted: Filter, limit: int
+        self, hub_id: str, query: TermQuery, wanted: Filter, limit: int
     ) -> list[Candidate]:
         """Passages that hold any of the terms, those that share the rarest ones first, then the
         newest.
@@ -199,16 +210,21 @@ class FindingReader(Part):
         FTS5's `rank` reads every posting twice, and the length of every match. For a few thousand
         postings this takes a quarter of its time."""
         hub = self._pk(hub_id)
-        passages, _ = self._word_totals(hub_id)
+        passages, length = self._word_totals(hub_id)
+        # One more than count, of a word that is too common: how many hold it does not matter then.
+        most = -1 if query.postings_max is None else query.postings_max + 1
+        asked = {f'"{prefixed_term(hub, term)}"': term for term in query.terms}
+        held = self._all(
+            "SELECT j.value, (SELECT json_group_array(rowid) FROM"
+            " (SELECT rowid FROM words WHERE words MATCH j.value LIMIT ?)) FROM json_each(?) j",
+            (most, shared.dumps(list(asked))),
+        )
+        postings = {asked[term]: json.loads(rowids) for term, rowids in held}
+        lexicon = Lexicon(passages, length, {term: len(some) for term, some in postings.items()})
         scores: dict[int, float] = {}
-        for term in dict.fromkeys(terms):
-            holding = json.loads(
-                self._one(
-                    "SELECT json_group_array(rowid) FROM words WHERE words MATCH ?",
-                    (f'"{prefixed_term(hub, term)}"',),
-                )
-            )
-            weight = Lexicon(passages, 0, {term: len(holding)}).rarity(term)
+        for term in query.of_rarest(lexicon).terms:
+            holding = postings[term]
+            weight = lexicon.rarity(term)
             both = {pk: scores[pk] + weight for pk in scores.keys() & holding}
             scores.update(dict.fromkeys(holding, weight))
             scores.update(both)

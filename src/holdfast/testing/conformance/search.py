@@ -139,6 +139,32 @@ class Search(StoreCase):
             nothing = TermQuery(("absent",), by_rarity=True)
             assert reader.search_terms(HUB, nothing, EVERYTHING, limit=5) == []
 
+    def test_what_holds_the_rarest_terms_is_found_where_postings_are_bounded(
+        self, store: Store
+    ) -> None:
+        with store.write() as writer:
+            for number in range(1, 11):
+                put(writer, make_memory(number, "common word"))
+            put(writer, make_memory(11, "kiwi word"))
+            put(writer, make_memory(12, "plum word"))
+        terms = ("common", "kiwi", "plum", "absent")
+        with store.read() as reader:
+            for most, expected in ((1, {11}), (2, {11, 12}), (12, set(range(1, 13)))):
+                for by_rarity in (True, False):
+                    query = TermQuery(terms, by_rarity=by_rarity, postings_max=most)
+                    found = reader.search_terms(HUB, query, EVERYTHING, limit=50)
+                    numbers = {int(one.memory_id.removeprefix("mem_")) for one in found}
+                    # A store may ask for the others as well.
+                    assert numbers >= expected, (most, by_rarity)
+
+    def test_all_matches_are_found_where_their_order_does_not_matter(self, texts: Store) -> None:
+        for name, (query, expected) in TERM_QUERIES.items():
+            with texts.read() as reader:
+                unordered = query._replace(unordered=True)
+                found = reader.search_terms(HUB, unordered, EVERYTHING, limit=50)
+            assert {int(one.memory_id.removeprefix("mem_")) for one in found} == expected, name
+            assert len({one.passage_id for one in found}) == len(found), name
+
     def test_a_substring_is_found_as_it_stands(self, texts: Store) -> None:
         for name, (needle, expected) in SUBSTRINGS.items():
             with texts.read() as reader:

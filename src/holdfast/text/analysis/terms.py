@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from holdfast.domain.memory import Memory
@@ -114,6 +114,9 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
+    if text[-1] == "…" and (plain := text[:-1]).isascii():
+        # As titles end that were cut; the rest of this takes ten times as long.
+        return plain.lower() + "..."
     wide = _wide()
     text = unicodedata.normalize("NFKC", text).casefold()
     text = unicodedata.normalize("NFKC", text).translate(wide.folds)
@@ -434,7 +437,16 @@ def is_stop(word: str) -> bool:
 
 def searchable(memory: Memory) -> str:
     """Content, title, key and tags, folded."""
-    # Each by itself: a title that was cut ends with a sign beyond ASCII, which takes ten times as
-    # long to fold as plain text.
-    parts = (memory.content, memory.title, memory.key or "", " ".join(memory.tags))
+    parts = memory.content, memory.title, memory.key or "", " ".join(memory.tags)
+    # A memory is asked for this when it is indexed, and again when its index is written.
+    return _kept_searchable(*parts) if len(parts[0]) <= _KEPT_CHARS_MAX else _searchable(*parts)
+
+
+def _searchable(*parts: str) -> str:
+    # Each by itself: folding text beyond ASCII takes ten times as long.
     return " ".join(filter(None, map(trigram_text, parts)))
+
+
+# As many as are written in one transaction, and short ones, so that they take up little.
+_KEPT_CHARS_MAX = 1_000
+_kept_searchable = lru_cache(maxsize=1_024)(_searchable)

@@ -7,6 +7,7 @@ loaded.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 from holdfast.text.analysis.terms import query_terms, terms
@@ -37,6 +38,7 @@ _SYNONYMS = (
 )
 
 
+@cache
 def _synonym_rows() -> tuple[frozenset[str], ...]:
     return tuple(frozenset(terms(row)) for row in _SYNONYMS)
 

@@ -190,9 +190,11 @@ def by_number(now: Statement, then: Statement) -> Verdict | None:
 
 
 def amount_terms(now: Statement) -> TermSets:
+    if not re.match(_PRESENT, now.body):
+        return []
     tokens = _tokens(now.body)
     numbers = (at for at, word in enumerate(tokens) if re.fullmatch(_NUMBER, word))
-    if all(_is_part_of_name(tokens, at) for at in numbers) or not re.match(_PRESENT, now.body):
+    if all(_is_part_of_name(tokens, at) for at in numbers):
         return []
     # A stop word may be part of another word in the older statement, as in `don't`.
     words = (word for word in tokens if word.isascii() and word.isalpha())
@@ -274,7 +276,7 @@ def slot_of(text: str) -> Slot | None:
     """The slot that a statement fills; None where no rule matches, or where it no longer holds."""
     if not is_statement(text):
         return None
-    said = read(as_english(text))
+    said = _read(text)
     if said.subject == "?" or said.supposed or said.past:
         return None
     found = filled(said)
@@ -297,7 +299,7 @@ def terms_of_replaced(text: str) -> frozenset[frozenset[str]]:
     one of the sets. An empty set is no restriction; where there is no set, it replaces nothing."""
     if not is_statement(text):
         return frozenset()
-    now = read(as_english(text))
+    now = _read(text)
     if now.subject == "?" or now.supposed or now.past or now.added:
         return frozenset()
     return frozenset(held for rule in _TERMS_OF_REPLACED for held in rule(now))
@@ -316,7 +318,7 @@ _TERMS_OF_REPLACED = (
 
 def subject_of(text: str) -> str:
     """Whom a statement is about: '' for the owner of the memory, '?' where it is unknown."""
-    return read(as_english(text)).subject
+    return _read(text).subject
 
 
 @lru_cache(maxsize=1_024)
@@ -326,7 +328,7 @@ def compare(new: str, old: str) -> Verdict:
         return Verdict("same", "they are the same words")
     if not (is_statement(new) and is_statement(old)):
         return _UNRELATED
-    now, then = read(as_english(new)), read(as_english(old))
+    now, then = _read(new), _read(old)
     if "?" in (now.subject, then.subject) or now.subject != then.subject:
         return _UNRELATED
     if now.supposed or then.supposed:
@@ -358,7 +360,7 @@ def may_be_about_any(new: str) -> bool:
     is certain that none is, before a store is asked."""
     if not is_statement(new):
         return False
-    now = read(as_english(new))
+    now = _read(new)
     is_compared = now.subject != "?" and not (now.supposed or now.past or now.added)
     return is_compared or may_be_close(read(new))
 
@@ -391,6 +393,13 @@ _NAME = re.compile(
 _CJK = re.compile(r"[぀-ヿ㐀-鿿]")
 # A longer value is no name.
 _CJK_CHARS_MAX = 12
+
+
+@lru_cache(maxsize=KEPT_MAX)
+def _read(text: str) -> Statement:
+    """A statement of any of the languages, taken apart."""
+    # A new statement is held against dozens of old ones.
+    return read(as_english(text))
 
 
 def as_english(text: str) -> str:

@@ -96,13 +96,15 @@ def frame_terms(now: Statement) -> TermSets:
     """Index terms of every statement that `by_frame` may replace by the value of a type: for every
     place in which this one has such a value, the words around it."""
     tokens = _tokens(now.body)
-    if now.denied or _is_event(tokens):
+    # Whether a word may be of a type at all; it is cheaper than to look which.
+    valued = [_VALUE.search(word) is not None for word in tokens]
+    if not any(valued) or now.denied or _is_event(tokens):
         return []
     found = []
     for start in range(1, len(tokens)):
         for end in range(start + 1, min(start + _CHUNK_MAX, len(tokens)) + 1):
             before, chunk, after = tokens[:start], tokens[start:end], tokens[end:]
-            if before[-1] in _NUMBERED or not _has_value(chunk) or not _type_of(chunk):
+            if before[-1] in _NUMBERED or not any(valued[start:end]) or not _type_of(chunk):
                 continue
             if _is_complement(now, Difference(before, chunk, (), after)):
                 found.append(_index_terms((*before, *after)))
@@ -122,11 +124,6 @@ def _index_terms(words: tuple[str, ...]) -> frozenset[str]:
 
 # The values of types without a digit in them.
 _VALUE = re.compile(r"\d|@|://|noon|midnight|/|www")
-
-
-def _has_value(chunk: tuple[str, ...]) -> bool:
-    """Whether a chunk may be of a type at all; it is cheaper than to look which."""
-    return any(_VALUE.search(word) for word in chunk)
 
 
 def difference(new: str, old: str) -> Difference | None:

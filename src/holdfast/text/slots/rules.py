@@ -322,9 +322,7 @@ def filled(said: Statement) -> tuple[Filled, ...]:
     lasting = without_when(said.body)
     out = []
     for rule in RULES:
-        if not any(cue in folded for cue in rule.cues):
-            continue
-        if not any(verb in folded for verb in rule.verbs):
+        if not (_holds_any(folded, rule.cues) and _holds_any(folded, rule.verbs)):
             continue
         body = said.body if rule.dated else lasting
         match = compiled(rule).match(without_helpers(body)) or compiled(rule).match(body)
@@ -340,6 +338,14 @@ def filled(said: Statement) -> tuple[Filled, ...]:
                 )
             )
     return tuple(out)
+
+
+def _holds_any(text: str, pieces: tuple[str, ...]) -> bool:
+    # A loop: `any` takes twice as long, and this is asked thirty times of every statement.
+    for piece in pieces:  # noqa: SIM110
+        if piece in text:
+            return True
+    return False
 
 
 def _group(match: re.Match[str], name: str) -> str:
