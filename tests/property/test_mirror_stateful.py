@@ -252,8 +252,13 @@ class BothSides(RuleBasedStateMachine):
     def typed(self) -> set[str]:
         return {item.content for item in self.document.items if item.content.strip()}
 
+    def kept_aside(self) -> list[str]:
+        """A file that looks cut off is kept as it is, beside the one that is restored."""
+        return [kept.read_bytes().decode() for kept in self.path.parent.glob("MEMORY.md.kept-*")]
+
     def notes(self) -> set[str]:
-        return set(re.findall(r"A note of my own, \d\.", render(self.document)))
+        texts = [render(self.document), *self.kept_aside()]
+        return set(re.findall(r"A note of my own, \d\.", "\n".join(texts)))
 
     def reachable(self) -> set[str]:
         everything = Filter(states=(), forgotten=None, quarantined=None)
@@ -262,9 +267,8 @@ class BothSides(RuleBasedStateMachine):
             for revision in reader.scan_revisions(self.hub_id):
                 texts.update(revision.fields.get("content", ()))
         found = engine.listing.list_memories(self.scope, everything)
-        # A file that looks cut off is kept as it is, beside the one that is restored.
-        for kept in self.path.parent.glob("MEMORY.md.kept-*"):
-            texts.update(item.content for item in parse(kept.read_bytes().decode()).items)
+        for kept in self.kept_aside():
+            texts.update(item.content for item in parse(kept).items)
         return texts | {memory.content for memory in found}
 
     def all_is_well(self) -> None:
@@ -291,3 +295,16 @@ class BothSides(RuleBasedStateMachine):
 
 TestBothSides = BothSides.TestCase
 TestBothSides.settings = settings(max_examples=120, stateful_step_count=30)
+
+
+def test_a_short_file_that_ends_within_a_line_is_kept_aside_with_its_notes() -> None:
+    both = BothSides()
+    both.begin()
+    try:
+        both.delete_the_file()
+        both.write_a_note(0)
+        both.type_line("tea", "## Fact")
+        both.sync(True)
+        assert [text for text in both.kept_aside() if "A note of my own, 0." in text]
+    finally:
+        both.teardown()
