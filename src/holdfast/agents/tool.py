@@ -15,8 +15,7 @@ from holdfast.agents.wording import in_brief
 from holdfast.api.caller import Caller
 from holdfast.api.hub import HubMemory
 from holdfast.domain.hub import Hub
-from holdfast.domain.memory import Memory, Source, Trust
-from holdfast.domain.results import AWAITS
+from holdfast.domain.memory import AWAITS, Memory, Source, Trust
 from holdfast.errors import Conflict, HoldfastError, InvalidInput, NotFound
 from holdfast.text.names import parse_place
 

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from holdfast.domain.memory import BOUNDARIES, REVISED, Memory
-from holdfast.domain.results import AWAITS
+from holdfast.domain.memory import AWAITS, BOUNDARIES, REVISED, Memory
 
 Action: TypeAlias = Literal[
     "remember",

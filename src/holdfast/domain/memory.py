@@ -178,6 +178,8 @@ MADE_FROM = "sources"
 SAID_AT = "said_at"
 # In the metadata of a memory that may be meant to replace an older one: its id and its number.
 CLOSE_TO = "close_to"
+# The quarantine of an open question; nothing else is hidden for this reason.
+AWAITS = "waits for a person's decision"
 # True in the metadata of what the user asked to be remembered in a conversation.
 EXPLICIT = "explicit"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-from holdfast.domain.memory import Memory
+from holdfast.domain.memory import AWAITS, Memory
 from holdfast.domain.query import SHOWN_STATES
 from holdfast.domain.records import Turn
 
@@ -302,8 +302,6 @@ DecisionStatus: TypeAlias = Literal["open", "decided", "withdrawn"]
 OPEN_MAX = 3
 OPTIONS_LEAST, OPTIONS_MOST = 2, 4
 CATEGORY = "decision"
-# Why an open question is hidden; nothing else is hidden for this reason.
-AWAITS = "waits for a person's decision"
 # Where the metadata of the question's memory has it, and that of the answer's.
 FIELD, DECIDES = "decision", "decides"
 

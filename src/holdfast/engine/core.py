@@ -13,8 +13,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from holdfast.domain.hub import Viewer
-from holdfast.domain.memory import Memory
-from holdfast.domain.results import AWAITS
+from holdfast.domain.memory import AWAITS, Memory
 from holdfast.engine.writing.redact import Redactor
 from holdfast.engine.writing.redacting_store import guarded
 from holdfast.errors import DeadlineExceeded, EmbedderError, Forbidden, HoldfastError, NotFound

@@ -118,6 +118,7 @@ def recall(
         estimated.confidence,
         least=least,
         looked_up=not ask.analysis.is_question,
+        held_words=weights.KEYWORDS_HELD_WEIGHT if _asks_about_words(ask, understood) else 0.0,
         past=ask.past is not None,
     )
     left.add(far, FAR)
@@ -162,12 +163,18 @@ def _ranked(
     bring_successors(reader, hub_id, kept, ask.past or {}, _admits(ask, wanted, unwanted))
     rank.add_missing_vectors(kept, covered)
     if len(understood.query.terms) <= weights.KEYWORDS_MAX:
-        rank.add_keywords(kept, covered, asked=ask.analysis.words.endswith("?"))
+        rank.add_keywords(kept, covered, asked=_asks_about_words(ask, understood))
     rank.add_surroundings(kept, asked.voice, lambda pairs: _adjacent(reader, hub_id, pairs))
     rank.add_priors(kept, ask.analysis, ask.now, ask.project)
     rank.lift_consolidated(kept)
     kept, merged = merge_turns(kept)
     return rank.ordered(kept), merged
+
+
+def _asks_about_words(ask: Ask, understood: Understood) -> bool:
+    """Whether this is a question with so few words that they may as well be looked up."""
+    few = len(understood.query.terms) <= weights.KEYWORDS_MAX
+    return few and ask.analysis.words.endswith("?")
 
 
 def _estimated(

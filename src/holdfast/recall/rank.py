@@ -312,25 +312,30 @@ def cut(
     *,
     least: float,
     looked_up: bool,
+    held_words: float = 0.0,
     past: bool = False,
 ) -> tuple[list[Evidence], list[Evidence]]:
     """The memories that may be answers, and those that are not, both best first.
 
     Where the confidence is below `least` nothing is shown, and else everything that is not far
     behind the best. What is found to the letter is always an answer, and so is what holds the one
-    or two words that are looked up. Of the past nothing is held back for being unsure: the words'
-    rarity is known only for today.
+    or two words that are looked up. `held_words` is what holding the words of the question counts
+    here, beyond what it counted in the score. Of the past nothing is held back for being unsure:
+    the words' rarity is known only for today.
     """
     if not ordered:
         return [], []
     best = ordered[0]
-    lowest = best.score - weights.CUT_BELOW_BEST
-    # What others lend is never negative, so nothing behind the first that is too far is near.
-    near = [
-        item
-        for item in takewhile(lambda item: item.score >= lowest, ordered)
-        if item.score - _lent(item) >= lowest
-    ]
+
+    def strength(item: Evidence) -> float:
+        return item.score + held_words * covered(item) if held_words else item.score
+
+    strongest = max(map(strength, ordered)) if held_words else best.score
+    lowest = strongest - weights.CUT_BELOW_BEST
+    # What others lend is never negative, and what is held at most `held_words`, so nothing behind
+    # the first that is too far is near.
+    within = takewhile(lambda item: item.score + held_words >= lowest, ordered)
+    near = [item for item in within if strength(item) - _lent(item) >= lowest]
     holds = looked_up and _holds_keywords(best, covered)
     if holds:
         # The words that were looked up are there; what is merely near is not what was meant.

@@ -42,6 +42,9 @@ TYPO_QUALITY = 0.7
 KEYWORDS_MAX = 2
 KEYWORDS_WEIGHT = 0.25
 KEYWORDS_ASKED_WEIGHT = 0.05
+# Whether such a memory is shown at all: as if the words were looked up. Else a hub of a few notes
+# answers 'Which tea?' with notes on cars behind the one on tea.
+KEYWORDS_HELD_WEIGHT = KEYWORDS_WEIGHT - KEYWORDS_ASKED_WEIGHT
 
 # Conversation. What the turn before or after says counts where both are short: chat is spread over
 # turns, long answers are complete by themselves.

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import holdfast
 from holdfast import Holdfast, HubMemory
-from holdfast.domain.results import AWAITS, OPEN_MAX, decision_of
+from holdfast.domain.memory import AWAITS
+from holdfast.domain.results import OPEN_MAX, decision_of
 from holdfast.engine.review import decisions
 from holdfast.errors import Conflict, InvalidInput, NotFound
 from holdfast.store.inmemory import InMemoryStore

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+import holdfast
 from holdfast import HubMemory
 from holdfast.recall import weights
 from holdfast.testing import HashEmbedder, open_for_tests
@@ -93,3 +94,13 @@ def test_words_in_a_question_count_less_than_words_that_are_looked_up(hub: HubMe
     (asked,) = hub.recall("Is Deborah married?")
     (looked_up,) = hub.recall("Deborah married")
     assert looked_up.parts["keywords"] > 2 * asked.parts["keywords"] > 0
+
+
+def test_a_short_question_shows_no_note_that_is_merely_near_one_that_holds_its_words(
+    tmp_path: pathlib.Path,
+) -> None:
+    with holdfast.open(tmp_path) as memory:
+        drinks = memory.hub()
+        drinks.remember("Alice drinks oolong tea")
+        drinks.remember("Her car is a red Volvo")
+        assert [hit.memory.number for hit in drinks.recall("Which tea?")] == [1]

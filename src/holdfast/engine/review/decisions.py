@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.memory import Draft, Memory, Source, Trust
+from holdfast.domain.memory import AWAITS, Draft, Memory, Source, Trust
 from holdfast.domain.query import SHOWN_STATES, Filter
 from holdfast.domain.results import (
-    AWAITS,
     CATEGORY,
     DECIDES,
     OPEN_MAX,

@@ -12,11 +12,10 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.domain.memory import Memory
+from holdfast.domain.memory import AWAITS, Memory
 from holdfast.domain.query import Filter
 from holdfast.domain.results import (
     APPROVED,
-    AWAITS,
     CONTRADICTS,
     EXPIRED,
     HELD,

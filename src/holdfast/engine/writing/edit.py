@@ -12,9 +12,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.change import Action, Receipt
-from holdfast.domain.memory import ATTACHMENT, Draft, Memory
+from holdfast.domain.memory import ATTACHMENT, AWAITS, Draft, Memory
 from holdfast.domain.records import Record
-from holdfast.domain.results import AWAITS
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.reading.lookup import Reference, find_memory
 from holdfast.engine.writing import dedup

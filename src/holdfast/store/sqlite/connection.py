@@ -180,8 +180,8 @@ def _use_log(connection: apsw.Connection, path: str) -> None:
             raise StoreError(
                 f"The folder of {path} has no shared memory, which the store needs; it may be on a"
                 " network drive.",
-                hint="Choose a folder on a disk of this machine. A home that is on the drive"
-                " already can be copied there.",
+                hint="Choose a folder on a disk of this machine; HOLDFAST_HOME may name it. A home"
+                " that is on the drive already can be copied there.",
                 command="Choose a folder on a disk of this machine with --home or HOLDFAST_HOME."
                 " A home that is on the drive already can be copied there.",
             )
