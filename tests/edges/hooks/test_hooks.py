@@ -189,6 +189,28 @@ def test_the_transcript_catches_up_what_no_hook_has_seen(hooks: Hooks, tmp_path:
     assert len(logged(hooks)) == 6
 
 
+@pytest.mark.parametrize("answers", [["Noted."], ["Let me look.", "Noted."]])
+def test_a_client_without_names_for_turns_has_its_answers_logged_once(
+    hooks: Hooks, answers: list[str]
+) -> None:
+    """Its hook at the end of a turn knows the last answer and not the prompt."""
+    path = hooks.root / "session.jsonl"
+    rows: list[dict[str, object]] = []
+    for number in range(2):
+        prompt = f"The release branch {number} is called orchard."
+        rows.append({"type": "user", "message": {"role": "user", "content": prompt}})
+        for answer in answers:
+            words = [{"type": "text", "text": answer}]
+            rows.append({"type": "assistant", "message": {"role": "assistant", "content": words}})
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        given = {"transcript_path": str(path)}
+        hooks.call("UserPromptSubmit", prompt=prompt, **given)
+        hooks.call("Stop", last_assistant_message=answers[-1], **given)
+    hooks.call("SessionEnd", reason="exit", **given)
+    assert len([text for text in logged(hooks) if "Noted." in text]) == 2
+    assert len(logged(hooks)) == 4
+
+
 def transcript(path: Path, *said: str) -> dict[str, str]:
     """A transcript of Claude Code with these prompts, each answered."""
     rows: list[dict[str, object]] = []

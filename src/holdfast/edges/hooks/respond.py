@@ -117,7 +117,7 @@ def _prompt(
         hub, event.prompt, session=event.session, given=state.injected, meaning=meaning
     )
     _note_injected(state, block, "prompt", at)
-    _log(hub, event, user=event.prompt)
+    _log(hub, state, event, user=event.prompt)
     state.add_event("prompt", at, len(block.text))
     return block.text
 
@@ -133,14 +133,17 @@ def _note_injected(state: SessionState, block: inject.Block, event: str, at: str
 def _stop(hub: HubMemory, state: SessionState, event: Event) -> None:
     if event.subagent:
         return
-    logged = _log(hub, event, user=event.prompt, assistant=event.answer)
+    logged = _log(hub, state, event, user=event.prompt, assistant=event.answer)
     state.body["turns"] += 1 if logged else 0
     state.add_event("stop", to_text(hub.core.now()), 0)
 
 
-def _log(hub: HubMemory, event: Event, *, user: str = "", assistant: str = "") -> bool:
+def _log(
+    hub: HubMemory, state: SessionState, event: Event, *, user: str = "", assistant: str = ""
+) -> bool:
     """Logs a side of a turn, once. Clients that have no names for turns get them by their words;
-    what somebody says twice in a session is logged once then."""
+    what somebody says twice in a session is logged once then. An answer is named by its prompt
+    too, as in the transcript, and that may have come with an event before."""
     given: dict[str, Any] = {
         "session": event.session,
         "source": event.client,
@@ -148,10 +151,12 @@ def _log(hub: HubMemory, event: Event, *, user: str = "", assistant: str = "") -
     }
     logged = False
     if user:
+        state.body["prompt_digest"] = transcripts.digest_of(user)
         name = event.turn or transcripts.name_of(user, "")
         logged = bool(hub.observe_turn(user, "", turn=name, **given).turns)
     if assistant:
-        name = event.turn or transcripts.name_of(user, assistant)
+        digest = state.body.get("prompt_digest") or transcripts.digest_of("")
+        name = event.turn or transcripts.answer_name(digest, assistant)
         seen = hub.observe_turn("", assistant, turn=name, noted="", **given)
         logged = bool(seen.turns) or logged
     return logged
@@ -215,9 +220,8 @@ def log_turn(
     seen = hub.observe_turn(turn.user, "", turn=own or transcripts.name_of(turn.user, ""), **given)
     is_new = bool(seen.turns)
     if turn.assistant:
-        # Of a turn with several answers the hook has seen the last one.
-        name = own or transcripts.name_of(turn.user, turn.assistant)
-        seen = hub.observe_turn("", turn.assistant, turn=name, noted="", **given)
+        # Of a turn with several answers the hook has seen the last one, by which it is named.
+        seen = hub.observe_turn("", turn.assistant, turn=turn.name, noted="", **given)
         is_new = bool(seen.turns) or is_new
     return 1 if is_new else 0
 

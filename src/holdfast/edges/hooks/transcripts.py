@@ -37,7 +37,17 @@ class _Said(NamedTuple):
 
 def name_of(prompt: str, answer: str) -> str:
     """The name of a turn of clients that have none for it."""
-    data = f"{prompt}\0{answer}".encode(errors="replace")
+    return answer_name(digest_of(prompt), answer)
+
+
+def digest_of(prompt: str) -> str:
+    """What a prompt is known by when its answer comes."""
+    return sha256(prompt.encode(errors="replace")).hexdigest()[:24]
+
+
+def answer_name(prompt_digest: str, answer: str) -> str:
+    """The name of a turn by the digest of its prompt."""
+    data = f"{prompt_digest}\0{answer}".encode(errors="replace")
     return f"said-{sha256(data).hexdigest()[:24]}"
 
 
@@ -48,6 +58,7 @@ def read_turns(client: str, path: str, start: int = 0) -> tuple[list[Turn], int]
     if reader is None:
         return [], start
     turns: list[Turn] = []
+    last_answers: list[str] = []
     begins = start
     with open(path, "rb") as file:
         file.seek(start)
@@ -57,19 +68,21 @@ def read_turns(client: str, path: str, start: int = 0) -> tuple[list[Turn], int]
                 continue
             if said.role == "user":
                 turns.append(Turn(said.turn, said.text, "", said.at, said.folder))
+                last_answers.append("")
                 begins = place
             elif turns:
                 last = turns[-1]
                 answer = f"{last.assistant}\n\n{said.text}" if last.assistant else said.text
                 turns[-1] = last._replace(assistant=answer)
+                last_answers[-1] = said.text
     bound = [
         turn._replace(user=bounded(turn.user), assistant=bounded(turn.assistant)) for turn in turns
     ]
-    return [turn if turn.name else _named(turn) for turn in bound], begins
-
-
-def _named(turn: Turn) -> Turn:
-    return turn._replace(name=name_of(turn.user, turn.assistant))
+    named = [
+        turn if turn.name else turn._replace(name=name_of(turn.user, bounded(answer)))
+        for turn, answer in zip(bound, last_answers, strict=True)
+    ]
+    return named, begins
 
 
 def _rows(file: Any, start: int) -> Iterator[tuple[int, Mapping[str, Any]]]:
