@@ -278,3 +278,13 @@ def test_a_list_shows_a_fact_once_that_is_in_the_journal_too(run: Run, screen: R
     run("work")
     assert len(run("list").rows) == 2
     assert screen("list").out.count("Lisbon") == 1
+
+
+@pytest.mark.parametrize("option", [(), ("--dry-run",)])
+def test_setup_says_that_no_agent_was_found(at_terminal, tmp_path: Path, option) -> None:
+    empty = tmp_path / "nobody"
+    empty.mkdir()
+    code, seen = at_terminal("setup", *option, HOME=str(empty))
+    assert code == 0
+    assert "Holdfast has a fault" not in seen
+    assert "claude-code" in seen

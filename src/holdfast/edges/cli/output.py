@@ -180,6 +180,8 @@ class Out:
         console = self.console()
         lines = [[short(cell) for cell in row] for row in rows]
         heads = [list(headings)] if headings else []
+        if not heads and not lines:
+            return
         natural = [max(map(cell_len, column)) for column in zip(*heads, *lines, strict=True)]
         widths = fitted(natural, console.width)
         for place, cells in enumerate([*heads, *lines]):

@@ -153,7 +153,16 @@ def _wants_all(call: Call, args: Namespace, place: Place) -> bool:
     if args.dry_run:
         # A person who asks for a dry run has said yes to it.
         return call.out.terminal
+    if call.out.terminal:
+        call.out.line(_WHAT_YES_MEANS)
     return call.offers(f"Set up {', '.join(client.title for client in here)}?")
+
+
+_WHAT_YES_MEANS = (
+    "Yes adds hooks, the MCP server and the permission to read memory to their settings. From then"
+    " on what you and they say is logged on this machine. `holdfast setup --dry-run` shows every"
+    " line first; `holdfast setup CLIENT` sets up one of them."
+)
 
 
 def tear_down_at(call: Call, args: Namespace, place: Place) -> int:
