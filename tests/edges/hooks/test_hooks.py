@@ -211,6 +211,24 @@ def test_a_client_without_names_for_turns_has_its_answers_logged_once(
     assert len(logged(hooks)) == 4
 
 
+def test_the_answer_to_a_prompt_that_is_not_logged_is_logged_once(hooks: Hooks) -> None:
+    path = hooks.root / "session.jsonl"
+    rows: list[dict[str, object]] = []
+    for prompt, answer in (
+        ("The trunk is called maple.", "Noted."),
+        ("Forget that.", "It is gone."),
+    ):
+        said = [{"type": "text", "text": answer}]
+        rows.append({"type": "user", "message": {"role": "user", "content": prompt}})
+        rows.append({"type": "assistant", "message": {"role": "assistant", "content": said}})
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        given = {"transcript_path": str(path)}
+        hooks.call("UserPromptSubmit", prompt=prompt, **given)
+        hooks.call("Stop", last_assistant_message=answer, **given)
+    hooks.call("SessionEnd", reason="exit", **given)
+    assert logged(hooks).count("It is gone.") == 1
+
+
 def transcript(path: Path, *said: str) -> dict[str, str]:
     """A transcript of Claude Code with these prompts, each answered."""
     rows: list[dict[str, object]] = []

@@ -79,6 +79,8 @@ def _note_session(memory: Holdfast, state: SessionState, hub: HubMemory, event: 
         body["transcript"] = event.transcript
     if event.kind in ("start", "prompt"):
         body["ended_at"] = ""
+    if event.prompt and not event.subagent:
+        body["prompt_digest"] = transcripts.digest_of(event.prompt)
 
 
 # A session begins
@@ -151,7 +153,6 @@ def _log(
     }
     logged = False
     if user:
-        state.body["prompt_digest"] = transcripts.digest_of(user)
         name = event.turn or transcripts.name_of(user, "")
         logged = bool(hub.observe_turn(user, "", turn=name, **given).turns)
     if assistant:
