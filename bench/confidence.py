@@ -30,7 +30,7 @@ import numpy as np
 from holdfast.embed.providers import find_embedder
 from holdfast.evaluation.run import ADVERSARIAL, HoldfastSystem
 from holdfast.evaluation.stores import CachedEmbedder, Collection, Question, read_stores
-from holdfast.recall import confidence, general
+from holdfast.recall import confidence
 from holdfast.recall.weights import (
     CONFIDENCE,
     CONFIDENCE_FEW,
@@ -444,7 +444,7 @@ def write_general() -> None:
     mean = bundled.embed_passages(text.decode("utf-8").splitlines()).mean(0).astype("<f2")
     means = {bundled.identity: base64.b64encode(mean.tobytes()).decode("ascii")}
     stored = {"sha256": hashlib.sha256(text).hexdigest(), "means": means}
-    Path(general.MEANS).write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+    Path(confidence.MEANS).write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
 
 
 def main() -> None:

@@ -8,11 +8,18 @@ question has in common with general text, and with the hub at large.
 
 A model whose cosines were not measured is compared with the hub alone: how far the best cosine is
 above what this question has with the hub's other text, in standard deviations.
+
+General text is the mean of a hundred sentences about everyday things (bench/sets/general.txt). Some
+questions are near to everything ('what is the name of my …?'), others to nothing. The means are
+stored for the models whose cosines were measured (`python -m bench.confidence --general` writes
+them).
 """
 
 from __future__ import annotations
 
+import functools
 import math
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,7 +27,8 @@ from holdfast.recall import weights
 from holdfast.recall.evidence import Evidence
 
 if TYPE_CHECKING:
-    from holdfast.recall.coverage import Coverage
+    from holdfast.embed.base import Vector
+    from holdfast.recall.lexical import Coverage
 
 
 class Background(NamedTuple):
@@ -164,3 +172,28 @@ def _odds(share: float) -> float:
 
 def _sigmoid(value: float) -> float:
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, value))))
+
+
+# `pathlib` would take 2 ms of the start of a command.
+MEANS = os.path.join(os.path.dirname(__file__), "general.json")
+
+
+@functools.cache
+def _means() -> dict[str, Vector]:
+    import base64
+    import json
+
+    import numpy as np
+
+    with open(MEANS, encoding="utf-8") as file:
+        stored = json.load(file)["means"]
+    return {
+        model: np.frombuffer(base64.b64decode(mean), "<f2").astype(np.float32)
+        for model, mean in stored.items()
+    }
+
+
+def nearness(model: str, question: Vector) -> float:
+    """The cosine of a question with general text; 0 for a model that was not measured."""
+    mean = _means().get(model)
+    return 0.0 if mean is None else float(mean @ question)

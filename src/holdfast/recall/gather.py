@@ -15,10 +15,9 @@ from holdfast.domain.query import Filter
 from holdfast.errors import EmbedderError
 from holdfast.recall import lexical, weights
 from holdfast.recall.analyse import Analysis
-from holdfast.recall.confidence import Background
+from holdfast.recall.confidence import Background, nearness
 from holdfast.recall.evidence import Evidence, Found, corrected, owners_by_id
 from holdfast.recall.expand import Understood
-from holdfast.recall.general import nearness
 from holdfast.recall.vector import VectorCache
 from holdfast.recall.voice import Voice, find_speakers, first_person
 from holdfast.store.rows import damaged_row

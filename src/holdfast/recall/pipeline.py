@@ -17,10 +17,14 @@ from holdfast.domain.memory import TURN, Memory
 from holdfast.domain.query import EVERYTHING, Filter, Hit, LeftOut, Passage, Recalled
 from holdfast.recall import lexical, rank, weights
 from holdfast.recall.analyse import Analysis, read_conditions
-from holdfast.recall.asked_before import replace_by_replies
 from holdfast.recall.confidence import Estimate, estimate, rate
-from holdfast.recall.coverage import Coverage
-from holdfast.recall.evidence import Admits, Evidence, bring_successors, owners_by_id
+from holdfast.recall.evidence import (
+    Admits,
+    Evidence,
+    bring_successors,
+    owners_by_id,
+    replace_by_replies,
+)
 from holdfast.recall.expand import Understood, names_in, understand, unknown_names
 from holdfast.recall.gather import (
     Asked,
@@ -31,10 +35,10 @@ from holdfast.recall.gather import (
     hear_speakers,
     term_query,
 )
+from holdfast.recall.lexical import Coverage
 from holdfast.recall.rank import cut, merge_turns
-from holdfast.recall.vector import VectorCache
+from holdfast.recall.vector import VectorCache, best_window
 from holdfast.recall.voice import SPEAKERS_MAX, find_voice
-from holdfast.recall.windows import best_window
 
 if TYPE_CHECKING:
     from holdfast.domain.records import Turn

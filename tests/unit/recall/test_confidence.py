@@ -12,7 +12,7 @@ import pytest
 from holdfast.api.hub import HubMemory
 from holdfast.embed.providers import find_embedder
 from holdfast.evaluation.stores import Collection, read_stores
-from holdfast.recall import general, weights
+from holdfast.recall import confidence, weights
 from holdfast.recall.vector import VectorCache
 from holdfast.testing import HashEmbedder, open_for_tests
 
@@ -196,7 +196,7 @@ def test_a_hub_of_one_memory_is_asked_in_other_words(tmp_path: pathlib.Path) -> 
 
 def test_the_mean_of_general_text_is_that_of_the_sentences() -> None:
     """Made anew by `python -m bench.confidence --general`, and the weights after it."""
-    stored = json.loads(pathlib.Path(general.MEANS).read_text(encoding="utf-8"))
+    stored = json.loads(pathlib.Path(confidence.MEANS).read_text(encoding="utf-8"))
     text = (SETS / "general.txt").read_bytes()
     assert stored["sha256"] == hashlib.sha256(text).hexdigest()
     assert set(stored["means"]) == set(weights.CONFIDENCE)
