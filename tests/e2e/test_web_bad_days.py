@@ -161,6 +161,38 @@ def test_signing_out_leaves_nothing_behind_the_back_button(browser: Any, tmp_pat
             assert page.locator(".hit").count() == 0
 
 
+def test_a_click_before_the_scripts_have_run_is_not_lost(browser: Any, tmp_path: Any) -> None:
+    with site(tmp_path, memories=4, key_needed=True) as place:
+        handed = keys.create_key(place.memory.core, "laptop", actor="olga")
+        with visiting(browser, place) as page:
+            held: list[Any] = []
+            # The first request of each script waits.
+            page.route("**/app.js", lambda route: held.append(route), times=1)
+            page.goto("/", wait_until="commit")
+            page.get_by_label("Key").fill(handed.secret)
+            page.keyboard.press("Enter")
+            assert handed.secret not in page.url
+            held.pop().continue_()
+            expect(page.locator("#hits .hit").first).to_be_visible()
+
+            page.route("**/htmx.min.js", lambda route: held.append(route), times=1)
+            page.goto("/", wait_until="commit")
+            page.get_by_role("button", name="Sign out").click()
+            held.pop().continue_()
+            page.wait_for_url("**/sign-in")
+
+
+def test_a_key_is_not_sent_by_a_browser_without_scripts(browser: Any, tmp_path: Any) -> None:
+    with site(tmp_path, key_needed=True) as place:
+        with visiting(browser, place, java_script_enabled=False) as page:
+            page.goto("/")
+            page.get_by_label("Key").fill("hf_not-a-key")
+            with page.expect_navigation() as navigation:
+                page.get_by_role("button", name="Sign in").click()
+            assert "not-a-key" not in page.url
+            assert "not-a-key" not in (navigation.value.request.post_data or "")
+
+
 def test_a_page_of_another_origin_gets_nothing_and_changes_nothing(
     browser: Any, place: Site
 ) -> None:
