@@ -183,14 +183,16 @@ def test_a_click_before_the_scripts_have_run_is_not_lost(browser: Any, tmp_path:
 
 
 def test_a_key_is_not_sent_by_a_browser_without_scripts(browser: Any, tmp_path: Any) -> None:
-    with site(tmp_path, key_needed=True) as place:
-        with visiting(browser, place, java_script_enabled=False) as page:
-            page.goto("/")
-            page.get_by_label("Key").fill("hf_not-a-key")
-            with page.expect_navigation() as navigation:
-                page.get_by_role("button", name="Sign in").click()
-            assert "not-a-key" not in page.url
-            assert "not-a-key" not in (navigation.value.request.post_data or "")
+    with (
+        site(tmp_path, key_needed=True) as place,
+        visiting(browser, place, java_script_enabled=False) as page,
+    ):
+        page.goto("/")
+        page.get_by_label("Key").fill("hf_not-a-key")
+        with page.expect_navigation() as navigation:
+            page.get_by_role("button", name="Sign in").click()
+        assert "not-a-key" not in page.url
+        assert "not-a-key" not in (navigation.value.request.post_data or "")
 
 
 def test_a_page_of_another_origin_gets_nothing_and_changes_nothing(
