@@ -13,8 +13,8 @@ from holdfast.api.hub import HubMemory
 from holdfast.api.operation import FILES_ARE_LOCAL, PARAMETERS, operations_of, reads, writes
 from holdfast.api.people import People
 from holdfast.api.wire import arguments_of as resolved_arguments
-from holdfast.edges.cli.bind import Flags, arguments_of, bound, flag, joined, kind_of
-from holdfast.edges.cli.command import Parser
+from holdfast.edges.cli.bind import Flags, arguments_of, flag, joined, kind_of
+from holdfast.edges.cli.command import Commands, Parser
 from holdfast.errors import InvalidInput
 
 _NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -107,8 +107,10 @@ def test_the_first_moment_says_how_moments_are_written() -> None:
 def test_a_command_works_through_a_server_where_its_operation_does() -> None:
     def show(call: Any, args: Any, result: Any) -> None: ...
 
-    assert bound("find", "", "", Flags(_Hub.find), show).server == "works"
-    assert bound("tidy", "", "", Flags(_Hub.tidy), show).server == "refused"
+    commands = Commands()
+    commands.shows("find", "", Flags(_Hub.find))(show)
+    commands.shows("tidy", "", Flags(_Hub.tidy))(show)
+    assert [command.server for command in commands] == ["works", "refused"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import from_text
-from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.command import Commands, Late, Namespace, Option, option, switch
 from holdfast.edges.cli.output import counted
 from holdfast.errors import InvalidInput, NotFound
 
@@ -19,16 +19,34 @@ if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
     from holdfast.edges.cli.call import Call
 
+COMMANDS = Commands()
 
-def _hook_options(parser: Parser) -> None:
+
+def _hook_options() -> tuple[Option, ...]:
     from holdfast.edges.hooks.event import CLIENTS, KINDS
 
-    parser.offer("event", KINDS, metavar="EVENT", help=f"{', '.join(KINDS)}, or the client's name")
-    parser.offer("--client", CLIENTS, metavar="NAME", help="whose event (recognised by its fields)")
+    about = f"{', '.join(KINDS)}, or the client's name"
+    return (
+        option("event", "EVENT", about, offers=KINDS),
+        option("--client", "NAME", "whose event (recognised by its fields)", offers=CLIENTS),
+    )
 
 
+@COMMANDS.add(
+    "hook",
+    "holdfast hook prompt --client claude-code < event.json",
+    Late(_hook_options),
+    server="ignored",
+)
 def _hook(call: Call, args: Namespace) -> int:
-    """Fails open: whatever goes wrong, the client's session goes on."""
+    """Answer an event of an agent; its hooks call this.
+
+    Events: start, prompt, stop, compact and end, or as the client calls them. A new session
+    gets what is always kept in mind and where the last one ended; a prompt gets what is
+    relevant and was not given yet; a turn that ends is logged, once. It never fails: what
+    goes wrong is a line that `holdfast doctor` shows. `holdfast setup` writes hooks that
+    start a smaller program than this command, with the same answers."""
+    # Fails open: whatever goes wrong, the client's session goes on.
     from holdfast.edges.hooks import front, state_files
 
     words = [args.event, "--home", call.home]
@@ -46,13 +64,19 @@ def _hook(call: Call, args: Namespace) -> int:
 # session
 
 
-def _session_options(parser: Parser) -> None:
-    help_ = "its id, or the beginning of it; without it the last one in this folder"
-    parser.add_argument("session", nargs="?", metavar="ID", help=help_)
-    parser.add_argument("--list", action="store_true", help="the sessions that are known")
-
-
+@COMMANDS.add(
+    "session",
+    "holdfast session",
+    option(
+        "session",
+        "ID",
+        "its id, or the beginning of it; without it the last one in this folder",
+        nargs="?",
+    ),
+    switch("--list", "the sessions that are known"),
+)
 def _session(call: Call, args: Namespace) -> None:
+    """Show what hooks put into a session of an agent, and what was captured from it."""
     from holdfast.edges.hooks.state_files import all_states
 
     states = all_states(call.home)
@@ -173,13 +197,16 @@ def _captured(call: Call, body: dict[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def add_dialect(parser: Parser) -> None:
+def _dialect_options() -> tuple[Option, ...]:
     """The options that choose the tools."""
     from holdfast.agents.dialects import NAMES
 
-    parser.offer("--dialect", NAMES, default="holdfast", help="whose tools (holdfast)")
-    parser.add_argument("--all-tools", action="store_true", help="the less usual ones too")
-    parser.add_argument("--read-only", action="store_true", help="only tools that change nothing")
+    about = "whose tools (holdfast)"
+    return (
+        option("--dialect", "DIALECT", about, offers=NAMES, default="holdfast"),
+        switch("--all-tools", "the less usual ones too"),
+        switch("--read-only", "only tools that change nothing"),
+    )
 
 
 def toolset(call: Call, args: Namespace, *, agent: str | None = None) -> Toolset:
@@ -195,14 +222,23 @@ def toolset(call: Call, args: Namespace, *, agent: str | None = None) -> Toolset
     return Toolset(dialect, context, all_tools=args.all_tools, read_only=args.read_only)
 
 
-def _tools_options(parser: Parser) -> None:
+def _format_options() -> tuple[Option, ...]:
     from holdfast.agents.toolset import FORMATS
 
-    add_dialect(parser)
-    parser.offer("--format", FORMATS, help="the schemas as JSON, in this form")
+    return (option("--format", "FORMAT", "the schemas as JSON, in this form", offers=FORMATS),)
 
 
+_DIALECT = Late(_dialect_options)
+
+
+@COMMANDS.add(
+    "tools", "holdfast tools --dialect maven --format openai", _DIALECT, Late(_format_options)
+)
 def _tools(call: Call, args: Namespace) -> None:
+    """The tools that an agent gets, and their schemas.
+
+    Without --format it lists them for people. The dialect `holdfast` is small on purpose;
+    the others are those of agents written for other systems."""
     from holdfast.agents.dialects import NAMES, find_dialect
     from holdfast.agents.toolset import render
 
@@ -224,17 +260,19 @@ def _tools(call: Call, args: Namespace) -> None:
     call.out.note(f"Dialects: {', '.join(NAMES)}.")
 
 
-def _call_options(parser: Parser) -> None:
-    parser.add_argument("tool", metavar="TOOL", help="the tool's name")
-    parser.add_argument(
-        "arguments", nargs="?", metavar="JSON", help="its arguments, as with --args"
-    )
-    add_dialect(parser)
-    parser.add_argument("--args", metavar="JSON", help="its arguments, an object; - reads them")
-    parser.add_argument("--agent", metavar="NAME", help="the agent to note as the source")
-
-
+@COMMANDS.add(
+    "call",
+    """holdfast call recall --args '{"query": "tabs or spaces"}'""",
+    option("tool", "TOOL", "the tool's name"),
+    option("arguments", "JSON", "its arguments, as with --args", nargs="?"),
+    _DIALECT,
+    option("--args", "JSON", "its arguments, an object; - reads them"),
+    option("--agent", "NAME", "the agent to note as the source"),
+)
 def _call(call: Call, args: Namespace) -> int:
+    """Call one tool as an agent would.
+
+    Prints what the agent would read. It ends with 1 where the tool answers with an error."""
     if args.args is not None and args.arguments is not None:
         raise InvalidInput("The arguments are given twice.", hint="Leave one of them out.")
     text = args.args or args.arguments or "{}"
@@ -260,11 +298,13 @@ def _arguments(text: str) -> Any:
         ) from None
 
 
-def _options(parser: Parser) -> None:
-    """None of its own."""
-
-
+@COMMANDS.add("status", "holdfast status")
 def _status(call: Call, args: Namespace) -> None:
+    """Show whether memory works here: hub, agents, last session.
+
+    Which hub this folder uses and what is in it, which agents are set up, and what the last
+    session of one was given. `holdfast doctor` looks for damage, `holdfast stats` counts
+    everything. In a pipe, a line each: what, its state."""
     from holdfast.edges.cli.dispatch import model_of, store_of
     from holdfast.edges.cli.help import is_new
 
@@ -386,54 +426,3 @@ def _of_agents(agents: list[dict[str, Any]]) -> list[tuple[str, str]]:
         lines.append(f"{', '.join(left)}: not set up (`holdfast setup`)")
     lines = lines or ["none was found; any MCP client works (`holdfast mcp`)"]
     return [("agents" if number == 0 else "", said) for number, said in enumerate(lines)]
-
-
-COMMANDS = (
-    Command(
-        "hook",
-        "Answer an event of an agent; its hooks call this.",
-        "holdfast hook prompt --client claude-code < event.json",
-        _hook_options,
-        _hook,
-        "Events: start, prompt, stop, compact and end, or as the client calls them. A new session\n"
-        "gets what is always kept in mind and where the last one ended; a prompt gets what is\n"
-        "relevant and was not given yet; a turn that ends is logged, once. It never fails: what\n"
-        "goes wrong is a line that `holdfast doctor` shows. `holdfast setup` writes hooks that\n"
-        "start a smaller program than this command, with the same answers.",
-        server="ignored",
-    ),
-    Command(
-        "session",
-        "Show what hooks put into a session of an agent, and what was captured from it.",
-        "holdfast session",
-        _session_options,
-        _session,
-    ),
-    Command(
-        "tools",
-        "The tools that an agent gets, and their schemas.",
-        "holdfast tools --dialect maven --format openai",
-        _tools_options,
-        _tools,
-        "Without --format it lists them for people. The dialect `holdfast` is small on purpose;\n"
-        "the others are those of agents written for other systems.",
-    ),
-    Command(
-        "call",
-        "Call one tool as an agent would.",
-        """holdfast call recall --args '{"query": "tabs or spaces"}'""",
-        _call_options,
-        _call,
-        "Prints what the agent would read. It ends with 1 where the tool answers with an error.",
-    ),
-    Command(
-        "status",
-        "Show whether memory works here: hub, agents, last session.",
-        "holdfast status",
-        _options,
-        _status,
-        "Which hub this folder uses and what is in it, which agents are set up, and what the last\n"
-        "session of one was given. `holdfast doctor` looks for damage, `holdfast stats` counts\n"
-        "everything. In a pipe, a line each: what, its state.",
-    ),
-)

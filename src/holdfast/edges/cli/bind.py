@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from holdfast.api.operation import PARAMETERS, Operation, Parameter, operation_of
-from holdfast.edges.cli.command import WHEN, Command, Namespace, Parser, span, whole
+from holdfast.edges.cli.command import WHEN, Namespace, Parser, span, whole
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -163,28 +163,6 @@ class Flags:
 
 _AS_DECLARED = Flag()
 _UNKNOWN = Parameter()
-
-
-def bound(
-    name: str,
-    about: str,
-    example: str,
-    flags: Flags,
-    show: Callable[[Call, Namespace, Any], int | None],
-    more: str = "",
-    *,
-    makes_hub: bool = False,
-) -> Command:
-    """A command that runs one operation and shows its result. Whether it works through a server is
-    what the operation declares."""
-
-    def run(call: Call, args: Namespace) -> int | None:
-        return show(call, args, flags.run(call, args))
-
-    server: Literal["works", "refused"] = "refused" if flags.operation.local else "works"
-    return Command(
-        name, about, example, flags.add_to, run, more, server=server, makes_hub=makes_hub
-    )
 
 
 # From a signature to arguments

@@ -1,4 +1,4 @@
-"""The definition of a command: its name, help, example, options and function; the parser; options
+"""The definition of a command: its name, example, options, function and help; the parser; options
 that several commands share, lengths of time as people type them (30m, 12h, 7d, 1w2d), and optional
 dependencies.
 
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
 from holdfast.errors import InvalidInput, install_hint
 
@@ -25,19 +25,104 @@ if TYPE_CHECKING:
 Namespace = SimpleNamespace
 
 
+Server = Literal["works", "refused", "ignored"]
+
+
+class Adds(Protocol):
+    """Options of a command: one, or those of an operation (`bind.Flags`)."""
+
+    def add_to(self, parser: Parser) -> None: ...
+
+
 class Command(NamedTuple):
     """One command. `name` may have two words, as in `hub create`."""
 
     name: str
-    help: str
     example: str
-    configure: Callable[[Parser], None]
+    options: tuple[Adds, ...]
     run: Callable[[Call, Namespace], int | None]
-    more: str = ""
+    # A sentence of help and, behind an empty line, more.
+    text: str
     # With --server: it works there, is refused, or does not depend on where the memories are.
-    server: Literal["works", "refused", "ignored"] = "refused"
+    server: Server = "refused"
     # Whether it makes the hub of the repository it is called in, where that is missing.
     makes_hub: bool = False
+
+    @property
+    def help(self) -> str:
+        return " ".join(self.text.partition("\n\n")[0].split())
+
+    @property
+    def more(self) -> str:
+        lines = self.text.partition("\n\n")[2].strip().split("\n")
+        return "\n".join(line.strip() for line in lines)
+
+
+class Commands(list[Command]):
+    """The commands of a module, in their order. The docstring of a function is its help."""
+
+    def add(
+        self,
+        name: str,
+        example: str,
+        *options: Adds,
+        server: Server | None = None,
+        makes_hub: bool = False,
+        text: str = "",
+    ) -> Callable[[Run], Run]:
+        """Makes a function a command. Where it has options of an operation, the declaration of
+        that one says whether it works through a server. `text` is its help where several commands
+        share a function."""
+
+        def add(run: Run) -> Run:
+            said = text or run.__doc__ or ""
+            found = server or next(filter(None, map(_server_of, options)), None)
+            row = Command(name, example, options, run, said, found or "refused", makes_hub)
+            self.append(row)
+            return run
+
+        return add
+
+    def shows(
+        self,
+        name: str,
+        example: str,
+        flags: Runs,
+        *,
+        asks: str = "",
+        makes_hub: bool = False,
+        text: str = "",
+    ) -> Callable[[Show], Show]:
+        """Makes a function that shows the result of an operation a command that runs it, after a
+        person said yes where it `asks`."""
+
+        def add(show: Show) -> Show:
+            def run(call: Call, args: Namespace) -> int | None:
+                if asks:
+                    call.confirm(asks.format(**vars(args)))
+                return show(call, args, flags.run(call, args))
+
+            said = text or show.__doc__ or ""
+            options: list[Adds] = [flags, YES] if asks else [flags]
+            self.add(name, example, *options, makes_hub=makes_hub, text=said)(run)
+            return show
+
+        return add
+
+
+class Runs(Adds, Protocol):
+    """The options of an operation, which also run it."""
+
+    def run(self, call: Call, args: Namespace) -> Any: ...
+
+
+Run = TypeVar("Run", bound="Callable[[Call, Namespace], int | None]")
+Show = TypeVar("Show", bound="Callable[[Call, Namespace, Any], int | None]")
+
+
+def _server_of(options: Adds) -> Server | None:
+    operation = getattr(options, "operation", None)
+    return None if operation is None else "refused" if operation.local else "works"
 
 
 class Option:
@@ -55,6 +140,9 @@ class Option:
         self.offers: tuple[str, ...] = tuple(settings.pop("offers", ()))
         self.everywhere: bool = settings.pop("everywhere", False)
         assert not settings, f"unknown: {settings}"
+
+    def add_to(self, parser: Parser) -> None:
+        parser.add(self)
 
     @property
     def positional(self) -> bool:
@@ -85,16 +173,13 @@ class Parser:
         self.words: list[Option] = []
 
     def add_argument(self, *names: str, **settings: Any) -> None:
-        option = Option(names, settings)
+        self.add(Option(names, settings))
+
+    def add(self, option: Option) -> None:
         if option.positional:
             self.words.append(option)
         else:
-            self.options.update(dict.fromkeys(names, option))
-
-    def offer(self, name: str, values: Sequence[str], **settings: Any) -> None:
-        """An option for one of these values. They are for completion and help, not for checking:
-        the engine checks, so that every edge refuses with the same words."""
-        self.add_argument(name, offers=values, **settings)
+            self.options.update(dict.fromkeys(option.names, option))
 
     def parse(self, words: Sequence[str]) -> Namespace:
         """The values of these words; InvalidInput where they are not understood."""
@@ -217,7 +302,8 @@ VALUED = ("--home", "--hub", "--server")
 def parser_of(command: Command) -> Parser:
     """The parser of one command."""
     parser = Parser(f"holdfast {command.name}")
-    command.configure(parser)
+    for options in command.options:
+        options.add_to(parser)
     add_globals(parser)
     return parser
 
@@ -284,9 +370,25 @@ def imports_of(what: str) -> Iterator[None]:
 WHEN = "a date, a time, `7d` for that long ago, or words such as `yesterday`"
 
 
-def add_limit(parser: Parser, help_: str) -> None:
-    parser.add_argument("-n", "--limit", type=whole, metavar="N", help=help_)
+def option(name: str, metavar: str, about: str, **settings: Any) -> Option:
+    """An option with a value; without a dash, a word. `offers` are values for completion and help,
+    not for checking: the engine checks, so that every edge refuses with the same words."""
+    return Option((name,), {"metavar": metavar, "help": about, **settings})
 
 
-def add_yes(parser: Parser) -> None:
-    parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
+def switch(name: str, about: str) -> Option:
+    """An option without a value."""
+    return Option((name,), {"action": "store_true", "help": about})
+
+
+class Late(NamedTuple):
+    """Options whose values are imported when the parser is made."""
+
+    make: Callable[[], Sequence[Option]]
+
+    def add_to(self, parser: Parser) -> None:
+        for one in self.make():
+            parser.add(one)
+
+
+YES = Option(("-y", "--yes"), {"action": "store_true", "help": "do not ask"})

@@ -5,29 +5,25 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.command import Commands, Late, Namespace, Option, option
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
 
+COMMANDS = Commands()
+
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 
 
-def _no_options(parser: Parser) -> None:
-    """None of its own."""
-
-
-def _setting_option(parser: Parser) -> None:
+def _setting_options() -> tuple[Option, ...]:
     from holdfast.settings import SETTINGS
 
     names = [setting.name for setting in SETTINGS]
-    parser.offer("name", names, metavar="NAME", help="for example recall.limit")
+    return (option("name", "NAME", "for example recall.limit", offers=names),)
 
 
-def _set_options(parser: Parser) -> None:
-    _setting_option(parser)
-    parser.add_argument("value", metavar="VALUE", help="its new value")
+_SETTING = Late(_setting_options)
 
 
 def _safe(value: Any) -> Any:
@@ -43,7 +39,9 @@ def _shown(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(_safe(value))
 
 
+@COMMANDS.add("config get", "holdfast config get recall.limit", _SETTING, server="ignored")
 def _get(call: Call, args: Namespace) -> None:
+    """Print a setting's value."""
     from holdfast.settings import find
 
     setting = find(args.name)
@@ -56,7 +54,15 @@ def _get(call: Call, args: Namespace) -> None:
         call.out.line(_shown(value))
 
 
+@COMMANDS.add(
+    "config set",
+    "holdfast config set recall.limit 10",
+    _SETTING,
+    option("value", "VALUE", "its new value"),
+    server="ignored",
+)
 def _set(call: Call, args: Namespace) -> None:
+    """Set a setting in the file; comments in it are kept."""
     from holdfast.settings import find, save
     from holdfast.wiring import check_store_url, from_anywhere, make_home, refuse_password
 
@@ -99,7 +105,9 @@ def _hub_names(call: Call) -> set[str]:
     return {hub.name for hub in call.memory.hubs()}
 
 
+@COMMANDS.add("config unset", "holdfast config unset recall.limit", _SETTING, server="ignored")
 def _unset(call: Call, args: Namespace) -> None:
+    """Take a setting out of the file."""
     from holdfast.settings import SETTINGS, save
     from holdfast.wiring import make_home
 
@@ -130,7 +138,12 @@ def _saved(call: Call, name: str) -> None:
         call.out.note(f"{origin} is set and wins over the file in this shell.")
 
 
+@COMMANDS.add("config list", "holdfast config list", server="ignored")
 def _list(call: Call, args: Namespace) -> None:
+    """List every setting, its value and where it came from.
+
+    The file counts first, then the environment (HOLDFAST_RECALL_LIMIT), then flags.
+    In a pipe, a line per setting: name, value, origin, help."""
     from holdfast.settings import SETTINGS
 
     settings = call.settings
@@ -155,7 +168,9 @@ def _origin(call: Call, origin: str) -> str:
     return os.path.basename(origin) if call.out.terminal else origin
 
 
+@COMMANDS.add("config path", "holdfast config path", server="ignored")
 def _path(call: Call, args: Namespace) -> None:
+    """Print where the settings file is."""
     path = call.settings.path
     if call.out.json:
         call.out.value({"path": path, "exists": os.path.exists(path)})
@@ -163,11 +178,14 @@ def _path(call: Call, args: Namespace) -> None:
         call.out.line(path)
 
 
-def _completion_options(parser: Parser) -> None:
-    parser.offer("shell", SHELLS, metavar="SHELL", help=", ".join(SHELLS))
-
-
+@COMMANDS.add(
+    "completion",
+    'eval "$(holdfast completion bash)"',
+    option("shell", "SHELL", ", ".join(SHELLS), offers=SHELLS),
+    server="ignored",
+)
 def _completion(call: Call, args: Namespace) -> None:
+    """Print a completion script for your shell."""
     if args.shell not in SHELLS:
         raise InvalidInput(
             f"There is no completion for {args.shell!r}.", hint=f"There is for {', '.join(SHELLS)}."
@@ -187,57 +205,3 @@ def _completion(call: Call, args: Namespace) -> None:
         call.out.value({"shell": args.shell, "script": text})
     else:
         call.out.stdout.write(text.rstrip("\n") + "\n")
-
-
-COMMANDS = (
-    Command(
-        "config get",
-        "Print a setting's value.",
-        "holdfast config get recall.limit",
-        _setting_option,
-        _get,
-        server="ignored",
-    ),
-    Command(
-        "config set",
-        "Set a setting in the file; comments in it are kept.",
-        "holdfast config set recall.limit 10",
-        _set_options,
-        _set,
-        server="ignored",
-    ),
-    Command(
-        "config unset",
-        "Take a setting out of the file.",
-        "holdfast config unset recall.limit",
-        _setting_option,
-        _unset,
-        server="ignored",
-    ),
-    Command(
-        "config list",
-        "List every setting, its value and where it came from.",
-        "holdfast config list",
-        _no_options,
-        _list,
-        "The file counts first, then the environment (HOLDFAST_RECALL_LIMIT), then flags.\n"
-        "In a pipe, a line per setting: name, value, origin, help.",
-        server="ignored",
-    ),
-    Command(
-        "config path",
-        "Print where the settings file is.",
-        "holdfast config path",
-        _no_options,
-        _path,
-        server="ignored",
-    ),
-    Command(
-        "completion",
-        "Print a completion script for your shell.",
-        'eval "$(holdfast completion bash)"',
-        _completion_options,
-        _completion,
-        server="ignored",
-    ),
-)

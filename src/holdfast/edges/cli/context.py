@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.api.hub import HubMemory
 from holdfast.edges.cli.bind import Flags, flag
-from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.command import Commands, Namespace, option, switch
 from holdfast.edges.cli.output import short
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
     from holdfast.engine.context.build import Context
+
+COMMANDS = Commands()
 
 
 # A copy of the names in engine.styles.STYLES: help need not load the engine.
@@ -31,18 +33,21 @@ _CONTEXT = Flags(
 )
 
 
-def _options(parser: Parser) -> None:
-    parser.add_argument(
-        "words", nargs="*", metavar="WORD", help="what the agent is about to answer"
-    )
-    _CONTEXT.add_to(parser)
-    parser.add_argument("--tokens", action="store_true", help="the budget is in tokens")
-    parser.add_argument(
-        "--explain", action="store_true", help="say what is left out of the block, and why"
-    )
-
-
+@COMMANDS.add(
+    "context",
+    'holdfast context --query "set up the editor" --budget 4000',
+    option("words", "WORD", "what the agent is about to answer", nargs="*"),
+    _CONTEXT,
+    switch("--tokens", "the budget is in tokens"),
+    switch("--explain", "say what is left out of the block, and why"),
+)
 def _context(call: Call, args: Namespace) -> None:
+    """Print the block that goes into an agent's prompt.
+
+    With a question: standing facts, then the memories and turns that answer it. Without:
+    long-term memory, the journal of today and yesterday, and where the last session ended.
+    Never more than the budget (setting context.chars_max).
+    Without a tokenizer, tokens are counted by a bound that holds for any model."""
     given: dict[str, Any] = {"unit": "tokens" if args.tokens else "chars"}
     if args.words and not args.query:
         given["query"] = " ".join(args.words)
@@ -89,19 +94,3 @@ def _plain(hub: str, built: Context, *, explain: bool) -> dict[str, Any]:
             for absent in built.left_out
         ]
     return plain
-
-
-COMMANDS = (
-    Command(
-        "context",
-        "Print the block that goes into an agent's prompt.",
-        'holdfast context --query "set up the editor" --budget 4000',
-        _options,
-        _context,
-        "With a question: standing facts, then the memories and turns that answer it. Without:\n"
-        "long-term memory, the journal of today and yesterday, and where the last session ended.\n"
-        "Never more than the budget (setting context.chars_max).\n"
-        "Without a tokenizer, tokens are counted by a bound that holds for any model.",
-        server="works",
-    ),
-)

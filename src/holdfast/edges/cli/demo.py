@@ -12,12 +12,14 @@ import tempfile
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import to_text
-from holdfast.edges.cli.command import Command, Namespace, Parser, whole
+from holdfast.edges.cli.command import Commands, Namespace, option, switch, whole
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
     from holdfast.api.memory import Holdfast
     from holdfast.edges.cli.call import Call
+
+COMMANDS = Commands()
 
 
 # What is said before a step, and the command that is the step. {moment} is when the tour had just
@@ -64,12 +66,15 @@ _FIRST_CHANGE = 5
 _FIRST_RECALL = 4
 
 
-def _options(parser: Parser) -> None:
-    parser.add_argument("--fast", action="store_true", help="do not wait for a key between scenes")
-    parser.add_argument("--keep", metavar="FOLDER", help="keep the tour's home in this new folder")
-
-
+@COMMANDS.add(
+    "demo",
+    "holdfast demo",
+    switch("--fast", "do not wait for a key between scenes"),
+    option("--keep", "FOLDER", "keep the tour's home in this new folder"),
+    server="ignored",
+)
 def _demo(call: Call, args: Namespace) -> int:
+    """Take a guided tour; nothing of yours is touched."""
     if args.keep:
         from holdfast.errors import AlreadyExists
 
@@ -189,20 +194,22 @@ def _step(call: Call, memory: Holdfast, words: list[str], *, quiet: bool) -> Any
         return json.loads(inner.out.stdout.getvalue())
 
 
-def _configure_recall(parser: Parser) -> None:
-    parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="test stores, one a line as JSON (the sample)"
-    )
-    parser.add_argument(
-        "--baselines", action="store_true", help="measure simple systems next to it"
-    )
-    parser.add_argument(
-        "--limit-stores", type=whole, metavar="N", help="only the first N stores of each file"
-    )
-    parser.add_argument("--cache", metavar="FOLDER", help="keep vectors there between runs")
-
-
+@COMMANDS.add(
+    "bench recall",
+    "holdfast bench recall --baselines",
+    option("files", "FILE", "test stores, one a line as JSON (the sample)", nargs="*"),
+    switch("--baselines", "measure simple systems next to it"),
+    option("--limit-stores", "N", "only the first N stores of each file", type=whole),
+    option("--cache", "FOLDER", "keep vectors there between runs"),
+    server="ignored",
+)
 def _bench_recall(call: Call, args: Namespace) -> None:
+    """Measure how well recall finds known answers.
+
+    Puts each store's documents into a hub of its own in a folder that is removed
+    afterwards, asks its questions, and prints the share of the right documents among
+    the first 1, 5, 10 and 20, in per cent. Your own memories are not touched. Without
+    a FILE the small sample that comes with Holdfast is asked."""
     from holdfast.embed.providers import find_embedder
     from holdfast.evaluation.report import as_text, bench_recall
 
@@ -228,29 +235,3 @@ def _bench_recall(call: Call, args: Namespace) -> None:
         call.out.value(measured)
     else:
         call.out.line(as_text(measured))
-
-
-COMMANDS = (
-    Command(
-        "demo",
-        "Take a guided tour; nothing of yours is touched.",
-        "holdfast demo",
-        _options,
-        _demo,
-        server="ignored",
-    ),
-    Command(
-        "bench recall",
-        "Measure how well recall finds known answers.",
-        "holdfast bench recall --baselines",
-        _configure_recall,
-        _bench_recall,
-        more=(
-            "Puts each store's documents into a hub of its own in a folder that is removed\n"
-            "afterwards, asks its questions, and prints the share of the right documents among\n"
-            "the first 1, 5, 10 and 20, in per cent. Your own memories are not touched. Without\n"
-            "a FILE the small sample that comes with Holdfast is asked."
-        ),
-        server="ignored",
-    ),
-)

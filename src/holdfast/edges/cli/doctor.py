@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.clock import from_text
-from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.command import Commands, Namespace, switch
 from holdfast.edges.cli.output import counted
 from holdfast.errors import EmbedderError, InvalidSetting, StoreDamaged
 from holdfast.store.values import Problem
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from holdfast.edges.cli.call import Call
     from holdfast.engine.upkeep.doctor import Diagnosis
+
+COMMANDS = Commands()
 
 
 _PARTS = (("database", ""), ("log", "-wal"))
@@ -271,11 +273,14 @@ class _Findings(NamedTuple):
         return not (wrong or self.model["problem"])
 
 
-def _doctor_options(parser: Parser) -> None:
-    parser.add_argument("--fix", action="store_true", help="mend what can be mended")
-
-
+@COMMANDS.add("doctor", "holdfast doctor --fix", switch("--fix", "mend what can be mended"))
 def _doctor(call: Call, args: Namespace) -> int:
+    """Check that everything is as it should be.
+
+    --fix rebuilds what can be derived, makes missing vectors, closes files to others, and
+    repairs damaged rows; a row that cannot be repaired is set aside in a file, and the
+    damaged store is kept. Ends with 6 where a problem is left.
+    In a pipe, a line per finding: what, value."""
     try:
         # Opening it is the first examination.
         call.local.core.now()
@@ -481,18 +486,3 @@ def _sentences(call: Call, problems: list[Problem]) -> list[tuple[str, str]]:
         (word, said if count == 1 else f"{said} ({count} times)")
         for (word, said), count in counts.items()
     ]
-
-
-COMMANDS = (
-    Command(
-        "doctor",
-        "Check that everything is as it should be.",
-        "holdfast doctor --fix",
-        _doctor_options,
-        _doctor,
-        "--fix rebuilds what can be derived, makes missing vectors, closes files to others, and\n"
-        "repairs damaged rows; a row that cannot be repaired is set aside in a file, and the\n"
-        "damaged store is kept. Ends with 6 where a problem is left.\n"
-        "In a pipe, a line per finding: what, value.",
-    ),
-)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.api.hub import HubMemory
-from holdfast.edges.cli import command
-from holdfast.edges.cli.bind import Flags, bound, flag
-from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.bind import Flags, flag
+from holdfast.edges.cli.command import Commands, Namespace, Option, option, switch, whole
 from holdfast.edges.cli.output import short
 from holdfast.files.merge import KEEPS
 
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
     from holdfast.files.folders.documents import Report
     from holdfast.files.memory_md.merge import SyncReport
 
+COMMANDS = Commands()
+
 
 # So many files of a folder that is not the hub's own are taken in without asking.
 _UNASKED = 10
@@ -25,15 +26,205 @@ _UNASKED = 10
 _NOTES = 20
 
 
-def _index_options(parser: Parser) -> None:
-    parser.add_argument(
-        "folder", nargs="?", metavar="FOLDER", help="which folder; without it, the hub's own files"
+# sync
+
+
+@COMMANDS.shows(
+    "sync",
+    "holdfast sync",
+    Flags(
+        HubMemory.sync,
+        confirm=flag(
+            about="take the files as they are: archive what is missing, make this folder the place"
+        ),
+    ),
+    makes_hub=True,
+)
+def _show_synced(call: Call, args: Namespace, report: SyncReport) -> None:
+    """Bring MEMORY.md and the store together, and keep them so.
+
+    The first sync makes the hub's folder; from then on every command takes in what was edited in
+    MEMORY.md, and what is remembered appears there. In a pipe, a line per memory: taken in or
+    archived, number, title."""
+    if call.out.json:
+        names = ("taken_in", "written", "archived", "clashes", "refused", "notes")
+        plain = {name: getattr(report, name) for name in names}
+        plain["conflicts"] = plain.pop("clashes")
+        call.out.value({"file": call.hub.memory_md, **plain})
+        return
+    _show(call, call.hub, report)
+
+
+def _show(call: Call, hub: HubMemory, report: SyncReport) -> None:
+    from holdfast.files.file_sync import notes_of
+
+    for memory in report.taken_in:
+        _line(call, "taken in", memory.number, memory.title)
+    for memory in report.archived:
+        _line(call, "archived", memory.number, memory.title)
+    if call.out.terminal and not (report.taken_in or report.archived):
+        call.out.line(f"{hub.memory_md} {'was written' if report.written else 'is up to date'}.")
+    for note in notes_of(report):
+        call.out.note(note)
+
+
+def _line(call: Call, what: str, number: int, title: str) -> None:
+    if call.out.terminal:
+        call.out.line(f"{what.capitalize()} #{number}  {title}")
+    else:
+        call.out.row(what, str(number), title)
+
+
+# watch
+
+
+@COMMANDS.add("watch", "holdfast watch")
+def _watch(call: Call, args: Namespace) -> None:
+    """Take in edits of MEMORY.md and journals the moment they are saved.
+
+    It runs until Ctrl-C."""
+    from holdfast.files.folders.watch import watch_hubs
+
+    call.hub.sync()
+    names = [args.hub] if args.hub else [hub.name for hub in call.memory.hubs()]
+    call.out.note(f"Watching {', '.join(names)}. Ctrl-C ends it.")
+    for changed in watch_hubs(call.local.home):
+        for name in sorted(changed):
+            if not args.hub or name == args.hub:
+                _take_in(call, name)
+        call.out.stdout.flush()
+
+
+def _take_in(call: Call, name: str) -> None:
+    """Syncs one hub; what cannot be synced is said, and the watch goes on."""
+    from holdfast.errors import HoldfastError, with_command
+
+    try:
+        hub = call.memory.hub(name)
+        report = hub.sync()
+        documents = hub.index_files()
+    except HoldfastError as error:
+        call.out.note(f"{name}: {with_command(error)}")
+        return
+    if report.taken_in or report.archived or report.refused or report.clashes or report.notes:
+        _show(call, hub, report)
+    changed = len(documents.added) + len(documents.updated) + len(documents.removed)
+    if changed:
+        call.out.line(f"{name}: {changed} of its documents taken in")
+
+
+# conflicts
+
+
+@COMMANDS.shows("conflicts", "holdfast conflicts", Flags(HubMemory.conflicts))
+def _show_conflicts(call: Call, args: Namespace, found: list[Clash]) -> None:
+    """List where MEMORY.md and the store both changed one memory.
+
+    In a pipe, a line per conflict: its id, the memory, since when, the store's text, the file's
+    text."""
+    if call.out.json:
+        call.out.value(found)
+    elif found:
+        call.out.table(
+            ("conflict", "memory", "since", "in the store", "in the file"),
+            [_row(call, clash) for clash in found],
+        )
+        call.out.note("`holdfast conflicts settle ID --keep store|file|both` ends one.")
+    else:
+        call.out.note("There is no conflict.")
+
+
+def _row(call: Call, clash: Clash) -> tuple[str, ...]:
+    # On a terminal two texts share a line; in a pipe they are whole.
+    shown = (lambda text: short(text, 40)) if call.out.terminal else str
+    since = call.out.time(clash.at)
+    return clash.id, clash.memory_id, since, shown(clash.in_store), shown(clash.in_file)
+
+
+_SETTLE = Flags(
+    HubMemory.settle,
+    conflict=flag(metavar="ID", about="the conflict (cls_…)"),
+    keep=flag("--keep", offers=KEEPS, metavar="TEXT", about="store, file or both"),
+)
+
+
+@COMMANDS.add("conflicts settle", "holdfast conflicts settle cls_1k09t --keep file", _SETTLE)
+def _settle(call: Call, args: Namespace) -> None:
+    """End a conflict: keep one text, or both.
+
+    The text that is not kept is archived or stays in the history."""
+    keep = args.keep or "both"
+    clash = _SETTLE.run(call, args, keep=keep)
+    call.out.done(
+        {"settled": clash, "keep": keep},
+        f"Settled {clash.id}; kept: {keep}.",
+        "settled",
+        clash.id,
+        keep,
     )
-    parser.add_argument("--dry-run", action="store_true", help="only say what would happen")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
+# compact
+
+
+@COMMANDS.shows(
+    "compact",
+    "holdfast compact --dry-run",
+    Flags(HubMemory.compact, dry_run=flag(about="only say what would be done")),
+)
+def _show_compacted(call: Call, args: Namespace, done: Compacted) -> None:
+    """Merge long-term memories that say the same.
+
+    Texts are the same when they have the same words in the same order; case, punctuation and
+    articles do not count. One memory stays, the others are archived with a link to it; one undo
+    brings them back. In MEMORY.md sections of one category become one. In a pipe, a line per merge:
+    the number that stays, then those it stands for."""
+    if call.out.json:
+        call.out.value(
+            {
+                "merged": done.merged,
+                "change": done.change,
+                "dry_run": args.dry_run,
+                "notes": list(done.notes),
+            }
+        )
+        return
+    for one in done.merged:
+        numbers = [memory.number for memory in one.sources]
+        if call.out.terminal:
+            verb = "Would stand" if args.dry_run else "Stands"
+            others = ", ".join(f"#{number}" for number in numbers)
+            call.out.line(f"#{one.survivor.number}  {one.survivor.title}")
+            call.out.line(f"    {verb} for {others} too.")
+        else:
+            call.out.row(str(one.survivor.number), *map(str, numbers))
+    if done.change is not None:
+        call.out.note(f"`holdfast undo {done.change}` takes it back.")
+    elif not done.merged and not done.notes:
+        call.out.note("There is nothing to merge.")
+    for note in done.notes:
+        call.out.note(note)
+
+
+# index-files
+
+
+@COMMANDS.add(
+    "index-files",
+    "holdfast index-files",
+    option("folder", "FOLDER", "which folder; without it, the hub's own files", nargs="?"),
+    switch("--dry-run", "only say what would happen"),
+    switch("--yes", "do not ask"),
+    server="works",
+    makes_hub=True,
+)
 def _index_files(call: Call, args: Namespace) -> None:
+    """Bring documents up to date with a folder of files.
+
+    Without FOLDER: hubs/HUB/files in the home folder. Files that did not change are not
+    read again; the memory of a file that is gone is archived, and comes back with it.
+    More than 10 new files of another folder are asked about first.
+    In a pipe, a line per file that was not unchanged: what became of it, path, reason."""
     if args.folder is not None and not args.dry_run and not args.yes:
         coming = call.hub.index_files(args.folder, dry_run=True).added
         if len(coming) > _UNASKED:
@@ -93,170 +284,24 @@ def _print_rows(call: Call, report: Report) -> None:
             call.out.row(name, note.path, note.reason)
 
 
-# sync
-
-
-_SYNC = Flags(
-    HubMemory.sync,
-    confirm=flag(
-        about="take the files as they are: archive what is missing, make this folder the place"
-    ),
-)
-
-
-def _show_synced(call: Call, args: Namespace, report: SyncReport) -> None:
-    if call.out.json:
-        names = ("taken_in", "written", "archived", "clashes", "refused", "notes")
-        plain = {name: getattr(report, name) for name in names}
-        plain["conflicts"] = plain.pop("clashes")
-        call.out.value({"file": call.hub.memory_md, **plain})
-        return
-    _show(call, call.hub, report)
-
-
-def _show(call: Call, hub: HubMemory, report: SyncReport) -> None:
-    from holdfast.files.file_sync import notes_of
-
-    for memory in report.taken_in:
-        _line(call, "taken in", memory.number, memory.title)
-    for memory in report.archived:
-        _line(call, "archived", memory.number, memory.title)
-    if call.out.terminal and not (report.taken_in or report.archived):
-        call.out.line(f"{hub.memory_md} {'was written' if report.written else 'is up to date'}.")
-    for note in notes_of(report):
-        call.out.note(note)
-
-
-def _line(call: Call, what: str, number: int, title: str) -> None:
-    if call.out.terminal:
-        call.out.line(f"{what.capitalize()} #{number}  {title}")
-    else:
-        call.out.row(what, str(number), title)
-
-
-# watch
-
-
-def _watch_options(parser: Parser) -> None:
-    """None of its own."""
-
-
-def _watch(call: Call, args: Namespace) -> None:
-    from holdfast.files.folders.watch import watch_hubs
-
-    call.hub.sync()
-    names = [args.hub] if args.hub else [hub.name for hub in call.memory.hubs()]
-    call.out.note(f"Watching {', '.join(names)}. Ctrl-C ends it.")
-    for changed in watch_hubs(call.local.home):
-        for name in sorted(changed):
-            if not args.hub or name == args.hub:
-                _take_in(call, name)
-        call.out.stdout.flush()
-
-
-def _take_in(call: Call, name: str) -> None:
-    """Syncs one hub; what cannot be synced is said, and the watch goes on."""
-    from holdfast.errors import HoldfastError, with_command
-
-    try:
-        hub = call.memory.hub(name)
-        report = hub.sync()
-        documents = hub.index_files()
-    except HoldfastError as error:
-        call.out.note(f"{name}: {with_command(error)}")
-        return
-    if report.taken_in or report.archived or report.refused or report.clashes or report.notes:
-        _show(call, hub, report)
-    changed = len(documents.added) + len(documents.updated) + len(documents.removed)
-    if changed:
-        call.out.line(f"{name}: {changed} of its documents taken in")
-
-
-# conflicts
-
-
-def _show_conflicts(call: Call, args: Namespace, found: list[Clash]) -> None:
-    if call.out.json:
-        call.out.value(found)
-    elif found:
-        call.out.table(
-            ("conflict", "memory", "since", "in the store", "in the file"),
-            [_row(call, clash) for clash in found],
-        )
-        call.out.note("`holdfast conflicts settle ID --keep store|file|both` ends one.")
-    else:
-        call.out.note("There is no conflict.")
-
-
-def _row(call: Call, clash: Clash) -> tuple[str, ...]:
-    # On a terminal two texts share a line; in a pipe they are whole.
-    shown = (lambda text: short(text, 40)) if call.out.terminal else str
-    since = call.out.time(clash.at)
-    return clash.id, clash.memory_id, since, shown(clash.in_store), shown(clash.in_file)
-
-
-_SETTLE = Flags(
-    HubMemory.settle,
-    conflict=flag(metavar="ID", about="the conflict (cls_…)"),
-    keep=flag("--keep", offers=KEEPS, metavar="TEXT", about="store, file or both"),
-)
-
-
-def _settle(call: Call, args: Namespace) -> None:
-    keep = args.keep or "both"
-    clash = _SETTLE.run(call, args, keep=keep)
-    call.out.done(
-        {"settled": clash, "keep": keep},
-        f"Settled {clash.id}; kept: {keep}.",
-        "settled",
-        clash.id,
-        keep,
-    )
-
-
-# compact
-
-
-def _show_compacted(call: Call, args: Namespace, done: Compacted) -> None:
-    if call.out.json:
-        call.out.value(
-            {
-                "merged": done.merged,
-                "change": done.change,
-                "dry_run": args.dry_run,
-                "notes": list(done.notes),
-            }
-        )
-        return
-    for one in done.merged:
-        numbers = [memory.number for memory in one.sources]
-        if call.out.terminal:
-            verb = "Would stand" if args.dry_run else "Stands"
-            others = ", ".join(f"#{number}" for number in numbers)
-            call.out.line(f"#{one.survivor.number}  {one.survivor.title}")
-            call.out.line(f"    {verb} for {others} too.")
-        else:
-            call.out.row(str(one.survivor.number), *map(str, numbers))
-    if done.change is not None:
-        call.out.note(f"`holdfast undo {done.change}` takes it back.")
-    elif not done.merged and not done.notes:
-        call.out.note("There is nothing to merge.")
-    for note in done.notes:
-        call.out.note(note)
-
-
 # A person waits for the first look at a folder; an agent's answer does not.
 _BUDGET_MS = 30_000
 
 
-def _options(parser: Parser) -> None:
-    parser.add_argument(
-        "query", nargs="?", metavar="QUERY", help="what to ask them; without it, list them"
-    )
-    command.add_limit(parser, "how many excerpts at most (5)")
-
-
+@COMMANDS.add(
+    "sources",
+    'holdfast sources "where do we deploy?"',
+    option("query", "QUERY", "what to ask them; without it, list them", nargs="?"),
+    Option(
+        ("-n", "--limit"), {"type": whole, "metavar": "N", "help": "how many excerpts at most (5)"}
+    ),
+)
 def _sources(call: Call, args: Namespace) -> None:
+    """List the read-only memories beside the hub's own, or ask them.
+
+    The setting sources.read names them. What they say is shown and never stored.
+    In a pipe, a line per source: name, kind, where, what is in it or what is wrong with it;
+    with QUERY a line per excerpt: source, where, text."""
     if args.query is None:
         _list(call)
     else:
@@ -293,77 +338,3 @@ def _ask(call: Call, query: str, limit: int) -> None:
         call.out.note("No source has anything on that.")
     for note in answers.notes:
         call.out.note(note)
-
-
-COMMANDS = (
-    bound(
-        "sync",
-        "Bring MEMORY.md and the store together, and keep them so.",
-        "holdfast sync",
-        _SYNC,
-        _show_synced,
-        "The first sync makes the hub's folder; from then on every command takes in what was"
-        " edited in MEMORY.md, and what is remembered appears there. In a pipe, a line per memory:"
-        " taken in or archived, number, title.",
-        makes_hub=True,
-    ),
-    Command(
-        "watch",
-        "Take in edits of MEMORY.md and journals the moment they are saved.",
-        "holdfast watch",
-        _watch_options,
-        _watch,
-        "It runs until Ctrl-C.",
-    ),
-    Command(
-        "conflicts settle",
-        "End a conflict: keep one text, or both.",
-        "holdfast conflicts settle cls_1k09t --keep file",
-        _SETTLE.add_to,
-        _settle,
-        "The text that is not kept is archived or stays in the history.",
-    ),
-    bound(
-        "conflicts",
-        "List where MEMORY.md and the store both changed one memory.",
-        "holdfast conflicts",
-        Flags(HubMemory.conflicts),
-        _show_conflicts,
-        "In a pipe, a line per conflict: its id, the memory, since when, the store's text, the"
-        " file's text.",
-    ),
-    bound(
-        "compact",
-        "Merge long-term memories that say the same.",
-        "holdfast compact --dry-run",
-        Flags(HubMemory.compact, dry_run=flag(about="only say what would be done")),
-        _show_compacted,
-        "Texts are the same when they have the same words in the same order; case, punctuation and"
-        " articles do not count. One memory stays, the others are archived with a link to it; one"
-        " undo brings them back. In MEMORY.md sections of one category become one. In a pipe, a"
-        " line per merge: the number that stays, then those it stands for.",
-    ),
-    Command(
-        "index-files",
-        "Bring documents up to date with a folder of files.",
-        "holdfast index-files",
-        _index_options,
-        _index_files,
-        "Without FOLDER: hubs/HUB/files in the home folder. Files that did not change are not\n"
-        "read again; the memory of a file that is gone is archived, and comes back with it.\n"
-        "More than 10 new files of another folder are asked about first.\n"
-        "In a pipe, a line per file that was not unchanged: what became of it, path, reason.",
-        server="works",
-        makes_hub=True,
-    ),
-    Command(
-        "sources",
-        "List the read-only memories beside the hub's own, or ask them.",
-        'holdfast sources "where do we deploy?"',
-        _options,
-        _sources,
-        "The setting sources.read names them. What they say is shown and never stored.\n"
-        "In a pipe, a line per source: name, kind, where, what is in it or what is wrong with it;\n"
-        "with QUERY a line per excerpt: source, where, text.",
-    ),
-)

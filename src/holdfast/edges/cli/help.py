@@ -153,7 +153,8 @@ def tree() -> argparse.ArgumentParser:
 def _add_commands(places: Any, rows: list[Command]) -> None:
     outer: dict[str, Any] = {}
     inner: dict[str, Any] = {}
-    for row in rows:
+    # Commands of two words first: where a command has parts, they make its parser.
+    for row in sorted(rows, key=lambda row: " " not in row.name):
         word, _, second = row.name.partition(" ")
         if second and word not in inner:
             outer[word] = places.add_parser(word, help=f"{word} …", add_help=False)

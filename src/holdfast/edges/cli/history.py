@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from holdfast.api.hub import HubMemory
-from holdfast.edges.cli.bind import Flags, bound, flag
-from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.bind import Flags, flag
+from holdfast.edges.cli.command import Commands, Namespace, option
 from holdfast.edges.cli.output import counted, plain_entry, short
 
 if TYPE_CHECKING:
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
     from holdfast.edges.cli.call import Call
     from holdfast.engine.history import FieldDiff, Undone
+
+COMMANDS = Commands()
 
 _CHANGES = 20
 
@@ -28,13 +30,18 @@ _LIST = Flags(
 )
 
 
-def _history_options(parser: Parser) -> None:
-    help_ = "one memory; without it, the change sets of the hub"
-    parser.add_argument("reference", nargs="?", metavar="REF", help=help_)
-    _LIST.add_to(parser)
-
-
+@COMMANDS.add(
+    "history",
+    "holdfast history 12",
+    option("reference", "REF", "one memory; without it, the change sets of the hub", nargs="?"),
+    _LIST,
+)
 def _history(call: Call, args: Namespace) -> None:
+    """Show everything that happened to a memory, or to the hub.
+
+    In a pipe, a line per version: version, time, by whom, action, change set,
+    changed fields, reason; or a line per change set: change set, time, by whom,
+    action, memory, reason."""
     if args.reference is not None:
         _history_of_one(call, args.reference)
         return
@@ -114,14 +121,19 @@ def _changed(entry: Entry) -> str:
 # diff
 
 
-_DIFF = Flags(
-    HubMemory.diff,
-    old=flag("--from", metavar="VERSION", about="the older one"),
-    new=flag("--to", metavar="VERSION", about="the newer one"),
+@COMMANDS.shows(
+    "diff",
+    "holdfast diff 12 --from 1 --to 3",
+    Flags(
+        HubMemory.diff,
+        old=flag("--from", metavar="VERSION", about="the older one"),
+        new=flag("--to", metavar="VERSION", about="the newer one"),
+    ),
 )
-
-
 def _show_diff(call: Call, args: Namespace, found: list[FieldDiff]) -> None:
+    """Show what differs between two versions of a memory.
+
+    Without versions, the last change."""
     from holdfast.engine.history import plain_diff
 
     if call.out.json:
@@ -156,12 +168,19 @@ def _shown(call: Call, value: Any) -> str:
 # undo
 
 
-_UNDO = Flags(
-    HubMemory.undo, change=flag("change", about="the change set (chg_…); without it, the last one")
+@COMMANDS.shows(
+    "undo",
+    "holdfast undo",
+    Flags(
+        HubMemory.undo,
+        change=flag("change", about="the change set (chg_…); without it, the last one"),
+    ),
 )
-
-
 def _show_undone(call: Call, args: Namespace, done: Undone) -> None:
+    """Take back the last change, or the one named.
+
+    Undoing an undo brings the change back.
+    In a pipe, a line per memory: undone, change set, what it was, number, how it is now."""
     if call.out.json:
         call.out.value(
             {"undone": done.undone, "change": done.change, "memories": done.memories},
@@ -178,35 +197,3 @@ def _show_undone(call: Call, args: Namespace, done: Undone) -> None:
         else:
             call.out.row("undone", done.undone.id, done.undone.action, call.named(memory), now)
     call.out.note(f"To bring it back: `holdfast undo {done.change.id}`.")
-
-
-COMMANDS = (
-    Command(
-        "history",
-        "Show everything that happened to a memory, or to the hub.",
-        "holdfast history 12",
-        _history_options,
-        _history,
-        "In a pipe, a line per version: version, time, by whom, action, change set,\n"
-        "changed fields, reason; or a line per change set: change set, time, by whom,\n"
-        "action, memory, reason.",
-        server="works",
-    ),
-    bound(
-        "diff",
-        "Show what differs between two versions of a memory.",
-        "holdfast diff 12 --from 1 --to 3",
-        _DIFF,
-        _show_diff,
-        "Without versions, the last change.",
-    ),
-    bound(
-        "undo",
-        "Take back the last change, or the one named.",
-        "holdfast undo",
-        _UNDO,
-        _show_undone,
-        "Undoing an undo brings the change back.\n"
-        "In a pipe, a line per memory: undone, change set, what it was, number, how it is now.",
-    ),
-)

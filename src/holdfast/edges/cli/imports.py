@@ -7,64 +7,73 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.command import Commands, Namespace, Option, option, switch
 from holdfast.edges.cli.output import counted
 from holdfast.errors import InvalidInput, StoreFull
 from holdfast.importers import importers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from holdfast.api.imports import ImportReport
     from holdfast.edges.cli.call import Call
     from holdfast.edges.instructions import FileReport
     from holdfast.importers.record import Importer
 
+COMMANDS = Commands()
+
 
 # The columns of the table, in its order; a column without any number is left out on a terminal.
 _OUTCOMES = (*("new", "updated", "known", "duplicate", "held", "forgotten", "edited", "refused"),)
 
 
-def _configuring(importer: Importer) -> Callable[[Parser], None]:
-    def configure(parser: Parser) -> None:
-        parser.add_argument("path", metavar="PATH", help=importer.path)
-        parser.add_argument(
-            "--dry-run", action="store_true", help="say what would come in, write nothing"
-        )
-        parser.add_argument("--undo", action="store_true", help="take back the last import of PATH")
-        force = "with --undo: also where something was changed since"
-        parser.add_argument("--force", action="store_true", help=force)
-        if importer.scopes:
-            parser.add_argument(
-                "--split", action="store_true", help=f"a hub for each {importer.scopes}"
-            )
-            parser.add_argument("--only", metavar="NAME", help=f"only this {importer.scopes}")
-        if importer.scopes in ("user", "agent", "namespace"):
-            parser.add_argument(
-                "--merge", action="store_true", help=f"every {importer.scopes} into one hub"
-            )
-        if importer.maps:
-            parser.add_argument(
-                "--map",
-                metavar="FIELDS",
-                help="which column is what, for example text=content,created=date",
-            )
-
-    return configure
+_FORCE = switch("--force", "with --undo: also where something was changed since")
 
 
-def _importing(importer: Importer) -> Callable[[Call, Namespace], None]:
+def _options_of(importer: Importer) -> list[Option]:
+    options = [
+        option("path", "PATH", importer.path),
+        switch("--dry-run", "say what would come in, write nothing"),
+        switch("--undo", "take back the last import of PATH"),
+        _FORCE,
+    ]
+    if importer.scopes:
+        options += [
+            switch("--split", f"a hub for each {importer.scopes}"),
+            option("--only", "NAME", f"only this {importer.scopes}"),
+        ]
+    if importer.scopes in ("user", "agent", "namespace"):
+        options.append(switch("--merge", f"every {importer.scopes} into one hub"))
+    if importer.maps:
+        about = "which column is what, for example text=content,created=date"
+        options.append(option("--map", "FIELDS", about))
+    return options
+
+
+def _add_importer(importer: Importer) -> None:
+    """Adds the command that imports from one program."""
+    scopes = f"Each {importer.scopes} there can have a hub of its own: --split. "
+    text = (
+        f"Take in memories from {importer.title}.\n\n"
+        f"PATH is {importer.path}.\n{scopes if importer.scopes else ''}"
+        "What is known is not taken in again, so it can be\n"
+        "broken off and run again; all of it is one change set, which `holdfast undo` takes back.\n"
+        "In a pipe, a line each: hub, whose, and how many were new, updated, known, duplicate,\n"
+        "held for review, forgotten here, edited here and refused."
+    )
+    example = f"holdfast import {importer.name} {importer.example} --dry-run"
+
+    @COMMANDS.add(f"import {importer.name}", example, *_options_of(importer), text=text)
     def run(call: Call, args: Namespace) -> None:
         if args.undo:
             _undo(call, importer, args)
             return
-        split = bool(getattr(args, "split", False))
         with call.out.progress("import") as step, _resumable():
             report = call.local.import_from(
                 importer.name,
                 args.path,
                 hub=call.hub.info.name,
-                split=split,
+                split=bool(getattr(args, "split", False)),
                 merge=bool(getattr(args, "merge", False)),
                 only=getattr(args, "only", None),
                 options=_mapping(getattr(args, "map", None)),
@@ -74,8 +83,6 @@ def _importing(importer: Importer) -> Callable[[Call, Namespace], None]:
         _show(call, report, dry_run=args.dry_run)
         if not args.dry_run:
             call.embed_left(backlog=True)
-
-    return run
 
 
 @contextmanager
@@ -169,37 +176,48 @@ def _plain(report: ImportReport, *, dry_run: bool) -> dict[str, object]:
     }
 
 
-def _command(importer: Importer) -> Command:
-    scopes = (
-        f"Each {importer.scopes} there can have a hub of its own: --split. "
-        if importer.scopes
-        else ""
+def _size(rows: Sequence[tuple[str, str, int]]) -> str:
+    """`3 conversations with 6 turns`: those that have turns."""
+    counts = [count for *_, count in rows if count]
+    return f"{counted(len(counts), 'conversation')} with {counted(sum(counts), 'turn')}"
+
+
+def _show_conversations(
+    call: Call, rows: list[tuple[str, str, int]], headings: tuple[str, str, str]
+) -> None:
+    if call.out.json:
+        names = ("where", "session", "count")
+        call.out.value([dict(zip(names, row, strict=True)) for row in rows])
+        return
+    if not rows:
+        call.out.note("There is nothing to take in.")
+        return
+    call.out.table(headings, [(*row[:2], str(row[2])) for row in rows])
+
+
+NAMES = {"claude-code": "claude-code", "codex": "codex", "gemini-cli": "gemini"}
+
+_OF_AGENTS = """\
+Each goes to the hub of the repository where it took place, or to your own. Turns are
+logged with their times, secrets replaced, and what they say is noted as hooks do it.
+What is known is not taken in again: it can be broken off and run again. An import is
+one change set, of the same id in each hub: `--undo` takes it back everywhere, and
+`holdfast undo ID` in one hub.
+In a pipe, a line each: hub (or folder), session, turns that were new."""
+
+
+def _add_agent(client: str, title: str) -> None:
+    """Adds the command that imports the conversations of one agent."""
+
+    @COMMANDS.add(
+        f"import {NAMES[client]}",
+        f"holdfast import {NAMES[client]} --dry-run",
+        switch("--dry-run", "say what there is, take in nothing"),
+        switch("--undo", "take the last import back"),
+        _FORCE,
+        option("--from", "FOLDER", "another home folder", dest="folder"),
+        text=f"Take in the conversations that {title} has kept on this machine.\n\n{_OF_AGENTS}",
     )
-    return Command(
-        f"import {importer.name}",
-        f"Take in memories from {importer.title}.",
-        f"holdfast import {importer.name} {importer.example} --dry-run",
-        _configuring(importer),
-        _importing(importer),
-        f"PATH is {importer.path}.\n{scopes}What is known is not taken in again, so it can be\n"
-        "broken off and run again; all of it is one change set, which `holdfast undo` takes back.\n"
-        "In a pipe, a line each: hub, whose, and how many were new, updated, known, duplicate,\n"
-        "held for review, forgotten here, edited here and refused.",
-    )
-
-
-PROGRAMS = tuple(_command(one) for one in importers())
-
-
-def _options(parser: Parser) -> None:
-    parser.add_argument("--dry-run", action="store_true", help="say what there is, take in nothing")
-    parser.add_argument("--undo", action="store_true", help="take the last import back")
-    force = "with --undo: also where something was changed since"
-    parser.add_argument("--force", action="store_true", help=force)
-    parser.add_argument("--from", dest="folder", metavar="FOLDER", help="another home folder")
-
-
-def _importing_agent(client: str) -> Callable[[Call, Namespace], None]:
     def run(call: Call, args: Namespace) -> None:
         from holdfast.edges.hooks import past_sessions
         from holdfast.edges.hooks.cold import open_memory
@@ -234,65 +252,33 @@ def _importing_agent(client: str) -> Callable[[Call, Namespace], None]:
             call.out.note(f"To take it back: `holdfast import {NAMES[client]} --undo`.")
             call.embed_left()
 
-    return run
 
-
-def _size(rows: Sequence[tuple[str, str, int]]) -> str:
-    """`3 conversations with 6 turns`: those that have turns."""
-    counts = [count for *_, count in rows if count]
-    return f"{counted(len(counts), 'conversation')} with {counted(sum(counts), 'turn')}"
-
-
-def _show_conversations(
-    call: Call, rows: list[tuple[str, str, int]], headings: tuple[str, str, str]
-) -> None:
-    if call.out.json:
-        names = ("where", "session", "count")
-        call.out.value([dict(zip(names, row, strict=True)) for row in rows])
-        return
-    if not rows:
-        call.out.note("There is nothing to take in.")
-        return
-    call.out.table(headings, [(*row[:2], str(row[2])) for row in rows])
-
-
-NAMES = {"claude-code": "claude-code", "codex": "codex", "gemini-cli": "gemini"}
-
-AGENTS = tuple(
-    Command(
-        f"import {name}",
-        f"Take in the conversations that {title} has kept on this machine.",
-        f"holdfast import {name} --dry-run",
-        _options,
-        _importing_agent(client),
-        "Each goes to the hub of the repository where it took place, or to your own. Turns are\n"
-        "logged with their times, secrets replaced, and what they say is noted as hooks do it.\n"
-        "What is known is not taken in again: it can be broken off and run again. An import is\n"
-        "one change set, of the same id in each hub: `--undo` takes it back everywhere, and\n"
-        "`holdfast undo ID` in one hub.\n"
-        "In a pipe, a line each: hub (or folder), session, turns that were new.",
-    )
-    for client, name, title in (
-        ("claude-code", "claude-code", "Claude Code"),
-        ("codex", "codex", "Codex"),
-        ("gemini-cli", "gemini", "Gemini CLI"),
-    )
-)
+_add_agent("claude-code", "Claude Code")
+_add_agent("codex", "Codex")
+_add_agent("gemini-cli", "Gemini CLI")
 
 
 _FILE_OUTCOMES = ("new", "updated", "removed", "known", "duplicate", "held", "edited", "forgotten")
 
 
-def _instruction_options(parser: Parser) -> None:
-    parser.add_argument("folder", nargs="?", metavar="FOLDER", help="a project (where you are)")
-    parser.add_argument("--dry-run", action="store_true", help="say what would change, and stop")
-    parser.add_argument("--undo", action="store_true", help="take the last import back")
-    force = "with --undo: also where something was changed since"
-    parser.add_argument("--force", action="store_true", help=force)
-    parser.add_argument("--from", dest="person", metavar="FOLDER", help="another home folder")
+@COMMANDS.add(
+    "import claude-md",
+    "holdfast import claude-md --dry-run",
+    option("folder", "FOLDER", "a project (where you are)", nargs="?"),
+    switch("--dry-run", "say what would change, and stop"),
+    switch("--undo", "take the last import back"),
+    _FORCE,
+    option("--from", "FOLDER", "another home folder", dest="person"),
+)
+def _import_instructions(call: Call, args: Namespace) -> None:
+    """Take in CLAUDE.md, AGENTS.md, GEMINI.md, Cursor's rules and Claude Code's own memory.
 
-
-def _run(call: Call, args: Namespace) -> None:
+    Each bullet and paragraph becomes a memory that names its file and section. Files in
+    your home go to your own hub, those of a repository to its hub. Run again, it follows
+    edits: a changed line is a new version of its memory, a line that is gone is archived,
+    and what you have changed or forgotten here stays so. A run is one change set.
+    In a pipe, a line each: hub, file, and how many were new, updated, removed, known,
+    duplicate, held for review, edited here and forgotten here."""
     from holdfast.edges import instructions
 
     if args.undo:
@@ -350,20 +336,5 @@ def _show_instructions(call: Call, reports: list[FileReport], *, dry_run: bool) 
         call.out.note("To take it back: `holdfast import claude-md --undo`.")
 
 
-INSTRUCTIONS = (
-    Command(
-        "import claude-md",
-        "Take in CLAUDE.md, AGENTS.md, GEMINI.md, Cursor's rules and Claude Code's own memory.",
-        "holdfast import claude-md --dry-run",
-        _instruction_options,
-        _run,
-        "Each bullet and paragraph becomes a memory that names its file and section. Files in\n"
-        "your home go to your own hub, those of a repository to its hub. Run again, it follows\n"
-        "edits: a changed line is a new version of its memory, a line that is gone is archived,\n"
-        "and what you have changed or forgotten here stays so. A run is one change set.\n"
-        "In a pipe, a line each: hub, file, and how many were new, updated, removed, known,\n"
-        "duplicate, held for review, edited here and forgotten here.",
-    ),
-)
-
-COMMANDS = (*AGENTS, *INSTRUCTIONS, *PROGRAMS)
+for _importer in importers():
+    _add_importer(_importer)

@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from holdfast.api.hub import HubMemory
-from holdfast.edges.cli.bind import Flags, bound, flag, text_of
-from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.bind import Flags, flag, text_of
+from holdfast.edges.cli.command import Commands, Namespace, option, switch
 from holdfast.edges.cli.output import counted, short
 from holdfast.errors import AlreadyExists, InvalidInput
 
@@ -16,21 +16,30 @@ if TYPE_CHECKING:
     from holdfast.files.journal.journal import Day, Days
     from holdfast.passes.consolidation.plan import Consolidated, Plan, Step
 
+COMMANDS = Commands()
+
 
 # journal
 
 
-_JOURNAL = Flags(
-    HubMemory.journal,
-    when=flag(
-        "when",
-        metavar="DAY",
-        about="today, yesterday, a date, or two: 2026-05-01..2026-05-27 (today)",
+@COMMANDS.shows(
+    "journal",
+    "holdfast journal 2026-05-01..2026-05-27",
+    Flags(
+        HubMemory.journal,
+        when=flag(
+            "when",
+            metavar="DAY",
+            about="today, yesterday, a date, or two: 2026-05-01..2026-05-27 (today)",
+        ),
     ),
 )
-
-
 def _show_journal(call: Call, args: Namespace, found: Days) -> None:
+    """Print the journal of a day or of a range of days, newest day first.
+
+    Days are in UTC. What was changed in the files is taken in before.
+    In a pipe, a line per entry: date, time, number, text.
+    See also `holdfast journal add`."""
     if call.out.json:
         plain = [_plain_day(day) for day in found]
         call.out.value(plain, notes=found.notes)
@@ -73,7 +82,14 @@ _ADD = Flags(
 )
 
 
+@COMMANDS.add(
+    "journal add", 'holdfast journal add "Moved the standup to ten"', _ADD, makes_hub=True
+)
 def _add(call: Call, args: Namespace) -> None:
+    """Note something in the journal of today.
+
+    It goes into the file of its UTC day, and is found by recall.
+    In a pipe: noted, number, id, file."""
     if not args.text:
         raise InvalidInput("Say what to note.", hint="Give it as words, or - to read it.")
     memory = _ADD.run(call, args, source="cli")
@@ -90,14 +106,22 @@ def _add(call: Call, args: Namespace) -> None:
 _DIFF_STYLES = {"+": "green", "-": "red"}
 
 
-def _consolidate_options(parser: Parser) -> None:
-    parser.add_argument("--dry-run", action="store_true", help="only print the plan")
-    parser.add_argument("--plan", metavar="FILE", help="write the plan to a file, and do nothing")
-    help_ = "do the plan in a file, which may be edited; - reads it"
-    parser.add_argument("--apply", metavar="FILE", help=help_)
-
-
+@COMMANDS.add(
+    "consolidate",
+    "holdfast consolidate --dry-run",
+    switch("--dry-run", "only print the plan"),
+    option("--plan", "FILE", "write the plan to a file, and do nothing"),
+    option("--apply", "FILE", "do the plan in a file, which may be edited; - reads it"),
+    server="works",
+)
 def _consolidate(call: Call, args: Namespace) -> None:
+    """Move what lasts from the journals to long-term memory.
+
+    Reads the journals of the last seven days. What was said again, or was said to matter,
+    is promoted; long-term memories that say the same become one; what no longer holds
+    leaves. Nothing is deleted, and one undo takes all of it back. --plan writes a text that
+    you can edit: a line that is taken out is not done. In a pipe, a line per step: what,
+    the memory, its sources, the text."""
     if args.plan is not None:
         if args.apply is not None:
             raise InvalidInput("Give --plan or --apply, not both.")
@@ -192,42 +216,3 @@ def _plain_consolidated(done: Consolidated) -> dict[str, Any]:
         "backup": done.backup,
         "notes": list(done.notes),
     }
-
-
-COMMANDS = (
-    # The one-word command comes last: it is what is meant where no other matches.
-    Command(
-        "journal add",
-        "Note something in the journal of today.",
-        'holdfast journal add "Moved the standup to ten"',
-        _ADD.add_to,
-        _add,
-        "It goes into the file of its UTC day, and is found by recall.\n"
-        "In a pipe: noted, number, id, file.",
-        server="works",
-        makes_hub=True,
-    ),
-    bound(
-        "journal",
-        "Print the journal of a day or of a range of days, newest day first.",
-        "holdfast journal 2026-05-01..2026-05-27",
-        _JOURNAL,
-        _show_journal,
-        "Days are in UTC. What was changed in the files is taken in before.\n"
-        "In a pipe, a line per entry: date, time, number, text.\n"
-        "See also `holdfast journal add`.",
-    ),
-    Command(
-        "consolidate",
-        "Move what lasts from the journals to long-term memory.",
-        "holdfast consolidate --dry-run",
-        _consolidate_options,
-        _consolidate,
-        "Reads the journals of the last seven days. What was said again, or was said to matter,\n"
-        "is promoted; long-term memories that say the same become one; what no longer holds\n"
-        "leaves. Nothing is deleted, and one undo takes all of it back. --plan writes a text that\n"
-        "you can edit: a line that is taken out is not done. In a pipe, a line per step: what,\n"
-        "the memory, its sources, the text.",
-        server="works",
-    ),
-)

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Any
 from holdfast.api.hub import HubMemory
 from holdfast.domain.clock import to_text
 from holdfast.domain.records import ROLES
-from holdfast.edges.cli.bind import Flags, bound, flag, joined, moment, text_of
-from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.bind import Flags, flag, joined, moment, text_of
+from holdfast.edges.cli.command import (
+    Commands,
+    Namespace,
+    switch,
+)
 from holdfast.edges.cli.output import counted
 from holdfast.errors import InvalidInput
 
@@ -20,6 +24,8 @@ if TYPE_CHECKING:
     from holdfast.domain.results import ForgottenTurns, LogRules, LogSize
     from holdfast.edges.cli.call import Call
     from holdfast.files.conversation_archive import Archived
+
+COMMANDS = Commands()
 
 
 def _plain_turn(turn: Turn, hub: str) -> dict[str, Any]:
@@ -45,15 +51,21 @@ def _show(call: Call, turns: Sequence[Turn]) -> None:
 # log
 
 
-_LOG = Flags(
-    HubMemory.turns,
-    limit=flag(about="how many of the newest (20)"),
-    session=flag(about="of this session only"),
-    before=flag(metavar="ID", about="older than this turn"),
+@COMMANDS.shows(
+    "log",
+    "holdfast log --session s1 -n 50",
+    Flags(
+        HubMemory.turns,
+        limit=flag(about="how many of the newest (20)"),
+        session=flag(about="of this session only"),
+        before=flag(metavar="ID", about="older than this turn"),
+    ),
 )
-
-
 def _show_log(call: Call, args: Namespace, turns: list[Turn]) -> None:
+    """Print the newest turns of the conversation log, as they were said.
+
+    In a pipe, a line per turn: time, role, source, session, id, content.
+    See also `holdfast log add`, `holdfast log search` and `holdfast log recover`."""
     _show(call, turns[::-1])
     if not turns:
         call.out.note("Nothing was logged.")
@@ -72,7 +84,17 @@ _ADD = Flags(
 )
 
 
+@COMMANDS.add(
+    "log add",
+    'holdfast log add user "Fix the JWT expiry bug" --source telegram --session s1',
+    _ADD,
+    makes_hub=True,
+)
 def _add(call: Call, args: Namespace) -> None:
+    """Log one turn of a conversation.
+
+    Recall finds turns beside memories. All are kept; `log.keep` keeps only the newest.
+    In a pipe: logged, id."""
     if not args.content:
         raise InvalidInput("Say what was said.", hint="Give it as words, or - to read it.")
     turn = _ADD.run(call, args, folder=None if call.server else os.getcwd())
@@ -83,14 +105,19 @@ def _add(call: Call, args: Namespace) -> None:
 # log search
 
 
-_SEARCH = Flags(
-    HubMemory.search_turns,
-    query=flag(nargs="+", metavar="WORD", about="what to look for", convert=joined),
-    limit=flag(about="how many at most (10)"),
+@COMMANDS.shows(
+    "log search",
+    "holdfast log search deploy",
+    Flags(
+        HubMemory.search_turns,
+        query=flag(nargs="+", metavar="WORD", about="what to look for", convert=joined),
+        limit=flag(about="how many at most (10)"),
+    ),
 )
-
-
 def _show_found(call: Call, args: Namespace, found: list[Turn]) -> None:
+    """Find turns by their words, best first.
+
+    In a pipe, a line per turn: time, role, source, session, id, content."""
     _show(call, found)
     if not found:
         call.out.note(f"Nothing found for “{' '.join(args.query)}”.")
@@ -99,129 +126,27 @@ def _show_found(call: Call, args: Namespace, found: list[Turn]) -> None:
 # log recover
 
 
-_RECOVER = Flags(
-    HubMemory.recovery_prompt,
-    turns=flag(about="how many turns (10)"),
-    chars=flag(about="of each (500)"),
-    name=flag(about="the assistant's name"),
-    session=flag(about="of this session only"),
+@COMMANDS.shows(
+    "log recover",
+    "holdfast log recover --name Max",
+    Flags(
+        HubMemory.recovery_prompt,
+        turns=flag(about="how many turns (10)"),
+        chars=flag(about="of each (500)"),
+        name=flag(about="the assistant's name"),
+        session=flag(about="of this session only"),
+    ),
 )
-
-
 def _show_recovered(call: Call, args: Namespace, prompt: str) -> None:
+    """Print the prompt that tells a new session of the one that was lost.
+
+    It holds the last turns between an opening and a closing line; an empty log prints none."""
     if call.out.json:
         call.out.value({"prompt": prompt})
     elif prompt:
         call.out.line(prompt)
     else:
         call.out.note("Nothing was logged, so there is nothing to recover.")
-
-
-# archive-conversation
-
-
-_ARCHIVE = Flags(
-    HubMemory.archive_conversation,
-    session=flag(metavar="SESSION", about="the session, as it was logged"),
-    messages=flag(
-        "--file",
-        metavar="FILE",
-        about="messages instead of the log's: a JSON list of {role, content}; - reads it",
-        convert=lambda call, path: _messages(call, path),
-    ),
-    name=flag(metavar="TEXT", about="instead of the opening words"),
-    at=flag(about="the day to file it under"),
-)
-
-
-def _show_archived(call: Call, args: Namespace, done: Archived) -> int:
-    memory = done.memory
-    if call.out.json:
-        word = "archived" if memory else "failed"
-        call.out.value({"memory": memory, "path": done.path, "notes": done.notes}, result=word)
-    elif memory and call.out.terminal:
-        call.out.parts(("Archived", "green"), (f" #{memory.number}", "bold cyan"))
-        if done.path:
-            call.out.line(f"  {done.path}")
-    elif memory:
-        call.out.row("archived", f"#{memory.number}", memory.id, done.path or "")
-    for note in done.notes:
-        call.out.note(note)
-    return 0 if memory else 1
-
-
-def _messages(call: Call, path: str) -> list[Any]:
-    import json
-
-    try:
-        value = json.loads(call.read(path, "a file of messages"))
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, list):
-        raise InvalidInput(
-            "The messages are not a JSON list.",
-            hint='For example: [{"role": "user", "content": "Hello"}]',
-        )
-    return value
-
-
-# log rules, log pause, log resume, log aside
-
-
-_PAUSE = Flags(
-    HubMemory.pause_log,
-    until=flag("--until", about="log again from then on", convert=moment),
-)
-_ASIDE = Flags(
-    HubMemory.set_log_aside,
-    sessions=flag(metavar="NAME", about="a session; `*` is a pattern"),
-    folders=flag(
-        metavar="PATH",
-        about="a folder and all below it",
-        convert=lambda call, paths: [os.path.abspath(os.path.expanduser(one)) for one in paths],
-    ),
-    remove=flag(about="log them again"),
-)
-
-
-def _show_rules(call: Call, args: Namespace, rules: LogRules) -> None:
-    until = None if rules.until is None else to_text(rules.until)
-    if call.out.json:
-        call.out.value(rules)
-        return
-    state = "paused" if rules.paused else "logging"
-    if not call.out.terminal:
-        call.out.row(state, until or "")
-    elif rules.paused:
-        when = "" if rules.until is None else f" until {call.out.time(rules.until)}"
-        call.out.line(f"Turns are not logged{when}. `holdfast log resume` logs them again.")
-    else:
-        call.out.line("Turns are logged.")
-    for kind, named in (("session", rules.sessions), ("folder", rules.folders)):
-        for one in named:
-            call.out.row("aside", kind, one)
-
-
-# log size
-
-
-def _show_size(call: Call, args: Namespace, size: LogSize) -> None:
-    if call.out.json:
-        call.out.value(size)
-        return
-    call.out.row("turns", str(size.turns))
-    call.out.row("text", _amount(size.text_bytes))
-    call.out.row("in the store", f"about {_amount(size.store_bytes)}")
-    if size.turns:
-        call.out.row("a year of yours", f"about {_amount(size.year_bytes)}")
-
-
-def _amount(size: int) -> str:
-    for unit in ("bytes", "kB", "MB"):
-        if size < 1_000:
-            return f"{size} {unit}"
-        size = -(-size // 1_000)
-    return f"{size} GB"
 
 
 # log forget
@@ -238,12 +163,18 @@ _FORGET = Flags(
 )
 
 
-def _forget_options(parser: Parser) -> None:
-    _FORGET.add_to(parser)
-    parser.add_argument("--yes", action="store_true", help="do it, and do not ask")
-
-
+@COMMANDS.add(
+    "log forget",
+    "holdfast log forget --since 1h",
+    _FORGET,
+    switch("--yes", "do it, and do not ask"),
+)
 def _forget(call: Call, args: Namespace) -> None:
+    """Forget what was said: since a time, of a session, or about a word.
+
+    It shows what would go, and asks; in a pipe nothing goes without --yes. Turns go for
+    good; memories made from them are forgotten too, which `holdfast undo` takes back
+    unless they were purged."""
     done = _FORGET.run(call, args, dry_run=not args.yes)
     if done.dry_run and not call.out.json and (done.total or done.memories):
         _show_preview(call, done)
@@ -282,104 +213,139 @@ def _show_preview(call: Call, done: ForgottenTurns) -> None:
             call.out.row(f"#{memory.number}", memory.category, memory.content)
 
 
-_TURNS = "In a pipe, a line per turn: time, role, source, session, id, content."
+# log size
 
-COMMANDS = (
-    # The one-word command comes last: it is what is meant where no other matches.
-    Command(
-        "log add",
-        "Log one turn of a conversation.",
-        'holdfast log add user "Fix the JWT expiry bug" --source telegram --session s1',
-        _ADD.add_to,
-        _add,
-        "Recall finds turns beside memories. All are kept; `log.keep` keeps only the newest.\n"
-        "In a pipe: logged, id.",
-        server="works",
-        makes_hub=True,
+
+@COMMANDS.shows("log size", "holdfast log size", Flags(HubMemory.log_size))
+def _show_size(call: Call, args: Namespace, size: LogSize) -> None:
+    """Say how large the log is, and how much room a year of it would take.
+
+    `log.keep`, `log.days` and `log.megabytes` bound it; without them everything is kept."""
+    if call.out.json:
+        call.out.value(size)
+        return
+    call.out.row("turns", str(size.turns))
+    call.out.row("text", _amount(size.text_bytes))
+    call.out.row("in the store", f"about {_amount(size.store_bytes)}")
+    if size.turns:
+        call.out.row("a year of yours", f"about {_amount(size.year_bytes)}")
+
+
+def _amount(size: int) -> str:
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1_000:
+            return f"{size} {unit}"
+        size = -(-size // 1_000)
+    return f"{size} GB"
+
+
+# log rules, log pause, log resume, log aside
+
+
+@COMMANDS.shows(
+    "log rules", "holdfast log rules", Flags(HubMemory.log_rules), text="Say what is not logged."
+)
+@COMMANDS.shows(
+    "log aside",
+    "holdfast log aside --folder ~/taxes",
+    Flags(
+        HubMemory.set_log_aside,
+        sessions=flag(metavar="NAME", about="a session; `*` is a pattern"),
+        folders=flag(
+            metavar="PATH",
+            about="a folder and all below it",
+            convert=lambda call, paths: [os.path.abspath(os.path.expanduser(one)) for one in paths],
+        ),
+        remove=flag(about="log them again"),
     ),
-    bound(
-        "log search",
-        "Find turns by their words, best first.",
-        "holdfast log search deploy",
-        _SEARCH,
-        _show_found,
-        _TURNS,
+    makes_hub=True,
+    text="""Keep sessions or folders out of the log.
+
+    What was logged stays; `holdfast log forget` removes it.""",
+)
+@COMMANDS.shows(
+    "log resume", "holdfast log resume", Flags(HubMemory.resume_log), text="Log turns again."
+)
+@COMMANDS.shows(
+    "log pause",
+    "holdfast log pause --until tomorrow",
+    Flags(
+        HubMemory.pause_log,
+        until=flag("--until", about="log again from then on", convert=moment),
     ),
-    bound(
-        "log recover",
-        "Print the prompt that tells a new session of the one that was lost.",
-        "holdfast log recover --name Max",
-        _RECOVER,
-        _show_recovered,
-        "It holds the last turns between an opening and a closing line; an empty log prints none.",
-    ),
-    Command(
-        "log forget",
-        "Forget what was said: since a time, of a session, or about a word.",
-        "holdfast log forget --since 1h",
-        _forget_options,
-        _forget,
-        "It shows what would go, and asks; in a pipe nothing goes without --yes. Turns go for\n"
-        "good; memories made from them are forgotten too, which `holdfast undo` takes back\n"
-        "unless they were purged.",
-        server="works",
-    ),
-    bound(
-        "log size",
-        "Say how large the log is, and how much room a year of it would take.",
-        "holdfast log size",
-        Flags(HubMemory.log_size),
-        _show_size,
-        "`log.keep`, `log.days` and `log.megabytes` bound it; without them everything is kept.",
-    ),
-    bound(
-        "log pause",
-        "Log no turns from now on, or until a time.",
-        "holdfast log pause --until tomorrow",
-        _PAUSE,
-        _show_rules,
-        "What stands in <private>…</private> is never logged, paused or not.",
-        makes_hub=True,
-    ),
-    bound(
-        "log resume",
-        "Log turns again.",
-        "holdfast log resume",
-        Flags(HubMemory.resume_log),
-        _show_rules,
-    ),
-    bound(
-        "log aside",
-        "Keep sessions or folders out of the log.",
-        "holdfast log aside --folder ~/taxes",
-        _ASIDE,
-        _show_rules,
-        "What was logged stays; `holdfast log forget` removes it.",
-        makes_hub=True,
-    ),
-    bound(
-        "log rules",
-        "Say what is not logged.",
-        "holdfast log rules",
-        Flags(HubMemory.log_rules),
-        _show_rules,
-    ),
-    bound(
-        "log",
-        "Print the newest turns of the conversation log, as they were said.",
-        "holdfast log --session s1 -n 50",
-        _LOG,
-        _show_log,
-        f"{_TURNS}\nSee also `holdfast log add`, `holdfast log search` and `holdfast log recover`.",
-    ),
-    bound(
-        "archive-conversation",
-        "Keep a conversation: a markdown file to read, and a memory with its summary to find.",
-        "holdfast archive-conversation s1",
-        _ARCHIVE,
-        _show_archived,
-        "Archiving a session again adds what is new to the same file and memory.\n"
-        "What goes wrong is a note and exit code 1, which blocks no hook.\n"
-        "In a pipe: archived, number, id, file.",
+    makes_hub=True,
+    text="""Log no turns from now on, or until a time.
+
+    What stands in <private>…</private> is never logged, paused or not.""",
+)
+def _show_rules(call: Call, args: Namespace, rules: LogRules) -> None:
+    until = None if rules.until is None else to_text(rules.until)
+    if call.out.json:
+        call.out.value(rules)
+        return
+    state = "paused" if rules.paused else "logging"
+    if not call.out.terminal:
+        call.out.row(state, until or "")
+    elif rules.paused:
+        when = "" if rules.until is None else f" until {call.out.time(rules.until)}"
+        call.out.line(f"Turns are not logged{when}. `holdfast log resume` logs them again.")
+    else:
+        call.out.line("Turns are logged.")
+    for kind, named in (("session", rules.sessions), ("folder", rules.folders)):
+        for one in named:
+            call.out.row("aside", kind, one)
+
+
+# archive-conversation
+
+
+@COMMANDS.shows(
+    "archive-conversation",
+    "holdfast archive-conversation s1",
+    Flags(
+        HubMemory.archive_conversation,
+        session=flag(metavar="SESSION", about="the session, as it was logged"),
+        messages=flag(
+            "--file",
+            metavar="FILE",
+            about="messages instead of the log's: a JSON list of {role, content}; - reads it",
+            convert=lambda call, path: _messages(call, path),
+        ),
+        name=flag(metavar="TEXT", about="instead of the opening words"),
+        at=flag(about="the day to file it under"),
     ),
 )
+def _show_archived(call: Call, args: Namespace, done: Archived) -> int:
+    """Keep a conversation: a markdown file to read, and a memory with its summary to find.
+
+    Archiving a session again adds what is new to the same file and memory.
+    What goes wrong is a note and exit code 1, which blocks no hook.
+    In a pipe: archived, number, id, file."""
+    memory = done.memory
+    if call.out.json:
+        word = "archived" if memory else "failed"
+        call.out.value({"memory": memory, "path": done.path, "notes": done.notes}, result=word)
+    elif memory and call.out.terminal:
+        call.out.parts(("Archived", "green"), (f" #{memory.number}", "bold cyan"))
+        if done.path:
+            call.out.line(f"  {done.path}")
+    elif memory:
+        call.out.row("archived", f"#{memory.number}", memory.id, done.path or "")
+    for note in done.notes:
+        call.out.note(note)
+    return 0 if memory else 1
+
+
+def _messages(call: Call, path: str) -> list[Any]:
+    import json
+
+    try:
+        value = json.loads(call.read(path, "a file of messages"))
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, list):
+        raise InvalidInput(
+            "The messages are not a JSON list.",
+            hint='For example: [{"role": "user", "content": "Hello"}]',
+        )
+    return value

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.api.hub import HubMemory
 from holdfast.domain.results import MODES
-from holdfast.edges.cli.bind import Flags, bound, flag
-from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.bind import Flags, flag
+from holdfast.edges.cli.command import Commands, Namespace, option, switch
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
     from holdfast.domain.results import CapturedDay, Flushed, Noted, Observed
     from holdfast.edges.cli.call import Call
+
+COMMANDS = Commands()
 
 # What a turn may say of itself, on the command line and in a line of JSON.
 _FIELDS = ("user", "assistant", "mode", "session", "source", "at")
@@ -33,15 +35,23 @@ _OBSERVE = Flags(
 # observe
 
 
-def _observe_options(parser: Parser) -> None:
-    parser.add_argument("words", nargs="*", metavar="WORD", help="what the user said")
-    _OBSERVE.add_to(parser)
-    parser.add_argument("--from", dest="file", metavar="FILE", help="turns as JSON lines; - reads")
-    help_ = "start a process that notes it, where no server does"
-    parser.add_argument("--work", action="store_true", help=help_)
-
-
+@COMMANDS.add(
+    "observe",
+    'holdfast observe --user "I moved to Lisbon" --assistant "Nice." --session s1',
+    option("words", "WORD", "what the user said", nargs="*"),
+    _OBSERVE,
+    option("--from", "FILE", "turns as JSON lines; - reads", dest="file"),
+    switch("--work", "start a process that notes it, where no server does"),
+    makes_hub=True,
+)
 def _observe(call: Call, args: Namespace) -> None:
+    """Show memory a turn: it is logged, and noted in the journal where that is switched on.
+
+    With shadowJournal.enabled it is put into a queue; a server, `holdfast work` or --work
+    does the rest, off the path of the reply. Turns of the modes cron, heartbeat and
+    consolidation are only logged. --from - reads JSON lines with the fields user,
+    assistant, mode, session, source and at.
+    In a pipe: queued, logged or skipped, ids, why."""
     turns = list(_lines(call, args)) if args.file else [_turn(call, args)]
     if not call.server:
         # This process ends at once; the turn waits for a worker.
@@ -128,19 +138,27 @@ def _plain_observed(seen: Observed) -> dict[str, Any]:
 # flush
 
 
-_FLUSH = Flags(
-    HubMemory.flush,
-    messages=flag(
-        "--from",
-        metavar="FILE",
-        about="a conversation instead of the log: JSON or a transcript; - reads it",
-        convert=lambda call, path: _conversation(call.read(path, "a conversation")),
+@COMMANDS.shows(
+    "flush",
+    "holdfast flush --session s1",
+    Flags(
+        HubMemory.flush,
+        messages=flag(
+            "--from",
+            metavar="FILE",
+            about="a conversation instead of the log: JSON or a transcript; - reads it",
+            convert=lambda call, path: _conversation(call.read(path, "a conversation")),
+        ),
+        session=flag(about="turns of this session only"),
     ),
-    session=flag(about="turns of this session only"),
 )
-
-
 def _show_flushed(call: Call, args: Namespace, done: Flushed) -> None:
+    """Before a compaction: print the prompt for the agent, and capture what can be.
+
+    What users said in the log and nobody has looked at yet is captured by rules; a second
+    run captures nothing new. The log does not say who said what: where others use the hub
+    too, only a conversation given with --from is looked at, at most its newest 200 turns of
+    users. The prompt asks the agent to save the rest."""
     if call.out.json:
         call.out.value(done)
         return
@@ -181,10 +199,17 @@ def _counted(count: int, noun: str) -> str:
 # captured
 
 
-_CAPTURED = Flags(HubMemory.captured, days=flag(about="how many days (7)"))
-
-
+@COMMANDS.shows(
+    "captured",
+    "holdfast captured --days 1",
+    Flags(HubMemory.captured, days=flag(about="how many days (7)")),
+)
 def _show_captured(call: Call, args: Namespace, days: list[CapturedDay]) -> None:
+    """What automatic memory took in, left out, and why, by day.
+
+    Outcomes: queued, stored, mentioned (known already), superseded, held (for review),
+    dropped (the turn does not say so), nothing, left out (the queue was full), failed.
+    In a pipe, a line each: day, outcome, times, why."""
     if call.out.json:
         call.out.value([_plain_day(call, day) for day in days])
         return
@@ -225,42 +250,3 @@ def _line(one: Noted) -> str:
 def _plain_day(call: Call, day: CapturedDay) -> dict[str, Any]:
     last = [{"at": at.isoformat(), **one._asdict()} for at, one in day.last]
     return {**day._asdict(), "last": last}
-
-
-COMMANDS = (
-    Command(
-        "observe",
-        "Show memory a turn: it is logged, and noted in the journal where that is switched on.",
-        'holdfast observe --user "I moved to Lisbon" --assistant "Nice." --session s1',
-        _observe_options,
-        _observe,
-        "With shadowJournal.enabled it is put into a queue; a server, `holdfast work` or --work\n"
-        "does the rest, off the path of the reply. Turns of the modes cron, heartbeat and\n"
-        "consolidation are only logged. --from - reads JSON lines with the fields user,\n"
-        "assistant, mode, session, source and at.\n"
-        "In a pipe: queued, logged or skipped, ids, why.",
-        server="works",
-        makes_hub=True,
-    ),
-    bound(
-        "flush",
-        "Before a compaction: print the prompt for the agent, and capture what can be.",
-        "holdfast flush --session s1",
-        _FLUSH,
-        _show_flushed,
-        "What users said in the log and nobody has looked at yet is captured by rules; a second\n"
-        "run captures nothing new. The log does not say who said what: where others use the hub\n"
-        "too, only a conversation given with --from is looked at, at most its newest 200 turns of\n"
-        "users. The prompt asks the agent to save the rest.",
-    ),
-    bound(
-        "captured",
-        "What automatic memory took in, left out, and why, by day.",
-        "holdfast captured --days 1",
-        _CAPTURED,
-        _show_captured,
-        "Outcomes: queued, stored, mentioned (known already), superseded, held (for review),\n"
-        "dropped (the turn does not say so), nothing, left out (the queue was full), failed.\n"
-        "In a pipe, a line each: day, outcome, times, why.",
-    ),
-)

@@ -196,6 +196,27 @@ class Out:
             # A line that is still too long runs on: nothing of it is dropped.
             console.print(line, soft_wrap=True)
 
+    def rows(
+        self,
+        names: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        *,
+        data: Any = None,
+        empty: str = "",
+        **headings: str,
+    ) -> bool:
+        """A list of records: as JSON, objects with these names (or `data`); else a table, whose
+        columns have the names unless `headings` say otherwise; or the note that it is empty.
+        Whether there are any, and people are shown them."""
+        if self.json:
+            named = [dict(zip(names, row, strict=True)) for row in rows]
+            self.value(named if data is None else data)
+        elif rows or not empty:
+            self.table([headings.get(name, name) for name in names], rows)
+        else:
+            self.note(empty)
+        return bool(rows) and not self.json
+
     def note(self, text: str) -> None:
         """Something worth knowing that is not the answer: to stderr, unless quiet."""
         if not self.quiet:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.api.people import People
 from holdfast.domain.hub import DELETE_POLICIES, ROLES, DeletePolicy, Team
-from holdfast.edges.cli import command
-from holdfast.edges.cli.bind import Flags, bound, flag
-from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.bind import Flags, flag
+from holdfast.edges.cli.command import Commands, Namespace
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
 
     from holdfast.domain.hub import Member, Org
     from holdfast.edges.cli.call import Call
+
+COMMANDS = Commands()
 
 
 # Members and invitations are those of the hub in use, unless one of these is named.
@@ -41,7 +42,11 @@ def _named_hub(call: Call) -> str:
 _MEMBERS = Flags(People.members, omit=("hub",), team=_TEAM, org=_ORG)
 
 
+@COMMANDS.add("member list", "holdfast member list", _MEMBERS)
 def _members(call: Call, args: Namespace) -> None:
+    """List the members of the hub, a team or an organisation.
+
+    In a pipe, a line per member: name, role, since when, added by whom."""
     found = _MEMBERS.run(call, args, **_hub(call, args))
     if call.out.json:
         call.out.value([_plain(member) for member in found])
@@ -54,7 +59,12 @@ _WHO = flag(about="who")
 _SET_MEMBER = Flags(People.set_member, omit=("hub",), actor=_WHO, role=_ROLE, team=_TEAM, org=_ORG)
 
 
+@COMMANDS.add("member set", "holdfast member set ada --role admin", _SET_MEMBER)
 def _member_set(call: Call, args: Namespace) -> None:
+    """Add a member, or change their role.
+
+    viewer reads; contributor also writes; admin also manages members; owner also renames
+    and deletes the hub. Roles hold for those who come through the server, by their keys."""
     role = args.role or "contributor"
     _show(call, "set", _SET_MEMBER.run(call, args, role=role, **_hub(call, args)))
 
@@ -62,7 +72,9 @@ def _member_set(call: Call, args: Namespace) -> None:
 _REMOVE_MEMBER = Flags(People.remove_member, omit=("hub",), actor=_WHO, team=_TEAM, org=_ORG)
 
 
+@COMMANDS.add("member remove", "holdfast member remove ada", _REMOVE_MEMBER)
 def _member_remove(call: Call, args: Namespace) -> None:
+    """Take a member's role away."""
     _REMOVE_MEMBER.run(call, args, **_hub(call, args))
     call.out.done(
         {"actor": args.actor},
@@ -101,7 +113,9 @@ _INVITE = Flags(
 )
 
 
+@COMMANDS.add("invite create", "holdfast invite create --role viewer --days 3", _INVITE)
 def _invite(call: Call, args: Namespace) -> None:
+    """Make a one-time token that gives a role."""
     handed = _INVITE.run(call, args, **_hub(call, args))
     if call.out.json:
         value = {"id": handed.what.id, "role": handed.what.role, "token": handed.secret}
@@ -113,14 +127,17 @@ def _invite(call: Call, args: Namespace) -> None:
     )
 
 
-_ACCEPT = Flags(
-    People.accept_invite,
-    token=flag(about="what the invitation printed"),
-    actor=flag(metavar="WHO", about="who takes the place (you)"),
+@COMMANDS.shows(
+    "invite accept",
+    "holdfast invite accept TOKEN --actor ada",
+    Flags(
+        People.accept_invite,
+        token=flag(about="what the invitation printed"),
+        actor=flag(metavar="WHO", about="who takes the place (you)"),
+    ),
 )
-
-
 def _show_joined(call: Call, args: Namespace, member: Member) -> None:
+    """Take the place that a token offers."""
     _show(call, "joined", member)
 
 
@@ -131,27 +148,6 @@ _NAME = flag(metavar="NAME", about="its name")
 _CREATE_TEAM = Flags(
     People.create_team, name=_NAME, org=flag("--org", metavar="ORG", about="its organisation")
 )
-
-
-def _team_create(call: Call, args: Namespace) -> None:
-    if not args.org:
-        raise InvalidInput("A team belongs to an organisation.", hint="Name it with --org.")
-    _show_group("created")(call, args, _CREATE_TEAM.run(call, args))
-
-
-def _remove_options(parser: Parser) -> None:
-    parser.add_argument("name", metavar="NAME", help="its name")
-    command.add_yes(parser)
-
-
-def _org_remove(call: Call, args: Namespace) -> None:
-    call.confirm(f"Remove the organisation {args.name}? Hubs stay, for their members.")
-    _show_group("removed")(call, args, call.memory.remove_org(args.name))
-
-
-def _team_remove(call: Call, args: Namespace) -> None:
-    call.confirm(f"Remove the team {args.name}? Its hubs stay, for their members.")
-    _show_group("removed")(call, args, call.memory.remove_team(args.name))
 
 
 def _show_group(word: str) -> Callable[[Call, Namespace, Any], None]:
@@ -171,29 +167,71 @@ def _show_group(word: str) -> Callable[[Call, Namespace, Any], None]:
     return show
 
 
-def _none(parser: Parser) -> None:
-    """None of its own."""
+COMMANDS.shows(
+    "org create",
+    "holdfast org create Acme",
+    Flags(People.create_org, name=_NAME),
+    text="Make an organisation.",
+)(_show_group("created"))
 
 
+@COMMANDS.add("org list", "holdfast org list", server="works")
 def _org_list(call: Call, args: Namespace) -> None:
-    found = call.memory.orgs()
-    if call.out.json:
-        call.out.value([{"id": one.id, "name": one.name} for one in found])
-    else:
-        call.out.table(("name", "id"), [(one.name, one.id) for one in found])
+    """List the organisations."""
+    rows = [(one.name, one.id) for one in call.memory.orgs()]
+    call.out.rows(("name", "id"), rows)
 
 
+COMMANDS.shows(
+    "org rename",
+    "holdfast org rename Acme Ajax",
+    Flags(People.rename_org, org=_NAME),
+    text="Rename an organisation.",
+)(_show_group("renamed"))
+COMMANDS.shows(
+    "org remove",
+    "holdfast org remove Ajax --yes",
+    Flags(People.remove_org, org=_NAME),
+    asks="Remove the organisation {org}? Hubs stay, for their members.",
+    text="""Remove an organisation that has no teams any more.
+
+    Hubs that were shared with it stay, for their members.""",
+)(_show_group("removed"))
+
+
+@COMMANDS.add("team create", "holdfast team create Tools --org Acme", _CREATE_TEAM)
+def _team_create(call: Call, args: Namespace) -> None:
+    """Make a team of an organisation."""
+    if not args.org:
+        raise InvalidInput("A team belongs to an organisation.", hint="Name it with --org.")
+    _show_group("created")(call, args, _CREATE_TEAM.run(call, args))
+
+
+@COMMANDS.add("team list", "holdfast team list", server="works")
 def _team_list(call: Call, args: Namespace) -> None:
+    """List the teams."""
     names = {org.id: org.name for org in call.memory.orgs()}
     # A member of a team who is not in its organisation sees the organisation's id only.
-    found = [(one, names.get(one.org_id, one.org_id)) for one in call.memory.teams()]
-    if call.out.json:
-        rows = [{"id": one.id, "name": one.name, "org": org} for one, org in found]
-        call.out.value(rows)
-    else:
-        table = [(one.name, org, one.id) for one, org in found]
-        call.out.table(("name", "organisation", "id"), table)
+    rows = [(one.name, names.get(one.org_id, one.org_id), one.id) for one in call.memory.teams()]
+    call.out.rows(("name", "org", "id"), rows, org="organisation")
 
+
+COMMANDS.shows(
+    "team rename",
+    "holdfast team rename Tools Makers",
+    Flags(People.rename_team, team=_NAME),
+    text="Rename a team.",
+)(_show_group("renamed"))
+COMMANDS.shows(
+    "team remove",
+    "holdfast team remove Makers --yes",
+    Flags(People.remove_team, team=_NAME),
+    asks="Remove the team {team}? Its hubs stay, for their members.",
+    text="""Remove a team; its hubs stay.
+
+    Its hubs then belong to no team: what had the boundary team or org is for the members
+    of the hub, until it is given to another team.""",
+)(_show_group("removed"))
 
 _SHARE = Flags(
     People.share,
@@ -217,7 +255,12 @@ _SHARE = Flags(
 )
 
 
+@COMMANDS.add("share", "holdfast share --team Tools --delete own", _SHARE)
 def _share(call: Call, args: Namespace) -> None:
+    """Give the hub to a team, share it with an organisation, or say what may be deleted.
+
+    Members of the team then read what has the boundary team or org; those of the
+    organisation, what has the boundary org."""
     hub = call.hub
     card = _SHARE.run(call, args, hub=_named_hub(call))
     if call.out.json:
@@ -247,113 +290,3 @@ def _shared(call: Call, hub: str, team: str | None, org: str | None) -> str:
         names = {one.id: one.name for one in call.memory.orgs()}
         return f"Hub {hub} is shared with the organisation {names.get(org, org)}."
     return f"Hub {hub} is shared with no team and no organisation."
-
-
-COMMANDS = (
-    Command(
-        "member list",
-        "List the members of the hub, a team or an organisation.",
-        "holdfast member list",
-        _MEMBERS.add_to,
-        _members,
-        "In a pipe, a line per member: name, role, since when, added by whom.",
-        server="works",
-    ),
-    Command(
-        "member set",
-        "Add a member, or change their role.",
-        "holdfast member set ada --role admin",
-        _SET_MEMBER.add_to,
-        _member_set,
-        "viewer reads; contributor also writes; admin also manages members; owner also renames\n"
-        "and deletes the hub. Roles hold for those who come through the server, by their keys.",
-        server="works",
-    ),
-    Command(
-        "member remove",
-        "Take a member's role away.",
-        "holdfast member remove ada",
-        _REMOVE_MEMBER.add_to,
-        _member_remove,
-        server="works",
-    ),
-    Command(
-        "invite create",
-        "Make a one-time token that gives a role.",
-        "holdfast invite create --role viewer --days 3",
-        _INVITE.add_to,
-        _invite,
-        server="works",
-    ),
-    bound(
-        "invite accept",
-        "Take the place that a token offers.",
-        "holdfast invite accept TOKEN --actor ada",
-        _ACCEPT,
-        _show_joined,
-    ),
-    bound(
-        "org create",
-        "Make an organisation.",
-        "holdfast org create Acme",
-        Flags(People.create_org, name=_NAME),
-        _show_group("created"),
-    ),
-    Command(
-        "org list", "List the organisations.", "holdfast org list", _none, _org_list, server="works"
-    ),
-    bound(
-        "org rename",
-        "Rename an organisation.",
-        "holdfast org rename Acme Ajax",
-        Flags(People.rename_org, org=_NAME),
-        _show_group("renamed"),
-    ),
-    Command(
-        "org remove",
-        "Remove an organisation that has no teams any more.",
-        "holdfast org remove Ajax --yes",
-        _remove_options,
-        _org_remove,
-        "Hubs that were shared with it stay, for their members.",
-        server="works",
-    ),
-    Command(
-        "team create",
-        "Make a team of an organisation.",
-        "holdfast team create Tools --org Acme",
-        _CREATE_TEAM.add_to,
-        _team_create,
-        server="works",
-    ),
-    Command(
-        "team list", "List the teams.", "holdfast team list", _none, _team_list, server="works"
-    ),
-    bound(
-        "team rename",
-        "Rename a team.",
-        "holdfast team rename Tools Makers",
-        Flags(People.rename_team, team=_NAME),
-        _show_group("renamed"),
-    ),
-    Command(
-        "team remove",
-        "Remove a team; its hubs stay.",
-        "holdfast team remove Makers --yes",
-        _remove_options,
-        _team_remove,
-        "Its hubs then belong to no team: what had the boundary team or org is for the members\n"
-        "of the hub, until it is given to another team.",
-        server="works",
-    ),
-    Command(
-        "share",
-        "Give the hub to a team, share it with an organisation, or say what may be deleted.",
-        "holdfast share --team Tools --delete own",
-        _SHARE.add_to,
-        _share,
-        "Members of the team then read what has the boundary team or org; those of the\n"
-        "organisation, what has the boundary org.",
-        server="works",
-    ),
-)

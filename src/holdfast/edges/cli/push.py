@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdfast.api.hub import HubMemory
 from holdfast.client.files import Sent, read_record, record_file, write_record
 from holdfast.domain.results import Duplicate, Updated
-from holdfast.edges.cli import command
 from holdfast.edges.cli.bind import Flags, flag
-from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.command import YES, Commands, Namespace, option, switch
 from holdfast.edges.cli.files import show_report
 from holdfast.edges.cli.output import counted, short
 from holdfast.edges.cli.write import plain_result, show_result
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
     from holdfast.domain.results import Remembered
     from holdfast.edges.cli.call import Call
     from holdfast.files.folders.documents import Report
+
+COMMANDS = Commands()
 
 
 # So many files are taken in without asking.
@@ -197,23 +198,30 @@ _FIELDS = Flags(
 )
 
 
-def _options(parser: Parser) -> None:
-    parser.add_argument(
-        "things", nargs="*", metavar="THING", help="files, folders, links; - or a pipe reads text"
-    )
-    _FIELDS.add_to(parser)
-    parser.add_argument("--hint", metavar="TEXT", help="what it is about, where rules would guess")
-    add_folder_options(parser)
+# What `import` takes for a folder, too.
+FOLDER_OPTIONS = (
+    switch("--dry-run", "only say what would happen"),
+    switch("--watch", "go on when files change"),
+    YES,
+)
 
 
-def add_folder_options(parser: Parser) -> None:
-    """What `import` takes for a folder, too."""
-    parser.add_argument("--dry-run", action="store_true", help="only say what would happen")
-    parser.add_argument("--watch", action="store_true", help="go on when files change")
-    command.add_yes(parser)
-
-
+@COMMANDS.add(
+    "push",
+    "holdfast push notes/ --watch",
+    option("things", "THING", "files, folders, links; - or a pipe reads text", nargs="*"),
+    _FIELDS,
+    option("--hint", "TEXT", "what it is about, where rules would guess"),
+    *FOLDER_OPTIONS,
+    makes_hub=True,
+)
 def _push(call: Call, args: Namespace) -> None:
+    """Take in files, folders, links or standard input.
+
+    Of a folder, text and code are taken in, as .gitignore allows. More than 10 new files
+    are asked about first; what is unchanged is not read again; what files said that are
+    gone is archived where you say so. Papers and pictures are kept, and read later.
+    In a pipe, a line per memory as `remember` prints it, or per file as `index-files` does."""
     named = _sort(args.things)
     _refuse_mixtures(args, named)
     files = named.texts + named.attachments
@@ -428,20 +436,3 @@ def _again(call: Call, args: Namespace, path: str) -> None:
     if report.added or report.updated or report.removed or report.refused:
         show_report(call, report._replace(skipped=()), dry_run=False)
     call.embed_left()
-
-
-COMMANDS = (
-    Command(
-        "push",
-        "Take in files, folders, links or standard input.",
-        "holdfast push notes/ --watch",
-        _options,
-        _push,
-        "Of a folder, text and code are taken in, as .gitignore allows. More than 10 new files\n"
-        "are asked about first; what is unchanged is not read again; what files said that are\n"
-        "gone is archived where you say so. Papers and pictures are kept, and read later.\n"
-        "In a pipe, a line per memory as `remember` prints it, or per file as `index-files` does.",
-        server="works",
-        makes_hub=True,
-    ),
-)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import SOURCES, TURN
 from holdfast.edges.cli.bind import Flags, flag, joined
-from holdfast.edges.cli.command import Command, Namespace, Parser, whole
+from holdfast.edges.cli.command import Commands, Namespace, option, switch, whole
 from holdfast.edges.cli.output import note_absent_category, note_filters, short, times
 from holdfast.errors import InvalidInput, NotFound
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from holdfast.domain.query import Hit, Page, Recalled
     from holdfast.domain.records import Turn
     from holdfast.edges.cli.call import Call
+
+COMMANDS = Commands()
 
 # A screen full; in a pipe everything is wanted.
 _PAGE = 20
@@ -44,7 +46,13 @@ _RECALL = Flags(
 )
 
 
+@COMMANDS.add("recall", "holdfast recall tabs or spaces --limit 3 --explain", _RECALL)
 def _recall(call: Call, args: Namespace) -> None:
+    """Find what answers a question, best first.
+
+    The question may hold "quoted phrases", -exclusions and filters such as category:fact;
+    put it into quotes for the shell.
+    In a pipe, a line per hit: number, score, time, category, passage (with --explain: why)."""
     query = " ".join(args.query)
     # A person is shown the closest memory where none answers.
     explain = args.explain or call.out.terminal
@@ -147,13 +155,17 @@ def _show_hit(call: Call, hit: Hit, *, explain: bool) -> None:
 _GET = Flags(HubMemory.get)
 
 
-def _get_options(parser: Parser) -> None:
-    _GET.add_to(parser)
-    parser.add_argument("--no-access", action="store_true", help="do not count this as a use")
-    parser.add_argument("--content", action="store_true", help="only the content, to the letter")
-
-
+@COMMANDS.add(
+    "get",
+    "holdfast get 12 --as-of yesterday",
+    _GET,
+    switch("--no-access", "do not count this as a use"),
+    switch("--content", "only the content, to the letter"),
+)
 def _get(call: Call, args: Namespace) -> None:
+    """Show one memory whole.
+
+    Counts as a use of the memory, unless it looks at the past or --no-access is given."""
     if args.as_of is not None or args.no_access:
         memory = _GET.run(call, args)
     else:
@@ -235,14 +247,16 @@ _LIST = Flags(
 )
 
 
-def _list_options(parser: Parser) -> None:
-    _LIST.add_to(parser)
-    parser.add_argument(
-        "--page", type=whole, default=1, metavar="N", help="with --limit: which part"
-    )
-
-
+@COMMANDS.add(
+    "list",
+    "holdfast list --category preference --since 30d",
+    _LIST,
+    option("--page", "N", "with --limit: which part", type=whole, default=1),
+)
 def _list(call: Call, args: Namespace) -> None:
+    """List memories, newest first.
+
+    In a pipe, a line per memory: number, time, category, state, key, title."""
     wanted = _LIST.values(call, args)
     cursor = wanted.pop("cursor", None)
     limit = wanted.pop("limit", None)
@@ -336,12 +350,14 @@ def _state(memory: Memory) -> str:
 _RELATED = Flags(HubMemory.related, limit=flag(about="how many (5)"))
 
 
-def _related_options(parser: Parser) -> None:
-    _RELATED.add_to(parser)
-    parser.add_argument("--explain", action="store_true", help="say why each one is near")
-
-
+@COMMANDS.add(
+    "related",
+    "holdfast related 12 --limit 3",
+    _RELATED,
+    switch("--explain", "say why each one is near"),
+)
 def _related(call: Call, args: Namespace) -> None:
+    """Show the memories that are near a memory."""
     found = _RELATED.run(call, args)
     if call.out.json:
         call.out.value(list(found), **_about(found))
@@ -363,12 +379,17 @@ _TIMELINE_LIST = Flags(
 )
 
 
-def _timeline_options(parser: Parser) -> None:
-    parser.add_argument("when", nargs="*", metavar="WHEN", help="a window, such as: last week")
-    _TIMELINE_LIST.add_to(parser)
-
-
+@COMMANDS.add(
+    "timeline",
+    "holdfast timeline last week",
+    option("when", "WHEN", "a window, such as: last week", nargs="*"),
+    _TIMELINE_LIST,
+)
 def _timeline(call: Call, args: Namespace) -> None:
+    """Show what happened or was learnt in a window of time, by date.
+
+    Without a window, the last seven days.
+    In a pipe, a line per memory: time, happened or learnt, number, category, title."""
     words = " ".join(args.when)
     if words and (args.since or args.until):
         raise InvalidInput("Give the window in words or as --since and --until, not both.")
@@ -414,54 +435,3 @@ def _show_days(call: Call, memories: list[Memory]) -> None:
             (f"  {memory.title}", ""),
             (learnt, "dim"),
         )
-
-
-COMMANDS = (
-    Command(
-        "recall",
-        "Find what answers a question, best first.",
-        "holdfast recall tabs or spaces --limit 3 --explain",
-        _RECALL.add_to,
-        _recall,
-        'The question may hold "quoted phrases", -exclusions and filters such as category:fact;\n'
-        "put it into quotes for the shell.\n"
-        "In a pipe, a line per hit: number, score, time, category, passage (with --explain: why).",
-        server="works",
-    ),
-    Command(
-        "get",
-        "Show one memory whole.",
-        "holdfast get 12 --as-of yesterday",
-        _get_options,
-        _get,
-        "Counts as a use of the memory, unless it looks at the past or --no-access is given.",
-        server="works",
-    ),
-    Command(
-        "list",
-        "List memories, newest first.",
-        "holdfast list --category preference --since 30d",
-        _list_options,
-        _list,
-        "In a pipe, a line per memory: number, time, category, state, key, title.",
-        server="works",
-    ),
-    Command(
-        "related",
-        "Show the memories that are near a memory.",
-        "holdfast related 12 --limit 3",
-        _related_options,
-        _related,
-        server="works",
-    ),
-    Command(
-        "timeline",
-        "Show what happened or was learnt in a window of time, by date.",
-        "holdfast timeline last week",
-        _timeline_options,
-        _timeline,
-        "Without a window, the last seven days.\n"
-        "In a pipe, a line per memory: time, happened or learnt, number, category, title.",
-        server="works",
-    ),
-)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from holdfast.api.people import People
-from holdfast.edges.cli.bind import Flags, bound, flag
-from holdfast.edges.cli.command import Command, Namespace, Parser, ago
+from holdfast.edges.cli.bind import Flags, flag
+from holdfast.edges.cli.command import Command, Commands, Namespace, ago, option
 from holdfast.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from holdfast.client import Client
     from holdfast.domain.hub import Key
     from holdfast.edges.cli.call import Call
+
+COMMANDS = Commands()
 
 
 KEY_VARIABLE = "HOLDFAST_KEY"
@@ -95,11 +97,133 @@ def write_keys(home: str, keys: dict[str, str]) -> str:
     return path
 
 
-def _login_options(parser: Parser) -> None:
-    parser.add_argument("url", metavar="URL", help="the server, such as http://127.0.0.1:4653")
+# key
 
 
+_CREATE_KEY = Flags(
+    People.create_key,
+    name=flag(about="what it is for, such as laptop or ci"),
+    actor=flag(metavar="WHO", about="who it speaks for (you)"),
+    hubs=flag("--only", metavar="HUB", about="only this hub"),
+    read_only=flag(about="it changes nothing"),
+    no_delete=flag(about="it deletes nothing"),
+    expires_at=flag(
+        "--expires",
+        metavar="SPAN",
+        about="it ends after this: 12h, 30d, 1y",
+        convert=lambda call, text: _expiry(call, text),
+    ),
+)
+
+
+@COMMANDS.add("key create", "holdfast key create laptop --no-delete --expires 90d", _CREATE_KEY)
+def _create_key(call: Call, args: Namespace) -> None:
+    # --hub says which hub a command is about: here, the one that the key is for.
+    """Make a key for the server; its secret is printed once.
+
+    A key speaks for somebody (--actor) and never allows more than their role does."""
+    only = args.hubs or ([args.hub] if args.hub else [])
+    hubs = [call.hub_named(name).id for name in only]
+    handed = _CREATE_KEY.run(call, args, hubs=hubs, actor=args.actor or None)
+    if call.out.json:
+        call.out.value({**_plain_key(call, handed.what), "secret": handed.secret})
+        return
+    call.out.line(handed.secret)
+    key = handed.what
+    call.out.note(f"For {key.actor}: {_key_scope(call, key)}. It is shown once.")
+    call.out.note("A client sends it as `Authorization: Bearer KEY`, or stores it by `login`.")
+
+
+def _expiry(call: Call, text: str) -> datetime:
+    length = ago(text)
+    if length is None:
+        raise InvalidInput(f"{text!r} is no span of time.", hint="For example 12h, 30d or 1y.")
+    return call.now + length
+
+
+@COMMANDS.add("key list", "holdfast key list", server="works")
+def _key_list(call: Call, args: Namespace) -> None:
+    """List the keys, with their scope and last use.
+
+    In a pipe, a line per key: id, name, for whom, scope, last use, good or why not."""
+    found = call.memory.keys(everyone=call.client is None)
+    if call.out.json:
+        call.out.value([_plain_key(call, key) for key in found])
+        return
+    rows = [
+        (
+            key.id,
+            key.name,
+            key.actor,
+            _key_scope(call, key),
+            "never" if key.used_at is None else call.out.time(key.used_at),
+            key.refusal(call.now) or "good",
+        )
+        for key in found
+    ]
+    if rows:
+        call.out.table(("id", "name", "for", "scope", "last used", "state"), rows)
+    else:
+        call.out.note("There is no key yet: `holdfast key create NAME` makes one.")
+
+
+@COMMANDS.shows(
+    "key revoke",
+    "holdfast key revoke key_1k09z8y4fde835t4c1t2",
+    Flags(People.revoke_key, key_id=flag(metavar="ID", about="its id (key_…), or its name")),
+)
+def _show_revoked(call: Call, args: Namespace, key: Key) -> None:
+    """End a key, for good."""
+    if call.out.json:
+        call.out.value(_plain_key(call, key), result="revoked")
+    else:
+        call.out.row("revoked", key.id, key.name)
+
+
+def _names(call: Call, key: Key) -> list[str]:
+    known = {hub.id: hub.name for hub in call.memory.hubs()}
+    return [known.get(hub_id, f"{hub_id} (gone)") for hub_id in key.hubs]
+
+
+def _key_scope(call: Call, key: Key) -> str:
+    parts = [", ".join(_names(call, key)) or "all hubs"]
+    parts += ["read-only"] if key.read_only else ["no delete"] if key.no_delete else []
+    return "; ".join(parts)
+
+
+def _plain_key(call: Call, key: Key) -> dict[str, Any]:
+    times = {
+        name: None if at is None else at.isoformat()
+        for name, at in (
+            ("created_at", key.at),
+            ("expires_at", key.expires_at),
+            ("revoked_at", key.revoked_at),
+            ("used_at", key.used_at),
+        )
+    }
+    return {
+        "id": key.id,
+        "name": key.name,
+        "actor": key.actor,
+        "hubs": _names(call, key),
+        "read_only": key.read_only,
+        "no_delete": key.no_delete,
+        **times,
+    }
+
+
+# login, logout
+
+
+_LOGIN_OPTIONS = option("url", "URL", "the server, such as http://127.0.0.1:4653")
+
+
+@COMMANDS.add("login", "holdfast login http://127.0.0.1:4653", _LOGIN_OPTIONS, server="ignored")
 def _login(call: Call, args: Namespace) -> None:
+    """Keep the key for a server, after trying it.
+
+    The key is asked for, or read from a pipe, and kept in the home folder in a file that
+    only you can read. HOLDFAST_KEY wins over it."""
     from holdfast.client import Client
 
     # An address that is none is refused before anybody types a key.
@@ -142,7 +266,9 @@ def _read_key(call: Call) -> str:
     return text.strip()
 
 
+@COMMANDS.add("logout", "holdfast logout http://127.0.0.1:4653", _LOGIN_OPTIONS, server="ignored")
 def _logout(call: Call, args: Namespace) -> None:
+    """Remove the key for a server from this machine."""
     kept = read_keys(call.home)
     place = same_place(args.url)
     if kept.pop(place, None) is None:
@@ -154,160 +280,3 @@ def _logout(call: Call, args: Namespace) -> None:
         call.out.line(f"The key for {args.url} is gone from here. It is good until it is revoked.")
     else:
         call.out.row("logged out", args.url)
-
-
-# key
-
-
-_CREATE_KEY = Flags(
-    People.create_key,
-    name=flag(about="what it is for, such as laptop or ci"),
-    actor=flag(metavar="WHO", about="who it speaks for (you)"),
-    hubs=flag("--only", metavar="HUB", about="only this hub"),
-    read_only=flag(about="it changes nothing"),
-    no_delete=flag(about="it deletes nothing"),
-    expires_at=flag(
-        "--expires",
-        metavar="SPAN",
-        about="it ends after this: 12h, 30d, 1y",
-        convert=lambda call, text: _expiry(call, text),
-    ),
-)
-
-
-def _create_key(call: Call, args: Namespace) -> None:
-    # --hub says which hub a command is about: here, the one that the key is for.
-    only = args.hubs or ([args.hub] if args.hub else [])
-    hubs = [call.hub_named(name).id for name in only]
-    handed = _CREATE_KEY.run(call, args, hubs=hubs, actor=args.actor or None)
-    if call.out.json:
-        call.out.value({**_plain_key(call, handed.what), "secret": handed.secret})
-        return
-    call.out.line(handed.secret)
-    key = handed.what
-    call.out.note(f"For {key.actor}: {_key_scope(call, key)}. It is shown once.")
-    call.out.note("A client sends it as `Authorization: Bearer KEY`, or stores it by `login`.")
-
-
-def _expiry(call: Call, text: str) -> datetime:
-    length = ago(text)
-    if length is None:
-        raise InvalidInput(f"{text!r} is no span of time.", hint="For example 12h, 30d or 1y.")
-    return call.now + length
-
-
-def _none(parser: Parser) -> None:
-    """None of its own."""
-
-
-def _key_list(call: Call, args: Namespace) -> None:
-    found = call.memory.keys(everyone=call.client is None)
-    if call.out.json:
-        call.out.value([_plain_key(call, key) for key in found])
-        return
-    rows = [
-        (
-            key.id,
-            key.name,
-            key.actor,
-            _key_scope(call, key),
-            "never" if key.used_at is None else call.out.time(key.used_at),
-            key.refusal(call.now) or "good",
-        )
-        for key in found
-    ]
-    if rows:
-        call.out.table(("id", "name", "for", "scope", "last used", "state"), rows)
-    else:
-        call.out.note("There is no key yet: `holdfast key create NAME` makes one.")
-
-
-_REVOKE_KEY = Flags(
-    People.revoke_key, key_id=flag(metavar="ID", about="its id (key_…), or its name")
-)
-
-
-def _show_revoked(call: Call, args: Namespace, key: Key) -> None:
-    if call.out.json:
-        call.out.value(_plain_key(call, key), result="revoked")
-    else:
-        call.out.row("revoked", key.id, key.name)
-
-
-def _names(call: Call, key: Key) -> list[str]:
-    known = {hub.id: hub.name for hub in call.memory.hubs()}
-    return [known.get(hub_id, f"{hub_id} (gone)") for hub_id in key.hubs]
-
-
-def _key_scope(call: Call, key: Key) -> str:
-    parts = [", ".join(_names(call, key)) or "all hubs"]
-    parts += ["read-only"] if key.read_only else ["no delete"] if key.no_delete else []
-    return "; ".join(parts)
-
-
-def _plain_key(call: Call, key: Key) -> dict[str, Any]:
-    times = {
-        name: None if at is None else at.isoformat()
-        for name, at in (
-            ("created_at", key.at),
-            ("expires_at", key.expires_at),
-            ("revoked_at", key.revoked_at),
-            ("used_at", key.used_at),
-        )
-    }
-    return {
-        "id": key.id,
-        "name": key.name,
-        "actor": key.actor,
-        "hubs": _names(call, key),
-        "read_only": key.read_only,
-        "no_delete": key.no_delete,
-        **times,
-    }
-
-
-COMMANDS = (
-    Command(
-        "key create",
-        "Make a key for the server; its secret is printed once.",
-        "holdfast key create laptop --no-delete --expires 90d",
-        _CREATE_KEY.add_to,
-        _create_key,
-        "A key speaks for somebody (--actor) and never allows more than their role does.",
-        server="works",
-    ),
-    Command(
-        "key list",
-        "List the keys, with their scope and last use.",
-        "holdfast key list",
-        _none,
-        _key_list,
-        "In a pipe, a line per key: id, name, for whom, scope, last use, good or why not.",
-        server="works",
-    ),
-    bound(
-        "key revoke",
-        "End a key, for good.",
-        "holdfast key revoke key_1k09z8y4fde835t4c1t2",
-        _REVOKE_KEY,
-        _show_revoked,
-    ),
-    Command(
-        "login",
-        "Keep the key for a server, after trying it.",
-        "holdfast login http://127.0.0.1:4653",
-        _login_options,
-        _login,
-        "The key is asked for, or read from a pipe, and kept in the home folder in a file that\n"
-        "only you can read. HOLDFAST_KEY wins over it.",
-        server="ignored",
-    ),
-    Command(
-        "logout",
-        "Remove the key for a server from this machine.",
-        "holdfast logout http://127.0.0.1:4653",
-        _login_options,
-        _logout,
-        server="ignored",
-    ),
-)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from holdfast.api.hub import HubMemory
 from holdfast.domain.clock import to_text
 from holdfast.domain.results import KINDS
-from holdfast.edges.cli.bind import Flags, bound, flag
-from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.bind import Flags, flag
+from holdfast.edges.cli.command import Commands, Namespace, switch
 from holdfast.edges.cli.output import counted, short
 from holdfast.errors import HoldfastError, InvalidInput, NotFound, with_command
 from holdfast.text.clean import printable
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
     from holdfast.domain.results import Decision, Item
     from holdfast.edges.cli.call import Call
+
+COMMANDS = Commands()
 
 
 # As much of a text as fits on a screen beside the question; `m` shows all of it.
@@ -40,13 +42,20 @@ _APPROVE = Flags(
 )
 
 
-def _review_options(parser: Parser) -> None:
-    _APPROVE.add_to(parser)
-    parser.add_argument("--approve", action="store_true", help="show them from now on")
-    parser.add_argument("--reject", action="store_true", help="archive them, hidden as they are")
-
-
+@COMMANDS.add(
+    "review",
+    "holdfast review --approve 12",
+    _APPROVE,
+    switch("--approve", "show them from now on"),
+    switch("--reject", "archive them, hidden as they are"),
+)
 def _review(call: Call, args: Namespace) -> None:
+    """Look at what is held until you have: approve, edit or reject it.
+
+    On a terminal it goes through the items one by one: a approves, e edits first, r
+    rejects, s skips, q ends; b approves and replaces nothing. In a pipe it lists them:
+    number, kind, from where, when it goes, what approving replaces, why, text.
+    The same can be done in INBOX.md, in the hub's folder."""
     call.notes_waiting = False
     if args.approve and args.reject:
         raise InvalidInput("Give --approve or --reject, not both.")
@@ -250,12 +259,16 @@ def _plain_decision(decision: Decision) -> dict[str, Any]:
 # decisions
 
 
-_DECISIONS = Flags(
-    HubMemory.decisions, every=flag("--all", about="also those decided or withdrawn")
+@COMMANDS.shows(
+    "decisions",
+    "holdfast decisions",
+    Flags(HubMemory.decisions, every=flag("--all", about="also those decided or withdrawn")),
 )
-
-
 def _show_decisions(call: Call, args: Namespace, found: list[Decision]) -> None:
+    """What agents have asked you to decide.
+
+    An open question is neither recalled nor injected; your answer is remembered.
+    In a pipe: number, status, question, options."""
     if call.out.json:
         call.out.value([_plain_decision(decision) for decision in found])
         return
@@ -299,12 +312,17 @@ _DECIDE = Flags(
 )
 
 
-def _decide_options(parser: Parser) -> None:
-    _DECIDE.add_to(parser)
-    parser.add_argument("--withdraw", action="store_true", help="take the question back instead")
-
-
+@COMMANDS.add(
+    "decide",
+    'holdfast decide 12 2 --note "One machine is enough"',
+    _DECIDE,
+    switch("--withdraw", "take the question back instead"),
+)
 def _decide_question(call: Call, args: Namespace) -> None:
+    """Answer a question that an agent asked you, or withdraw it.
+
+    The option is its number in the list, or its words. In a pipe: what was done, number,
+    option, id of the answer."""
     if args.withdraw and args.option is not None:
         raise InvalidInput("Give an option or --withdraw, not both.")
     if args.withdraw:
@@ -325,38 +343,3 @@ def _decide_question(call: Call, args: Namespace) -> None:
     else:
         call.out.line(f"Decided {number}: {decision.option}", "green")
         call.out.note("The agent finds it with its next recall. To take it back: `holdfast undo`.")
-
-
-COMMANDS = (
-    Command(
-        "review",
-        "Look at what is held until you have: approve, edit or reject it.",
-        "holdfast review --approve 12",
-        _review_options,
-        _review,
-        "On a terminal it goes through the items one by one: a approves, e edits first, r\n"
-        "rejects, s skips, q ends; b approves and replaces nothing. In a pipe it lists them:\n"
-        "number, kind, from where, when it goes, what approving replaces, why, text.\n"
-        "The same can be done in INBOX.md, in the hub's folder.",
-        server="works",
-    ),
-    bound(
-        "decisions",
-        "What agents have asked you to decide.",
-        "holdfast decisions",
-        _DECISIONS,
-        _show_decisions,
-        "An open question is neither recalled nor injected; your answer is remembered.\n"
-        "In a pipe: number, status, question, options.",
-    ),
-    Command(
-        "decide",
-        "Answer a question that an agent asked you, or withdraw it.",
-        'holdfast decide 12 2 --note "One machine is enough"',
-        _decide_options,
-        _decide_question,
-        "The option is its number in the list, or its words. In a pipe: what was done, number,\n"
-        "option, id of the answer.",
-        server="works",
-    ),
-)

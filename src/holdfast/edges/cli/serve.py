@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Literal
 
 from holdfast.agents.dialects import NAMES
-from holdfast.edges.cli.command import Command, Namespace, Parser, imports_of, whole
+from holdfast.edges.cli.command import Commands, Namespace, imports_of, option, switch, whole
 from holdfast.edges.cli.output import print_store_notes
 from holdfast.errors import InvalidInput
 
@@ -17,48 +17,37 @@ if TYPE_CHECKING:
     from holdfast.api.memory import Holdfast
     from holdfast.edges.cli.call import Call
 
+COMMANDS = Commands()
+
 
 # A server on this machine that takes longer does not answer.
 _ANSWER_S = 5.0
 _DESCRIPTION_BYTES_MAX = 5_000_000
 
 
-def _mcp_options(parser: Parser) -> None:
-    parser.offer(
-        "--dialect",
-        NAMES,
-        default="holdfast",
-        metavar="NAME",
-        help="whose tools (holdfast)",
-    )
-    parser.add_argument("--read-only", action="store_true", help="only tools that change nothing")
-    parser.add_argument("--all-tools", action="store_true", help="the rarer tools as well")
-    parser.add_argument(
-        "--every-hub", action="store_true", help="let tools that take a hub's name reach all hubs"
-    )
-    parser.add_argument(
-        "--hooks",
-        action="store_true",
-        help="the client has our hooks, which put memory into prompts",
-    )
-    parser.add_argument("--http", action="store_true", help="listen on HTTP instead of stdio")
-    parser.add_argument("--host", default="127.0.0.1", metavar="NAME", help="with --http: where")
-    parser.add_argument(
-        "--port", type=whole, metavar="N", help="with --http: the port (4653); 0 takes a free one"
-    )
-    parser.add_argument(
-        "--key-file", metavar="FILE", help="with --http: ask for the key that is in this file"
-    )
-    parser.add_argument("--make-key", metavar="FILE", help="only make a key, in a new file")
-    parser.add_argument(
-        "--allow-host", action="append", metavar="NAME", help="a name that clients may call it by"
-    )
-    parser.add_argument(
-        "--allow-origin", action="append", metavar="URL", help="a web page that may call it"
-    )
-
-
+@COMMANDS.add(
+    "mcp",
+    "holdfast mcp --dialect maven --read-only",
+    option("--dialect", "NAME", "whose tools (holdfast)", default="holdfast", offers=NAMES),
+    switch("--read-only", "only tools that change nothing"),
+    switch("--all-tools", "the rarer tools as well"),
+    switch("--every-hub", "let tools that take a hub's name reach all hubs"),
+    switch("--hooks", "the client has our hooks, which put memory into prompts"),
+    switch("--http", "listen on HTTP instead of stdio"),
+    option("--host", "NAME", "with --http: where", default="127.0.0.1"),
+    option("--port", "N", "with --http: the port (4653); 0 takes a free one", type=whole),
+    option("--key-file", "FILE", "with --http: ask for the key that is in this file"),
+    option("--make-key", "FILE", "only make a key, in a new file"),
+    option("--allow-host", "NAME", "a name that clients may call it by", action="append"),
+    option("--allow-origin", "URL", "a web page that may call it", action="append"),
+)
 def _mcp(call: Call, args: Namespace) -> None:
+    """Serve this memory to an agent over MCP.
+
+    A client starts it and speaks to it over stdio; `--http` listens for clients instead.
+    The hub is the one of --hub or HOLDFAST_HUB; else that of the git repository of the
+    working folder, the same for its worktrees and clones, with your own hub beside it; else
+    your own. `holdfast where` says which. It is made when a tool is first used."""
     with imports_of("The MCP server"):
         from holdfast.edges.mcp import http, stdio
         from holdfast.edges.mcp.server import Options, make_server
@@ -144,21 +133,22 @@ def _check_http_options(args: Namespace) -> None:
             raise InvalidInput(f"`{name}` is for HTTP.", hint="Add --http.")
 
 
-def _serve_options(parser: Parser) -> None:
-    parser.add_argument("--host", default="127.0.0.1", metavar="NAME", help="where (127.0.0.1)")
-    parser.add_argument("--port", type=whole, metavar="N", help="the port (4653); 0: a free one")
-    parser.add_argument(
-        "--require-key", action="store_true", help="ask for a key on this machine too"
-    )
-    parser.add_argument(
-        "--allow-host", action="append", metavar="NAME", help="a name that clients may call it by"
-    )
-    parser.add_argument(
-        "--allow-origin", action="append", metavar="URL", help="a web page that may call it"
-    )
-
-
+@COMMANDS.add(
+    "serve",
+    "holdfast serve --port 4653",
+    option("--host", "NAME", "where (127.0.0.1)", default="127.0.0.1"),
+    option("--port", "N", "the port (4653); 0: a free one", type=whole),
+    switch("--require-key", "ask for a key on this machine too"),
+    option("--allow-host", "NAME", "a name that clients may call it by", action="append"),
+    option("--allow-origin", "URL", "a web page that may call it", action="append"),
+    server="ignored",
+)
 def _serve(call: Call, args: Namespace) -> None:
+    """Serve this memory over HTTP: a page for people, REST, MCP, events.
+
+    It listens to this machine alone, and whoever can use this machine's network is you:
+    on a machine with several people, add --require-key. Beyond this machine it asks for a
+    key (`holdfast key create NAME`). Put TLS in front of it with a reverse proxy."""
     with imports_of("The server"):
         from holdfast.edges.http import app
     from holdfast.api import memory as library
@@ -176,12 +166,18 @@ def _serve(call: Call, args: Namespace) -> None:
         )
 
 
-def _ui_options(parser: Parser) -> None:
-    parser.add_argument("--port", type=whole, metavar="N", help="the port (4653); 0: a free one")
-    parser.add_argument("--no-browser", action="store_true", help="only print the address")
-
-
+@COMMANDS.add(
+    "ui",
+    "holdfast ui",
+    option("--port", "N", "the port (4653); 0: a free one", type=whole),
+    switch("--no-browser", "only print the address"),
+    server="ignored",
+)
 def _ui(call: Call, args: Namespace) -> None:
+    """Open this memory in a browser: find, mend, undo.
+
+    Where a server of Holdfast listens on the port, its page is opened. Otherwise one is
+    started for this memory, on this machine alone, until Ctrl-C ends it."""
     from holdfast.api import memory as library
     from holdfast.edges.http import app
 
@@ -234,27 +230,26 @@ def _is_holdfast(url: str) -> bool:
     return isinstance(described, dict) and described.get("info", {}).get("title") == "Holdfast"
 
 
-def _proxy_options(parser: Parser) -> None:
-    parser.add_argument(
-        "--upstream", metavar="URL", help="the endpoint behind it; https://api.openai.com/v1"
-    )
-    parser.add_argument("--host", default="127.0.0.1", metavar="NAME", help="where (127.0.0.1)")
-    parser.add_argument("--port", type=whole, metavar="N", help="the port (7769); 0: a free one")
-    parser.add_argument(
-        "--key-from",
-        metavar="VARIABLE",
-        help="hold the endpoint's key, from this environment variable",
-    )
-    parser.add_argument(
-        "--key-file", metavar="FILE", help="the proxy's own key, which clients need"
-    )
-    parser.add_argument("--make-key", metavar="FILE", help="only make a key, in a new file")
-    parser.add_argument(
-        "--allow-host", action="append", metavar="NAME", help="a name that clients may call it by"
-    )
-
-
+@COMMANDS.add(
+    "proxy",
+    "holdfast proxy --upstream https://api.openai.com/v1",
+    option("--upstream", "URL", "the endpoint behind it; https://api.openai.com/v1"),
+    option("--host", "NAME", "where (127.0.0.1)", default="127.0.0.1"),
+    option("--port", "N", "the port (7769); 0: a free one", type=whole),
+    option("--key-from", "VARIABLE", "hold the endpoint's key, from this environment variable"),
+    option("--key-file", "FILE", "the proxy's own key, which clients need"),
+    option("--make-key", "FILE", "only make a key, in a new file"),
+    option("--allow-host", "NAME", "a name that clients may call it by", action="append"),
+    server="ignored",
+)
 def _proxy(call: Call, args: Namespace) -> None:
+    """Add memory to any OpenAI or Anthropic client: a proxy before its endpoint.
+
+    Give a client the address of the proxy as its base URL. Each request gets what is always
+    kept in mind and what is relevant to the last message, and what was said is logged, as
+    with hooks. Answers come back as the endpoint sends them. The client's API key is sent
+    on and not kept; with --key-from the proxy holds it, and clients need the proxy's own.
+    The hub is chosen as for `holdfast mcp`, or by the header X-Hub-ID."""
     from holdfast.edges.server.listening import make_key
 
     if args.make_key:
@@ -286,52 +281,3 @@ def _proxy(call: Call, args: Namespace) -> None:
             hosts=args.allow_host or (),
             quiet=args.quiet,
         )
-
-
-COMMANDS = (
-    Command(
-        "mcp",
-        "Serve this memory to an agent over MCP.",
-        "holdfast mcp --dialect maven --read-only",
-        _mcp_options,
-        _mcp,
-        "A client starts it and speaks to it over stdio; `--http` listens for clients instead.\n"
-        "The hub is the one of --hub or HOLDFAST_HUB; else that of the git repository of the\n"
-        "working folder, the same for its worktrees and clones, with your own hub beside it; else\n"
-        "your own. `holdfast where` says which. It is made when a tool is first used.",
-    ),
-    Command(
-        "serve",
-        "Serve this memory over HTTP: a page for people, REST, MCP, events.",
-        "holdfast serve --port 4653",
-        _serve_options,
-        _serve,
-        "It listens to this machine alone, and whoever can use this machine's network is you:\n"
-        "on a machine with several people, add --require-key. Beyond this machine it asks for a\n"
-        "key (`holdfast key create NAME`). Put TLS in front of it with a reverse proxy.",
-        server="ignored",
-    ),
-    Command(
-        "ui",
-        "Open this memory in a browser: find, mend, undo.",
-        "holdfast ui",
-        _ui_options,
-        _ui,
-        "Where a server of Holdfast listens on the port, its page is opened. Otherwise one is\n"
-        "started for this memory, on this machine alone, until Ctrl-C ends it.",
-        server="ignored",
-    ),
-    Command(
-        "proxy",
-        "Add memory to any OpenAI or Anthropic client: a proxy before its endpoint.",
-        "holdfast proxy --upstream https://api.openai.com/v1",
-        _proxy_options,
-        _proxy,
-        "Give a client the address of the proxy as its base URL. Each request gets what is always\n"
-        "kept in mind and what is relevant to the last message, and what was said is logged, as\n"
-        "with hooks. Answers come back as the endpoint sends them. The client's API key is sent\n"
-        "on and not kept; with --key-from the proxy holds it, and clients need the proxy's own.\n"
-        "The hub is chosen as for `holdfast mcp`, or by the header X-Hub-ID.",
-        server="ignored",
-    ),
-)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.domain.clock import SystemClock
 from holdfast.edges.cli import setup_output as output
-from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.command import Commands, Namespace, option, switch
 from holdfast.edges.clients import install_hooks, install_server, settings_file
 from holdfast.edges.clients.clients import CLIENTS, NAMES, SCOPES, Client, files_of, find
 from holdfast.edges.clients.install_hooks import HookFile
@@ -32,50 +32,61 @@ from holdfast.system.atomic_file import locked, real_path
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
 
+COMMANDS = Commands()
+
 Work = Callable[[Client], list[Outcome]]
 # What every client takes as a server's name; Codex is the strictest.
 _NAME_CHARS_MAX = 64
 
 
-def _where_options(parser: Parser) -> None:
-    parser.offer("client", NAMES, nargs="?", metavar="CLIENT", help=", ".join(NAMES))
-    parser.add_argument("--all", action="store_true", help="every client that is on this machine")
-    parser.offer("--scope", SCOPES, default="user", metavar="SCOPE", help="user or project (user)")
-    parser.add_argument("--file", metavar="PATH", help="another file than the client's own")
-    parser.add_argument(
-        "--name",
-        default=output.NAME,
-        metavar="NAME",
-        help=f"what the entry is called ({output.NAME})",
-    )
-    parser.add_argument("--dry-run", action="store_true", help="show the change, write nothing")
-    parser.add_argument("--plugin", metavar="FOLDER", help="as a plugin folder (claude-code)")
+_WHERE_OPTIONS = (
+    option("client", "CLIENT", ", ".join(NAMES), nargs="?", offers=NAMES),
+    switch("--all", "every client that is on this machine"),
+    option("--scope", "SCOPE", "user or project (user)", default="user", offers=SCOPES),
+    option("--file", "PATH", "another file than the client's own"),
+    option("--name", "NAME", f"what the entry is called ({output.NAME})", default=output.NAME),
+    switch("--dry-run", "show the change, write nothing"),
+    option("--plugin", "FOLDER", "as a plugin folder (claude-code)"),
+)
 
 
-def _setup_options(parser: Parser) -> None:
-    _where_options(parser)
-    parser.add_argument("--print", action="store_true", help="only print the entry, to paste it")
-    parser.add_argument("--dialect", metavar="NAME", help="whose tools the client gets")
-    parser.add_argument("--read-only", action="store_true", help="only tools that change nothing")
-    parser.add_argument("--no-hooks", action="store_true", help="the MCP server alone, no hooks")
-    parser.add_argument("--all-tools", action="store_true", help="the rarer tools as well")
-    parser.add_argument(
-        "--force", action="store_true", help="replace an entry of that name that is not ours"
-    )
-
-
-def _teardown_options(parser: Parser) -> None:
-    _where_options(parser)
-    parser.add_argument(
-        "--force", action="store_true", help="take out an entry of that name that is not ours"
-    )
-
-
+@COMMANDS.add(
+    "setup",
+    "holdfast setup claude-code",
+    *_WHERE_OPTIONS,
+    switch("--print", "only print the entry, to paste it"),
+    option("--dialect", "NAME", "whose tools the client gets"),
+    switch("--read-only", "only tools that change nothing"),
+    switch("--no-hooks", "the MCP server alone, no hooks"),
+    switch("--all-tools", "the rarer tools as well"),
+    switch("--force", "replace an entry of that name that is not ours"),
+    server="ignored",
+)
 def _setup(call: Call, args: Namespace) -> int:
+    """Put memory into an agent: hooks, MCP server, permissions.
+
+    Without CLIENT it lists them all, and offers to set up those that are installed. With
+    hooks an agent remembers by itself; --no-hooks leaves them out. The rest of the client's
+    files stays as it is, to the letter, and a backup is made beside it; a second
+    time changes nothing. --hub and --home go into the entry when they are given.
+    In a pipe: what was done, client, file, backup; the list: client, installed, set up,
+    scope, file."""
     return set_up_at(call, args, here())
 
 
+@COMMANDS.add(
+    "teardown",
+    "holdfast teardown claude-code",
+    *_WHERE_OPTIONS,
+    switch("--force", "take out an entry of that name that is not ours"),
+    server="ignored",
+)
 def _teardown(call: Call, args: Namespace) -> int:
+    """Take Holdfast out of a client's settings again.
+
+    Only the entry goes, and what was made for it. If nothing else has changed since, the
+    file is what it was before.
+    In a pipe: what was done, client, file, backup."""
     return tear_down_at(call, args, here())
 
 
@@ -403,32 +414,3 @@ def _remind(call: Call, args: Namespace, place: Place, line: Sequence[str]) -> N
             f"{line[0]} is in a cache that is cleared now and then; install Holdfast for good,"
             " and run this again with that one."
         )
-
-
-COMMANDS = (
-    Command(
-        "setup",
-        "Put memory into an agent: hooks, MCP server, permissions.",
-        "holdfast setup claude-code",
-        _setup_options,
-        _setup,
-        "Without CLIENT it lists them all, and offers to set up those that are installed. With\n"
-        "hooks an agent remembers by itself; --no-hooks leaves them out. The rest of the client's\n"
-        "files stays as it is, to the letter, and a backup is made beside it; a second\n"
-        "time changes nothing. --hub and --home go into the entry when they are given.\n"
-        "In a pipe: what was done, client, file, backup; the list: client, installed, set up,\n"
-        "scope, file.",
-        server="ignored",
-    ),
-    Command(
-        "teardown",
-        "Take Holdfast out of a client's settings again.",
-        "holdfast teardown claude-code",
-        _teardown_options,
-        _teardown,
-        "Only the entry goes, and what was made for it. If nothing else has changed since, the\n"
-        "file is what it was before.\n"
-        "In a pipe: what was done, client, file, backup.",
-        server="ignored",
-    ),
-)

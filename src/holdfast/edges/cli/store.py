@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from holdfast.edges.cli import command
-from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.command import YES, Commands, Namespace, option, switch
 from holdfast.edges.cli.output import counted
 from holdfast.errors import InvalidInput, StoreDamaged, StoreError
 
@@ -15,19 +14,24 @@ if TYPE_CHECKING:
     from holdfast.store.values import Progress
     from holdfast.wiring import Prepared
 
-
-def _options(parser: Parser) -> None:
-    parser.add_argument("--url", metavar="URL", help="which database; else store.url")
-    parser.add_argument(
-        "--partitions", type=int, metavar="N", help="how many parts a large table has (16)"
-    )
-    parser.add_argument("--citus", action="store_true", help="spread the tables over Citus nodes")
-    parser.add_argument(
-        "--role", default="", metavar="NAME", help="let this role of the server use the store"
-    )
+COMMANDS = Commands()
 
 
+@COMMANDS.add(
+    "store init",
+    "holdfast store init --url postgresql://admin@db.example/holdfast --role app",
+    option("--url", "URL", "which database; else store.url"),
+    option("--partitions", "N", "how many parts a large table has (16)", type=int),
+    switch("--citus", "spread the tables over Citus nodes"),
+    option("--role", "NAME", "let this role of the server use the store", default=""),
+)
 def _init(call: Call, args: Namespace) -> None:
+    """Make a PostgreSQL database ready to be the store.
+
+    Run it once, as an owner of the database, where the programs that use the store may not
+    make tables. Running it again is harmless, and brings an older schema up to date as
+    `store migrate` does. Name the server itself, not a pooler. It has to be
+    PostgreSQL 14 or newer."""
     from holdfast.wiring import init_store, store_url
 
     prepared = init_store(
@@ -61,14 +65,18 @@ def _show_prepared(call: Call, prepared: Prepared) -> None:
         call.out.note(note)
 
 
-def _check_options(parser: Parser) -> None:
-    parser.add_argument("--url", metavar="URL", help="which database; else store.url")
-    parser.add_argument(
-        "--role", default="", metavar="NAME", help="the role of programs; else the URL's user"
-    )
-
-
+@COMMANDS.add(
+    "store check",
+    "holdfast store check --url postgresql://owner@db.example/holdfast --role app",
+    option("--url", "URL", "which database; else store.url"),
+    option("--role", "NAME", "the role of programs; else the URL's user", default=""),
+)
 def _check(call: Call, args: Namespace) -> int:
+    """Say what a PostgreSQL database, or a Citus cluster, lacks to be the store.
+
+    Changes nothing, and works before `store init`. Asks for rights, settings and
+    extensions, and on Citus every node. Exit code 6 where something is lacking. In a pipe,
+    a line for each: lacks or note, sentence."""
     from holdfast.wiring import check_store, store_url
 
     found = check_store(args.url or store_url(call.home, call.settings), role=args.role)
@@ -84,30 +92,45 @@ def _check(call: Call, args: Namespace) -> int:
     return StoreError.exit_code if found.lacks else 0
 
 
-def _migrate_options(parser: Parser) -> None:
-    parser.add_argument("--url", metavar="URL", help="which database; else store.url")
-
-
+@COMMANDS.add(
+    "store migrate",
+    "holdfast store migrate --url postgresql://owner@db.example/holdfast",
+    option("--url", "URL", "which database; else store.url"),
+)
 def _migrate(call: Call, args: Namespace) -> None:
+    """Bring the schema of a PostgreSQL database up to date while it is used.
+
+    As the owner of the schema, with the newer Holdfast, before the programs are upgraded.
+    Readers and writers go on: what needs a table for itself waits a moment at most, and
+    indexes are built beside them. It goes on where an earlier run stopped; one process does
+    it, others wait for that one."""
     from holdfast.wiring import migrate_store, store_url
 
     url = args.url or store_url(call.home, call.settings)
     _show_prepared(call, migrate_store(url, report=call.out.note))
 
 
-def _index_options(parser: Parser) -> None:
-    parser.add_argument("name", nargs="?", default="", metavar="HUB", help="this hub alone")
-    parser.add_argument("--url", metavar="URL", help="which database; else store.url")
-    parser.add_argument(
+@COMMANDS.add(
+    "store index",
+    "holdfast store index --url postgresql://owner@db.example/holdfast",
+    option("name", "HUB", "this hub alone", nargs="?", default=""),
+    option("--url", "URL", "which database; else store.url"),
+    option(
         "--memory",
-        metavar="SIZE",
+        "SIZE",
+        "what the server may take for it, as 2GB; else what it is set to",
         default="",
-        help="what the server may take for it, as 2GB; else what it is set to",
-    )
-    parser.add_argument("--drop", action="store_true", help="take the index away instead")
-
-
+    ),
+    switch("--drop", "take the index away instead"),
+)
 def _index(call: Call, args: Namespace) -> None:
+    """Let the PostgreSQL server search the vectors of large hubs by itself.
+
+    For hubs of 20,000 vectors and more, with pgvector 0.8 or newer, as the owner of the
+    schema. Readers and writers go on meanwhile; from then on writers keep the index, which
+    costs 4 to 8 ms a memory. Before many are added, take it away with --drop: recall then
+    compares all vectors, as in small hubs, until it is built again. Either goes on where it
+    was broken off. In a pipe, a line per hub: hub, model, vectors."""
     from holdfast.wiring import drop_store_index, index_store, store_url
 
     url = args.url or store_url(call.home, call.settings)
@@ -133,11 +156,13 @@ def _index(call: Call, args: Namespace) -> None:
         )
 
 
-def _backup_options(parser: Parser) -> None:
-    parser.add_argument("path", metavar="PATH", help="a new file, or a folder to put it in")
-
-
+@COMMANDS.add(
+    "backup",
+    "holdfast backup ~/holdfast.db",
+    option("path", "PATH", "a new file, or a folder to put it in"),
+)
 def _backup(call: Call, args: Namespace) -> None:
+    """Copy the whole store to a file, while others read and write."""
     path = args.path
     if os.path.isdir(path):
         path = os.path.join(path, f"holdfast-{call.local.core.now():%Y%m%dT%H%M%SZ}.db")
@@ -160,12 +185,14 @@ def _backup(call: Call, args: Namespace) -> None:
     call.out.note(f"To bring it back: `holdfast restore-backup {path}`.")
 
 
-def _restore_options(parser: Parser) -> None:
-    parser.add_argument("path", metavar="PATH", help="what `holdfast backup` has written")
-    command.add_yes(parser)
-
-
+@COMMANDS.add(
+    "restore-backup",
+    "holdfast restore-backup ~/holdfast.db --yes",
+    option("path", "PATH", "what `holdfast backup` has written"),
+    YES,
+)
 def _restore(call: Call, args: Namespace) -> None:
+    """Bring back a backup; what is there now is kept beside it."""
     from holdfast.files.attachments import tar_archive
     from holdfast.wiring import make_home, store_file, store_url, without_password
     from holdfast.wiring.copies import check_backup, restore_backup
@@ -238,65 +265,3 @@ def _followed(call: Call) -> list[str]:
         if hub.state == "active"
         for note in follow(core, hub, hub_path(call.home, hub.name))
     ]
-
-
-COMMANDS = (
-    Command(
-        "store init",
-        "Make a PostgreSQL database ready to be the store.",
-        "holdfast store init --url postgresql://admin@db.example/holdfast --role app",
-        _options,
-        _init,
-        "Run it once, as an owner of the database, where the programs that use the store may not\n"
-        "make tables. Running it again is harmless, and brings an older schema up to date as\n"
-        "`store migrate` does. Name the server itself, not a pooler. It has to be\n"
-        "PostgreSQL 14 or newer.",
-    ),
-    Command(
-        "store check",
-        "Say what a PostgreSQL database, or a Citus cluster, lacks to be the store.",
-        "holdfast store check --url postgresql://owner@db.example/holdfast --role app",
-        _check_options,
-        _check,
-        "Changes nothing, and works before `store init`. Asks for rights, settings and\n"
-        "extensions, and on Citus every node. Exit code 6 where something is lacking. In a pipe,\n"
-        "a line for each: lacks or note, sentence.",
-    ),
-    Command(
-        "store migrate",
-        "Bring the schema of a PostgreSQL database up to date while it is used.",
-        "holdfast store migrate --url postgresql://owner@db.example/holdfast",
-        _migrate_options,
-        _migrate,
-        "As the owner of the schema, with the newer Holdfast, before the programs are upgraded.\n"
-        "Readers and writers go on: what needs a table for itself waits a moment at most, and\n"
-        "indexes are built beside them. It goes on where an earlier run stopped; one process does\n"
-        "it, others wait for that one.",
-    ),
-    Command(
-        "store index",
-        "Let the PostgreSQL server search the vectors of large hubs by itself.",
-        "holdfast store index --url postgresql://owner@db.example/holdfast",
-        _index_options,
-        _index,
-        "For hubs of 20,000 vectors and more, with pgvector 0.8 or newer, as the owner of the\n"
-        "schema. Readers and writers go on meanwhile; from then on writers keep the index, which\n"
-        "costs 4 to 8 ms a memory. Before many are added, take it away with --drop: recall then\n"
-        "compares all vectors, as in small hubs, until it is built again. Either goes on where it\n"
-        "was broken off. In a pipe, a line per hub: hub, model, vectors.",
-    ),
-    Command(
-        "backup",
-        "Copy the whole store to a file, while others read and write.",
-        "holdfast backup ~/holdfast.db",
-        _backup_options,
-        _backup,
-    ),
-    Command(
-        "restore-backup",
-        "Bring back a backup; what is there now is kept beside it.",
-        "holdfast restore-backup ~/holdfast.db --yes",
-        _restore_options,
-        _restore,
-    ),
-)

@@ -144,8 +144,7 @@ def commands_in(module: Module) -> tuple[Command, ...]:
         if error.name != name:
             raise
         return ()
-    rows: tuple[Command, ...] = imported.COMMANDS
-    return rows
+    return tuple(imported.COMMANDS)
 
 
 def commands_of(group: Group) -> list[Command]:
@@ -217,13 +216,13 @@ def _among(rows: tuple[Command, ...], words: list[str]) -> tuple[Command, int]:
     first = SYNONYMS.get(words[0], words[0])
     parts: dict[str, Command] = {}
     for command in rows:
-        if command.name == first:
-            return command, 1
         head, _, second = command.name.partition(" ")
-        if head == first:
-            if len(words) > 1 and words[1] == second:
-                return command, 2
+        if head == first and second:
             parts[second] = command
+    if words[1:2] and words[1] in parts:
+        return parts[words[1]], 2
+    if alone := next((command for command in rows if command.name == first), None):
+        return alone, 1
     if not parts:
         raise InvalidInput(f"`holdfast {first}` is not part of this installation.")
     listed = ", ".join(parts)

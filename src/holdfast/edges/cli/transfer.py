@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import IO, TYPE_CHECKING
 
 from holdfast.edges.cli import imports, push
-from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.command import Commands, Namespace, option, switch
 from holdfast.edges.cli.output import counted, plain_hub
 from holdfast.errors import AlreadyExists, InvalidInput, NotFound
 from holdfast.exporters import FORMATS
@@ -24,18 +24,27 @@ if TYPE_CHECKING:
     from holdfast.exporters import Exporter
     from holdfast.files.attachments.tar_archive import Packed
 
+COMMANDS = Commands()
+
 
 # Lines between two looks at the progress bar.
 _STEP = 500
 
 
-def _export_options(parser: Parser) -> None:
-    parser.add_argument("file", metavar="FILE", help="where to; - is standard output")
-    parser.add_argument("--force", action="store_true", help="replace a file that is there")
-    parser.offer("--format", FORMATS, metavar="FORMAT", help="for other programs, without history")
-
-
+@COMMANDS.add(
+    "export",
+    "holdfast export work.jsonl --hub work",
+    option("file", "FILE", "where to; - is standard output"),
+    switch("--force", "replace a file that is there"),
+    option("--format", "FORMAT", "for other programs, without history", offers=FORMATS),
+    server="works",
+)
 def _export(call: Call, args: Namespace) -> None:
+    """Write the whole hub as JSON Lines, history included.
+
+    The files that memories were made from go into FILE.files.tar, where there are any.
+    With --format, FILE has what is remembered now, as other programs read it: jsonl, csv,
+    mem0, mcp-memory (the MCP reference server's), or markdown (then FILE is a folder)."""
     if args.format:
         export_as(call, args)
         return
@@ -118,14 +127,23 @@ def _write_whole(call: Call, path: str) -> int:
     return count
 
 
-def _import_options(parser: Parser) -> None:
-    help_ = "what export has written, - to read it; or a folder of files"
-    parser.add_argument("file", metavar="FILE", help=help_)
-    parser.add_argument("--as", dest="name", metavar="NAME", help="the hub under another name")
-    push.add_folder_options(parser)
+COMMANDS += imports.COMMANDS
 
 
+@COMMANDS.add(
+    "import",
+    "holdfast import work.jsonl --as work-copy",
+    option("file", "FILE", "what export has written, - to read it; or a folder of files"),
+    option("--as", "NAME", "the hub under another name", dest="name"),
+    *push.FOLDER_OPTIONS,
+    server="works",
+)
 def _import(call: Call, args: Namespace) -> None:
+    """Make a hub from an export, all of it or nothing; or take in a folder of files.
+
+    FILE is what `holdfast export` has written, and becomes a hub of its own, with the files
+    in FILE.files.tar where that is beside it. Where it is a folder, its files become
+    documents of the hub in use, as `holdfast push FOLDER` does."""
     if args.file != "-" and os.path.isdir(args.file):
         if args.name:
             raise InvalidInput(
@@ -198,15 +216,22 @@ def _lines(file: IO[bytes], step: Step, size: int) -> Iterator[str]:
             ) from None
 
 
-def _move_options(parser: Parser) -> None:
-    parser.add_argument("--to", metavar="URL", help="where to, for example postgresql://HOST/NAME")
-    parser.add_argument("--from", dest="source", metavar="URL", help="where from; else store.url")
-    parser.add_argument(
-        "--switch", action="store_true", help="use the new store from now on (sets store.url)"
-    )
-
-
+@COMMANDS.add(
+    "move",
+    "holdfast move --to postgresql://db.example/holdfast --switch",
+    option("--to", "URL", "where to, for example postgresql://HOST/NAME"),
+    option("--from", "URL", "where from; else store.url", dest="source"),
+    switch("--switch", "use the new store from now on (sets store.url)"),
+)
 def _move(call: Call, args: Namespace) -> None:
+    """Move everything to another store.
+
+    History, log, keys, jobs and vectors are moved too; files in the home folder stay where
+    they are. With --from the memory.db of another home, files that memories were made from
+    are copied into this one. The old store is only read. A move that was broken off goes
+    on when it is started again. With --hub, that hub alone goes into a store that may have
+    others, with its members and without keys; keep its writers away meanwhile. In a pipe,
+    a line per table: hub, table, rows, hash on both sides."""
     from holdfast.wiring import from_anywhere, make_home, refuse_password, store_url
     from holdfast.wiring.copies import bring_attachments, move_store
 
@@ -305,47 +330,6 @@ def _tell_of_files(call: Call, there: int, missing: int) -> None:
             " have them. Copy `hubs/*/attachments` from the home that does into"
             f" {call.home}; `holdfast doctor` says what is still missing."
         )
-
-
-COMMANDS = (
-    Command(
-        "export",
-        "Write the whole hub as JSON Lines, history included.",
-        "holdfast export work.jsonl --hub work",
-        _export_options,
-        _export,
-        "The files that memories were made from go into FILE.files.tar, where there are any.\n"
-        "With --format, FILE has what is remembered now, as other programs read it: jsonl, csv,\n"
-        "mem0, mcp-memory (the MCP reference server's), or markdown (then FILE is a folder).",
-        server="works",
-    ),
-    # The one-word command comes last: it is what is meant where no other matches.
-    *imports.COMMANDS,
-    Command(
-        "import",
-        "Make a hub from an export, all of it or nothing; or take in a folder of files.",
-        "holdfast import work.jsonl --as work-copy",
-        _import_options,
-        _import,
-        "FILE is what `holdfast export` has written, and becomes a hub of its own, with the files\n"
-        "in FILE.files.tar where that is beside it. Where it is a folder, its files become\n"
-        "documents of the hub in use, as `holdfast push FOLDER` does.",
-        server="works",
-    ),
-    Command(
-        "move",
-        "Move everything to another store.",
-        "holdfast move --to postgresql://db.example/holdfast --switch",
-        _move_options,
-        _move,
-        "History, log, keys, jobs and vectors are moved too; files in the home folder stay where\n"
-        "they are. With --from the memory.db of another home, files that memories were made from\n"
-        "are copied into this one. The old store is only read. A move that was broken off goes\n"
-        "on when it is started again. With --hub, that hub alone goes into a store that may have\n"
-        "others, with its members and without keys; keep its writers away meanwhile. In a pipe,\n"
-        "a line per table: hub, table, rows, hash on both sides.",
-    ),
-)
 
 
 def export_as(call: Call, args: Namespace) -> None:

@@ -6,9 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.api.hub import HubMemory
-from holdfast.edges.cli import command
-from holdfast.edges.cli.bind import Flags, bound, flag
-from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.bind import Flags, flag
+from holdfast.edges.cli.command import YES, Commands, Namespace, switch
 from holdfast.edges.cli.doctor import embedding_model
 from holdfast.edges.cli.output import counted
 from holdfast.errors import EmbedderError, InvalidInput
@@ -20,9 +19,7 @@ if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
     from holdfast.engine.upkeep.secret_scan import Secret
 
-
-def _no_options(parser: Parser) -> None:
-    """None of its own."""
+COMMANDS = Commands()
 
 
 _LIFECYCLE = Flags(
@@ -32,8 +29,12 @@ _LIFECYCLE = Flags(
 )
 
 
+@COMMANDS.add("lifecycle", "holdfast lifecycle --dry-run", _LIFECYCLE)
 def _lifecycle(call: Call, args: Namespace) -> None:
     # The automatic run after a command would apply what a dry run has only listed.
+    """Cool and archive what is due by the rules.
+
+    In a pipe, a line per memory: number, its new state, why, title."""
     call.upkeep = False
     moves = _LIFECYCLE.run(call, args)
     if call.out.json:
@@ -54,7 +55,11 @@ def _lifecycle(call: Call, args: Namespace) -> None:
 _TIMES = {"oldest": "oldest", "newest": "newest", "lifecycle_at": "last lifecycle run"}
 
 
+@COMMANDS.shows("stats", "holdfast stats", Flags(HubMemory.statistics))
 def _show_stats(call: Call, args: Namespace, found: Statistics) -> None:
+    """Count what is in the hub.
+
+    In a pipe, a line per count: what, how many."""
     if call.out.json:
         call.out.value(found)
         return
@@ -71,7 +76,11 @@ def _show_stats(call: Call, args: Namespace, found: Statistics) -> None:
     call.out.table(("what", "how many"), rows)
 
 
+@COMMANDS.add("embed", "holdfast embed")
 def _embed(call: Call, args: Namespace) -> None:
+    """Make the vectors that are missing; go on where it was broken off.
+
+    In a pipe: embedded, how many passages, the model."""
     embedder = call.local.core.embedder
     if embedder is None:
         raise EmbedderError("There is no embedding model.", hint=embedding_model(call)["note"])
@@ -92,12 +101,18 @@ _HEADINGS = ("hub", "day", "pass", "model", "requests", "failed", "tokens in", "
 _USAGE = Flags(HubMemory.usage, days=flag(about="of the last N days (30)"))
 
 
-def _usage_options(parser: Parser) -> None:
-    _USAGE.add_to(parser)
-    parser.add_argument("--all", action="store_true", help="of every hub, not only the one in use")
-
-
+@COMMANDS.add(
+    "usage",
+    "holdfast usage --days 7",
+    _USAGE,
+    switch("--all", "of every hub, not only the one in use"),
+)
 def _usage(call: Call, args: Namespace) -> None:
+    """What language models cost, by day, pass and model.
+
+    Requests and tokens, as the model's server counted them; where it counts nothing, a
+    guess. `llm.tokens_per_day` sets a limit for a day. In a pipe, a line each: hub, day,
+    pass, model, requests, failed, tokens in, tokens out."""
     hubs = [call.memory.hub(hub.name) for hub in call.memory.hubs()] if args.all else [call.hub]
     found = [(hub.name, row) for hub in hubs for row in hub.usage(**_USAGE.values(call, args))]
     found.sort(key=lambda one: one[1].day, reverse=True)
@@ -127,18 +142,22 @@ FOUND = 1
 _Found: TypeAlias = "tuple[str, Secret]"  # (hub, what)
 
 
-def _options(parser: Parser) -> None:
-    parser.add_argument("--fix", action="store_true", help="replace them, in old versions too")
-    parser.add_argument(
-        "--attachments",
-        action="store_true",
-        help="with --fix, remove attached files that hold some",
-    )
-    parser.add_argument("--all", action="store_true", help="in every hub, not only the one in use")
-    command.add_yes(parser)
-
-
+@COMMANDS.add(
+    "scan",
+    "holdfast scan --fix",
+    switch("--fix", "replace them, in old versions too"),
+    switch("--attachments", "with --fix, remove attached files that hold some"),
+    switch("--all", "in every hub, not only the one in use"),
+    YES,
+)
 def _scan(call: Call, args: Namespace) -> int:
+    """Look for secrets in memories, history, log and files; replace them.
+
+    Says where, of which kind and how many, never what. --fix puts a placeholder in place of
+    each, in old versions and the log as well, and cannot be undone. Attached files are
+    looked into too; --fix --attachments removes those that hold secrets, and their memories
+    stay. What could not be looked into, such as a picture, is noted. Ends with 1 where
+    secrets are left. In a pipe, a line each: hub, where, kind, how many."""
     if call.server:
         raise InvalidInput(
             "Secrets are looked for on the machine that has the memory.", hint="Run it there."
@@ -220,55 +239,3 @@ def _tell(
         )
     if any(not one.fixable and not one.attached for _, one in found):
         call.out.note("Files of your own are not changed: edit or remove those yourself.")
-
-
-COMMANDS = (
-    Command(
-        "lifecycle",
-        "Cool and archive what is due by the rules.",
-        "holdfast lifecycle --dry-run",
-        _LIFECYCLE.add_to,
-        _lifecycle,
-        "In a pipe, a line per memory: number, its new state, why, title.",
-        server="works",
-    ),
-    bound(
-        "stats",
-        "Count what is in the hub.",
-        "holdfast stats",
-        Flags(HubMemory.statistics),
-        _show_stats,
-        "In a pipe, a line per count: what, how many.",
-    ),
-    Command(
-        "embed",
-        "Make the vectors that are missing; go on where it was broken off.",
-        "holdfast embed",
-        _no_options,
-        _embed,
-        "In a pipe: embedded, how many passages, the model.",
-    ),
-    Command(
-        "usage",
-        "What language models cost, by day, pass and model.",
-        "holdfast usage --days 7",
-        _usage_options,
-        _usage,
-        "Requests and tokens, as the model's server counted them; where it counts nothing, a\n"
-        "guess. `llm.tokens_per_day` sets a limit for a day. In a pipe, a line each: hub, day,\n"
-        "pass, model, requests, failed, tokens in, tokens out.",
-        server="works",
-    ),
-    Command(
-        "scan",
-        "Look for secrets in memories, history, log and files; replace them.",
-        "holdfast scan --fix",
-        _options,
-        _scan,
-        "Says where, of which kind and how many, never what. --fix puts a placeholder in place of\n"
-        "each, in old versions and the log as well, and cannot be undone. Attached files are\n"
-        "looked into too; --fix --attachments removes those that hold secrets, and their memories\n"
-        "stay. What could not be looked into, such as a picture, is noted. Ends with 1 where\n"
-        "secrets are left. In a pipe, a line each: hub, where, kind, how many.",
-    ),
-)

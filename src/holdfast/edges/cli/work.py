@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.command import Commands, Namespace, switch
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from holdfast.edges.cli.call import Call
     from holdfast.engine.jobs import Job
+
+COMMANDS = Commands()
 
 
 # Kept so that a process which is still running is not warned about when it is forgotten.
@@ -62,11 +64,13 @@ if __name__ == "__main__":
     main(sys.argv[1], sys.argv[2:])
 
 
-def _work_options(parser: Parser) -> None:
-    parser.add_argument("--watch", action="store_true", help="go on until it is interrupted")
-
-
+@COMMANDS.add("work", "holdfast work", switch("--watch", "go on until it is interrupted"))
 def _work(call: Call, args: Namespace) -> None:
+    """Do what waits: read files and pages that were pushed, note turns, run passes; and end.
+
+    A server does this by itself. Each file is read in a process with limits; what cannot be
+    read stays findable by its title, with the reason. Turns that were observed are noted in
+    the journal. Passes that are switched on run where they are due."""
     from holdfast.extract import run
     from holdfast.passes import schedule
     from holdfast.passes.work import work_until_done
@@ -129,11 +133,11 @@ def _watch(call: Call) -> None:
             pass
 
 
-def _jobs_options(parser: Parser) -> None:
-    parser.add_argument("--all", action="store_true", help="those that are done, too")
-
-
+@COMMANDS.add("jobs", "holdfast jobs --all", switch("--all", "those that are done, too"))
 def _jobs(call: Call, args: Namespace) -> None:
+    """List what waits to be worked on, is being worked on, or could not be.
+
+    In a pipe, a line per job: id, work, about, state, attempts, how far, since when, reason."""
     found = [job for job in call.hub.jobs(limit=1_000) if args.all or job.state != "done"]
     if call.out.json:
         call.out.value([_plain(job) for job in found])
@@ -201,25 +205,3 @@ def _plain(job: Job) -> dict[str, Any]:
         "created_at": job.at.isoformat(),
         "ended_at": None if job.ended_at is None else job.ended_at.isoformat(),
     }
-
-
-COMMANDS = (
-    Command(
-        "work",
-        "Do what waits: read files and pages that were pushed, note turns, run passes; and end.",
-        "holdfast work",
-        _work_options,
-        _work,
-        "A server does this by itself. Each file is read in a process with limits; what cannot be\n"
-        "read stays findable by its title, with the reason. Turns that were observed are noted in\n"
-        "the journal. Passes that are switched on run where they are due.",
-    ),
-    Command(
-        "jobs",
-        "List what waits to be worked on, is being worked on, or could not be.",
-        "holdfast jobs --all",
-        _jobs_options,
-        _jobs,
-        "In a pipe, a line per job: id, work, about, state, attempts, how far, since when, reason.",
-    ),
-)

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from holdfast.api.hub import HubMemory
-from holdfast.edges.cli import command
 from holdfast.edges.cli.bind import Flags, after, flag, text_of
-from holdfast.edges.cli.command import Command, Namespace, Parser
+from holdfast.edges.cli.command import YES, Commands, Namespace, option, switch
 from holdfast.edges.cli.output import counted, named, note_new_category, short
 from holdfast.errors import InvalidInput
 
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
     from holdfast.domain.results import Remembered
     from holdfast.edges.cli.call import Call
+
+COMMANDS = Commands()
 
 # remember
 
@@ -37,15 +38,21 @@ _REMEMBER = Flags(
 )
 
 
-def _remember_options(parser: Parser) -> None:
-    parser.add_argument(
-        "content", nargs="*", metavar="WORD", help="the content; - or a pipe reads it"
-    )
-    parser.add_argument("--file", nargs="+", metavar="FILE", help="the content of these files")
-    _REMEMBER.add_to(parser)
-
-
+@COMMANDS.add(
+    "remember",
+    'holdfast remember "Prefers tabs over spaces" --category preference --tag editor',
+    option("content", "WORD", "the content; - or a pipe reads it", nargs="*"),
+    option("--file", "FILE", "the content of these files", nargs="+"),
+    _REMEMBER,
+    makes_hub=True,
+)
 def _remember(call: Call, args: Namespace) -> None:
+    """Keep a piece of knowledge.
+
+    What is not given is picked by rules. The same key, or the same file, makes a new version;
+    the same content is not stored twice.
+    In a pipe, a line per memory: stored, updated, duplicate, superseded or quarantined;
+    then number, id, title."""
     shared = {**_REMEMBER.values(call, args), "source": "cli"}
     if args.file:
         results = call.hub.remember_many(_of_files(call, args, shared))
@@ -165,17 +172,23 @@ _UPDATE = Flags(
 )
 
 
-def _update_options(parser: Parser) -> None:
-    _UPDATE.add_to(parser)
-    parser.add_argument("content", nargs="*", metavar="WORD", help="new content; - reads it")
-    parser.add_argument("--unpin", action="store_true", help="let it age again")
-    parser.add_argument("--clear", action="append", metavar="FIELD", help=_CLEAR)
-
-
-_CLEAR = "empty this field: key, session, speaker, occurred-at, valid-from, …; repeatable"
-
-
+@COMMANDS.add(
+    "update",
+    'holdfast update 12 "Prefers spaces" --category preference --expect-version 1',
+    _UPDATE,
+    option("content", "WORD", "new content; - reads it", nargs="*"),
+    switch("--unpin", "let it age again"),
+    option(
+        "--clear",
+        "FIELD",
+        "empty this field: key, session, speaker, occurred-at, valid-from, …; repeatable",
+        action="append",
+    ),
+)
 def _update(call: Call, args: Namespace) -> None:
+    """Change a memory; its old version stays in the history.
+
+    In a pipe, a line per memory: what was done, number, id, title."""
     changes = _UPDATE.values(call, args)
     if args.unpin:
         changes["pinned"] = False
@@ -197,10 +210,12 @@ def _update(call: Call, args: Namespace) -> None:
 # pin, unpin, archive, forget, restore
 
 
-def _changing(name: str, about: str, example: str, operation: Any, word: str) -> Command:
-    """A command that changes the memories it names and says which of them it changed."""
+def _changing(name: str, example: str, operation: Any, word: str, about: str) -> None:
+    """Adds a command that changes the memories it names and says which of them it changed."""
     flags = Flags(operation)
+    text = f"{about}\n\nIn a pipe, a line per memory: what was done, number, id, title."
 
+    @COMMANDS.add(name, example, flags, text=text)
     def run(call: Call, args: Namespace) -> None:
         began = call.now
         done = flags.run(call, args)
@@ -209,7 +224,38 @@ def _changing(name: str, about: str, example: str, operation: Any, word: str) ->
         if word == "forgotten":
             _say_how_to_restore(call, memories)
 
-    return Command(name, about, example, flags.add_to, run, _CHANGED, server="works")
+
+_changing(
+    "pin",
+    "holdfast pin 12",
+    HubMemory.pin,
+    "pinned",
+    "Keep a memory from ageing, and let it rank a little higher.",
+)
+_changing(
+    "unpin", "holdfast unpin 12", HubMemory.unpin, "unpinned", "Let a pinned memory age again."
+)
+_changing(
+    "archive",
+    'holdfast archive 12 13 --reason "project ended"',
+    HubMemory.archive_many,
+    "archived",
+    "Hide memories from recall and lists, and keep them.",
+)
+_changing(
+    "forget",
+    'holdfast forget 12 --reason "wrong"',
+    HubMemory.forget_many,
+    "forgotten",
+    "Hide memories everywhere; restore or undo brings them back.",
+)
+_changing(
+    "restore",
+    "holdfast restore 12",
+    HubMemory.restore_many,
+    "restored",
+    "Bring back what was forgotten, archived or held for review.",
+)
 
 
 def _say_how_to_restore(call: Call, forgotten: list[Memory]) -> None:
@@ -260,17 +306,17 @@ _PURGE = Flags(
 )
 
 
-def _purge_options(parser: Parser) -> None:
-    _PURGE.add_to(parser)
-    parser.add_argument(
-        "--forgotten",
-        action="store_true",
-        help="what was forgotten longer than forget.keep_days ago",
-    )
-    command.add_yes(parser)
-
-
+@COMMANDS.add(
+    "purge",
+    "holdfast purge 12 --yes",
+    _PURGE,
+    switch("--forgotten", "what was forgotten longer than forget.keep_days ago"),
+    YES,
+)
 def _purge(call: Call, args: Namespace) -> None:
+    """Remove memories and their history for good; only a receipt stays.
+
+    In a pipe, a line per memory: purged, number, id, how many revisions went."""
     hub = call.hub
     if bool(args.references) == args.forgotten:
         raise InvalidInput("Name the memories to purge, or give --forgotten for those long gone.")
@@ -309,74 +355,3 @@ def _named(call: Call, references: Sequence[str]) -> str:
 
 # In a question: enough of the title to know what goes.
 _TITLE_CHARS = 60
-
-_CHANGED = "In a pipe, a line per memory: what was done, number, id, title."
-
-COMMANDS = (
-    Command(
-        "remember",
-        "Keep a piece of knowledge.",
-        'holdfast remember "Prefers tabs over spaces" --category preference --tag editor',
-        _remember_options,
-        _remember,
-        "What is not given is picked by rules. The same key, or the same file, makes a new version;"
-        "\nthe same content is not stored twice.\n"
-        "In a pipe, a line per memory: stored, updated, duplicate, superseded or quarantined;\n"
-        "then number, id, title.",
-        server="works",
-        makes_hub=True,
-    ),
-    Command(
-        "update",
-        "Change a memory; its old version stays in the history.",
-        'holdfast update 12 "Prefers spaces" --category preference --expect-version 1',
-        _update_options,
-        _update,
-        _CHANGED,
-        server="works",
-    ),
-    _changing(
-        "pin",
-        "Keep a memory from ageing, and let it rank a little higher.",
-        "holdfast pin 12",
-        HubMemory.pin,
-        "pinned",
-    ),
-    _changing(
-        "unpin",
-        "Let a pinned memory age again.",
-        "holdfast unpin 12",
-        HubMemory.unpin,
-        "unpinned",
-    ),
-    _changing(
-        "archive",
-        "Hide memories from recall and lists, and keep them.",
-        'holdfast archive 12 13 --reason "project ended"',
-        HubMemory.archive_many,
-        "archived",
-    ),
-    _changing(
-        "forget",
-        "Hide memories everywhere; restore or undo brings them back.",
-        'holdfast forget 12 --reason "wrong"',
-        HubMemory.forget_many,
-        "forgotten",
-    ),
-    _changing(
-        "restore",
-        "Bring back what was forgotten, archived or held for review.",
-        "holdfast restore 12",
-        HubMemory.restore_many,
-        "restored",
-    ),
-    Command(
-        "purge",
-        "Remove memories and their history for good; only a receipt stays.",
-        "holdfast purge 12 --yes",
-        _purge_options,
-        _purge,
-        "In a pipe, a line per memory: purged, number, id, how many revisions went.",
-        server="works",
-    ),
-)
