@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -22,6 +22,7 @@ from holdfast.store.postgres.extensions import missing_note
 from holdfast.store.postgres.migration_steps import pending_steps
 from holdfast.store.postgres.tables import SCHEMA
 from holdfast.store.rows import Values, counters_check, is_intact, restored
+from holdfast.store.sql import TABLES
 from holdfast.store.values import Problem
 
 if TYPE_CHECKING:
@@ -174,23 +175,17 @@ _INVARIANTS: tuple[tuple[str, bool, str], ...] = (
 
 
 # The rows of a hub, each with what its checksum covers and the checksum at its end.
-_CHECKED_ROWS = (
-    ("changes", f"SELECT {rows.CHANGE_COLUMNS} FROM changes c WHERE c.hub_id = %(hub)s"),
-    (
-        "revisions",
+_CHECKED_ROWS = {
+    **{
+        name: f"SELECT {table.columns} FROM {name} WHERE hub_id = %(hub)s"
+        for name, table in TABLES.items()
+    },
+    "revisions": (
         "SELECT r.change_id, m.id, r.version, r.at, r.fields, r.checksum FROM revisions r"
         " LEFT JOIN memories m ON m.hub_id = r.hub_id AND m.number = r.memory"
-        " WHERE r.hub_id = %(hub)s",
+        " WHERE r.hub_id = %(hub)s"
     ),
-    ("receipts", f"SELECT {rows.RECEIPT_COLUMNS} FROM receipts WHERE hub_id = %(hub)s"),
-    ("turns", f"SELECT {rows.TURN_COLUMNS} FROM turns t WHERE t.hub_id = %(hub)s"),
-    ("agreed", f"SELECT {rows.AGREED_COLUMNS} FROM agreed WHERE hub_id = %(hub)s"),
-    ("clashes", f"SELECT {rows.CLASH_COLUMNS} FROM clashes c WHERE c.hub_id = %(hub)s"),
-    (
-        "records",
-        "SELECT kind, id, at, body, lookup, due, checksum FROM records WHERE hub_id = %(hub)s",
-    ),
-)
+}
 
 
 def problems(reader: PostgresReader) -> list[Problem]:
@@ -205,7 +200,7 @@ def problems(reader: PostgresReader) -> list[Problem]:
             out.append(Problem(f"hub {hub_id} does not match its checksum", False, "", hub_id))
         else:
             hubs += [] if hub is None else [hub]
-    out += _damaged_rows(session, NO_HUB, session.no_hub(), _CHECKED_ROWS[-1:])
+    out += _damaged_rows(session, NO_HUB, session.no_hub(), ["records"])
     for hub in hubs:
         number = session.hub(hub.id)
         out += _damaged_memories(session, hub.id, number)
@@ -231,13 +226,13 @@ def _damaged_memories(session: Session, hub_id: str, hub: int) -> Iterator[Probl
 
 
 def _damaged_rows(
-    session: Session, hub_id: str, hub: int, tables: Sequence[tuple[str, str]]
+    session: Session, hub_id: str, hub: int, tables: Iterable[str]
 ) -> Iterator[Problem]:
     """The rows of a hub, apart from its memories, that do not match their checksum."""
-    for table, query in tables:
+    for table in tables:
         wrong = [
             row
-            for row in session.scan(query, hub=hub)
+            for row in session.scan(_CHECKED_ROWS[table], hub=hub)
             if not is_intact(table, hub_id, row[:-1], row[-1])
         ]
         for row in wrong[:_LISTED_MAX]:

@@ -1,18 +1,19 @@
-"""Reads hubs and memories: by name, number, key and path, lists, and counts."""
+"""Reads hubs and memories: by name, number, key and path, lists, counts, and what was revised."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.domain.clock import from_micros
+from holdfast.domain.clock import from_micros, to_micros
 from holdfast.domain.hub import Hub, Statistics
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
-from holdfast.store.filter_sql import ORDERINGS
 from holdfast.store.postgres import rows
 from holdfast.store.postgres.session import Part
+from holdfast.store.sql import ORDERINGS
 from holdfast.store.values import first_named
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ class _Group(NamedTuple):
 
 
 class MemoriesReader(Part):
-    """The part of the Reader that is about hubs and memories."""
+    """The part of the Reader that is about hubs and memories; their history is mostly shared with
+    the other SQL store."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -337,7 +339,7 @@ class MemoriesReader(Part):
             oldest=min((from_micros(group.oldest) for group in seen), default=None),
             newest=max((from_micros(group.newest) for group in seen), default=None),
             turns=count("turns", self._of_hub),
-            conflicts=self._count_clashes(hub),
+            conflicts=len(self.clashes(hub_id)),
         )
 
     def _groups(self, hub: int) -> list[_Group]:
@@ -367,34 +369,52 @@ class MemoriesReader(Part):
             )
         )
 
-    def _count_clashes(self, hub: int) -> int:
-        return int(
-            self._session.value(
-                "SELECT count(*) FROM clashes c WHERE c.hub_id = %(hub)s AND c.settled_at IS NULL"
-                f"{self._seen_clashes}",
-                hub=hub,
-            )
-        )
+    # History
 
-    @property
-    def _seen_clashes(self) -> str:
-        if not self._seen:
-            return ""
-        return (
-            " AND EXISTS (SELECT 1 FROM memories m WHERE m.hub_id = %(hub)s"
-            f" AND m.id = c.memory_id{self._seen})"
+    def changed_after(self, hub_id: str, at: datetime) -> list[str]:
+        found = self._session.all(
+            "SELECT m.id FROM memories m WHERE m.hub_id = %(hub)s AND m.number IN"
+            " (SELECT r.memory FROM revisions r WHERE r.hub_id = %(hub)s AND r.at > %(at)s)"
+            f"{self._seen} ORDER BY m.number",
+            hub=self._session.hub(hub_id),
+            at=to_micros(at),
         )
+        return [row[0] for row in found]
 
-    def _seen_changes(self, table: str) -> str:
-        """The condition for change sets: a viewer sees those that changed something they see, and
-        those of which nothing is left."""
-        if not self._seen:
-            return ""
-        touched = f"r.hub_id = %(hub)s AND r.change_id = {table}.id"
-        # Not EXISTS: two of them joined by OR are answered with a hash of all revisions of the hub,
-        # built for each statement.
-        return (
-            " AND ((SELECT true FROM revisions r JOIN memories m ON m.hub_id = r.hub_id"
-            f" AND m.number = r.memory WHERE {touched}{self._seen} LIMIT 1)"
-            f" OR (SELECT true FROM revisions r WHERE {touched} LIMIT 1) IS NULL)"
+    def newest_revision(self, hub_id: str) -> int:
+        newest = self._session.value(
+            "SELECT max(r.sequence) FROM revisions r WHERE r.hub_id = %(hub)s",
+            hub=self._session.hub(hub_id),
         )
+        return int(newest or 0)
+
+    def revised_since(self, hub_id: str, sequence: int, *, limit: int) -> list[str]:
+        found = self._session.all(
+            "SELECT m.id FROM memories m WHERE m.hub_id = %(hub)s AND m.number IN"
+            " (SELECT r.memory FROM revisions r WHERE r.hub_id = %(hub)s"
+            " AND r.sequence > %(sequence)s)"
+            f"{self._seen} ORDER BY m.number LIMIT %(limit)s",
+            hub=self._session.hub(hub_id),
+            sequence=sequence,
+            limit=limit,
+        )
+        return [row[0] for row in found]
+
+    def adjacent_turns(self, hub_id: str, pairs: Sequence[tuple[str, str]]) -> list[bool]:
+        if not pairs:
+            return []
+        ones, twos = zip(*pairs, strict=True)
+        found = self._session.all(
+            "SELECT a.session IS NOT DISTINCT FROM b.session AND NOT EXISTS"
+            " (SELECT 1 FROM turns t WHERE t.hub_id = %(hub)s"
+            " AND (t.session_hash = a.session_hash OR a.session IS NULL)"
+            " AND t.session IS NOT DISTINCT FROM a.session"
+            " AND t.place > least(a.place, b.place) AND t.place < greatest(a.place, b.place))"
+            " FROM unnest(%(ones)s::text[], %(twos)s::text[]) WITH ORDINALITY AS p (one, two, at)"
+            " JOIN turns a ON a.hub_id = %(hub)s AND a.id = p.one"
+            " JOIN turns b ON b.hub_id = %(hub)s AND b.id = p.two ORDER BY p.at",
+            hub=self._session.hub(hub_id),
+            ones=list(ones),
+            twos=list(twos),
+        )
+        return [row[0] for row in found]

@@ -10,17 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.domain.clock import to_micros
 from holdfast.domain.query import EVERYTHING
-from holdfast.domain.records import NO_HUB, Record
-from holdfast.errors import AlreadyExists, NotFound
 from holdfast.store.postgres import rows
 from holdfast.store.postgres.search import ITS_PASSAGE, SearchReader
-from holdfast.store.postgres.session import NO_SUCH_HUB, Part
-from holdfast.store.rows import record_from_row, record_to_row
 from holdfast.store.values import Candidate, VectorRow, VectorState
 
 if TYPE_CHECKING:
@@ -235,148 +229,7 @@ def unindex_hub(session: Session, hub: int) -> None:
         session.put("DELETE FROM embeddings WHERE hub_id = %s", (hub,))
 
 
-_COLUMNS = "r.kind, r.id, r.at, r.body, r.lookup, r.due, r.checksum"
-
-
-class RecordsReader(Part):
-    """The part of the Reader that is about records."""
-
-    def _records_hub(self, hub_id: str) -> int:
-        return self._session.no_hub() if hub_id == NO_HUB else self._session.hub(hub_id)
-
-    def _records(self, hub_id: str, kind: str, rest: str, **values: Any) -> list[Record]:
-        found = self._session.all(
-            f"SELECT {_COLUMNS} FROM records r WHERE r.hub_id = %(hub)s AND r.kind = %(kind)s"
-            f" {rest}",
-            hub=self._records_hub(hub_id),
-            kind=kind,
-            **values,
-        )
-        return [record_from_row(row, hub_id) for row in found]
-
-    def record(self, hub_id: str, kind: str, record_id: str) -> Record | None:
-        found = self._records(hub_id, kind, "AND r.id = %(id)s", id=record_id)
-        return found[0] if found else None
-
-    def record_by_lookup(self, hub_id: str, kind: str, lookup: str) -> Record | None:
-        found = self._records(hub_id, kind, "AND r.lookup = %(lookup)s", lookup=lookup)
-        return found[0] if found else None
-
-    def records(self, hub_id: str, kind: str, *, limit: int, after: str = "") -> list[Record]:
-        return self._records(
-            hub_id,
-            kind,
-            "AND r.id > %(after)s ORDER BY r.id LIMIT %(limit)s",
-            after=after,
-            limit=limit,
-        )
-
-    def scan_records(self, hub_id: str) -> Iterator[Record]:
-        for row in self._session.scan(
-            f"SELECT {_COLUMNS} FROM records r WHERE r.hub_id = %(hub)s ORDER BY r.kind, r.id",
-            hub=self._records_hub(hub_id),
-        ):
-            yield record_from_row(row, hub_id)
-
-    def due_records(
-        self, kind: str, by: datetime, *, limit: int, hub_id: str | None = None
-    ) -> list[Record]:
-        if hub_id is not None:
-            return self._records(
-                hub_id,
-                kind,
-                "AND r.due <= %(by)s ORDER BY r.due, r.id LIMIT %(limit)s",
-                by=to_micros(by),
-                limit=limit,
-            )
-        # For all hubs at once, by the index `records_due`: one index scan, however many hubs there
-        # are. On Citus, each node returns its first few.
-        found = self._due(
-            f"SELECT {_COLUMNS}, h.id FROM records r LEFT JOIN hubs h ON h.hub_id = r.hub_id"
-            " WHERE r.kind = %(kind)s AND r.due <= %(by)s"
-            " ORDER BY r.due, r.hub_id, r.id LIMIT %(limit)s",
-            kind=kind,
-            by=to_micros(by),
-            limit=limit,
-        )
-        return [record_from_row(row[:7], row[7] or NO_HUB) for row in found]
-
-    def due_hub(self, kind: str, by: datetime, *, after: str = "") -> str | None:
-        # One lookup in the index `records_due_in_hub`, however much is due in the hubs before. (Hub
-        # 0 is for records that belong to none.)
-        found = self._due(
-            "SELECT h.id FROM records r JOIN hubs h ON h.hub_id = r.hub_id"
-            " WHERE r.kind = %(kind)s AND r.due <= %(by)s AND r.hub_id >"
-            " coalesce((SELECT a.hub_id FROM hubs a WHERE a.id = %(after)s), 0)"
-            " ORDER BY r.hub_id LIMIT 1",
-            kind=kind,
-            by=to_micros(by),
-            after=after,
-        )
-        return found[0][0] if found else None
-
-    def _due(self, sql: str, **values: Any) -> list[Any]:
-        """Runs a query over all hubs, which row level security allows with this setting."""
-        self._session.run("SET LOCAL holdfast.due = 'all'")
-        found = self._session.all(sql, **values)
-        self._session.run("SET LOCAL holdfast.due = ''")
-        return found
-
-
-class RecordsWriter(RecordsReader):
-    """The part of the Writer that is about records."""
-
-    def put_record(self, record: Record) -> None:
-        hub = self._records_hub(record.hub_id)
-        if hub == NO_SUCH_HUB:
-            raise NotFound(f"There is no hub {record.hub_id}.")
-        # Checked first: a unique violation would abort the whole transaction.
-        if record.lookup is not None:
-            other = self.record_by_lookup(record.hub_id, record.kind, record.lookup)
-            if other is not None and other.id != record.id:
-                raise AlreadyExists(f"Another {record.kind} has the lookup {record.lookup!r}.")
-        self._session.put(
-            f"{_INSERT} ON CONFLICT (hub_id, kind, id) DO UPDATE SET"
-            " at = excluded.at, body = excluded.body, lookup = excluded.lookup,"
-            " due = excluded.due, checksum = excluded.checksum",
-            (hub, *record_to_row(record)),
-        )
-
-    def drop_record(self, hub_id: str, kind: str, record_id: str) -> bool:
-        dropped = self._session.put(
-            "DELETE FROM records WHERE hub_id = %s AND kind = %s AND id = %s",
-            (self._records_hub(hub_id), kind, record_id),
-        )
-        return dropped > 0
-
-    def swap_record(self, before: Record | None, after: Record | None) -> bool:
-        one = before or after
-        assert one is not None, "there is something to be put, or to be taken away"
-        # No lock for records of no hub: the server makes writers wait for the row itself.
-        hub = 0 if one.hub_id == NO_HUB else self._session.hub(one.hub_id)
-        if hub == NO_SUCH_HUB:
-            raise NotFound(f"There is no hub {one.hub_id}.")
-        if before is None:
-            sql = f"{_INSERT} ON CONFLICT DO NOTHING"
-            return self._session.put(sql, (hub, *record_to_row(one))) > 0
-        same = "hub_id = %s AND kind = %s AND id = %s AND at = %s AND body = %s"
-        same += " AND due IS NOT DISTINCT FROM %s::bigint"
-        kind, name, at, body, _, due, _ = record_to_row(before)
-        there = (hub, kind, name, at, body, due)
-        if after is None:
-            return self._session.put(f"DELETE FROM records WHERE {same}", there) > 0
-        _, _, new_at, new_body, _, new_due, checksum = record_to_row(after)
-        sql = f"UPDATE records SET at = %s, body = %s, due = %s, checksum = %s WHERE {same}"
-        return self._session.put(sql, (new_at, new_body, new_due, checksum, *there)) > 0
-
-
-_INSERT = (
-    "INSERT INTO records (hub_id, kind, id, at, body, lookup, due, checksum)"
-    " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)"
-)
-
-
-class PostgresReader(VectorsReader, RecordsReader):
+class PostgresReader(VectorsReader):
     """One snapshot of the database."""
 
     def __init__(self, session: Session) -> None:

@@ -14,12 +14,12 @@ from holdfast.domain.hub import Hub, Viewer
 from holdfast.domain.memory import TIMES, Memory
 from holdfast.domain.query import Comparison, Filter, kind_of
 from holdfast.store import rows as shared
-from holdfast.store.filter_sql import HAPPENED, FilterSql, any_of, each_equal
 from holdfast.store.rows import MEMORY_COLUMNS as MEMORY_COLUMNS
 from holdfast.store.rows import MEMORY_STORED as MEMORY_STORED
 from holdfast.store.rows import Row, dumps, require_intact
 from holdfast.store.rows import is_memory_intact as is_memory_intact
 from holdfast.store.rows import memory_from_row as memory_from_row
+from holdfast.store.sql import HAPPENED, FilterSql, any_of, each_equal
 from holdfast.store.values import Candidate
 
 UPDATE_MEMORY = (
@@ -73,21 +73,6 @@ def hub_fields(hub: Hub) -> Row:
     """What the checksum of a hub covers: all but the numbers given out, which are in another table
     and are checked against the memories."""
     return (hub.id, hub.name, hub.owner, to_micros(hub.created_at), hub.state)
-
-
-CHANGE_COLUMNS = "c.id, c.at, c.actor, c.action, c.reason, c.undoes, c.undone_by, c.checksum"
-
-
-REVISIONS = (
-    "SELECT r.sequence, r.change_id, m.id, r.version, r.at, r.fields, r.checksum FROM revisions r"
-    " JOIN memories m ON m.hub_id = r.hub_id AND m.number = r.memory"
-)
-RECEIPT_COLUMNS = "memory_id, number, at, actor, reason, revisions, checksum"
-TURN_COLUMNS = "t.id, t.role, t.content, t.at, t.source, t.session, t.speaker, t.trust, t.checksum"
-AGREED_COLUMNS = "path, text, at, checksum"
-
-
-CLASH_COLUMNS = "c.id, c.memory_id, c.path, c.in_store, c.in_file, c.at, c.settled_at, c.checksum"
 
 
 PASSAGE_COLUMNS = (

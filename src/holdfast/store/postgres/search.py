@@ -8,11 +8,11 @@ from typing import Any
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
-from holdfast.store.filter_sql import ORDERINGS
 from holdfast.store.postgres import lexemes, rows
-from holdfast.store.postgres.history import HistoryReader
 from holdfast.store.postgres.lexemes import Weighed, weightiest
+from holdfast.store.postgres.memories import MemoriesReader
 from holdfast.store.rows import ids_holding, matching, turn_ids_holding
+from holdfast.store.sql import ORDERINGS
 from holdfast.store.values import Candidate, Lexicon, TermQuery, TextQuery
 
 # The rough order is BM25 with every term counted once, with the constants of the engine, so that
@@ -36,7 +36,7 @@ _ITS_TURN = (
 )
 
 
-class SearchReader(HistoryReader):
+class SearchReader(MemoriesReader):
     """The part of the Reader that searches."""
 
     def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon:

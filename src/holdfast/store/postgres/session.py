@@ -17,6 +17,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -24,10 +25,12 @@ import psycopg
 from psycopg import DataError
 from psycopg.errors import CharacterNotInRepertoire
 
+from holdfast.domain.records import NO_HUB
 from holdfast.errors import DeadlineExceeded, ServerUnreachable
 from holdfast.store.postgres.errors import transaction_failed
 from holdfast.store.postgres.rows import SEEN, viewer_values
 from holdfast.store.postgres.tables import Halfvec
+from holdfast.store.sql import SqlReader
 from holdfast.system.backoff import Backoff
 
 if TYPE_CHECKING:
@@ -414,22 +417,70 @@ def _refuse() -> None:
     raise transaction_failed()
 
 
-class Part:
+@lru_cache(maxsize=256)
+def _in_driver_style(sql: str) -> str:
+    """A statement of `store.sql`, with its values named as the driver wants them."""
+    return re.sub(r":([a-z_]+)", r"%(\1)s", sql)
+
+
+class Part(SqlReader):
     """Base of the parts of the Reader and the Writer."""
+
+    HUB, HUB_KEY, PLACE, SEQUENCE = "hub_id", "hub_id", "place", "sequence"
+    REVISIONS = (
+        "SELECT r.sequence, r.change_id, m.id, r.version, r.at, r.fields, r.checksum"
+        " FROM revisions r JOIN memories m ON m.hub_id = r.hub_id AND m.number = r.memory"
+    )
+    AMONG = "= ANY(:ids)"
+    OF_MEMORIES = f"r.hub_id = :hub AND m.id {AMONG}"
+    OF_CHANGE = "r.hub_id = :hub AND r.change_id = :change"
+    IN_SESSION = "t.session_hash = hashtextextended(:session, 0) AND t.session = :session"
+    AT_PATH = "t.path_hash = hashtextextended(:path, 0) AND t.path = :path"
+    AGREED_KEY = "hub_id, path_hash, path_hash_two"
+    NO_LIMIT = None
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        viewer = session.viewer
+        self._seen = "" if viewer is None else SEEN
+        self._of_hub = "" if viewer is None or "hub" in viewer.boundaries else " AND FALSE"
 
-    @property
-    def _seen(self) -> str:
-        """The condition on `m` for what the viewer may see."""
-        return "" if self._session.viewer is None else SEEN
+    def _hub_number(self, hub_id: str) -> int:
+        return self._session.hub(hub_id)
 
-    @property
-    def _of_hub(self) -> str:
-        """The condition for rows without a boundary: only viewers of the hub see them."""
-        viewer = self._session.viewer
-        return "" if viewer is None or "hub" in viewer.boundaries else " AND FALSE"
+    def _records_hub(self, hub_id: str) -> int:
+        return self._session.no_hub() if hub_id == NO_HUB else self._session.hub(hub_id)
+
+    def _find(self, sql: str, **values: Any) -> list[Any]:
+        return self._session.all(_in_driver_style(sql), **values)
+
+    def _scan(self, sql: str, **values: Any) -> Iterator[Any]:
+        return self._session.scan(_in_driver_style(sql), **values)
+
+    def _find_due(self, sql: str, **values: Any) -> list[Any]:
+        # Row level security lets rows of all hubs through with this setting.
+        self._session.run("SET LOCAL holdfast.due = 'all'")
+        found = self._find(sql, **values)
+        self._session.run("SET LOCAL holdfast.due = ''")
+        return found
+
+    def _execute(self, sql: str, **values: Any) -> int:
+        return self._session.run(_in_driver_style(sql), **values).rowcount
+
+    def _texts(self, texts: Sequence[str]) -> list[str]:
+        return list(texts)
+
+    def _seen_changes(self, table: str) -> str:
+        if not self._seen:
+            return ""
+        touched = f"r.hub_id = %(hub)s AND r.change_id = {table}.id"
+        # Not EXISTS: two of them joined by OR are answered with a hash of all revisions of the hub,
+        # built for each statement.
+        return (
+            " AND ((SELECT true FROM revisions r JOIN memories m ON m.hub_id = r.hub_id"
+            f" AND m.number = r.memory WHERE {touched}{self._seen} LIMIT 1)"
+            f" OR (SELECT true FROM revisions r WHERE {touched} LIMIT 1) IS NULL)"
+        )
 
     def _once(self, question: object, ask: Callable[[], Answer]) -> Answer:
         """The answer to a query that is repeated in one transaction. Readers cache it; a writer

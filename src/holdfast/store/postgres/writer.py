@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.change import Change, Receipt, Revision
+from holdfast.domain.change import Change
 from holdfast.domain.clock import to_micros
-from holdfast.domain.records import Turn
+from holdfast.domain.records import NO_HUB, Turn
 from holdfast.errors import NotFound
 from holdfast.store import rows as shared
 from holdfast.store.postgres import rows
 from holdfast.store.postgres.indexing import IndexWriter
-from holdfast.store.postgres.reader import RecordsWriter, unindex_hub
+from holdfast.store.postgres.reader import unindex_hub
 from holdfast.store.postgres.schema import OF_A_HUB
 from holdfast.store.postgres.session import NO_SUCH_HUB
 from holdfast.store.postgres.write_buffer import (
@@ -27,14 +27,21 @@ from holdfast.store.rows import (
     SHOWN_WEIGHT,
     sealed,
 )
+from holdfast.store.sql import SqlWriter
 
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub, HubState
     from holdfast.domain.memory import Memory
-    from holdfast.domain.records import Agreed, Clash
+    from holdfast.domain.records import Record
 
 
-class PostgresWriter(IndexWriter, RecordsWriter):
+_INSERT_RECORD = (
+    "INSERT INTO records (hub_id, kind, id, at, body, lookup, due, checksum)"
+    " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)"
+)
+
+
+class PostgresWriter(IndexWriter, SqlWriter):
     """The Writer of the contract."""
 
     def finish(self) -> None:
@@ -141,26 +148,6 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         self._pending.changes.append((hub, *shared.change_to_row(change)))
         self._hold(len(change.reason))
 
-    def mark_undone(self, hub_id: str, change_id: str, by: str | None) -> None:
-        self._set_change(hub_id, change_id, undone_by=by)
-
-    def _set_change(self, hub_id: str, change_id: str, **new: Any) -> None:
-        hub = self._session.hub(hub_id)
-        row = self._session.row(
-            f"SELECT {rows.CHANGE_COLUMNS} FROM changes c"
-            " WHERE c.hub_id = %(hub)s AND c.id = %(id)s",
-            hub=hub,
-            id=change_id,
-        )
-        if row is None:
-            return
-        after = shared.change_from_row(row, hub_id)._replace(**new)
-        self._session.put(
-            "UPDATE changes SET reason = %s, undone_by = %s, checksum = %s"
-            " WHERE hub_id = %s AND id = %s",
-            (after.reason, after.undone_by, shared.change_to_row(after)[-1], hub, change_id),
-        )
-
     def add_revision(
         self,
         hub_id: str,
@@ -175,58 +162,6 @@ class PostgresWriter(IndexWriter, RecordsWriter):
             (self._own(hub_id), memory_id, (version, change_id, *row[3:]))
         )
         self._hold(len(row[4]))
-
-    def add_receipt(self, hub_id: str, receipt: Receipt) -> None:
-        self._session.put(
-            f"INSERT INTO receipts (hub_id, {rows.RECEIPT_COLUMNS})"
-            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
-            (self._own(hub_id), *shared.receipt_to_row(receipt, hub_id)),
-        )
-
-    def correct(self, hub_id: str, row: Change | Revision | Turn | Receipt | Clash) -> None:
-        if isinstance(row, Change):
-            self._set_change(hub_id, row.id, reason=row.reason)
-        elif isinstance(row, Revision):
-            self._correct_revision(hub_id, row)
-        elif isinstance(row, Turn):
-            self._correct_turn(hub_id, row)
-        elif isinstance(row, Receipt):
-            self._correct_receipt(hub_id, row)
-        else:
-            self._set_clash(hub_id, row.id, in_store=row.in_store, in_file=row.in_file)
-
-    def _correct_revision(self, hub_id: str, revision: Revision) -> None:
-        hub = self._own(hub_id)
-        row = self._session.row(
-            f"{rows.REVISIONS} WHERE r.hub_id = %(hub)s AND r.sequence = %(sequence)s",
-            hub=hub,
-            sequence=revision.sequence,
-        )
-        if row is None:
-            return
-        shared.revision_from_row(row, hub_id)
-        after = shared.revision_to_row(hub_id, revision.fields, *row[1:5])
-        self._session.put(
-            "UPDATE revisions SET fields = %s, checksum = %s WHERE hub_id = %s AND sequence = %s",
-            (*after[-2:], hub, revision.sequence),
-        )
-
-    def _correct_receipt(self, hub_id: str, receipt: Receipt) -> None:
-        hub = self._own(hub_id)
-        found = self._session.all(
-            f"SELECT {rows.RECEIPT_COLUMNS}, place FROM receipts WHERE hub_id = %(hub)s"
-            " AND memory_id = %(memory)s AND at = %(at)s",
-            hub=hub,
-            memory=receipt.memory_id,
-            at=to_micros(receipt.at),
-        )
-        for *row, place in found:
-            after = shared.receipt_from_row(tuple(row), hub_id)._replace(reason=receipt.reason)
-            checksum = shared.receipt_to_row(after, hub_id)[-1]
-            self._session.put(
-                "UPDATE receipts SET reason = %s, checksum = %s WHERE hub_id = %s AND place = %s",
-                (receipt.reason, checksum, hub, place),
-            )
 
     def purge(self, hub_id: str, memory_id: str) -> int:
         hub = self._session.hub(hub_id)
@@ -263,29 +198,8 @@ class PostgresWriter(IndexWriter, RecordsWriter):
         self._pending.turns.append((self._own(turn.hub_id), *shared.turn_to_row(turn)))
         self._hold(len(turn.content) * TURN_BYTES_PER_CHAR)
 
-    def _correct_turn(self, hub_id: str, turn: Turn) -> None:
+    def _reindex_turn(self, hub_id: str, place: int, turn: Turn) -> None:
         hub = self._own(hub_id)
-        row = self._session.row(
-            f"SELECT {rows.TURN_COLUMNS}, t.place FROM turns t"
-            " WHERE t.hub_id = %(hub)s AND t.id = %(id)s",
-            hub=hub,
-            id=turn.id,
-        )
-        if row is None:
-            return
-        *before, place = row
-        after = shared.turn_from_row(tuple(before), hub_id)._replace(
-            content=turn.content, source=turn.source, session=turn.session, speaker=turn.speaker
-        )
-        self._session.put(
-            "UPDATE turns SET content = %s, source = %s, session = %s, speaker = %s, checksum = %s"
-            " WHERE hub_id = %s AND place = %s",
-            (
-                *(after.content, after.source, after.session, after.speaker),
-                shared.turn_to_row(after)[-1],
-                *(hub, place),
-            ),
-        )
         self._unindex(hub, "turn", [place])
         self._add_turns(hub, [(place, turn.content)])
 
@@ -321,48 +235,25 @@ class PostgresWriter(IndexWriter, RecordsWriter):
             "DELETE FROM turns WHERE hub_id = %s AND place = ANY(%s::bigint[])", (hub, list(places))
         )
 
-    def set_agreed(self, hub_id: str, agreed: Agreed) -> None:
-        self._session.put(
-            f"INSERT INTO agreed (hub_id, {rows.AGREED_COLUMNS}) VALUES (%s, %s, %s, %s, %s)"
-            " ON CONFLICT (hub_id, path_hash, path_hash_two) DO UPDATE"
-            " SET text = excluded.text, at = excluded.at, checksum = excluded.checksum",
-            (self._own(hub_id), *shared.agreed_to_row(agreed, hub_id)),
-        )
+    # Records
 
-    def drop_agreed(self, hub_id: str, path: str) -> None:
-        self._session.put(
-            "DELETE FROM agreed WHERE hub_id = %s AND path_hash = hashtextextended(%s, 0)"
-            " AND path = %s",
-            (self._session.hub(hub_id), path, path),
-        )
-
-    def add_clash(self, hub_id: str, clash: Clash) -> None:
-        self._session.put(
-            "INSERT INTO clashes (hub_id, id, memory_id, path, in_store, in_file, at, settled_at,"
-            " checksum) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
-            (self._own(hub_id), *shared.clash_to_row(clash, hub_id)),
-        )
-
-    def settle_clash(self, hub_id: str, clash_id: str, at: datetime) -> None:
-        self._set_clash(hub_id, clash_id, settled_at=at)
-
-    def _set_clash(self, hub_id: str, clash_id: str, **new: Any) -> None:
-        hub = self._session.hub(hub_id)
-        row = self._session.row(
-            f"SELECT {rows.CLASH_COLUMNS} FROM clashes c"
-            " WHERE c.hub_id = %(hub)s AND c.id = %(id)s",
-            hub=hub,
-            id=clash_id,
-        )
-        if row is None:
-            return
-        clash = shared.clash_from_row(row, hub_id)._replace(**new)
-        after = shared.clash_to_row(clash, hub_id)
-        self._session.put(
-            "UPDATE clashes SET in_store = %s, in_file = %s, settled_at = %s, checksum = %s"
-            " WHERE hub_id = %s AND id = %s",
-            (*after[3:5], *after[6:], hub, clash_id),
-        )
+    def swap_record(self, before: Record | None, after: Record | None) -> bool:
+        one = before or after
+        assert one is not None, "there is something to be put, or to be taken away"
+        # No lock for records of no hub: the server makes writers wait for the row itself.
+        hub = 0 if one.hub_id == NO_HUB else self._own(one.hub_id)
+        if before is None:
+            sql = f"{_INSERT_RECORD} ON CONFLICT DO NOTHING"
+            return self._session.put(sql, (hub, *shared.record_to_row(one))) > 0
+        same = "hub_id = %s AND kind = %s AND id = %s AND at = %s AND body = %s"
+        same += " AND due IS NOT DISTINCT FROM %s::bigint"
+        kind, name, at, body, _, due, _ = shared.record_to_row(before)
+        there = (hub, kind, name, at, body, due)
+        if after is None:
+            return self._session.put(f"DELETE FROM records WHERE {same}", there) > 0
+        _, _, new_at, new_body, _, new_due, checksum = shared.record_to_row(after)
+        sql = f"UPDATE records SET at = %s, body = %s, due = %s, checksum = %s WHERE {same}"
+        return self._session.put(sql, (new_at, new_body, new_due, checksum, *there)) > 0
 
     # Counters. Their check moves by as much as they do, so that counting hides no damage.
 

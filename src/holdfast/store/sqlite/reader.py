@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from holdfast.domain.clock import from_micros, to_micros
 from holdfast.domain.hub import Hub, Statistics
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
 from holdfast.store import rows as shared
-from holdfast.store.filter_sql import ORDERINGS
 from holdfast.store.rows import damaged_row
+from holdfast.store.sql import ORDERINGS
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.caches import CHECKED, Kept
 from holdfast.store.sqlite.search import FindingReader
-from holdfast.store.sqlite.session import Part, RecordsReader
+from holdfast.store.sqlite.session import Part
 from holdfast.store.values import ReaderDefaults, first_named
-
-if TYPE_CHECKING:
-    from holdfast.domain.change import Change, Receipt, Revision
-    from holdfast.domain.records import Agreed, Clash, Turn
-
-_TURN_COLUMNS = ", ".join(f"t.{name}" for name in rows.TURN_COLUMNS.split(", "))
-
 
 _CHECKED_COLUMNS = ", ".join(f"m.{name}" for name in CHECKED)
 
@@ -193,68 +186,7 @@ class MemoriesReader(Part):
 
 
 class HistoryReader(Part):
-    """The part of the Reader that is about the past."""
-
-    @property
-    def _seen_changes(self) -> str:
-        """A change set is seen by those who see something that it changed, and, where nothing of
-        it is left, by everyone."""
-        if not self._seen:
-            return ""
-        touched = "FROM revisions r WHERE r.change = changes.pk"
-        return (
-            f" AND (EXISTS (SELECT 1 {touched}{self._of_seen('r.memory')})"
-            f" OR NOT EXISTS (SELECT 1 {touched}))"
-        )
-
-    def changes(self, hub_id: str, *, limit: int, before: str | None = None) -> list[Change]:
-        hub = self._pk(hub_id)
-        earlier = "AND pk < (SELECT pk FROM changes WHERE hub = ? AND id = ?)" if before else ""
-        found = self._all(
-            f"SELECT {rows.CHANGE_COLUMNS} FROM changes WHERE hub = ? {earlier}{self._seen_changes}"
-            " ORDER BY pk DESC LIMIT ?",
-            (hub, *((hub, before) if before else ()), limit),
-        )
-        return [shared.change_from_row(row, hub_id) for row in found]
-
-    def _change(self, hub_id: str, condition: str, *values: Any) -> Change | None:
-        row = self._one(
-            f"SELECT {rows.CHANGE_COLUMNS} FROM changes"
-            f" WHERE hub = ?{self._seen_changes} AND {condition}",
-            (self._pk(hub_id), *values),
-        )
-        return None if row is None else shared.change_from_row(row, hub_id)
-
-    def change(self, hub_id: str, change_id: str) -> Change | None:
-        return self._change(hub_id, "id = ?", change_id)
-
-    def changes_by_id(self, hub_id: str, change_ids: Sequence[str]) -> dict[str, Change]:
-        found = {one: self.change(hub_id, one) for one in change_ids}
-        return {one: change for one, change in found.items() if change is not None}
-
-    def last_undoable(self, hub_id: str) -> Change | None:
-        return self._change(hub_id, "undoes IS NULL AND undone_by IS NULL ORDER BY pk DESC LIMIT 1")
-
-    def revisions(self, hub_id: str, memory_id: str) -> list[Revision]:
-        hub = self._pk(hub_id)
-        found = self._all(
-            f"{rows.REVISIONS} WHERE r.memory ="
-            f" (SELECT pk FROM memories m WHERE hub = ? AND id = ?{self._seen}) ORDER BY r.version",
-            (hub, memory_id),
-        )
-        return [shared.revision_from_row(row, hub_id) for row in found]
-
-    def revisions_of(
-        self, hub_id: str, change_id: str, *, limit: int | None = None
-    ) -> list[Revision]:
-        hub = self._pk(hub_id)
-        found = self._all(
-            f"{rows.REVISIONS} WHERE r.change = (SELECT pk FROM changes WHERE hub = ? AND id = ?)"
-            f"{self._of_seen('r.memory')} ORDER BY r.pk LIMIT ?",
-            # No limit, for SQLite.
-            (hub, change_id, -1 if limit is None else limit),
-        )
-        return [shared.revision_from_row(row, hub_id) for row in found]
+    """The part of the Reader that is about the past, beside what both SQL stores share."""
 
     def changed_after(self, hub_id: str, at: datetime) -> list[str]:
         found = self._all(
@@ -278,76 +210,6 @@ class HistoryReader(Part):
         )
         return [row[0] for row in found]
 
-    def scan_changes(self, hub_id: str) -> Iterator[Change]:
-        for row in self._connection.execute(
-            f"SELECT {rows.CHANGE_COLUMNS} FROM changes WHERE hub = ?{self._seen_changes}"
-            " ORDER BY pk",
-            (self._pk(hub_id),),
-        ):
-            yield shared.change_from_row(row, hub_id)
-
-    def scan_revisions(self, hub_id: str) -> Iterator[Revision]:
-        for row in self._connection.execute(
-            f"{rows.REVISIONS} WHERE r.hub = ?{self._of_seen('r.memory')} ORDER BY r.pk",
-            (self._pk(hub_id),),
-        ):
-            yield shared.revision_from_row(row, hub_id)
-
-    def receipts(self, hub_id: str) -> list[Receipt]:
-        found = self._all(
-            f"SELECT {rows.RECEIPT_COLUMNS} FROM receipts WHERE hub = ?{self._of_hub} ORDER BY pk",
-            (self._pk(hub_id),),
-        )
-        return [shared.receipt_from_row(row, hub_id) for row in found]
-
-
-class LogReader(Part):
-    """The part of the Reader that is about turns and mirrored files."""
-
-    def turns(
-        self, hub_id: str, *, limit: int, session: str | None = None, before: str | None = None
-    ) -> list[Turn]:
-        hub = self._pk(hub_id)
-        conditions = self._of_hub
-        values: list[Any] = []
-        if session is not None:
-            conditions += " AND session = ?"
-            values.append(session)
-        if before is not None:
-            conditions += " AND pk < (SELECT pk FROM turns WHERE hub = ? AND id = ?)"
-            values += [hub, before]
-        found = self._all(
-            f"SELECT {rows.TURN_COLUMNS} FROM turns WHERE hub = ?{conditions}"
-            " ORDER BY pk DESC LIMIT ?",
-            (hub, *values, limit),
-        )
-        return [shared.turn_from_row(row, hub_id) for row in found]
-
-    def turns_by_id(self, hub_id: str, turn_ids: Sequence[str]) -> dict[str, Turn]:
-        if not turn_ids:
-            return {}
-        found = self._all(
-            f"SELECT {_TURN_COLUMNS} FROM json_each(?) j CROSS JOIN turns t"
-            f" ON t.hub = ? AND t.id = j.value{self._of_hub}",
-            (shared.dumps(list(turn_ids)), self._pk(hub_id)),
-        )
-        return {row[0]: shared.turn_from_row(row, hub_id) for row in found}
-
-    def turns_around(self, hub_id: str, turn_id: str, *, before: int, after: int) -> list[Turn]:
-        hub = self._pk(hub_id)
-        one = self._one(
-            f"SELECT pk, session FROM turns WHERE hub = ? AND id = ?{self._of_hub}", (hub, turn_id)
-        )
-        if one is None:
-            return []
-        pk, session = one
-        around = f"SELECT {rows.TURN_COLUMNS} FROM turns WHERE hub = ? AND session IS ?"
-        earlier = self._all(
-            f"{around} AND pk < ? ORDER BY pk DESC LIMIT ?", (hub, session, pk, before)
-        )
-        later = self._all(f"{around} AND pk > ? ORDER BY pk LIMIT ?", (hub, session, pk, after))
-        return [shared.turn_from_row(row, hub_id) for row in (*reversed(earlier), *later)]
-
     def adjacent_turns(self, hub_id: str, pairs: Sequence[tuple[str, str]]) -> list[bool]:
         found = self._all(
             "SELECT NOT EXISTS (SELECT 1 FROM turns t WHERE t.hub = a.hub"
@@ -359,78 +221,8 @@ class LogReader(Part):
         )
         return [bool(row[0]) for row in found]
 
-    def turn_ids(
-        self,
-        hub_id: str,
-        *,
-        session: str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        limit: int | None = None,
-    ) -> list[str]:
-        conditions, values = self._of_hub, list[Any]()
-        for condition, value in (
-            ("session = ?", session),
-            ("at >= ?", None if since is None else to_micros(since)),
-            ("at < ?", None if until is None else to_micros(until)),
-        ):
-            if value is not None:
-                conditions += f" AND {condition}"
-                values.append(value)
-        found = self._all(
-            f"SELECT id FROM turns WHERE hub = ?{conditions} ORDER BY pk LIMIT ?",
-            (self._pk(hub_id), *values, -1 if limit is None else limit),
-        )
-        return [row[0] for row in found]
 
-    def log_size(self, hub_id: str) -> tuple[int, int, datetime | None, datetime | None]:
-        count, size, oldest, newest = self._one(
-            "SELECT count(*), coalesce(sum(octet_length(content)), 0), min(at), max(at) FROM turns"
-            f" WHERE hub = ?{self._of_hub}",
-            (self._pk(hub_id),),
-        )
-        if not count:
-            return 0, 0, None, None
-        return count, size, from_micros(oldest), from_micros(newest)
-
-    def scan_turns(self, hub_id: str) -> Iterator[Turn]:
-        for row in self._connection.execute(
-            f"SELECT {rows.TURN_COLUMNS} FROM turns WHERE hub = ?{self._of_hub} ORDER BY pk",
-            (self._pk(hub_id),),
-        ):
-            yield shared.turn_from_row(row, hub_id)
-
-    def agreed(self, hub_id: str, path: str) -> Agreed | None:
-        row = self._one(
-            f"SELECT {rows.AGREED_COLUMNS} FROM agreed WHERE hub = ? AND path = ?",
-            (self._pk(hub_id), path),
-        )
-        return None if row is None else shared.agreed_from_row(row, hub_id)
-
-    def scan_agreed(self, hub_id: str) -> Iterator[Agreed]:
-        for row in self._connection.execute(
-            f"SELECT {rows.AGREED_COLUMNS} FROM agreed WHERE hub = ? ORDER BY path",
-            (self._pk(hub_id),),
-        ):
-            yield shared.agreed_from_row(row, hub_id)
-
-    def clashes(self, hub_id: str, *, settled: bool = False) -> list[Clash]:
-        open_only = "" if settled else " AND settled_at IS NULL"
-        seen = ""
-        if self._seen:
-            same = "m.hub = c.hub AND m.id = c.memory_id"
-            seen = f" AND EXISTS (SELECT 1 FROM memories m WHERE {same}{self._seen})"
-        found = self._all(
-            f"SELECT {rows.CLASH_COLUMNS} FROM clashes c WHERE hub = ?{open_only}{seen}"
-            " ORDER BY pk",
-            (self._pk(hub_id),),
-        )
-        return [shared.clash_from_row(row, hub_id) for row in found]
-
-
-class SqliteReader(
-    MemoriesReader, HistoryReader, LogReader, FindingReader, RecordsReader, ReaderDefaults
-):
+class SqliteReader(MemoriesReader, HistoryReader, FindingReader, ReaderDefaults):
     """The Reader of the contract, on one connection inside one transaction."""
 
     def statistics(self, hub_id: str) -> Statistics:
@@ -466,7 +258,7 @@ class SqliteReader(
             by_kind=counted("kind"),
             by_layer=counted("layer"),
             revisions=count("revisions", self._of_seen("memory")),
-            changes=count("changes", self._seen_changes),
+            changes=count("changes", self._seen_changes("changes")),
             passages=self._count_passages(hub),
             vectors=self._count_vectors(hub),
             content_bytes=int(totals[4]),

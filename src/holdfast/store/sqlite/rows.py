@@ -62,16 +62,6 @@ def field_to_column(name: str, plain: Any) -> Any:
 
 
 HUB_COLUMNS = "id, name, owner, created_at, numbers, state, checksum"
-CHANGE_COLUMNS = "id, at, actor, action, reason, undoes, undone_by, checksum"
-# A revision without its change set or its memory is read as well, and fails its checksum.
-REVISIONS = (
-    "SELECT r.pk, c.id, m.id, r.version, r.at, r.fields, r.checksum FROM revisions r"
-    " LEFT JOIN changes c ON c.pk = r.change LEFT JOIN memories m ON m.pk = r.memory"
-)
-RECEIPT_COLUMNS = "memory_id, number, at, actor, reason, revisions, checksum"
-TURN_COLUMNS = "id, role, content, at, source, session, speaker, trust, checksum"
-AGREED_COLUMNS = "path, text, at, checksum"
-CLASH_COLUMNS = "id, memory_id, path, in_store, in_file, at, settled_at, checksum"
 
 
 def hub_from_row(row: Row) -> Hub:

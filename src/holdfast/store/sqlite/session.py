@@ -1,5 +1,5 @@
 """One connection inside one transaction, the base of every part of the Reader; what SQLite writes
-in its own way when a Filter becomes SQL; and reading and writing records (keys, members, jobs)."""
+in its own way in the statements that both SQL stores share."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import apsw
 from holdfast.domain.clock import to_micros
 from holdfast.domain.hub import Viewer
 from holdfast.domain.query import Comparison, Filter, kind_of
-from holdfast.domain.records import NO_HUB, Record
-from holdfast.errors import AlreadyExists, NotFound
-from holdfast.store.filter_sql import FilterSql, any_of, each_equal
-from holdfast.store.rows import damaged_row, record_from_row, record_to_row
+from holdfast.domain.records import NO_HUB
+from holdfast.store.rows import damaged_row, dumps
+from holdfast.store.sql import FilterSql, SqlReader, any_of, each_equal
 
 if TYPE_CHECKING:
     from holdfast.store.sqlite.caches import Caches, KnownTerms
@@ -113,11 +112,25 @@ def where_turns(wanted: Filter) -> tuple[str, list[Any]] | None:
     return None if conditions is None else (conditions, sql.values)
 
 
-class Part:
+class Part(SqlReader):
     """Finds the hub, runs statements, and knows what the viewer sees.
 
     Lists of ids go in as one JSON array, so that the statement is the same, and prepared once,
     however long the list is."""
+
+    HUB, HUB_KEY, PLACE, SEQUENCE = "hub", "pk", "pk", "pk"
+    # A revision without its change set or its memory is read as well, and fails its checksum.
+    REVISIONS = (
+        "SELECT r.pk, c.id, m.id, r.version, r.at, r.fields, r.checksum FROM revisions r"
+        " LEFT JOIN changes c ON c.pk = r.change LEFT JOIN memories m ON m.pk = r.memory"
+    )
+    AMONG = "IN (SELECT value FROM json_each(:ids))"
+    OF_MEMORIES = f"r.memory IN (SELECT pk FROM memories WHERE hub = :hub AND id {AMONG})"
+    OF_CHANGE = "r.change = (SELECT pk FROM changes WHERE hub = :hub AND id = :change)"
+    IN_SESSION = "t.session = :session"
+    AT_PATH = "t.path = :path"
+    AGREED_KEY = "hub, path"
+    NO_LIMIT = -1
 
     def __init__(
         self,
@@ -134,6 +147,31 @@ class Part:
         self._seen = "" if viewer is None else f" AND {seen(viewer)}"
         # What has no boundary of its own is the hub's; nobody else sees any of it.
         self._of_hub = "" if viewer is None or "hub" in viewer.boundaries else " AND FALSE"
+
+    def _hub_number(self, hub_id: str) -> int:
+        return self._pk(hub_id)
+
+    def _records_hub(self, hub_id: str) -> int:
+        # A hub that is dropped takes its records along (see `drop_hub`); real hubs begin at 1.
+        return 0 if hub_id == NO_HUB else self._pk(hub_id)
+
+    def _find(self, sql: str, **values: Any) -> list[Any]:
+        return self._connection.execute(sql, values).fetchall()
+
+    def _scan(self, sql: str, **values: Any) -> Iterator[Any]:
+        return self._connection.execute(sql, values)
+
+    def _texts(self, texts: Sequence[str]) -> str:
+        return dumps(list(texts))
+
+    def _seen_changes(self, table: str) -> str:
+        if not self._seen:
+            return ""
+        touched = f"FROM revisions r WHERE r.change = {table}.pk"
+        return (
+            f" AND (EXISTS (SELECT 1 {touched}{self._of_seen('r.memory')})"
+            f" OR NOT EXISTS (SELECT 1 {touched}))"
+        )
 
     def _settle(self) -> None:
         """Writes what a writer has counted and not written yet; called before it is read."""
@@ -184,100 +222,3 @@ class Part:
         if not self._seen:
             return ""
         return f" AND EXISTS (SELECT 1 FROM memories m WHERE m.pk = {column}{self._seen})"
-
-
-_COLUMNS = "r.kind, r.id, r.at, r.body, r.lookup, r.due, r.checksum"
-# The number of no hub: real ones begin at 1.
-_NO_HUB_PK = 0
-
-
-class RecordsReader(Part):
-    """The part of the Reader for records: keys, members, jobs. Those that belong to no hub have the
-    hub number 0; a hub that is dropped takes its records along (see `drop_hub`)."""
-
-    def _records_pk(self, hub_id: str) -> int:
-        return _NO_HUB_PK if hub_id == NO_HUB else self._pk(hub_id)
-
-    def _records(self, sql: str, values: Sequence[Any], hub_id: str) -> list[Record]:
-        found = self._connection.execute(f"SELECT {_COLUMNS} FROM records r {sql}", values)
-        return [record_from_row(row, hub_id) for row in found]
-
-    def record(self, hub_id: str, kind: str, record_id: str) -> Record | None:
-        found = self._records(
-            "WHERE r.hub = ? AND r.kind = ? AND r.id = ?",
-            (self._records_pk(hub_id), kind, record_id),
-            hub_id,
-        )
-        return found[0] if found else None
-
-    def record_by_lookup(self, hub_id: str, kind: str, lookup: str) -> Record | None:
-        found = self._records(
-            "WHERE r.hub = ? AND r.kind = ? AND r.lookup = ?",
-            (self._records_pk(hub_id), kind, lookup),
-            hub_id,
-        )
-        return found[0] if found else None
-
-    def records(self, hub_id: str, kind: str, *, limit: int, after: str = "") -> list[Record]:
-        return self._records(
-            "WHERE r.hub = ? AND r.kind = ? AND r.id > ? ORDER BY r.id LIMIT ?",
-            (self._records_pk(hub_id), kind, after, limit),
-            hub_id,
-        )
-
-    def scan_records(self, hub_id: str) -> Iterator[Record]:
-        for row in self._connection.execute(
-            f"SELECT {_COLUMNS} FROM records r WHERE r.hub = ? ORDER BY r.kind, r.id",
-            (self._records_pk(hub_id),),
-        ):
-            yield record_from_row(row, hub_id)
-
-    def due_records(
-        self, kind: str, by: datetime, *, limit: int, hub_id: str | None = None
-    ) -> list[Record]:
-        of_hub = "" if hub_id is None else " AND r.hub = ?"
-        hub = () if hub_id is None else (self._records_pk(hub_id),)
-        found = self._connection.execute(
-            f"SELECT {_COLUMNS}, h.id FROM records r LEFT JOIN hubs h ON h.pk = r.hub"
-            f" WHERE r.kind = ? AND r.due <= ?{of_hub} ORDER BY r.due, r.hub, r.id LIMIT ?",
-            (kind, to_micros(by), *hub, limit),
-        )
-        return [record_from_row(row[:7], row[7] or NO_HUB) for row in found]
-
-    def due_hub(self, kind: str, by: datetime, *, after: str = "") -> str | None:
-        # All that is due is looked at: on one machine it is seldom much. Hub 0 is that of none.
-        row = self._connection.execute(
-            "SELECT h.id FROM hubs h WHERE h.pk = (SELECT min(r.hub) FROM records r"
-            " WHERE r.kind = ? AND r.due <= ?"
-            " AND r.hub > coalesce((SELECT a.pk FROM hubs a WHERE a.id = ?), 0))",
-            (kind, to_micros(by), after),
-        ).fetchone()
-        return None if row is None else str(row[0])
-
-
-class RecordsWriter(RecordsReader):
-    """The part of the Writer that is about records."""
-
-    def put_record(self, record: Record) -> None:
-        hub = self._records_pk(record.hub_id)
-        if hub < 0:
-            raise NotFound(f"There is no hub {record.hub_id}.")
-        try:
-            self._connection.execute(
-                "INSERT INTO records (hub, kind, id, at, body, lookup, due, checksum)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hub, kind, id) DO UPDATE SET"
-                " at = excluded.at, body = excluded.body, lookup = excluded.lookup,"
-                " due = excluded.due, checksum = excluded.checksum",
-                (hub, *record_to_row(record)),
-            )
-        except apsw.ConstraintError:
-            raise AlreadyExists(
-                f"Another {record.kind} has the lookup {record.lookup!r}."
-            ) from None
-
-    def drop_record(self, hub_id: str, kind: str, record_id: str) -> bool:
-        self._connection.execute(
-            "DELETE FROM records WHERE hub = ? AND kind = ? AND id = ?",
-            (self._records_pk(hub_id), kind, record_id),
-        )
-        return self._connection.changes() > 0

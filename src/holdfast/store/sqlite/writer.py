@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import to_micros
 from holdfast.errors import NotFound
 from holdfast.store import rows as shared
@@ -17,22 +16,27 @@ from holdfast.store.rows import (
     MENTION_WEIGHT,
     SHOWN_WEIGHT,
 )
+from holdfast.store.sql import SqlWriter
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.indexing import Added, IndexWriter
 from holdfast.store.sqlite.reader import SqliteReader
-from holdfast.store.sqlite.session import RecordsWriter
 from holdfast.store.values import WriterDefaults
 
 if TYPE_CHECKING:
     import apsw
 
+    from holdfast.domain.change import Change
     from holdfast.domain.hub import Hub, HubState, Viewer
     from holdfast.domain.memory import Memory
-    from holdfast.domain.records import Agreed, Clash, Turn
+    from holdfast.domain.records import Turn
 
 
-class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
+class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
     """The Writer of the contract."""
+
+    def _execute(self, sql: str, **values: Any) -> int:
+        self._connection.execute(sql, values)
+        return self._connection.changes()
 
     def __init__(self, connection: apsw.Connection, viewer: Viewer | None = None) -> None:
         super().__init__(connection, viewer)
@@ -112,28 +116,8 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
             raise NotFound(f"There is no memory {memory.id} to be changed.")
 
     def add_change(self, change: Change) -> None:
-        self._do(
-            f"INSERT INTO changes (hub, {rows.CHANGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (self._pk(change.hub_id), *shared.change_to_row(change)),
-        )
+        self._add("changes", change, change.hub_id)
         self._change_row = (change.hub_id, change.id, self._connection.last_insert_rowid())
-
-    def mark_undone(self, hub_id: str, change_id: str, by: str | None) -> None:
-        self._set_change(hub_id, change_id, undone_by=by)
-
-    def _set_change(self, hub_id: str, change_id: str, **new: Any) -> None:
-        row = self._one(
-            f"SELECT {rows.CHANGE_COLUMNS} FROM changes WHERE hub = ? AND id = ?",
-            (self._pk(hub_id), change_id),
-        )
-        if row is None:
-            return
-        after = shared.change_from_row(row, hub_id)._replace(**new)
-        self._do(
-            f"UPDATE changes SET ({rows.CHANGE_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?)"
-            " WHERE hub = ? AND id = ?",
-            (*shared.change_to_row(after), self._pk(hub_id), change_id),
-        )
 
     def add_revision(
         self,
@@ -156,79 +140,15 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
             (hub, change, self._memory_pk(hub, memory_id), *row[2:]),
         )
 
-    def add_receipt(self, hub_id: str, receipt: Receipt) -> None:
-        self._do(
-            f"INSERT INTO receipts (hub, {rows.RECEIPT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (self._pk(hub_id), *shared.receipt_to_row(receipt, hub_id)),
-        )
-
-    def correct(self, hub_id: str, row: Change | Revision | Turn | Receipt | Clash) -> None:
-        from holdfast.domain.records import Turn
-
-        if isinstance(row, Change):
-            self._set_change(hub_id, row.id, reason=row.reason)
-        elif isinstance(row, Revision):
-            self._correct_revision(hub_id, row)
-        elif isinstance(row, Turn):
-            self._correct_turn(hub_id, row)
-        elif isinstance(row, Receipt):
-            self._correct_receipt(hub_id, row)
-        else:
-            self._set_clash(hub_id, row.id, in_store=row.in_store, in_file=row.in_file)
-
-    def _correct_revision(self, hub_id: str, revision: Revision) -> None:
-        row = self._one(
-            f"{rows.REVISIONS} WHERE r.hub = ? AND r.pk = ?", (self._pk(hub_id), revision.sequence)
-        )
-        if row is None:
-            return
-        shared.revision_from_row(row, hub_id)
-        after = shared.revision_to_row(hub_id, revision.fields, *row[1:5])
-        self._do(
-            "UPDATE revisions SET fields = ?, checksum = ? WHERE pk = ?",
-            (*after[-2:], revision.sequence),
-        )
-
-    def _correct_receipt(self, hub_id: str, receipt: Receipt) -> None:
-        found = self._all(
-            f"SELECT {rows.RECEIPT_COLUMNS}, pk FROM receipts"
-            " WHERE hub = ? AND memory_id = ? AND at = ?",
-            (self._pk(hub_id), receipt.memory_id, to_micros(receipt.at)),
-        )
-        for *row, pk in found:
-            after = shared.receipt_from_row(tuple(row), hub_id)._replace(reason=receipt.reason)
-            self._do(
-                "UPDATE receipts SET reason = ?, checksum = ? WHERE pk = ?",
-                (receipt.reason, shared.receipt_to_row(after, hub_id)[-1], pk),
-            )
-
-    def _correct_turn(self, hub_id: str, turn: Turn) -> None:
-        hub = self._pk(hub_id)
-        row = self._one(
-            f"SELECT {rows.TURN_COLUMNS}, pk FROM turns WHERE hub = ? AND id = ?", (hub, turn.id)
-        )
-        if row is None:
-            return
-        *before, pk = row
-        after = shared.turn_from_row(tuple(before), hub_id)._replace(
-            content=turn.content, source=turn.source, session=turn.session, speaker=turn.speaker
-        )
-        self._do(
-            f"UPDATE turns SET ({rows.TURN_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?, ?) WHERE pk = ?",
-            (*shared.turn_to_row(after), pk),
-        )
-        self._unindex(hub, "turn", pk)
-        self._index_turn(hub_id, pk, turn.id, turn.content)
-
     def add_turn(self, turn: Turn, *, words: bool = True) -> None:
-        hub = self._pk(turn.hub_id)
-        self._do(
-            f"INSERT INTO turns (hub, {rows.TURN_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (hub, *shared.turn_to_row(turn)),
-        )
+        self._add("turns", turn, turn.hub_id)
         if words:
             pk = self._connection.last_insert_rowid()
             self._index_turn(turn.hub_id, pk, turn.id, turn.content)
+
+    def _reindex_turn(self, hub_id: str, place: int, turn: Turn) -> None:
+        self._unindex(self._pk(hub_id), "turn", place)
+        self._index_turn(hub_id, place, turn.id, turn.content)
 
     def prune_turns(self, hub_id: str, *, keep: int) -> int:
         hub = self._pk(hub_id)
@@ -247,38 +167,6 @@ class SqliteWriter(SqliteReader, IndexWriter, RecordsWriter, WriterDefaults):
                 self._do("DELETE FROM turns WHERE pk = ?", (pk,))
                 gone += 1
         return gone
-
-    def set_agreed(self, hub_id: str, agreed: Agreed) -> None:
-        self._do(
-            f"INSERT OR REPLACE INTO agreed (hub, {rows.AGREED_COLUMNS}) VALUES (?, ?, ?, ?, ?)",
-            (self._pk(hub_id), *shared.agreed_to_row(agreed, hub_id)),
-        )
-
-    def drop_agreed(self, hub_id: str, path: str) -> None:
-        self._do("DELETE FROM agreed WHERE hub = ? AND path = ?", (self._pk(hub_id), path))
-
-    def add_clash(self, hub_id: str, clash: Clash) -> None:
-        self._do(
-            f"INSERT INTO clashes (hub, {rows.CLASH_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (self._pk(hub_id), *shared.clash_to_row(clash, hub_id)),
-        )
-
-    def settle_clash(self, hub_id: str, clash_id: str, at: datetime) -> None:
-        self._set_clash(hub_id, clash_id, settled_at=at)
-
-    def _set_clash(self, hub_id: str, clash_id: str, **new: Any) -> None:
-        hub = self._pk(hub_id)
-        row = self._one(
-            f"SELECT {rows.CLASH_COLUMNS} FROM clashes WHERE hub = ? AND id = ?", (hub, clash_id)
-        )
-        if row is None:
-            return
-        after = shared.clash_from_row(row, hub_id)._replace(**new)
-        self._do(
-            f"UPDATE clashes SET ({rows.CLASH_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?, ?)"
-            " WHERE hub = ? AND id = ?",
-            (*shared.clash_to_row(after, hub_id), hub, clash_id),
-        )
 
     def purge(self, hub_id: str, memory_id: str) -> int:
         hub = self._pk(hub_id)
