@@ -14,6 +14,7 @@ from holdfast.domain.clock import TimeIds
 from holdfast.engine.upkeep import automatic as upkeep
 from holdfast.engine.upkeep.automatic import upkeep_of
 from holdfast.engine.upkeep.lifecycle import AUTOMATIC_ACTOR
+from holdfast.errors import ServerUnreachable
 from holdfast.testing import FixedClock, open_for_tests
 
 
@@ -46,6 +47,22 @@ def test_it_runs_after_the_answers_when_the_memory_is_closed(
     assert state(tmp_path, clock) == "cooling"
     # Nobody used this one, and so nobody waits for it.
     assert state(tmp_path, clock, "unused") == "active"
+
+
+def test_closing_asks_a_server_that_is_gone_once_and_not_for_long(
+    tmp_path: Path, clock: FixedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deadlines: list[float | None] = []
+
+    def gone(*, deadline_s: float | None = None, **_: Any) -> Any:
+        deadlines.append(deadline_s)
+        raise ServerUnreachable("the database server is not there")
+
+    with opened(tmp_path, clock) as memory:
+        for name in ("one", "two"):
+            memory.hub(name, create=True).list()
+        monkeypatch.setattr(memory.core.store, "read", gone)
+    assert deadlines == [1.0]
 
 
 def test_it_runs_at_most_once_a_day(tmp_path: Path, clock: FixedClock) -> None:

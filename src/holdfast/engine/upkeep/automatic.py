@@ -17,7 +17,14 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.records import Record
-from holdfast.errors import HoldfastError, NotFound, StoreClosed, StoreReadOnly
+from holdfast.errors import (
+    DeadlineExceeded,
+    HoldfastError,
+    NotFound,
+    ServerUnreachable,
+    StoreClosed,
+    StoreReadOnly,
+)
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
@@ -73,10 +80,11 @@ def is_due(core: Core, reader: Reader, hub_id: str) -> bool:
     return claimed is None or now - claimed.at >= RETRY_AFTER
 
 
-def claim(core: Core, hub_id: str) -> bool:
+def claim(core: Core, hub_id: str, *, deadline_s: float | None = None) -> bool:
     """Claims the automatic run that is due. Of several processes one gets it; where that one dies,
-    the run can be claimed again after `RETRY_AFTER`."""
-    with core.store.read() as reader:
+    the run can be claimed again after `RETRY_AFTER`. A store that does not answer the question
+    whether one is due is waited for until the deadline."""
+    with core.store.read(deadline_s=deadline_s) as reader:
         # Usually nothing is due, and a read never waits for a writer.
         if not is_due(core, reader, hub_id):
             return False
@@ -94,6 +102,8 @@ _LOOK_EVERY_S = 3600.0
 _PAUSE_S = 1.0
 # Closing a memory takes no longer than about this. What is left over runs the next time.
 _CLOSE_S = 5.0
+# A program that ends does not wait for a server that is gone. The read takes milliseconds.
+_CLOSE_READ_S = 1.0
 
 
 def upkeep_of(core: Core) -> Upkeep:
@@ -178,13 +188,15 @@ class Upkeep:
             self._thread.join(_CLOSE_S)
         ends = monotonic() + _CLOSE_S
         for hub in self._hubs.values():
-            if monotonic() < ends:
-                _run_if_due(hub)
+            if monotonic() > ends or not _run_if_due(hub, deadline_s=_CLOSE_READ_S):
+                return
 
 
-def _run_if_due(hub: Any) -> None:
+def _run_if_due(hub: Any, *, deadline_s: float | None = None) -> bool:
+    """Runs the lifecycle if it is due. False where the store cannot be reached, so that the other
+    hubs need not be tried."""
     try:
-        if claim(hub.core, hub.id):
+        if claim(hub.core, hub.id, deadline_s=deadline_s):
             hub._lifecycle_automatically()
     except (StoreReadOnly, StoreClosed, NotFound):
         # Nothing can be written here, or the hub is gone.
@@ -197,3 +209,5 @@ def _run_if_due(hub: Any) -> None:
             logging.getLogger("holdfast").addHandler(logging.NullHandler())
         log = logging.getLogger("holdfast.lifecycle")
         log.warning("%s: the lifecycle failed and is tried again later: %s", hub.name, error)
+        return not isinstance(error, ServerUnreachable | DeadlineExceeded)
+    return True
