@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -31,10 +32,20 @@ def test_the_page_is_served_and_found_again(tmp_path: Path) -> None:
     ) as running:
         try:
             assert running.stdout is not None
-            found = re.fullmatch(r"(http://127\.0\.0\.1:(\d+)/)\n", running.stdout.readline())
+            printed = running.stdout.readline()
+            found = re.fullmatch(r"(http://127\.0\.0\.1:(\d+)/)\?ticket=\S+\n", printed)
             assert found is not None
-            with urllib.request.urlopen(found[1], timeout=_PATIENCE_S) as page:
-                assert b"<title>Find" in page.read()
+            browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+            for address in (printed.strip(), found[1]):
+                with browser.open(address, timeout=_PATIENCE_S) as page:
+                    assert b"<title>Find" in page.read()
+            # Another account of this machine has neither the ticket, which is used up, nor the
+            # cookie.
+            for address in (printed.strip(), found[1], f"{found[1]}v1/memories"):
+                with pytest.raises(urllib.error.HTTPError) as refused:
+                    urllib.request.urlopen(address, timeout=_PATIENCE_S)
+                assert refused.value.code == 403
+                refused.value.close()
             # The server that listens is opened; no second one is started.
             again = subprocess.run(
                 command("--port", found[2]),
@@ -43,7 +54,12 @@ def test_the_page_is_served_and_found_again(tmp_path: Path) -> None:
                 env=environment,
                 timeout=_PATIENCE_S,
             )
-            assert (again.returncode, again.stdout) == (0, f"{found[1]}\n")
+            assert again.returncode == 0
+            assert again.stdout.startswith(f"{found[1]}?ticket=") and again.stdout != printed
+            with urllib.request.build_opener(urllib.request.HTTPCookieProcessor()).open(
+                again.stdout.strip(), timeout=_PATIENCE_S
+            ) as page:
+                assert b"<title>Find" in page.read()
         finally:
             running.terminate()
             running.wait(_PATIENCE_S)

@@ -129,15 +129,20 @@ def rename_hub(core: Core, name: str, new: str, *, seen_by: PersonName | None = 
 def delete_hub(core: Core, name: str) -> Hub:
     """Removes the hub and everything in it, for good; `settle` clears what is left of it in the
     store's file."""
-    from holdfast.engine import idempotency
-
     hub = find_hub(core, name)
     with core.store.write() as writer:
         require_hub(writer, hub.id, name)
-        _forget_belongings(writer, hub)
-        writer.drop_hub(hub.id)
-        idempotency.blank(writer, [hub.id])
+        drop_hub(writer, hub)
     return hub
+
+
+def drop_hub(writer: Writer, hub: Hub) -> None:
+    """Removes a hub, its members and what answered requests about it."""
+    from holdfast.engine import idempotency
+
+    _forget_belongings(writer, hub)
+    writer.drop_hub(hub.id)
+    idempotency.blank(writer, [hub.id])
 
 
 def _forget_belongings(writer: Writer, hub: Hub) -> None:

@@ -187,6 +187,25 @@ def test_a_value_that_could_not_be_used_is_refused(
     assert run("config", "get", setting).out == before
 
 
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("postgresql://127.0.0.1:1/none", "cannot be reached"),
+        ("sqlite:/no/such/folder/memory.db", "There is no folder /no/such/folder."),
+    ],
+)
+def test_a_store_that_does_not_answer_is_set_only_with_force(
+    run: Run, value: str, said: str
+) -> None:
+    before = run("config", "get", "store.url").out
+    ran = run("config", "set", "store.url", value)
+    assert ran.code != 0
+    assert said in ran.err and "`--force` sets it all the same." in ran.err
+    assert run("config", "get", "store.url").out == before
+    assert run("config", "set", "store.url", value, "--force").code == 0
+    assert run("config", "get", "store.url").out == f"{value}\n"
+
+
 def test_a_hub_that_does_not_exist_may_be_set_and_is_mentioned(run: Run) -> None:
     ran = run("config", "set", "hub", "later")
     assert ran.code == 0

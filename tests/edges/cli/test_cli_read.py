@@ -344,12 +344,42 @@ def test_an_empty_list_says_so_beside_the_pipe(run: Run, limit) -> None:
     assert run("list", *limit).err == ""
 
 
-def test_a_person_sees_how_likely_a_hit_is_and_a_pipe_its_score(stocked: Run, screen: Run) -> None:
+def test_a_person_sees_no_percentage_beside_a_hit_and_scores_are_explained(
+    stocked: Run, screen: Run
+) -> None:
     shown = screen("recall", "--words", "what is the staging server called").out
-    assert re.search(r" · \d+% likely$", shown.splitlines()[0])
+    assert re.search(r" · \d{4}-\d\d-\d\d \d\d:\d\d$", shown.splitlines()[0])
     assert "score" not in shown
-    explained = screen("recall", "--words", "staging server", "--explain").out
-    assert re.search(r"score \d\.\d\d: ", explained)
+    ran = screen("recall", "--words", "staging server", "--explain")
+    assert re.search(r"score \d\.\d\d: ", ran.out)
+    assert "Scores order the hits of one answer" in ran.err
+    assert "Scores" not in screen("recall", "--words", "staging server").err
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "weaker", "clear"),
+    [
+        ((0.45, 0.4), [False, False], True),
+        ((0.9, 0.2), [False, True], True),
+        ((0.05, 0.001), [False, True], False),
+    ],
+)
+def test_weaker_matches_and_answers_without_a_clear_match_are_marked(
+    stocked: Run,
+    screen: Run,
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    probabilities,
+    weaker,
+    clear,
+) -> None:
+    with holdfast.open(home) as memory:
+        one = memory.hub().recall("tabs")[0]
+    hits = Recalled(one._replace(probability=likely) for likely in probabilities)
+    monkeypatch.setattr(HubMemory, "recall", lambda self, query, **_: hits)
+    ran = screen("recall", "tabs")
+    assert [line.endswith("weaker match") for line in ran.out.splitlines()] == weaker
+    assert ("No clear match. The closest:" in ran.err) is not clear
 
 
 def test_a_degraded_answer_names_the_command_that_mends_it(stocked: Run) -> None:

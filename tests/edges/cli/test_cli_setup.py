@@ -548,12 +548,32 @@ def test_a_teardown_removes_a_backup_that_says_what_the_file_says_and_names_the_
     path.write_text('{"mcpServers": {"a": {}}}')
     machine("setup", "cursor")
     (first,) = path.parent.glob("mcp.json.*.bak")
+    path.write_text(path.read_text().replace('"a": {}', '"b": {}'))
     ran = machine("teardown", "cursor")
-    assert path.read_text() == '{"mcpServers": {"a": {}}}'
-    (left,) = path.parent.glob("*.bak")
-    assert left != first
-    assert '"holdfast"' in left.read_text()
-    assert str(left) in ran.err and str(first) not in ran.err
+    assert path.read_text() == '{"mcpServers": {"b": {}}}'
+    assert list(path.parent.glob("*.bak")) == [first]
+    assert str(first) in ran.err
+
+
+def test_a_teardown_leaves_no_file_that_holds_our_entry(machine: Machine, person: Path) -> None:
+    for name in (".claude.json", ".claude/settings.json"):
+        path = person / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text('{"theme": "dark"}')
+    machine("setup", "claude-code")
+    machine("teardown", "claude-code")
+    left = [path for path in person.rglob("*") if path.is_file() and "holdfast" in path.read_text()]
+    assert left == []
+    assert not list(person.rglob("*.bak"))
+
+
+def test_what_was_taken_out_by_force_is_kept_in_a_backup(machine: Machine, person: Path) -> None:
+    path = person / ".cursor" / "mcp.json"
+    path.parent.mkdir()
+    path.write_text('{"mcpServers": {"holdfast": {"command": "other"}}}')
+    machine("teardown", "cursor", "--force")
+    (kept,) = path.parent.glob("*.bak")
+    assert '"other"' in kept.read_text()
 
 
 # The real program

@@ -39,6 +39,40 @@ def test_an_export_of_a_hub_that_is_here_is_recognised(stocked: Run, tmp_path: P
     assert "another one" in stocked("import", "-", stdin=lines).err
 
 
+def test_on_a_new_machine_an_export_takes_the_place_of_the_empty_hub(
+    stocked: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "hub.jsonl"
+    stocked("export", str(file))
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "new"))
+    assert stocked("list").out == ""
+    assert stocked("hub", "list").rows[0][1] == "default"
+    assert stocked("import", str(file)).rows[0][:2] == ["imported", "default"]
+    assert len(stocked("list").rows) == 3
+    assert [row[1] for row in stocked("hub", "list").rows] == ["default"]
+
+
+@pytest.mark.parametrize(
+    "used",
+    [
+        [("remember", "Mine"), ("purge", "1", "--yes")],
+        [("member", "set", "bob", "--role", "viewer")],
+        [("sync",)],
+        [("observe", "--user", "Hello there", "--session", "s")],
+    ],
+)
+def test_an_import_takes_the_place_of_no_hub_that_was_used(
+    stocked: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, used: list[tuple[str, ...]]
+) -> None:
+    file = tmp_path / "hub.jsonl"
+    stocked("export", str(file))
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "new"))
+    for words in used:
+        assert stocked(*words).code == 0
+    ran = stocked("import", str(file))
+    assert (ran.code, "another one" in ran.err) == (4, True)
+
+
 def test_standard_output_and_input_work_too(stocked: Run) -> None:
     text = stocked("export", "-").out
     ran = stocked("import", "-", "--as", "copy", "--json", stdin=text)

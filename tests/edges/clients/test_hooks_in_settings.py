@@ -4,7 +4,9 @@ letter."""
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -165,3 +167,10 @@ def test_a_command_does_not_fail_where_its_program_is_gone(tmp_path: Path) -> No
     command = file.additions[0].item["hooks"][0]["command"]
     ran = subprocess.run(["/bin/sh", "-c", command], capture_output=True)
     assert (ran.returncode, ran.stdout) == (0, b"")
+
+
+def test_the_command_of_claude_code_may_run_only_what_reads() -> None:
+    """What changes memory goes through the client's own question to the person."""
+    text = (files("holdfast.edges.clients") / "plugin" / "memory.md").read_text()
+    allowed = re.findall(r"Bash\(holdfast (\w+):\*\)", text.partition("\n---")[0])
+    assert allowed == ["session", "recall"]

@@ -68,8 +68,8 @@ def test_a_past_is_taken_in_once_and_can_be_taken_back(hooks: Hooks, client: str
     preview = json.loads(hooks.holdfast("import", client, "--dry-run", "--json"))["data"]
     assert preview == [{"where": str(web), "session": "s1", "count": 1}]
     assert "Lisbon" not in hooks.holdfast("context")
-    hooks.holdfast("import", client)
-    again = json.loads(hooks.holdfast("import", client, "--json"))["data"]
+    hooks.holdfast("import", client, "--yes")
+    again = json.loads(hooks.holdfast("import", client, "--json", "--yes"))["data"]
     assert again == [{"where": "web", "session": "s1", "count": 0}]
     block = hooks.holdfast("context")
     assert "Lisbon" in block and "heron" in block
@@ -88,7 +88,7 @@ def test_what_was_taken_in_is_found_by_meaning_at_once(
     monkeypatch.setattr("holdfast.wiring.embedder_of", lambda settings: HashEmbedder())
     projects = hooks.root / "person" / ".claude" / "projects"
     write(projects / "-web" / "s1.jsonl", claude(hooks.root / "web"))
-    hooks.holdfast("import", "claude-code")
+    hooks.holdfast("import", "claude-code", "--yes")
     assert json.loads(hooks.holdfast("doctor", "--json"))["data"]["passages_without_vectors"] == 0
 
 
@@ -107,7 +107,7 @@ def changes(hooks: Hooks, hub: str) -> list[dict[str, object]]:
 
 
 def test_an_import_is_one_change_set_of_the_same_id_in_every_hub(past: Hooks) -> None:
-    past.holdfast("import", "claude-code")
+    past.holdfast("import", "claude-code", "--yes")
     found = {hub: changes(past, hub) for hub in ("web", "shop", "default")}
     assert {hub: [one["action"] for one in rows] for hub, rows in found.items()} == {
         "web": ["import"],
@@ -118,17 +118,17 @@ def test_an_import_is_one_change_set_of_the_same_id_in_every_hub(past: Hooks) ->
 
 
 def test_undo_takes_an_import_back_in_its_hub_with_the_turns(past: Hooks) -> None:
-    past.holdfast("import", "claude-code")
+    past.holdfast("import", "claude-code", "--yes")
     past.holdfast("undo", "--hub", "web")
     assert "heron" not in past.holdfast("recall", "staging server", "--hub", "web")
     assert "heron" in past.holdfast("recall", "staging server", "--hub", "shop")
-    past.holdfast("import", "claude-code")
+    past.holdfast("import", "claude-code", "--yes")
     assert "heron" in past.holdfast("recall", "staging server", "--hub", "web")
 
 
 def test_undoing_an_import_leaves_what_hooks_have_logged(past: Hooks) -> None:
     past.call("UserPromptSubmit", session="s1", prompt="The mascot is a heron.", prompt_id="p0")
-    past.holdfast("import", "claude-code")
+    past.holdfast("import", "claude-code", "--yes")
     past.holdfast("import", "claude-code", "--undo")
     turns = json.loads(past.holdfast("log", "--hub", "web", "--json"))["data"]
     assert [turn["content"] for turn in turns] == ["The mascot is a heron."]
@@ -144,7 +144,7 @@ def test_an_import_that_was_interrupted_goes_on_in_the_same_change_set(
 
     with monkeypatch.context() as broken, suppress(KeyboardInterrupt, AssertionError):
         broken.setattr(past_sessions.Import, "finish", killed)
-        past.holdfast("import", "claude-code")
+        past.holdfast("import", "claude-code", "--yes")
     more = claude(past.root / "web")
     more[0]["promptId"], more[0]["message"] = (
         "p2",
@@ -155,7 +155,7 @@ def test_an_import_that_was_interrupted_goes_on_in_the_same_change_set(
     )
     projects = past.root / "person" / ".claude" / "projects"
     write(projects / "-web" / "s1.jsonl", [*claude(past.root / "web"), *more])
-    past.holdfast("import", "claude-code")
+    past.holdfast("import", "claude-code", "--yes")
     assert [one["action"] for one in changes(past, "web")] == ["import"]
     past.holdfast("undo", "--hub", "web")
     assert "bittern" not in past.holdfast("recall", "production server", "--hub", "web")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from holdfast.edges.cli.command import Commands, Late, Namespace, Option, option
-from holdfast.errors import InvalidInput
+from holdfast.edges.cli.command import Commands, Late, Namespace, Option, option, switch
+from holdfast.errors import InvalidInput, NotFound, StoreError
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
@@ -59,6 +59,7 @@ def _get(call: Call, args: Namespace) -> None:
     "holdfast config set recall.limit 10",
     _SETTING,
     option("value", "VALUE", "its new value"),
+    switch("--force", "store.url: also where no store answers there yet"),
     server="ignored",
 )
 def _set(call: Call, args: Namespace) -> None:
@@ -92,6 +93,8 @@ def _set(call: Call, args: Namespace) -> None:
     if setting.name == "store.url":
         value = from_anywhere(args.value)
         check_store_url(value)
+        if not args.force:
+            _check_reachable(value)
     if setting.name == "embed.model" and value.startswith("path:"):
         value = f"path:{os.path.abspath(os.path.expanduser(value[5:]))}"
     make_home(call.home)
@@ -99,6 +102,23 @@ def _set(call: Call, args: Namespace) -> None:
     _saved(call, setting.name)
     if setting.name == "hub" and value not in _hub_names(call):
         call.out.note(f"There is no hub `{value}` yet: `holdfast hub create {value}` makes it.")
+
+
+def _check_reachable(url: str) -> None:
+    """Refuses the URL of a store that every later command would fail to open."""
+    from holdfast.wiring import check_store
+
+    anyway = "`--force` sets it all the same."
+    if url.startswith(("postgresql:", "postgres:")):
+        try:
+            check_store(url, role="")
+        except StoreError as error:
+            error.hint = f"Check that the server runs and that the address is right. {anyway}"
+            raise
+    elif url.startswith("sqlite:"):
+        folder = os.path.dirname(url.removeprefix("sqlite:"))
+        if not os.path.isdir(folder):
+            raise NotFound(f"There is no folder {folder}.", hint=f"Make it. {anyway}")
 
 
 def _hub_names(call: Call) -> set[str]:

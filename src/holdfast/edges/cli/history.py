@@ -10,6 +10,8 @@ from holdfast.edges.cli.command import Commands, Namespace, option
 from holdfast.edges.cli.output import counted, plain_entry, short
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from holdfast.domain.change import Change, Entry
     from holdfast.domain.memory import Memory
     from holdfast.edges.cli.call import Call
@@ -63,7 +65,7 @@ def _history(call: Call, args: Namespace) -> None:
         for c in found
     ]
     if rows:
-        call.out.table(("change set", "when", "by", "action", "memory", "reason"), rows)
+        _table(call, ("change", "when", "by", "action", "memory", "reason"), rows)
         if has_more:
             call.out.note(f"There is more: add --before {found[-1].id}")
     else:
@@ -96,7 +98,7 @@ def _history_of_one(call: Call, reference: str) -> None:
     if call.out.json:
         call.out.value([plain_entry(entry) for entry in found])
         return
-    headings = ("version", "when", "by", "action", "change set", "changed", "reason")
+    headings = ("version", "when", "by", "action", "change", "fields changed", "reason")
     rows = [
         (
             str(entry.revision.version),
@@ -109,9 +111,23 @@ def _history_of_one(call: Call, reference: str) -> None:
         )
         for entry in found
     ]
-    # Seven columns are wider than most terminals, and the last ones are often empty.
-    places = [at for at in range(7) if at < 5 or not call.out.terminal or any(r[at] for r in rows)]
+    _table(call, headings, rows)
+
+
+def _table(call: Call, headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    """All columns in a pipe. A terminal is too narrow for them: columns without any value are left
+    out there, and who did it where only one person did."""
+    places = [at for at in range(len(headings)) if _is_shown(call, headings[at], rows, at)]
     call.out.table([headings[at] for at in places], [[row[at] for at in places] for row in rows])
+    if call.out.terminal:
+        call.out.note("`holdfast undo CHANGE` takes one of these changes back.")
+
+
+def _is_shown(call: Call, heading: str, rows: Sequence[tuple[str, ...]], at: int) -> bool:
+    values = {row[at] for row in rows}
+    if not call.out.terminal:
+        return True
+    return len(values) > 1 if heading == "by" else any(values)
 
 
 def _changed(entry: Entry) -> str:

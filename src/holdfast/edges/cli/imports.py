@@ -7,7 +7,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from holdfast.edges.cli.command import Commands, Namespace, Option, option, switch
+from holdfast.edges.cli.command import YES, Commands, Namespace, Option, option, switch
 from holdfast.edges.cli.output import counted
 from holdfast.errors import InvalidInput, StoreFull
 from holdfast.importers import importers
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from holdfast.api.imports import ImportReport
     from holdfast.edges.cli.call import Call
+    from holdfast.edges.hooks.past_sessions import Conversation
     from holdfast.edges.instructions import FileReport
     from holdfast.importers.record import Importer
 
@@ -176,6 +177,19 @@ def _plain(report: ImportReport, *, dry_run: bool) -> dict[str, object]:
     }
 
 
+def _confirm(call: Call, found: Sequence[Conversation]) -> None:
+    """Asks before conversations are copied into memory, and shows a person where they took
+    place."""
+    if call.out.terminal and not call.args.yes:
+        by_folder: dict[str, list[int]] = {}
+        for one in found:
+            by_folder.setdefault(one.folder or "(not known)", []).append(one.turns)
+        rows = [(name, str(len(turns)), str(sum(turns))) for name, turns in by_folder.items()]
+        call.out.table(("folder", "conversations", "turns"), rows)
+    size = _size([(one.folder, one.session, one.turns) for one in found])
+    call.confirm(f"Take in {size}? They stay on this machine, and secrets are replaced.")
+
+
 def _size(rows: Sequence[tuple[str, str, int]]) -> str:
     """`3 conversations with 6 turns`: those that have turns."""
     counts = [count for *_, count in rows if count]
@@ -200,6 +214,7 @@ NAMES = {"claude-code": "claude-code", "codex": "codex", "gemini-cli": "gemini"}
 _OF_AGENTS = """\
 Each goes to the hub of the repository where it took place, or to your own. Turns are
 logged with their times, secrets replaced, and what they say is noted as hooks do it.
+It shows what there is and asks first; in a script, --yes says yes beforehand.
 What is known is not taken in again: it can be broken off and run again. An import is
 one change set, of the same id in each hub: `--undo` takes it back everywhere, and
 `holdfast undo ID` in one hub.
@@ -216,6 +231,7 @@ def _add_agent(client: str, title: str) -> None:
         switch("--undo", "take the last import back"),
         _FORCE,
         option("--from", "FOLDER", "another home folder", dest="folder"),
+        YES,
         text=f"Take in the conversations that {title} has kept on this machine.\n\n{_OF_AGENTS}",
     )
     def run(call: Call, args: Namespace) -> None:
@@ -236,6 +252,8 @@ def _add_agent(client: str, title: str) -> None:
             if found:
                 call.out.note(f"{_size(rows)}. Nothing was written; without --dry-run it is.")
             return
+        if found:
+            _confirm(call, found)
         rows = []
         with open_memory(call.home, words_only=True) as memory:
             memory.core.set_worked(True)

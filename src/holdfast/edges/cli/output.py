@@ -188,7 +188,7 @@ class Out:
             line = Text()
             for at, (cell, width) in enumerate(zip(cells, widths, strict=True)):
                 style = "bold" if place < len(heads) else "cyan" if at == 0 else ""
-                field = Text(cell, style)
+                field = Text(cell, style if self.color else "")
                 last = at == len(widths) - 1
                 field.truncate(width, overflow="ellipsis", pad=not last)
                 line.append_text(field).append("" if last else " " * GAP)

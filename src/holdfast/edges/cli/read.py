@@ -29,6 +29,10 @@ _TIMELINE = 200
 # Of what was left out, as many as can be read at a glance, on a line each.
 _LEFT_OUT = 5
 _LEFT_OUT_CHARS = 60
+# An answer whose best hit is less likely than this is no clear match.
+_CLEAR = 0.2
+# A hit that is less likely than this share of the best one is a weaker match.
+_WEAKER_SHARE = 1 / 3
 
 
 # recall
@@ -105,8 +109,22 @@ def _note_left_out(call: Call, found: Recalled) -> None:
 
 
 def _show_hits(call: Call, found: Recalled, *, explain: bool) -> None:
+    """Shows the hits. A person is told in words how well they match: '45% likely' beside a right
+    answer reads as doubt about it."""
+    best = max((hit.probability for hit in found), default=1.0)
+    if call.out.terminal and best < _CLEAR:
+        call.out.note("No clear match. The closest:")
     for hit in found:
-        _show_hit(call, hit, explain=explain)
+        is_weaker = hit.probability < best * _WEAKER_SHARE
+        _show_hit(call, hit, explain=explain, match=" · weaker match" if is_weaker else "")
+    if explain and found:
+        call.out.note(_ABOUT_SCORES)
+
+
+_ABOUT_SCORES = (
+    "Scores order the hits of one answer: they have no upper limit and cannot be compared between"
+    " questions. --json has the probability that a hit answers."
+)
 
 
 def _said(turn: Turn) -> str:
@@ -115,13 +133,7 @@ def _said(turn: Turn) -> str:
     return f"{who} in {turn.session}" if turn.session else who
 
 
-def _likely(hit: Hit) -> str:
-    """How likely the hit answers the question. A score only orders the hits of one answer, and has
-    no upper bound; `--explain` and a pipe show it."""
-    return "" if hit.probability == 1 else f" · {hit.probability:.0%} likely"
-
-
-def _show_hit(call: Call, hit: Hit, *, explain: bool) -> None:
+def _show_hit(call: Call, hit: Hit, *, explain: bool, match: str = "") -> None:
     memory = hit.memory
     at = call.out.time(memory.occurred_at or memory.created_at)
     why = "; ".join(hit.why)
@@ -136,7 +148,7 @@ def _show_hit(call: Call, hit: Hit, *, explain: bool) -> None:
     call.out.parts(
         (named, "bold cyan"),
         (f"  {' '.join(memory.title.split())}" if memory.title else "", "bold"),
-        (f"  {filed} · {at}{_likely(hit)}", "dim"),
+        (f"  {filed} · {at}{match}", "dim"),
     )
     if hit.passage.text.strip() != memory.title:  # A short note is its own title.
         for line in hit.passage.text.strip().splitlines():

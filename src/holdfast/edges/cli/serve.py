@@ -177,18 +177,22 @@ def _ui(call: Call, args: Namespace) -> None:
     """Open this memory in a browser: find, mend, undo.
 
     Where a server of Holdfast listens on the port, its page is opened. Otherwise one is
-    started for this memory, on this machine alone, until Ctrl-C ends it."""
+    started for this memory, on this machine alone, until Ctrl-C ends it. The address that
+    is opened lets in one browser, once, which stays let in; other accounts of this machine
+    are refused. Run it again for another browser."""
     from holdfast.api import memory as library
     from holdfast.edges.http import app
+    from holdfast.edges.web.ui_access import UiAccess, address_with_ticket
 
     port = app.PORT if args.port is None else args.port
 
     def show(url: str, page: str = "/") -> None:
-        call.out.line(f"{url}{page}")
+        address = address_with_ticket(call.home, f"{url}{page}")
+        call.out.line(address)
         if not args.no_browser:
             import webbrowser
 
-            webbrowser.open(f"{url}{page}")
+            webbrowser.open(address)
 
     running = app.url_of("127.0.0.1", port)
     if port and _is_holdfast(running):
@@ -202,7 +206,8 @@ def _ui(call: Call, args: Namespace) -> None:
             show(url, page)
             call.out.note("Ctrl-C ends it.")
 
-        app.serve(memory, port=port, quiet=True, listening_at=show_own)
+        access = UiAccess.begin(call.home)
+        app.serve(memory, port=port, quiet=True, listening_at=show_own, access=access)
 
 
 def _page_of_folder(memory: Holdfast, named: str | None) -> str:

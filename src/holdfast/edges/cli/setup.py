@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from holdfast.domain.clock import SystemClock
@@ -85,7 +85,8 @@ def _teardown(call: Call, args: Namespace) -> int:
     """Take Holdfast out of a client's settings again.
 
     Only the entry goes, and what was made for it. If nothing else has changed since, the
-    file is what it was before.
+    file is what it was before. Backups from before the setup that differ from the file are
+    named, and stay.
     In a pipe: what was done, client, file, backup."""
     return tear_down_at(call, args, here())
 
@@ -166,7 +167,10 @@ def _wants_all(call: Call, args: Namespace, place: Place) -> bool:
         return call.out.terminal
     if call.out.terminal:
         call.out.line(_WHAT_YES_MEANS)
-    return call.offers(f"Set up {', '.join(client.title for client in here)}?")
+    wanted = call.offers(f"Set up {', '.join(client.title for client in here)}?")
+    if call.out.terminal and not wanted:
+        call.out.note("Nothing was changed. `holdfast setup CLIENT` sets up one of them.")
+    return wanted
 
 
 _WHAT_YES_MEANS = (
@@ -289,6 +293,9 @@ def _each(
                     wired = wire(client) if hooks_first else []
                     outcomes = work(client)
                     wired = wired or ([] if hooks_first else wire(client))
+                if hooks_first and not args.force:
+                    outcomes = list(map(_without_backup, outcomes))
+                    wired = list(map(_without_backup, wired))
                 done += [output.Done(client, installed, outcome) for outcome in outcomes]
                 done[-1] = done[-1]._replace(hooks=tuple(wired))
                 if hooks_first and not args.dry_run:
@@ -306,6 +313,15 @@ def _each(
                 done.append(output.Done(client, installed, None, str(error)))
     output.outcomes(call, args, done)
     return code
+
+
+def _without_backup(outcome: Outcome) -> Outcome:
+    """Deletes the backup that a teardown made: it holds the entry of ours that the person wanted
+    out, and what is left was compared with it before it was written."""
+    if outcome.backup is not None:
+        with suppress(OSError):
+            os.unlink(outcome.backup)
+    return outcome._replace(backup=None)
 
 
 # What it needs

@@ -49,6 +49,7 @@ from holdfast.edges.server.worker import Watcher, Worker
 from holdfast.edges.web import agent, files, find, pictures, rendering, today, visit
 from holdfast.edges.web import memory as memory_page
 from holdfast.edges.web import people as people_pages
+from holdfast.edges.web.ui_access import UiAccess, UiGate
 from holdfast.engine.people import keys
 from holdfast.errors import InvalidInput
 
@@ -113,10 +114,15 @@ _PAGES = (
 
 
 def create_app(
-    memory: Holdfast, *, key_needed: bool = True, limits: Limits | None = None
+    memory: Holdfast,
+    *,
+    key_needed: bool = True,
+    limits: Limits | None = None,
+    access: UiAccess | None = None,
 ) -> FastAPI:
     """The REST API over an open memory. Without `key_needed`, who brings no key is the one whose
-    machine this is: only for a server that listens to this machine alone."""
+    machine this is: only for a server that listens to this machine alone. `access` asks for a
+    ticket or its cookie then."""
     limits = limits or Limits()
     app = FastAPI(
         title="Holdfast",
@@ -148,7 +154,7 @@ def create_app(
     app.include_router(health.router)
     for page in _PAGES:
         app.router.routes.extend(page.ROUTES)
-    _add_middleware(app, limits, key_needed=key_needed)
+    _add_middleware(app, limits, key_needed=key_needed, access=access)
     return app
 
 
@@ -163,7 +169,9 @@ def _add_counters(app: FastAPI, limits: Limits) -> None:
     app.state.stopping = asyncio.Event()
 
 
-def _add_middleware(app: FastAPI, limits: Limits, *, key_needed: bool) -> None:
+def _add_middleware(
+    app: FastAPI, limits: Limits, *, key_needed: bool, access: UiAccess | None
+) -> None:
     # The last one added is the first one passed.
     app.add_middleware(
         Admission, places=app.state.places, uncounted=lambda scope: has_no_place(scope, limits)
@@ -173,6 +181,8 @@ def _add_middleware(app: FastAPI, limits: Limits, *, key_needed: bool) -> None:
     app.add_middleware(Identify)
     app.add_middleware(RateLimit, limits=limits)
     app.add_middleware(visit.CookieSignIn)
+    if access is not None:
+        app.add_middleware(UiGate, access=access)
     rules = CrossOriginRules.checked(limits.hosts, limits.origins, key_needed=key_needed)
     rules = rules._replace(cookie=f"{visit.NAME}=", has_page=True)
     app.add_middleware(CrossOriginGuard, rules=rules)
@@ -212,6 +222,7 @@ def serve(
     origins: Sequence[str] = (),
     quiet: bool = False,
     listening_at: Callable[[str], None] | None = None,
+    access: UiAccess | None = None,
 ) -> None:
     """Serves until SIGTERM or SIGINT. Beyond this machine, only with a key. `listening_at` is
     called with the address of the page as soon as clients can connect."""
@@ -226,10 +237,11 @@ def serve(
     if not here:
         names.append(socket.gethostname())
     limits = limits_of(memory)._replace(hosts=tuple(dict.fromkeys(names)), origins=tuple(origins))
-    app = create_app(memory, key_needed=key_needed or not here, limits=limits)
+    needed = key_needed or not here
+    app = create_app(memory, key_needed=needed, limits=limits, access=access)
     bound = socket_.getsockname()[1]
     if not quiet:
-        _tell(memory, host, bound, key_needed=key_needed or not here)
+        _tell(memory, host, bound, key_needed=needed)
     if listening_at is not None:
         listening_at(url_of(host, bound))
     # Of the libraries only what is wrong: they tell of each request, session and file otherwise.

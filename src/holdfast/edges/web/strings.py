@@ -51,6 +51,8 @@ STRINGS: dict[str, str] = {
     "sign_in.do": "Sign in",
     "sign_in.hint": "Whoever runs this server makes a key with",
     "sign_in.again": "Sign in again",
+    "ui.closed": "This page belongs to the person who started it.",
+    "ui.open": "Run `holdfast ui` in a terminal: it opens an address that lets your browser in.",
     # Errors
     "error.title": "That did not work",
     "error.home": "Go to Find",

@@ -20,8 +20,9 @@ from holdfast.domain.query import EVERYTHING
 from holdfast.domain.records import Turn, fields_to_plain, memory_to_plain
 from holdfast.engine.core import Core, Scope, require_hub
 from holdfast.engine.history import Reasons, entries_seen
+from holdfast.engine.hubs import drop_hub
 from holdfast.engine.people import records
-from holdfast.engine.people.records import called
+from holdfast.engine.people.records import called, members_of
 from holdfast.engine.transfer.export_format import (
     FORMAT,
     FORMAT_VERSION,
@@ -199,13 +200,28 @@ def _begin(core: Core, header: Line, name: str | None) -> Hub:
         raise bad_line(number, error) from None
     with core.write() as writer:
         if (there := writer.hub(hub.name)) is not None:
-            raise _name_taken(writer, there, same=there.id == hub.id)
+            if there.name != core.settings["hub"] or not _is_unused(writer, there):
+                raise _name_taken(writer, there, same=there.id == hub.id)
+            # The first command on a new machine makes a person's own hub. An export of theirs from
+            # another machine takes its place while nothing is in it.
+            drop_hub(writer, there)
         if writer.hub_by_id(hub.id) is not None:
             # The same hub under another name is a copy: it gets an id of its own.
             hub = hub._replace(id=core.ids.next("hub"))
         writer.add_hub(hub._replace(numbers=_pulse(core)))
         records.note(writer, hub.owner, "hub", hub.id, hub.created_at)
     return hub
+
+
+def _is_unused(reader: Reader, hub: Hub) -> bool:
+    """Whether a hub holds nothing, has no history and no files, and nobody was let in."""
+    return not (
+        reader.changes(hub.id, limit=1)
+        or reader.turns(hub.id, limit=1)
+        or any(True for _ in reader.scan_agreed(hub.id))
+        or any(True for _ in reader.scan_records(hub.id))
+        or any(members_of(reader, "hub", hub.id))
+    )
 
 
 def _name_taken(reader: Reader, there: Hub, *, same: bool) -> AlreadyExists:
