@@ -95,7 +95,7 @@ def test_a_password_is_not_written_into_the_settings(run: Run, home: Path, name:
         assert "PGPASSWORD" in told.err
         assert "hunter2" not in told.out + told.err
     assert not (home / "holdfast.toml").exists()
-    assert run("config", "set", name, "postgresql://ada@db/none").code == 0
+    assert run("config", "set", name, "postgresql://ada@db/none", "--force").code == 0
 
 
 def test_a_password_is_not_shown(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

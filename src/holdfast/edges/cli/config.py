@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from holdfast.edges.cli.command import Commands, Late, Namespace, Option, option, switch
-from holdfast.errors import InvalidInput, NotFound, StoreError
+from holdfast.errors import InvalidInput, NotFound, ServerUnreachable, StoreError
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
@@ -94,7 +94,7 @@ def _set(call: Call, args: Namespace) -> None:
         value = from_anywhere(args.value)
         check_store_url(value)
         if not args.force:
-            _check_reachable(value)
+            _check_reachable(call, value)
     if setting.name == "embed.model" and value.startswith("path:"):
         value = f"path:{os.path.abspath(os.path.expanduser(value[5:]))}"
     make_home(call.home)
@@ -104,17 +104,20 @@ def _set(call: Call, args: Namespace) -> None:
         call.out.note(f"There is no hub `{value}` yet: `holdfast hub create {value}` makes it.")
 
 
-def _check_reachable(url: str) -> None:
-    """Refuses the URL of a store that every later command would fail to open."""
+def _check_reachable(call: Call, url: str) -> None:
+    """Refuses the URL of a store that is not there: every later command would fail. What else is
+    wrong with one is noted, as it can be mended afterwards."""
     from holdfast.wiring import check_store
 
     anyway = "`--force` sets it all the same."
     if url.startswith(("postgresql:", "postgres:")):
         try:
             check_store(url, role="")
-        except StoreError as error:
+        except ServerUnreachable as error:
             error.hint = f"Check that the server runs and that the address is right. {anyway}"
             raise
+        except StoreError as error:
+            call.out.note(f"{error.message} {error.hint}")
     elif url.startswith("sqlite:"):
         folder = os.path.dirname(url.removeprefix("sqlite:"))
         if not os.path.isdir(folder):
