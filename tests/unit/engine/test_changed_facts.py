@@ -101,6 +101,16 @@ def test_the_block_says_which_of_two_close_memories_is_newer(
     assert line in hub.context()
 
 
+def test_the_newer_of_two_close_memories_comes_first(hub: HubMemory, clock: FixedClock) -> None:
+    hub.remember("The owner of the billing service is Maria")
+    clock.tick(days=30)
+    hub.remember("Tom owns the billing service now")
+    asked = "Who is the owner of the billing service?"
+    assert [hit.memory.number for hit in hub.recall(asked)] == [1, 2]
+    block = hub.context(asked)
+    assert block.index("Tom owns") < block.index("is Maria")
+
+
 def test_a_verb_of_change_alone_makes_no_two_statements_close(hub: HubMemory) -> None:
     hub.remember("Standup moved to 10:00")
     result = hub.remember("I moved to Helix")
