@@ -428,6 +428,7 @@ def test_no_rule_knows_what_a_text_without_words_is_about() -> None:
     found = [rule for table in tables if isinstance(table, tuple) for rule in table]
     assert len(found) >= 30
     assert not [rule.name for rule in found if rule.pattern and re.search(rule.pattern, "")]
+    assert not [rule.name for rule in found if rule.opening and re.match(rule.opening, "")]
 
 
 def test_tags_a_text_names_are_all_kept_and_guesses_only_fill_up() -> None:

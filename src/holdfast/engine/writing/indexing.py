@@ -107,14 +107,14 @@ def _entry(
     if not memory.content.startswith(memory.title.rstrip("…")):
         # A title taken from the first words would only count them twice.
         around.insert(0, memory.title)
-    head = terms(" ".join(around))
+    head, body = terms(" ".join(around)), terms(said)
     return IndexEntry(
         ordinal,
         piece.start,
         piece.end,
         piece.headings,
-        tuple(terms(said)),
-        tuple(head + symbols(said) + definition_marks(said)),
+        tuple(body),
+        tuple(head + symbols(said, body) + definition_marks(said)),
         windows,
         vectors,
     )

@@ -271,14 +271,18 @@ def _first_match(table: tuple[rules.Rule, ...], text: str, words: frozenset[str]
     if not text:
         return ""
     is_ascii = text.isascii()
-    for rule in table:
-        if rule.cues:
-            if words.isdisjoint(rule.cues):
-                continue
-        elif rule.sign not in text or (is_ascii and not rule.pattern.isascii()):
+    for gives, _, cues, pattern, sign, opening, inside in table:
+        if cues and words.isdisjoint(cues):
             continue
-        if not rule.pattern or _compiled(rule.pattern).search(text):
-            return rule.gives
+        if not (opening or pattern) or (opening and _compiled(opening).match(text)):
+            return gives
+        if not pattern or sign not in text or (inside and words.isdisjoint(inside)):
+            continue
+        # Words of other scripts are not looked for in ASCII.
+        if is_ascii and not cues and not pattern.isascii():
+            continue
+        if _compiled(pattern).search(text):
+            return gives
     return ""
 
 

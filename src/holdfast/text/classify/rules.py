@@ -13,9 +13,10 @@ from typing import NamedTuple
 class Rule(NamedTuple):
     """A row: the value it gives, its name, and when it matches.
 
-    One of `cues` must be a word of the text (no cues: any text will do), and `pattern` must be
-    found in it (no pattern: the cue is enough). Cues also spare most patterns from being run, and
-    so does `sign`, characters without which the pattern matches nothing.
+    One of `cues` must be a word of the text (no cues: any text will do), and the text must begin
+    with `opening` or hold `pattern` (neither of them: the cue is enough). Cues also spare most
+    patterns from being run, and so do `inside`, words of which `pattern` needs one, and `sign`,
+    characters without which it matches nothing.
     """
 
     gives: str
@@ -23,6 +24,8 @@ class Rule(NamedTuple):
     cues: frozenset[str]
     pattern: str = ""
     sign: str = ""
+    opening: str = ""
+    inside: frozenset[str] = frozenset()
 
 
 def _cues(words: str) -> frozenset[str]:
@@ -61,18 +64,26 @@ _CHOICE = (
     r"\b(?:we|i|he|she|they|team|user|have|has|was|were|been)(?:'ve| have| has)? (?:\w+ly )?"
     r"(?:decided|chose|opted|settled on|agreed (?:to|on)|going with)\b"
     r"|\b(?:went with|picked|chosen|going with)\b[^.]*\b(?:over|instead of|rather than|because)\b"
-    r"|^(?:decided|chose|opted|agreed|settled on)\b|^decision\b|\bdecision (?:is|was|made|to)\b"
+    r"|\bdecision (?:is|was|made|to)\b"
 )
+_CHOICE_OPENING = r"(?:decided|chose|opted|agreed|settled on|decision)\b"
 
 _NAME_ELSEWHERE = "меня зовут|我叫|我的名字|名前は|제 이름"
 
 CATEGORY_RULES = (
-    Rule("decision", "a choice that was made", _CHOICE_CUES, _CHOICE),
+    Rule(
+        "decision",
+        "a choice that was made",
+        _CHOICE_CUES,
+        _CHOICE,
+        opening=_CHOICE_OPENING,
+    ),
     Rule(
         "person",
         "someone by relation",
         _RELATION_CUES,
-        r"^(?:(?:the )?user's|my|our|his|her|(?:i have|(?:the )?user has) (?:an?|one|two|three)"
+        opening=r"(?:(?:the )?user's|my|our|his|her"
+        r"|(?:i have|(?:the )?user has) (?:an?|one|two|three)"
         r"|[\w .'-]{2,40} is (?:my|our|the user's|user's)) (?:\w+ ){0,2}?"
         rf"(?:{_FAMILY}|{_ACQUAINTANCE})\b",
     ),
@@ -97,23 +108,24 @@ CATEGORY_RULES = (
             "always never don not use answer reply respond write speak call keep no wants please"
             " avoid"
         ),
-        r"^(?:always|never|do not|don't) (?!mind\b|know\b|think\b|forget\b|been\b|had\b|was\b"
-        r"|saw\b|went\b|\w+ed\b|\w+[^s]s\b)[a-z]+\b"
-        r"|^please (?:always|never|use|answer|reply|respond|write|keep|avoid|call me|do not"
+        r"\bno emojis?\b|\bwants (?:me|you|the agent|answers|replies|responses|code)\b",
+        opening=r"(?:always|never|do not|don't) (?!mind\b|know\b|think\b|forget\b|been\b|had\b"
+        r"|was\b|saw\b|went\b|\w+ed\b|\w+[^s]s\b)[a-z]+\b"
+        r"|please (?:always|never|use|answer|reply|respond|write|keep|avoid|call me|do not"
         r"|don't)\b"
-        r"|^(?:from now on|going forward|in future),? (?:always |never |please )?"
+        r"|(?:from now on|going forward|in future),? (?:always |never |please )?"
         rf"(?:{ORDERS}|answer|reply|keep)\b"
-        r"|^use\b.*\b(?:not|instead of|over|rather than|by default|everywhere)\b"
-        r"|^(?:answer|reply|respond|write|speak)(?: to me)? (?:in|with|briefly|concisely|only)\b"
-        r"|^call me\b|^keep (?:answers|replies|responses)\b|^avoid\b|\bno emojis?\b"
-        r"|\bwants (?:me|you|the agent|answers|replies|responses|code)\b",
+        r"|use\b.*\b(?:not|instead of|over|rather than|by default|everywhere)\b"
+        r"|(?:answer|reply|respond|write|speak)(?: to me)? (?:in|with|briefly|concisely|only)\b"
+        r"|call me\b|keep (?:answers|replies|responses)\b|avoid\b",
+        inside=_cues("emoji emojis wants"),
     ),
     Rule(
         "preference",
         "what the user uses or eats",
         _cues("use uses vegetarian vegan pescatarian halal kosher"),
-        r"^(?:i|(?:the )?user) (?:only |\w+ly )?uses? (?!to\b)"
-        r"|^(?:i am|i'm|(?:the )?user is|he is|she is|\w+ is|is|eats) (?:an? )?(?:strictly )?"
+        opening=r"(?:i|(?:the )?user) (?:only |\w+ly )?uses? (?!to\b)"
+        r"|(?:i am|i'm|(?:the )?user is|he is|she is|\w+ is|is|eats) (?:an? )?(?:strictly )?"
         r"(?:vegetarian|vegan|pescatarian|halal|kosher)\b",
     ),
     Rule(
@@ -159,10 +171,11 @@ CATEGORY_RULES = (
             "name birthday born married engaged pronouns native old anniversary heisse llamo"
             " appelle"
         ),
-        r"\b(?:my|user's|his|her) (?:\w+ )?(?:nick)?name is\b|^name: |\bbirthday\b"
+        r"\b(?:my|user's|his|her) (?:\w+ )?(?:nick)?name is\b|\bbirthday\b"
         r"|\bborn (?:in|on)\b|(?:\b(?:is|am|got|are)|'m) (?:married|engaged)\b|\bpronouns\b"
         r"|\bnative (?:speaker|language|tongue)\b|(?:\b(?:is|am)|'m) \d{1,3} years old\b"
         r"|\banniversary\b|\bich heisse\b|\bme llamo\b|\bje m'appelle\b",
+        opening="name: ",
     ),
     Rule("person", "a name in Russian, Chinese, Japanese, Korean", _ANY_TEXT, _NAME_ELSEWHERE),
     Rule(
@@ -185,7 +198,8 @@ CATEGORY_RULES = (
         r"|cli|branch|stack|tests|test suite|product|feature|release|schema)\b(?: \w+)? "
         r"(?:is|are|uses?|runs?|lives?|has|have|needs?|depends|talks|was|will|must|requires?"
         r"|supports?|connects|listens|targets|goes|go|takes?|can)\b"
-        r"|^(?:the|our|this) project\b|\bside project\b|\bpackage manager\b",
+        r"|\bside project\b|\bpackage manager\b",
+        opening=r"(?:the|our|this) project\b",
     ),
     Rule(
         "project",
@@ -198,7 +212,11 @@ CATEGORY_RULES = (
     Rule(
         "person",
         "work and home",
-        _cues("work works job live lives speak speaks am m is"),
+        _cues(
+            "work works job live lives speak speaks engineer developer designer teacher nurse"
+            " doctor student manager lawyer writer scientist researcher architect consultant"
+            " analyst founder artist chef pilot"
+        ),
         r"\bi work (?:at|for|as)\b|\b(?:i|we) live in\b|\b(?:my|user's) job\b"
         r"|(?:\b(?:he|she|user)|^(?!this|that|it)\w+(?: \w+)?) works (?:at|for|as an?) "
         r"(?!expected|intended|me\b|us\b|all\b|everyone|both|scale|least|most|any)"
@@ -230,11 +248,11 @@ HEADLINE_KINDS = (
         "procedural",
         "a headline that promises instructions",
         _ANY_TEXT,
-        r"^how (?:to|do)\b|\bhow-?to\b|\b(?:runbook|playbook|checklist|tutorial|recipe|onboarding"
+        r"\bhow-?to\b|\b(?:runbook|playbook|checklist|tutorial|recipe|onboarding"
         r"|instructions|procedure|troubleshooting|step[- ]by[- ]step)\b"
-        r"|^(?:setting up|installing|deploying|getting started)\b"
         r"|\b(?:set-?up|install(?:ation)?|deploy(?:ment)?|migration|release|upgrade) "
         r"(?:guide|steps|process)\b",
+        opening=r"how (?:to|do)\b|(?:setting up|installing|deploying|getting started)\b",
     ),
     Rule(
         "episodic",
@@ -243,12 +261,19 @@ HEADLINE_KINDS = (
         r"\b(?:meeting|call|interview|workshop|1:1|one-on-one|planning|sync|session) "
         r"(?:notes|summary|recap|log)\b|\bminutes\b|\b(?:stand-?up|retro(?:spective)?"
         r"|post-?mortem|incident|journal|diary|daily log|weekly (?:update|report|review)"
-        r"|status (?:update|report)|trip report)\b|^\W*\d{4}-\d{2}-\d{2}\b",
+        r"|status (?:update|report)|trip report)\b",
+        opening=r"\W*\d{4}-\d{2}-\d{2}\b",
     ),
 )
 
 KIND_RULES = (
-    Rule("rationale", "a choice that was made", _CHOICE_CUES, _CHOICE),
+    Rule(
+        "rationale",
+        "a choice that was made",
+        _CHOICE_CUES,
+        _CHOICE,
+        opening=_CHOICE_OPENING,
+    ),
     Rule(
         "rationale",
         "a reason for how things are",
@@ -256,7 +281,8 @@ KIND_RULES = (
         r"\breason (?:is|was|why|we|i|for|being)\b|\brationale\b|\btrade-?offs?\b"
         r"|\bpros and cons\b|\b(?:we|team) (?:use|avoid|don't use|do not use|keep|kept|need"
         r"|rejected|dropped|moved|switched|migrated|store|pin|run)\b[^.]*"
-        r"\b(?:because|since|so that|due to)\b|^why (?:we|i|not|the)\b",
+        r"\b(?:because|since|so that|due to)\b",
+        opening=r"why (?:we|i|not|the)\b",
     ),
     Rule(
         "procedural",
@@ -265,15 +291,16 @@ KIND_RULES = (
             "how step to before after when whenever if run execute type use open click press"
             " install restart first started built deployed installed restarted"
         ),
-        r"^how (?:to|do i|do we)\b|\bstep (?:1|one)\b"
-        rf"|^to [a-z]+\b[^.\n]{{2,80}}?[,:] (?:you |first |just )*`?(?:{ORDERS})\b"
-        r"|^(?:before|after|when|whenever|if) [^,\n]{3,80}, (?:always |first |then )*"
-        rf"(?:{ORDERS})\b|^(?:run|execute|type|use) `[^`\n]+`"
-        r"|^run (?:the|make|npm|git|docker|python|all|tests)\b"
-        r"|^(?:open|click|press|install|restart) (?:the|your|on|ctrl|cmd)\b"
-        rf"|\bfirst,? (?:{ORDERS})\b.*\bthen\b"
+        rf"\bstep (?:1|one)\b|\bfirst,? (?:{ORDERS})\b.*\bthen\b"
         r"|\b(?:can be|is|are) (?:started|run|built|deployed|installed|restarted) "
         r"(?:with|by|via|using) ",
+        opening=r"how (?:to|do i|do we)\b"
+        rf"|to [a-z]+\b[^.\n]{{2,80}}?[,:] (?:you |first |just )*`?(?:{ORDERS})\b"
+        r"|(?:before|after|when|whenever|if) [^,\n]{3,80}, (?:always |first |then )*"
+        rf"(?:{ORDERS})\b|(?:run|execute|type|use) `[^`\n]+`"
+        r"|run (?:the|make|npm|git|docker|python|all|tests)\b"
+        r"|(?:open|click|press|install|restart) (?:the|your|on|ctrl|cmd)\b",
+        inside=_cues("step first started run built deployed installed restarted"),
     ),
     Rule(
         "episodic",
@@ -309,7 +336,7 @@ KIND_RULES = (
         "episodic",
         "a line about a meeting or an incident",
         _ANY_TEXT,
-        r"^(?!(?:daily|(?:bi)?weekly|monthly|quarterly|yearly|regular)\b)"
+        opening=r"(?!(?:daily|(?:bi)?weekly|monthly|quarterly|yearly|regular)\b)"
         r"(?:[\w'-]+ ){0,2}?(?:stand-?up|retro(?:spective)?|call|demo|1:1|one-on-one|sync|kick-?off"
         r"|incident|outage|post-?mortem|sprint (?:review|planning)|planning|refinement|workshop"
         r"|interview|meeting|town ?hall|all-hands|off-?site|check-?in|review|visit|lunch|dinner"
@@ -320,8 +347,9 @@ KIND_RULES = (
         "episodic",
         "a dated line",
         _ANY_TEXT,
-        r"^(?:on )?(?:\d{4}-\d{2}-\d{2}|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
-        r" \d{1,2}(?:st|nd|rd|th)?)\b(?! is\b)",
+        opening=r"(?:on )?(?:\d{4}-\d{2}-\d{2}"
+        r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{1,2}(?:st|nd|rd|th)?)\b"
+        r"(?! is\b)",
     ),
 )
 
@@ -379,14 +407,18 @@ STABILITY_RULES = (
         "what a word means",
         _cues("stands means defined glossary acronym short abbreviation licensed definition"),
         r"\bstands for\b|\b(?:is|are) defined as\b|\bglossary\b|\blicensed under\b"
-        r"|\bis (?:short|an? (?:acronym|abbreviation)) for\b|\bdefinition of\b"
-        r"|^\W?[\w -]{1,30}\W? means\b",
+        r"|\bis (?:short|an? (?:acronym|abbreviation)) for\b|\bdefinition of\b",
+        opening=r"\W?[\w -]{1,30}\W? means\b",
     ),
 )
 
 # Every word that makes a rule worth trying.
 CUES = frozenset[str]().union(
-    *(rule.cues for rule in (*CATEGORY_RULES, *KIND_RULES, *STABILITY_RULES))
+    *(
+        words
+        for rule in (*CATEGORY_RULES, *KIND_RULES, *STABILITY_RULES)
+        for words in (rule.cues, rule.inside)
+    )
 )
 
 STABLE_HEADLINE = (

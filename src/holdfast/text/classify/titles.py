@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 # One line of a list on a terminal of 100 columns, next to a number and a date.
@@ -15,6 +15,8 @@ _SHORT_CHARS = 300
 _NO_SUMMARY_SENTENCES = 2
 # Titles and summaries come from the opening; reading on in a 3 MB file finds nothing better.
 _OPENING_CHARS = 8_000
+# A sentence that begins within a summary and goes on here is too long for it wherever it ends.
+_SUMMARISED_CHARS = 3 * SUMMARY_CHARS_MAX
 
 _FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _TITLE_FIELD = r"(?mi)^title:[ \t]*(\S.*)$"
@@ -190,17 +192,34 @@ def summary_of(content: str) -> str:
     if is_short and _may_be_sentences(content) <= _NO_SUMMARY_SENTENCES:
         return ""
     lines = _prose_lines(content[:_OPENING_CHARS])
-    # In a short text a line is a sentence, as in a list; in a longer one lines are wrapped.
-    found = [one for line in (lines if is_short else [" ".join(lines)]) for one in _sentences(line)]
-    if is_short and len(found) <= _NO_SUMMARY_SENTENCES:
-        return ""
+    if is_short:
+        # In a short text a line is a sentence, as in a list; in a longer one lines are wrapped.
+        every = (sentence for line in lines for sentence in _sentences(line))
+        found = list(islice(every, _NO_SUMMARY_SENTENCES + 1))
+        if len(found) <= _NO_SUMMARY_SENTENCES:
+            return ""
+        found = found[:_NO_SUMMARY_SENTENCES]
+    else:
+        found = _sentences(_joined(lines, _SUMMARISED_CHARS))
     summary = ""
-    for sentence in found[:_NO_SUMMARY_SENTENCES] if is_short else found:
+    for sentence in found:
         longer = f"{summary} {sentence}".strip()
         if summary and len(longer) > SUMMARY_CHARS_MAX:
             break
         summary = longer
     return _cut(summary, SUMMARY_CHARS_MAX)
+
+
+def _joined(lines: Iterable[str], chars_max: int) -> str:
+    """The first characters of the lines, as one."""
+    some: list[str] = []
+    chars = 0
+    for line in lines:
+        some.append(line)
+        chars += len(line)
+        if chars >= chars_max:
+            break
+    return " ".join(some)[:chars_max]
 
 
 def _may_be_sentences(text: str) -> int:
@@ -239,12 +258,11 @@ def _opening_words(text: str) -> str:
     return title.rstrip(".。") or said
 
 
-def _prose_lines(text: str) -> list[str]:
+def _prose_lines(text: str) -> Iterator[str]:
     """The lines of prose of a text: no front matter, code, tables, headings, lines of few words."""
     text = _FRONT_MATTER.sub("", text)
     if "```" in text or "~~~" in text:
         text = re.sub(_FENCE, "", text)
-    kept = []
     for line in text.splitlines():
         bare = line.strip()
         if re.match(r"#{1,6}\s|\||[-=*_ ]{3,}$|!?\[[^\]]*\]\([^)]*\)$", bare):
@@ -252,8 +270,7 @@ def _prose_lines(text: str) -> list[str]:
         plain = _one_line(_plain(line))
         # Three words, or a run of a script without spaces, is the least a sentence has.
         if len(plain.split()) >= 3 or (not plain.isascii() and len(plain) >= 10):
-            kept.append(plain)
-    return kept
+            yield plain
 
 
 def _sentences(text: str) -> list[str]:

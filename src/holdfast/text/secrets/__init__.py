@@ -52,37 +52,59 @@ def find(text: str, *, payment_numbers: bool = False) -> list[Found]:
         # Some letters grow when they are made small, and places would not be places any more.
         low = text.translate(_ascii_small())
     words = low.split()
-    # Each word once: cues are looked for in a third of the text.
-    vocabulary = "\n" + "\n".join(set(words))
-    spans: list[tuple[int, int]] = []
-    rules = {rule: None for cue, rules in SPACED_BY_CUE if cue in vocabulary for rule in rules}
-    if any(option in vocabulary for option in _OPTIONS):
-        rules |= {
-            rule: None for cue, rules in COMMANDS_BY_CUE if cue in vocabulary for rule in rules
-        }
-    # Tokens have no spaces: only long words can be, or hold, one.
     try:
         lengths = bytes(map(len, words))
     except ValueError:  # One is longer than a byte can say.
         lengths = bytes([min(len(word), 255) for word in words])
+    # Each word once: cues are looked for in a third of the text.
+    vocabulary = _vocabulary(set(words))
+    rules: dict[Rule, None] = {}
+    if vocabulary:
+        rules = {rule: None for cue, some in SPACED_BY_CUE if cue in vocabulary for rule in some}
+        if any(option in vocabulary for option in _OPTIONS):
+            rules |= {
+                rule: None for cue, some in COMMANDS_BY_CUE if cue in vocabulary for rule in some
+            }
+    spans: list[tuple[int, int]] = []
+    # Tokens have no spaces: only long words can be, or hold, one.
     if max(lengths, default=0) >= TOKEN_CHARS_MIN:
         long = [word for word in words if len(word) >= TOKEN_CHARS_MIN]
         joined = "\n".join(long)
-        tokens = {rule: None for cue, rules in TOKENS_BY_CUE if cue in joined for rule in rules}
+        tokens = {rule: None for cue, some in TOKENS_BY_CUE if cue in joined for rule in some}
         if tokens:
             spans = _spans(low, long)
             rules |= tokens
     found = []
     for rule in sorted(rules, key=ORDER.__getitem__) if rules else ():
         found += _by(rule, text, low, spans)
-    cues = [cue for cue in NOUN_CUES if cue in vocabulary]
-    if cues:
+    if vocabulary and (cues := [cue for cue in NOUN_CUES if cue in vocabulary]):
         from holdfast.text.secrets.named import find_columns, find_named
 
         found += [Found(*one) for one in find_named(text, low, cues)]
         found += [Found(*one) for one in find_columns(text, low, cues)]
     found += _find_numbers(text, low, words, lengths, payment_numbers=payment_numbers)
     return _apart(found, text) if found else []
+
+
+# Words in which no cue was found. Most words of a text are among those of the texts before.
+_QUIET_WORDS: set[str] = set()
+_QUIET_WORDS_MAX = 20_000
+_CUES = (*NOUN_CUES, *(cue for cue, _ in SPACED_BY_CUE), *_OPTIONS)
+_CUES_ASCII = tuple(cue for cue in _CUES if cue.isascii())
+
+
+def _vocabulary(words: set[str]) -> str:
+    """The words of a text, a line each, in which to look for cues; '' where none holds one."""
+    unknown = words - _QUIET_WORDS
+    if unknown:
+        joined = "\n" + "\n".join(unknown)
+        for cue in _CUES_ASCII if joined.isascii() else _CUES:
+            if cue in joined:
+                return "\n" + "\n".join(words)
+        if len(_QUIET_WORDS) + len(unknown) > _QUIET_WORDS_MAX:
+            _QUIET_WORDS.clear()
+        _QUIET_WORDS.update(word for word in unknown if len(word) < TOKEN_CHARS_MIN)
+    return ""
 
 
 def find_answer(question: str, text: str, *, payment_numbers: bool = False) -> list[Found]:
