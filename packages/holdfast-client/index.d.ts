@@ -203,6 +203,8 @@ export interface Forget {
   /** the conversation it is from */
   session?: string | null;
   about?: string | null;
+  /** find turns of the conversation log too */
+  turns?: string[];
   purge?: boolean;
   dry_run?: boolean;
   /** why; kept in the history */
@@ -707,6 +709,13 @@ export interface PlanOut {
   [field: string]: unknown;
 }
 
+/** Several memories, and whether what else holds their words goes too. */
+export interface Purge {
+  ids: string[];
+  reason?: string;
+  everywhere?: boolean;
+}
+
 /** What became of a memory that was sent: stored, updated, duplicate, superseded, quarantined; with the change set, what it was before, or why it is held for review. `close_to` is an older memory that a stored one may be meant to replace: send it with `supersedes` for that. */
 export interface Pushed {
   data: MemoryOut;
@@ -882,6 +891,12 @@ export interface TopicOut {
   [field: string]: unknown;
 }
 
+export interface TracesOut {
+  memories: MemoryOut[];
+  turns: TurnOut[];
+  [field: string]: unknown;
+}
+
 export interface TurnOut {
   id: string;
   hub_id: string;
@@ -892,6 +907,7 @@ export interface TurnOut {
   session: string | null;
   speaker: string | null;
   trust: string;
+  note: string;
   [field: string]: unknown;
 }
 
@@ -1074,12 +1090,12 @@ export class Holdfast {
     archiveMany(body: Batch, options?: CallOptions): Promise<MemoryOut[]>;
     /** The file of a memory, as it was sent. */
     attachment(memoryId: string | number, options?: CallOptions): Promise<Response>;
-    /** Removes several for good, or none of them. */
-    batchDelete(body: Batch, options?: CallOptions): Promise<ManyDeleted>;
+    /** Removes several for good, or none of them; with `everywhere`, also what their traces name. */
+    batchDelete(body: Purge, options?: CallOptions): Promise<ManyDeleted>;
     /** Takes several to another hub. They are there before they are forgotten here, where their history stays and a restore brings them back. */
     batchMove(body: Move, options?: CallOptions): Promise<MemoryOut[]>;
-    /** Removes it and its whole history, for good; only a receipt without content stays. */
-    delete(memoryId: string | number, options?: CallOptions): Promise<Deleted>;
+    /** Removes it and its whole history, for good; only a receipt without content stays. With `everywhere`, also what its traces name. */
+    delete(memoryId: string | number, query?: { everywhere?: boolean }, options?: CallOptions): Promise<Deleted>;
     /** What differs between two versions; by default the last change. */
     diff(memoryId: string | number, query?: { old?: number | null; new?: number | null }, options?: CallOptions): Promise<DiffOut[]>;
     /** One memory by id, number or key, also where it is forgotten, or where its key cannot be part of a path. */
@@ -1112,6 +1128,8 @@ export class Holdfast {
     scan(query?: { after?: number; limit?: number }, options?: CallOptions): Promise<MemoryOut[]>;
     /** Memories that hold a text or, with `words`, all of its words; nothing in it is syntax. */
     search(query: { q: string; limit?: number; category?: string | null; layer?: string | null; order?: string; words?: boolean }, options?: CallOptions): Promise<MemoryOut[]>;
+    /** What else holds its words: the same in another layer, and turns of the log. Of a forgotten memory, what was hidden with it. */
+    traces(memoryId: string | number, options?: CallOptions): Promise<TracesOut>;
     /** Lets it age again. */
     unpin(memoryId: string | number, options?: CallOptions): Promise<MemoryOut>;
     /** Keeps a file: 201 with a memory in state `processing`, whose text comes when a worker has read it; 200 where the file was there, or is a new version of what has its path or key. */

@@ -358,7 +358,7 @@ export const operations = {
   "memories.delete": {
     "method": "DELETE",
     "path": "/v1/memories/{memory_id}",
-    "sends": "nothing",
+    "sends": "query",
     "returns": "data"
   },
   "memories.diff": {
@@ -455,6 +455,12 @@ export const operations = {
     "method": "GET",
     "path": "/v1/memories/search",
     "sends": "query",
+    "returns": "data"
+  },
+  "memories.traces": {
+    "method": "GET",
+    "path": "/v1/memories/{memory_id}/traces",
+    "sends": "nothing",
     "returns": "data"
   },
   "memories.unpin": {

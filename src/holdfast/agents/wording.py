@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
     from holdfast.domain.query import Hit, Recalled
     from holdfast.domain.records import Turn
+    from holdfast.domain.results import Traces
 
 # A line of a list: enough to know a memory by.
 _LINE_CHARS = 100
@@ -25,6 +26,15 @@ def day(at: datetime) -> str:
 def quoted(text: str) -> str:
     """Text as a quotation; no line of it can begin like one of ours."""
     return "\n".join(f"> {line}".rstrip() for line in text.strip().splitlines()) or ">"
+
+
+def traces_text(found: Traces) -> str:
+    """What else holds the words of a memory, as a list in a sentence; empty where nothing does."""
+    parts = [f"#{one.number} ({one.layer.replace('_', '-')})" for one in found.memories]
+    if found.turns:
+        count = len(found.turns)
+        parts.append(f"{count} turn{'' if count == 1 else 's'} of the conversation log")
+    return ", ".join(parts)
 
 
 def in_brief(text: str, chars: int = _LINE_CHARS) -> str:

@@ -25,6 +25,7 @@ from holdfast.domain.results import (
     LogSize,
     Observed,
     Remembered,
+    Traces,
     UsageRow,
 )
 from holdfast.embed.base import Embedder
@@ -171,6 +172,7 @@ class AsyncHub:
         until: datetime | str | None = None,
         session: str | None = None,
         about: str | None = None,
+        turns: Iterable[str] = (),
         purge: bool = False,
         dry_run: bool = False,
         reason: str = "",
@@ -267,10 +269,12 @@ class AsyncHub:
     async def pause_log(self, until: datetime | str | None = None) -> LogRules: ...
     async def pin(self, reference: Reference) -> Memory: ...
     async def plan_consolidation(self) -> Plan: ...
-    async def purge(self, reference: Reference, *, reason: str = "") -> Receipt: ...
+    async def purge(
+        self, reference: Reference, *, reason: str = "", everywhere: bool = False
+    ) -> Receipt: ...
     async def purge_forgotten(self, *, reason: str = "") -> list_[Receipt]: ...
     async def purge_many(
-        self, references: Iterable[Reference], *, reason: str = ""
+        self, references: Iterable[Reference], *, reason: str = "", everywhere: bool = False
     ) -> list_[Receipt]: ...
     async def read_memory_md(self, *, source_agent: str | None = None) -> str | None: ...
     async def recall(
@@ -387,6 +391,7 @@ class AsyncHub:
     async def touched(
         self, changes: Iterable[str], *, limit: int | None = None
     ) -> dict[str, list_[Memory]]: ...
+    async def traces(self, references: Iterable[Reference]) -> Traces: ...
     async def turns(
         self, limit: int = 20, session: str | None = None, before: str | None = None
     ) -> list_[Turn]: ...

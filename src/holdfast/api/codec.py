@@ -52,7 +52,7 @@ _TYPES = {
     "holdfast.domain.records": "Clash Turn",
     "holdfast.domain.results": (
         "CapturedDay Decision Flushed ForgottenTurns Item LifecycleMoves LogRules LogSize Observed"
-        " Remembered UsageRow"
+        " Remembered Traces UsageRow"
     ),
     "holdfast.engine.context.build": "Context",
     "holdfast.engine.echo.detect": "Heard",

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         LogSize,
         Observed,
         Remembered,
+        Traces,
         UsageRow,
     )
     from holdfast.engine.context.build import Context
@@ -681,6 +682,12 @@ class HubMemory:
         the last thing said. A `dry_run` tells what would go, and changes nothing."""
         return engine.forget_turns.forget_last(self.scope, session, dry_run=dry_run, reason=reason)
 
+    @reads(limits={"references": 100})
+    def traces(self, references: Iterable[Reference]) -> Traces:
+        """What else holds the words of memories: the same memory in another layer, and turns of the
+        log. `forget` hides all of it; of a forgotten memory, what was hidden with it."""
+        return engine.traces.traces(self.scope, [*references])
+
     @writes(follow=ALL_FILES)
     def restore(self, reference: Reference, *, reason: str = "") -> Memory:
         """Brings back what was forgotten, archived or held for review."""
@@ -716,9 +723,10 @@ class HubMemory:
         return [result.memory for result in results]
 
     @writes(permission="read", follow=MEMORY_FILES | Follow.JOURNALS, purges=True)
-    def purge(self, reference: Reference, *, reason: str = "") -> Receipt:
-        """Removes it and its whole history, for good; only a receipt without content stays."""
-        return self._purge([reference], reason)[0]
+    def purge(self, reference: Reference, *, reason: str = "", everywhere: bool = False) -> Receipt:
+        """Removes it and its whole history, for good; only a receipt without content stays. With
+        `everywhere`, also what `traces` names."""
+        return self._purge([reference], reason, everywhere=everywhere)[0]
 
     @writes(
         permission="read",
@@ -726,9 +734,11 @@ class HubMemory:
         purges=True,
         limits={"references": 100},
     )
-    def purge_many(self, references: Iterable[Reference], *, reason: str = "") -> list_[Receipt]:
-        """Purges all of them or none."""
-        return self._purge([*references], reason)
+    def purge_many(
+        self, references: Iterable[Reference], *, reason: str = "", everywhere: bool = False
+    ) -> list_[Receipt]:
+        """Purges all of them or none; with `everywhere`, also what `traces` names."""
+        return self._purge([*references], reason, everywhere=everywhere)
 
     @writes(permission="manage", follow=MEMORY_FILES | Follow.JOURNALS, purges=True, retry=False)
     def purge_forgotten(self, *, reason: str = "") -> list_[Receipt]:
@@ -743,18 +753,26 @@ class HubMemory:
         ]
         return self._purge(gone, reason) if gone else []
 
-    def _purge(self, references: list_[Any], reason: str) -> list_[Receipt]:
+    def _purge(
+        self, references: list_[Any], reason: str, *, everywhere: bool = False
+    ) -> list_[Receipt]:
         """Purges memories with everything that files hold of them."""
         from holdfast.files import conversation_archive
         from holdfast.files.memory_md.edit import forget_seen
         from holdfast.files.tool_files import follow
 
+        drop_turns = None
+        if everywhere:
+            self.core.require("manage")
+            found = engine.traces.traces(self.scope, references)
+            references = [*references, *(memory.id for memory in found.memories)]
+            drop_turns = engine.forget_turns.dropping(self.scope, found.turns)
         forget_seen(self.scope)
         # Looked up before: afterwards nothing says which file was theirs.
         files = conversation_archive.files_of(self._journals, references)
         kept = follow.doomed(self._kept_files, references)
         with self.attachments.releasing(self._ids(references)):
-            receipts = engine.edit.purge(self.scope, references, reason)
+            receipts = engine.edit.purge(self.scope, references, reason, also=drop_turns)
         conversation_archive.remove(self._journals, files)
         notes = follow.remove_doomed(self._kept_files, kept)
         if self._file_sync is not None:
@@ -1022,7 +1040,14 @@ class HubMemory:
             self.scope, sessions=[*sessions], folders=[*folders], remove=remove
         )
 
-    @writes(permission="manage", follow=ALL_FILES, purges=True, retry=False, deadline=None)
+    @writes(
+        permission="manage",
+        follow=ALL_FILES,
+        purges=True,
+        retry=False,
+        deadline=None,
+        limits={"turns": 500},
+    )
     def forget_turns(
         self,
         *,
@@ -1030,20 +1055,23 @@ class HubMemory:
         until: datetime | str | None = None,
         session: str | None = None,
         about: str | None = None,
+        turns: Iterable[str] = (),
         purge: bool = False,
         dry_run: bool = False,
         reason: str = "",
     ) -> ForgottenTurns:
         """Forgets turns that meet all conditions: said since or until a time, of a session, about a
-        word or a few. They go for good, from the index and the vectors too. Memories that were made
-        from them, and with `about` alone those that hold the words, are forgotten in a change set
-        that `undo` takes back, or purged. A `dry_run` tells what would go, and changes nothing."""
+        word or a few, or named by their ids. They go for good, from the index and the vectors too.
+        Memories that were made from them, and with `about` alone those that hold the words, are
+        forgotten in a change set that `undo` takes back, or purged. A `dry_run` tells what would
+        go, and changes nothing."""
         return engine.forget_turns.forget_turns(
             self.scope,
             since=since,
             until=until,
             session=session,
             about=about,
+            turns=[*turns],
             purge=self._purge if purge else None,
             dry_run=dry_run,
             reason=reason,

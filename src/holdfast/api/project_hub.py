@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from holdfast.api.operation import Operation
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Memory
-    from holdfast.domain.results import Observed
+    from holdfast.domain.results import Observed, Traces
     from holdfast.engine.context.build import Context
-    from holdfast.engine.core import Core
+    from holdfast.engine.core import Core, Scope
     from holdfast.engine.history import Undone
 
 # The share of a block that what is known of the person may take: a third, as the project at hand
@@ -57,6 +57,10 @@ class ProjectHub(HubMemory):
         self.own = own
         # Where in the project the caller works.
         self.place = place
+
+    @property
+    def scope(self) -> Scope:
+        return super().scope._replace(beside="" if self.own is None else self.own.id)
 
     def _perform(
         self,
@@ -418,6 +422,18 @@ def _by_references(own: HubMemory, here: Any, there: Any, args: tuple[Any, ...])
     return here()
 
 
+def _traces(
+    hub: ProjectHub, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
+) -> Traces:
+    assert hub.own is not None
+    try:
+        found: Traces = _by_references(hub.own, here, there, args)
+    except NotFound:
+        # Ids and keys do not say which of the two hubs they are of.
+        found = there()
+    return found
+
+
 def _forget_last(
     hub: ProjectHub, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
 ) -> list[Memory]:
@@ -464,6 +480,7 @@ def _undo(
 
 _JOINED: dict[str, Callable[..., Any]] = {
     "forget_last": _forget_last,
+    "traces": _traces,
     "recall": _recall,
     "undo": _undo,
     "remember": _remember,

@@ -35,7 +35,8 @@ ROLES: tuple[Role, ...] = get_args(Role)
 class Turn(NamedTuple):
     """One turn. The source is where it was said: telegram, tui, unknown, or any other label. The
     speaker is the name of who said it, where it is known. `trust` is whose words these are: a tool,
-    a page or a pasted document is not the user."""
+    a page or a pasted document is not the user. `note` is what a reader of the log is told about
+    it; it is not stored."""
 
     id: str
     hub_id: str
@@ -46,6 +47,7 @@ class Turn(NamedTuple):
     session: str | None = None
     speaker: str | None = None
     trust: Trust = "user"
+    note: str = ""
 
 
 # The kind of the record that a turn has, under its id, until its words are in the index.

@@ -134,6 +134,13 @@ class ForgottenTurns(NamedTuple):
     dry_run: bool = False
 
 
+class Traces(NamedTuple):
+    """What else holds the words of memories: the same in another layer, and turns of the log."""
+
+    memories: tuple[Memory, ...] = ()
+    turns: tuple[Turn, ...] = ()
+
+
 class Noted(NamedTuple):
     """One thing a pass came across: what became of it, why, and its first words."""
 

@@ -173,6 +173,9 @@ class Core:
         """Forbidden where the actor may not take this memory away."""
         self.require("delete_own" if memory.owner == self.actor else "delete_any", memory)
 
+    def allows_delete(self, memory: Memory) -> bool:
+        return self.allows("delete_own" if memory.owner == self.actor else "delete_any", memory)
+
     def sees(self, memory: Memory) -> bool:
         return self.viewer is None or self.viewer.sees(memory)
 
@@ -340,11 +343,13 @@ class Scope(NamedTuple):
     """One hub of one engine, used by one person.
 
     The core says who acts, what they see and what they may do. `hub` is the name by which error
-    messages call the hub; everything is looked up by `hub_id`."""
+    messages call the hub; everything is looked up by `hub_id`. `beside` is the id of the person's
+    own hub, where a project's hub is read together with it."""
 
     core: Core
     hub_id: str
     hub: str
+    beside: str = ""
 
     @property
     def actor(self) -> PersonName:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdfast.domain.change import Change, Entry, Revision, as_of, entries
 from holdfast.domain.memory import REVISED, Memory
 from holdfast.domain.records import field_to_plain
+from holdfast.engine import traces
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.reading.lookup import Reference, find_memory
 from holdfast.engine.writing.drafts import clean_label
@@ -145,7 +146,11 @@ def undo(scope: Scope, change_id: str | None = None, *, force: bool = False) -> 
             _refuse_private_past(scope.core, writer, memory, target)
             new = _taken_back(writer, recorder, memory, revision, force=force)
             _refuse_taken_key(writer, memory, new)
-            touched[memory.id] = recorder.revise(memory, **new)
+            after = touched[memory.id] = recorder.revise(memory, **new)
+            if memory.forgotten_at is not None and after.forgotten_at is None:
+                traces.show_again(writer, after)
+            elif after.forgotten_at != memory.forgotten_at and memory.origin is not None:
+                traces.withhold(writer, after, recorder.change.at)
         if recorder.written:
             writer.mark_undone(scope.hub_id, target.id, recorder.change.id)
             _mark_what_it_undid(writer, scope.hub_id, target)

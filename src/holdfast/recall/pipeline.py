@@ -50,6 +50,7 @@ FAR = "it is too far from the question, or from the better hits"
 ECHO = "a better hit says the same"
 MERGED = "a memory stands for this turn"
 ASKED_BEFORE = "the same question, asked before"
+WITHHELD = "a memory made of it was forgotten"
 # An explanation names at most this many.
 LEFT_OUT_MAX = 20
 # At most this many superseded memories are reported.
@@ -69,6 +70,8 @@ class Ask(NamedTuple):
     project: str = ""
     # Whether hits say which part of them is nearest to the question.
     windows: bool = False
+    # Whether a part of a turn is withheld, because a memory made of it was forgotten.
+    withheld: Callable[[Memory, int, int], bool] | None = None
 
 
 def recall(
@@ -110,8 +113,10 @@ def recall(
             reader, hub_id, kept, understood, covered, _admits(ask, wanted, unwanted)
         )
         left.add(repeated, ASKED_BEFORE)
-        if not kept:
-            return _nothing(degraded, left)
+    if ask.withheld is not None:
+        kept = left.unless(kept, _withheld(ask.withheld))
+    if not kept:
+        return _nothing(degraded, left)
     ordered, merged = _ranked(ask, asked, understood, kept, covered, unwanted)
     left.add(merged, MERGED)
     names = names_in(ask.analysis.words, understood)
@@ -140,6 +145,15 @@ def recall(
     answer.superseded = tuple(islice(old, SUPERSEDED_MAX))
     answer.unknown_names = tuple(unknown_names(names, understood, speakers))
     return answer
+
+
+def _withheld(withheld: Callable[[Memory, int, int], bool]) -> Callable[[Evidence], str]:
+    def reason_of(item: Evidence) -> str:
+        found = item.best.candidate
+        is_hidden = item.memory.layer == TURN and withheld(item.memory, found.start, found.end)
+        return WITHHELD if is_hidden else ""
+
+    return reason_of
 
 
 def _nothing(degraded: Sequence[str], left: _Left) -> Recalled:

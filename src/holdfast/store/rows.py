@@ -295,7 +295,8 @@ def turn_from_row(row: Row, hub_id: str) -> Turn:
 
 
 def turn_to_row(turn: Turn) -> Row:
-    fields = (turn.id, turn.role, turn.content, to_micros(turn.at), *turn[5:])
+    where = (turn.source, turn.session, turn.speaker, turn.trust)
+    fields = (turn.id, turn.role, turn.content, to_micros(turn.at), *where)
     return sealed("turns", turn.hub_id, fields)
 
 

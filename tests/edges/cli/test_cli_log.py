@@ -42,7 +42,7 @@ def test_json_has_every_field_of_a_turn(talked: Run) -> None:
     turn = talked("log", "--json").data[1]
     assert turn["role"] == "assistant" and turn["at"] == "2026-01-14T12:00:00.000000Z"
     fields = {"hub", "hub_id", "id", "role", "content", "at", "source", "session"}
-    assert set(turn) == fields | {"speaker", "trust"}
+    assert set(turn) == fields | {"speaker", "trust", "note"}
     logged = talked("log", "add", "system", "rebooted", "--json").json
     assert logged["result"] == "logged" and logged["data"]["content"] == "rebooted"
 

@@ -331,3 +331,37 @@ def test_an_empty_pipe_is_nothing_to_remember(run: Run, nothing: str) -> None:
     ran = run("remember", stdin=nothing)
     assert ran.code == 2
     assert "Say what to remember" in ran.err
+
+
+def said_and_remembered(run: Run) -> None:
+    run("log", "add", "user", "Please note: I am allergic to nuts.", "--session", "s1")
+    run("remember", "Allergic to nuts", "--session", "s1")
+
+
+def test_forgetting_says_what_else_was_hidden_and_the_log_marks_it(run: Run) -> None:
+    said_and_remembered(run)
+    ran = run("forget", "1")
+    assert "Also hidden: 1 turn of the conversation log." in ran.err
+    assert "nuts" not in run("context").out
+    (turn,) = run("log").rows
+    assert turn[5:] == ["Please note: I am allergic to nuts.", "a memory made of it was forgotten"]
+    run("undo")
+    assert "nuts" in run("context").out
+    hidden = run("forget", "1", "--json").json["also_hidden"]
+    assert hidden == {"memories": [], "turns": [turn[4]]}
+
+
+def test_purging_says_what_still_holds_the_words_and_how_it_is_removed(run: Run) -> None:
+    said_and_remembered(run)
+    ran = run("purge", "1", "--yes")
+    turn_id = run("log").rows[0][4]
+    assert "Still held, but hidden: 1 turn of the conversation log." in ran.err
+    assert f"`holdfast log forget --turn {turn_id}`" in ran.err
+    run("log", "forget", "--turn", turn_id, "--yes")
+    assert run("log").rows == []
+
+
+def test_purging_everywhere_leaves_no_turn_that_holds_the_words(run: Run) -> None:
+    said_and_remembered(run)
+    assert run("purge", "1", "--everywhere", "--yes").code == 0
+    assert run("log").rows == []

@@ -316,6 +316,7 @@ ROUTES: dict[str, Route] = {
     # One memory
     "GET /v1/memories/{memory_id}": Route("read", 200, about=MEMORY),
     "GET /v1/memories/{memory_id}/related": Route("read", 200, about=MEMORY),
+    "GET /v1/memories/{memory_id}/traces": Route("read", 200, about=MEMORY),
     "GET /v1/memories/{memory_id}/history": Route("read", 200, about=MEMORY),
     "GET /v1/memories/{memory_id}/diff": Route("read", 200, about=MEMORY),
     "GET /v1/memories/{memory_id}/attachment": Route("read", 200, about=Scene.file),

@@ -47,6 +47,7 @@ OPERATIONS: dict[str, Row] = {
     "forget": Row("delete", ONE, MEMORY),
     "purge": Row("delete", ONE, MEMORY),
     # Several
+    "traces": Row("read", SEVERAL, MEMORY),
     "access_many": Row("read", SEVERAL, MEMORY),
     "archive_many": Row("retire", SEVERAL, MEMORY),
     "restore_many": Row("write", SEVERAL, FORGOTTEN),

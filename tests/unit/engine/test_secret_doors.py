@@ -302,6 +302,7 @@ NO_DOORS = frozenset(
         *("name", "notes", "pin", "read_memory_md", "recall", "receipts", "recovery_prompt"),
         *(
             "related",
+            "traces",
             "scan",
             "scope",
             "search_text",

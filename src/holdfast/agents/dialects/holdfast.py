@@ -18,7 +18,14 @@ from holdfast.agents.tool import (
     one_of,
     refuse_held,
 )
-from holdfast.agents.wording import hit_text, in_brief, notes_of, quoted, whole
+from holdfast.agents.wording import (
+    hit_text,
+    in_brief,
+    notes_of,
+    quoted,
+    traces_text,
+    whole,
+)
 from holdfast.api.hub import HubMemory
 from holdfast.api.project_hub import named as named_in
 from holdfast.domain.memory import KINDS
@@ -113,9 +120,12 @@ def _recall(ctx: ToolContext, given: dict[str, Any]) -> str:
 
 def _forget(ctx: ToolContext, given: dict[str, Any]) -> str:
     memory = ctx.hub.forget(one_of(given), reason=given["reason"] or "")
+    also = traces_text(ctx.hub.traces([memory.id]))
+    hidden = f"Also hidden: {also}.\n" if also else ""
     return (
         f"Forgot {named_in(ctx.hub, memory)} ({memory.category}, id {memory.id}).\n"
         f"{quoted(in_brief(memory.content))}\n"
+        f"{hidden}"
         f"`holdfast restore {named_in(ctx.hub, memory).removeprefix('#')}` brings it back."
     )
 

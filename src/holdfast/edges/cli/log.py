@@ -38,13 +38,14 @@ def _show(call: Call, turns: Sequence[Turn]) -> None:
         return
     for turn in turns:
         if not call.out.terminal:
-            fields = (turn.role, turn.source, turn.session or "", turn.id, turn.content)
+            fields = (turn.role, turn.source, turn.session or "", turn.id, turn.content, turn.note)
             call.out.row(call.out.time(turn.at), *fields)
             continue
         call.out.parts(
             (f"{call.out.time(turn.at)}  ", ""),
             (f"[{turn.source}] {turn.role}", "bold cyan"),
             (f"  {turn.content}", ""),
+            (f"  ({turn.note})" if turn.note else "", "dim"),
         )
 
 
@@ -64,7 +65,7 @@ def _show(call: Call, turns: Sequence[Turn]) -> None:
 def _show_log(call: Call, args: Namespace, turns: list[Turn]) -> None:
     """Print the newest turns of the conversation log, as they were said.
 
-    In a pipe, a line per turn: time, role, source, session, id, content.
+    In a pipe, a line per turn: time, role, source, session, id, content, note.
     See also `holdfast log add`, `holdfast log search` and `holdfast log recover`."""
     _show(call, turns[::-1])
     if not turns:
@@ -117,7 +118,7 @@ def _add(call: Call, args: Namespace) -> None:
 def _show_found(call: Call, args: Namespace, found: list[Turn]) -> None:
     """Find turns by their words, best first.
 
-    In a pipe, a line per turn: time, role, source, session, id, content."""
+    In a pipe, a line per turn: time, role, source, session, id, content, note."""
     _show(call, found)
     if not found:
         call.out.note(f"Nothing found for “{' '.join(args.query)}”.")
@@ -159,6 +160,7 @@ _FORGET = Flags(
     until=flag(about="said before"),
     session=flag(about="of this session"),
     about=flag(metavar="WORDS", about="that hold these words; memories too"),
+    turns=flag("--turn", metavar="ID", about="the turn with this id; may be repeated"),
     purge=flag(about="remove the memories for good too"),
 )
 

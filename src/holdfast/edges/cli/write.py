@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from holdfast.api.hub import HubMemory
+from holdfast.domain.results import Traces
 from holdfast.edges.cli.bind import Flags, after, flag, text_of
 from holdfast.edges.cli.command import YES, Commands, Namespace, option, switch
 from holdfast.edges.cli.output import counted, named, note_new_category, short
@@ -220,8 +221,11 @@ def _changing(name: str, example: str, operation: Any, word: str, about: str) ->
         began = call.now
         done = flags.run(call, args)
         memories = done if isinstance(done, list) else [done]
-        _show_changed(call, word, memories, began)
-        if word == "forgotten":
+        also = call.hub.traces([one.id for one in memories]) if word == "forgotten" else None
+        _show_changed(call, word, memories, began, also)
+        if also is not None:
+            if hidden := _traces_text(also):
+                call.out.note(f"Also hidden: {hidden}.")
             _say_how_to_restore(call, memories)
 
 
@@ -276,11 +280,14 @@ _ALREADY = {
 }
 
 
-def _show_changed(call: Call, word: str, memories: list[Memory], began: datetime) -> None:
+def _show_changed(
+    call: Call, word: str, memories: list[Memory], began: datetime, also: Traces | None = None
+) -> None:
     """What was done since `began`; what is older was not changed by it."""
     unchanged = [memory.number for memory in memories if memory.updated_at < began]
     if call.out.json:
-        call.out.value(memories, result=word, unchanged=unchanged)
+        hidden = {} if also is None else {"also_hidden": _plain_traces(also)}
+        call.out.value(memories, result=word, unchanged=unchanged, **hidden)
         return
     for memory in memories:
         if not call.out.terminal:
@@ -296,6 +303,19 @@ def _show_changed(call: Call, word: str, memories: list[Memory], began: datetime
             )
 
 
+def _traces_text(found: Traces) -> str:
+    from holdfast.agents.wording import traces_text
+
+    return traces_text(found)
+
+
+def _plain_traces(found: Traces) -> dict[str, list[str] | list[int]]:
+    return {
+        "memories": [memory.number for memory in found.memories],
+        "turns": [turn.id for turn in found.turns],
+    }
+
+
 # purge
 
 
@@ -303,6 +323,7 @@ _PURGE = Flags(
     HubMemory.purge_many,
     references=flag("references", nargs="*"),
     reason=flag(about="why; kept in the receipt"),
+    everywhere=flag(about="also the same in the journal, and turns that hold the words"),
 )
 
 
@@ -329,13 +350,15 @@ def _purge(call: Call, args: Namespace) -> None:
         days = hub.core.settings["forget.keep_days"]
         call.confirm(f"Remove what was forgotten more than {days} days ago, for good?")
         receipts = hub.purge_forgotten(reason=args.reason or "")
+        also = Traces()
     else:
+        also = hub.traces(args.references)
         if not args.yes:
-            which = _named(call, args.references)
-            call.confirm(f"Remove {which} and the whole history, for good?")
+            _confirm_purge(call, args, also)
         receipts = _PURGE.run(call, args)
+        also = Traces() if args.everywhere else also
     if call.out.json:
-        call.out.value(receipts, result="purged")
+        call.out.value(receipts, result="purged", still_held=_plain_traces(also))
         return
     for receipt in receipts:
         if call.out.terminal:
@@ -345,6 +368,26 @@ def _purge(call: Call, args: Namespace) -> None:
             call.out.row("purged", f"#{receipt.number}", receipt.memory_id, str(receipt.revisions))
     if not receipts:
         call.out.note("There was nothing to purge.")
+    _say_what_is_left(call, also)
+
+
+def _confirm_purge(call: Call, args: Namespace, also: Traces) -> None:
+    which = _named(call, args.references)
+    held = _traces_text(also)
+    if held and args.everywhere:
+        which += f", {held}"
+    elif held:
+        call.out.note(f"The same words are in {held}; --everywhere removes these too.")
+    call.confirm(f"Remove {which} and the whole history, for good?")
+
+
+def _say_what_is_left(call: Call, also: Traces) -> None:
+    """What still holds the words of what was purged, and how that is removed."""
+    if held := _traces_text(also):
+        commands = [f"`holdfast purge {one.number} --everywhere`" for one in also.memories]
+        turns = " ".join(f"--turn {turn.id}" for turn in also.turns)
+        commands = commands or [f"`holdfast log forget {turns}`"]
+        call.out.note(f"Still held, but hidden: {held}. To remove it: {commands[0]}.")
 
 
 def _named(call: Call, references: Sequence[str]) -> str:

@@ -31,6 +31,7 @@ from holdfast.edges.http.shapes import (
     OneMemory,
     Pushed,
     RelatedOut,
+    TracesOut,
 )
 from holdfast.edges.to_json import result_to_json, to_json
 from holdfast.errors import Conflict
@@ -84,6 +85,12 @@ class Batch(Body):
 
     ids: list[str] = Field(min_length=1, max_length=_BATCH_MAX)
     reason: str = ""
+
+
+class Purge(Batch):
+    """Several memories, and whether what else holds their words goes too."""
+
+    everywhere: bool = False
 
 
 class Move(Batch):
@@ -154,9 +161,9 @@ def search(
 
 
 @writes(router, "/batch-delete", One[ManyDeleted])
-def batch_delete(call: Calling, batch: Batch) -> Any:
-    """Removes several for good, or none of them."""
-    receipts = call.hub().purge_many(batch.ids, reason=batch.reason)
+def batch_delete(call: Calling, batch: Purge) -> Any:
+    """Removes several for good, or none of them; with `everywhere`, also what their traces name."""
+    receipts = call.hub().purge_many(batch.ids, reason=batch.reason, everywhere=batch.everywhere)
     return {"deleted": [receipt.memory_id for receipt in receipts], "receipts": receipts}
 
 
@@ -277,9 +284,17 @@ def _version(header: str | None) -> int | None:
 
 
 @writes(router, "/{memory_id}", One[Deleted], method="DELETE")
-def delete(call: Calling, memory_id: str) -> Any:
-    """Removes it and its whole history, for good; only a receipt without content stays."""
-    return {"deleted": call.hub().purge(memory_id).memory_id}
+def delete(call: Calling, memory_id: str, everywhere: bool = False) -> Any:
+    """Removes it and its whole history, for good; only a receipt without content stays. With
+    `everywhere`, also what its traces name."""
+    return {"deleted": call.hub().purge(memory_id, everywhere=everywhere).memory_id}
+
+
+@router.get("/{memory_id}/traces", response_model=One[TracesOut])
+def traces(call: Calling, memory_id: str) -> Any:
+    """What else holds its words: the same in another layer, and turns of the log. Of a forgotten
+    memory, what was hidden with it."""
+    return data(call.hub().traces([memory_id]))
 
 
 @writes(router, "/{memory_id}/forget", OneMemory)

@@ -100,6 +100,12 @@ class TurnOut(ResponseModel):
     session: str | None
     speaker: str | None
     trust: str
+    note: str
+
+
+class TracesOut(ResponseModel):
+    memories: list[MemoryOut]
+    turns: list[TurnOut]
 
 
 class HitOut(BaseModel):

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from holdfast.agents.wording import traces_text
 from holdfast.domain.memory import BOUNDARIES, CATEGORIES, KINDS, LAYERS, STABILITIES
 from holdfast.edges.web.strings import t
 from holdfast.edges.web.visit import Visit, route
@@ -211,7 +212,9 @@ def _action(work: Callable[[Visit, HubMemory, str], Memory], said: str) -> Calla
     def view(visit: Visit) -> Response:
         hub = visit.hub()
         memory = work(visit, hub, visit.path("reference"))
-        return _done(visit, hub, memory.id, t(said))
+        also = traces_text(hub.traces([memory.id])) if memory.forgotten_at is not None else ""
+        notice = f"{t(said)} {t('done.also_hidden', also=also)}" if also else t(said)
+        return _done(visit, hub, memory.id, notice)
 
     return view
 

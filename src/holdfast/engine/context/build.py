@@ -37,6 +37,7 @@ from holdfast.engine.core import Core, Scope
 from holdfast.engine.reading.listing import list_memories
 from holdfast.engine.reading.recall import recall_memories
 from holdfast.engine.review import inbox
+from holdfast.engine.traces import Withheld
 from holdfast.text.analysis.terms import query_terms
 from holdfast.text.classify.titles import listed_text
 from holdfast.text.clean import one_of
@@ -304,13 +305,15 @@ def _last_session(scope: Scope, allowed: Budget) -> list[Item]:
         return []
     with scope.read() as reader:
         newest = reader.turns(scope.hub_id, limit=_LAST_TURNS)
-    if not newest:
-        return []
-    session = newest[0].session
-    ended = [turn for turn in newest if turn.session == session and turn.trust != _ASKED_ONLY]
+        ended = [
+            turn
+            for turn in newest
+            if turn.session == newest[0].session and turn.trust != _ASKED_ONLY
+        ]
+        shown = Withheld(reader, scope).shown_turns(reversed(ended))
     chars = line_chars(allowed.limit if allowed.unit == "chars" else 4 * allowed.limit)
     out = []
-    for turn in reversed(ended):
+    for turn in shown:
         line = " ".join(turn.content.split())
         text = line if len(line) <= chars else line[:chars].rstrip() + "…"
         out.append(Item(as_memory(turn), text, "ended"))

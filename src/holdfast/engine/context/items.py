@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Recalled
 from holdfast.engine.core import Scope
+from holdfast.engine.traces import Withheld
 from holdfast.text.analysis.terms import terms
 
 if TYPE_CHECKING:
@@ -157,13 +158,18 @@ TURN_VERSION = 0
 
 def outdated(scope: Scope, versions: Mapping[str, int]) -> set[str]:
     """The ids of those memories and turns, by the version that was shown, which have been changed,
-    superseded, forgotten, held for review or deleted since."""
+    superseded, forgotten, held for review, deleted or withheld since."""
     turns = [name for name, version in versions.items() if version == TURN_VERSION]
     with scope.read() as reader:
         memories = reader.memories_by_id(
             scope.hub_id, [one for one in versions if one not in turns]
         )
-        known_turns = reader.turns_by_id(scope.hub_id, turns)
+        hidden = Withheld(reader, scope)
+        known_turns = [
+            turn.id
+            for turn in reader.turns_by_id(scope.hub_id, turns).values()
+            if not hidden.parts(turn)
+        ]
     now = scope.now()
     current = {
         one.id

@@ -26,6 +26,7 @@ from holdfast.text.analysis.terms import query_terms, terms, trigram_text
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
+    from holdfast.domain.records import Turn
     from holdfast.store.base import Reader, Writer
 
 _ABOUT_CHARS_MAX = 200
@@ -44,6 +45,7 @@ def forget_turns(
     until: datetime | str | None = None,
     session: str | None = None,
     about: str | None = None,
+    turns: Sequence[str] = (),
     purge: Callable[[list[str], str], object] | None = None,
     dry_run: bool = False,
     reason: str = "",
@@ -54,9 +56,10 @@ def forget_turns(
     begins, ends = clean.clean_time(since), clean.clean_time(until)
     name = clean_session(session)
     words = _words(about)
-    if begins is None and ends is None and name is None and not words:
+    bounded = begins is not None or ends is not None or name is not None or bool(turns)
+    if not bounded and not words:
         raise InvalidInput(
-            "Say what to forget: since a time, until a time, a session, or about a word."
+            "Say what to forget: since a time, until a time, a session, about a word, or turns."
         )
     scope.require("write")
     if words:
@@ -64,11 +67,14 @@ def forget_turns(
     with scope.read() as reader:
         scope.require_hub(reader)
         ids = reader.turn_ids(scope.hub_id, session=name, since=begins, until=ends)
+        if turns:
+            named = set(turns)
+            ids = [one for one in ids if one in named]
         if words:
             held = _holding(reader, scope.hub_id, about or "", words)
             ids = [one for one in ids if one in held]
         memories = _made_from(reader, scope.hub_id, set(ids))
-        if words and begins is None and ends is None and name is None:
+        if words and not bounded:
             memories = _with_those_about(reader, scope.hub_id, memories, about or "", words)
         shown = reader.turns_by_id(scope.hub_id, ids[-_BATCH:])
     told = ForgottenTurns(len(ids), tuple(shown.values()), tuple(memories), dry_run)
@@ -153,6 +159,11 @@ def _with_those_about(
     for one in reader.matching(hub_id, query, wanted, order="number"):
         found.setdefault(one.id, one)
     return sorted(found.values(), key=lambda one: one.number)
+
+
+def dropping(scope: Scope, turns: Sequence[Turn]) -> Callable[[Writer], None]:
+    """Drops these turns, as a part of another transaction."""
+    return lambda writer: drop(scope, writer, [turn.id for turn in turns])
 
 
 def drop(scope: Scope, writer: Writer, ids: Sequence[str]) -> None:

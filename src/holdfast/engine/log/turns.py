@@ -23,6 +23,7 @@ from holdfast.domain.records import ROLES, TRUST_OF_ROLE, Record, Role, Turn
 from holdfast.engine import late_words
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.echo.detect import with_echo_marked
+from holdfast.engine.traces import Withheld, with_notes
 from holdfast.errors import Conflict, HoldfastError, InvalidInput
 from holdfast.text import clean
 from holdfast.text.clean import without_private
@@ -245,9 +246,9 @@ def turns(
     with scope.read() as reader:
         scope.require_hub(reader)
         found = reader.turns(scope.hub_id, limit=limit, session=wanted, before=before)
-        if found or before is None:
-            return found
-        return _earlier(reader, scope.hub_id, limit, wanted, before)
+        if not found and before is not None:
+            found = _earlier(reader, scope.hub_id, limit, wanted, before)
+        return with_notes(scope, reader, found)
 
 
 def turns_by_id(scope: Scope, turn_ids: Sequence[str]) -> dict[str, Turn]:
@@ -302,7 +303,8 @@ def search_turns(scope: Scope, query: str, *, limit: int = 10) -> list[Turn]:
         if not best:
             needle = trigram_text(sought).strip()
             best = reader.search_substring(scope.hub_id, needle, _TURNS_ONLY, limit=limit)
-        return list(reader.turns_by_id(scope.hub_id, best[:limit]).values())
+        found_turns = reader.turns_by_id(scope.hub_id, best[:limit])
+        return with_notes(scope, reader, found_turns.values())
 
 
 _TURNS_ONLY = Filter(layers=(TURN,), turns=True)
@@ -324,7 +326,14 @@ def recovery_prompt(
     _check_count(chars, "number of characters")
     label = _clean_label(name, "name") or "Assistant"
     newest = turns(scope, limit=count, session=session)
-    return render_recovery(newest, chars=chars, name=label)
+    return render_recovery(_without_withheld(scope, newest), chars=chars, name=label)
+
+
+def _without_withheld(scope: Scope, newest: Sequence[Turn]) -> list[Turn]:
+    if not any(turn.note for turn in newest):
+        return list(newest)
+    with scope.read() as reader:
+        return Withheld(reader, scope).shown_turns(newest)
 
 
 def render_recovery(newest: Sequence[Turn], *, chars: int, name: str) -> str:

@@ -9,6 +9,7 @@ from holdfast import engine
 from holdfast.domain.query import Filter, Hit, Passage, Recalled
 from holdfast.engine.core import Scope
 from holdfast.engine.late_words import index_late_turns
+from holdfast.engine.traces import Withheld
 from holdfast.errors import InvalidInput
 from holdfast.recall.analyse import analyse
 from holdfast.recall.pipeline import Ask, recall
@@ -54,7 +55,9 @@ def recall_memories(
 
     def answer(reader: Reader) -> Recalled:
         past = None if as_of is None else engine.history.states_as_of(scope, reader, as_of)
-        ask = Ask(analysis, wanted, count, moment, past, project, windows)
+        hidden = Withheld(reader, scope) if wanted.turns and past is None else None
+        withheld = hidden.hides_in if hidden else None
+        ask = Ask(analysis, wanted, count, moment, past, project, windows, withheld)
         found = recall(
             reader,
             scope.hub_id,
@@ -65,7 +68,7 @@ def recall_memories(
             explain=explain,
         )
         if around:
-            found[:] = [_with_neighbours(reader, hit, around) for hit in found]
+            found[:] = [_with_neighbours(reader, hit, around, hidden) for hit in found]
         return found
 
     index_late_turns(scope.core, scope.hub_id)
@@ -90,11 +93,11 @@ def recall_memories(
     return recalled
 
 
-def _with_neighbours(reader: Reader, hit: Hit, count: int) -> Hit:
+def _with_neighbours(reader: Reader, hit: Hit, count: int, hidden: Withheld | None) -> Hit:
     if hit.turn is None:
         return hit
     around = reader.turns_around(hit.turn.hub_id, hit.turn.id, before=count, after=count)
-    return hit._replace(around=tuple(around))
+    return hit._replace(around=tuple(hidden.shown_turns(around) if hidden else around))
 
 
 def checked_around(around: int) -> int:

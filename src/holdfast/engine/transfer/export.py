@@ -103,6 +103,7 @@ def _lines(core: Core, reader: Reader, hub: Hub) -> Iterator[dict[str, Any]]:
         }
     for turn in reader.scan_turns(hub.id):
         plain = {**turn._asdict(), "at": to_text(turn.at)}
+        del plain["note"]
         del plain["hub_id"]
         yield {"type": "turn", **plain}
     for receipt in core.receipts(reader, hub.id):

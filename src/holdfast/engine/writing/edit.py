@@ -8,12 +8,14 @@ other hub first, then forgets them here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.change import Action, Receipt
 from holdfast.domain.memory import ATTACHMENT, AWAITS, Draft, Memory
 from holdfast.domain.records import Record
+from holdfast.engine import late_words, traces
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.reading.lookup import Reference, find_memory
 from holdfast.engine.writing import dedup
@@ -194,6 +196,10 @@ def _revise(
     **new: Any,
 ) -> list[Memory]:
     reason = clean_label("reason", reason)
+    # What is moved is still known, under the same words.
+    hides = "forgotten_at" in new and reason != MOVED
+    if hides:
+        late_words.index_late_turns(scope.core, scope.hub_id)
     with scope.write() as writer:
         scope.require_hub(writer)
         recorder = Recorder(scope, writer, action, reason=reason)
@@ -212,10 +218,39 @@ def _revise(
             done[memory.id] = after
             if memory.forgotten_at is None and after.forgotten_at is not None:
                 reinstate_previous(writer, recorder, after)
+                if hides:
+                    done |= _forget_traces(scope, writer, recorder, after)
             elif memory.forgotten_at is not None and after.forgotten_at is None:
                 replace_previous(writer, recorder, after)
+                if hides:
+                    done |= _restore_traces(writer, recorder, memory)
     recorder.embed()
     return [done[memory_id] for memory_id in meant]
+
+
+def _forget_traces(
+    scope: Scope, writer: Writer, recorder: Recorder, gone: Memory
+) -> dict[str, Memory]:
+    """Hides what else says what a forgotten memory says; the twins that went with it, by id."""
+    traces.withhold(writer, gone, recorder.change.at)
+    out = {}
+    for twin in traces.twins(writer, gone):
+        if scope.core.allows_delete(twin):
+            out[twin.id] = recorder.revise(twin, forgotten_at=recorder.change.at)
+            traces.withhold(writer, out[twin.id], recorder.change.at)
+    return out
+
+
+def _restore_traces(writer: Writer, recorder: Recorder, back: Memory) -> dict[str, Memory]:
+    """The reverse of it; `back` is the memory as it was while it was forgotten."""
+    traces.show_again(writer, back)
+    out = {}
+    for twin in traces.forgotten_twins(writer, back):
+        with suppress(AlreadyExists):
+            refuse_taken(writer, twin)
+            out[twin.id] = recorder.revise(twin, forgotten_at=None)
+            traces.show_again(writer, twin)
+    return out
 
 
 def _meant(
@@ -278,8 +313,15 @@ def restore(scope: Scope, references: Sequence[Reference], reason: str) -> list[
 PURGES = "purges"
 
 
-def purge(scope: Scope, references: Sequence[Reference], reason: str) -> list[Receipt]:
-    """Removes them for good; `settle` clears what is left of them in the store's file."""
+def purge(
+    scope: Scope,
+    references: Sequence[Reference],
+    reason: str,
+    *,
+    also: Callable[[Writer], None] | None = None,
+) -> list[Receipt]:
+    """Removes them for good, and does something else in the same transaction; `settle` clears what
+    is left of them in the store's file. Twins that are not among them are forgotten."""
     # Here, because nothing else on this path needs it.
     from holdfast.engine import idempotency
 
@@ -292,6 +334,9 @@ def purge(scope: Scope, references: Sequence[Reference], reason: str) -> list[Re
             scope.core.require_delete(memory)
             recorder = Recorder(scope, writer, "update", reason="its successor was purged")
             reinstate_previous(writer, recorder, memory)
+            if memory.forgotten_at is None:
+                beside = Recorder(scope, writer, "forget", reason="the same was purged")
+                _forget_traces(scope, writer, beside, memory)
             dedup.release(writer, scope.hub_id, memory.id, scope.now())
             revisions = writer.purge(scope.hub_id, memory.id)
             receipt = scope.core.redactor.row(
@@ -299,6 +344,8 @@ def purge(scope: Scope, references: Sequence[Reference], reason: str) -> list[Re
             )
             writer.add_receipt(scope.hub_id, receipt)
             out.append(receipt)
+        if also is not None:
+            also(writer)
         idempotency.blank(writer, [receipt.memory_id for receipt in out])
         if out:
             # One row that listeners look at: receipts are many, and nearly always the same.

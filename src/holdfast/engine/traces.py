@@ -1,0 +1,311 @@
+"""Where else the words of a memory are: its twin in another layer, and turns of the log.
+
+What is forgotten must not come back from there. The twin (the line of the journal that a long-term
+memory was made from, or the other way round) is forgotten and restored with it. The sentences of
+turns that say the same are withheld: blocks for prompts, recall and the recovery prompt leave them
+out, while the log keeps the turn and marks it. A record for each turn holds these sentences as
+positions, without words. It is written in the transaction that forgets the memory, and it remains
+after a purge.
+
+What the person says later is a new statement, and is not withheld.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from holdfast.domain.clock import from_text, to_text
+from holdfast.domain.memory import TURN, Memory, made_from
+from holdfast.domain.query import Filter
+from holdfast.domain.records import Record, Role, Turn
+from holdfast.domain.results import Traces
+from holdfast.engine.core import Scope
+from holdfast.engine.reading.lookup import Reference, find_memory
+from holdfast.store.values import TermQuery
+from holdfast.text.analysis.terms import query_terms
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Reader, Writer
+
+# By the id of a turn: its session and time, and by memory the parts that are withheld.
+_KIND = "withheld-turn"
+# By the id of a memory: the turns that are withheld because of it.
+_BY_MEMORY = "withheld-by"
+_PAGE = 500
+# How many turns with words of a memory are looked at.
+_FOUND_MAX = 200
+_CHANGE_MAX = 500
+# The share of a memory's words that a sentence has to hold to say the same.
+_HELD = 0.75
+# And the share of the sentence that they have to be: less in the conversation that the memory was
+# taken from, where a reply repeats it in passing, than in one that may be about something else.
+_SHARE_NEAR, _SHARE_FAR = 0.5, 0.75
+_WORDS_LEAST, _WORDS_LEAST_FAR = 2, 3
+_NEAR = timedelta(minutes=10)
+# The same turn in the logs of two hubs has not quite the same time.
+_SAME_MOMENT = timedelta(seconds=5)
+_TURNS_ONLY = Filter(layers=(TURN,), turns=True)
+_SENTENCE = re.compile(r"[^.!?…。！？\n]*+(?:[.!?…。！？]++[\"'”’)\]]*+(?=\s|$)|[。！？]|\n|$)")
+
+Part = tuple[int, int]
+
+
+# Twins
+
+
+def twins(reader: Reader, memory: Memory) -> list[Memory]:
+    """The memories of the same capture in another layer that are not forgotten."""
+    linked = reader.memories_by_id(memory.hub_id, made_from(memory))
+    found = [*linked.values(), *reader.memories_by_hash(memory.hub_id, memory.content_hash)]
+    return [
+        one
+        for one in {each.id: each for each in found}.values()
+        if one.forgotten_at is None and _is_twin(memory, one)
+    ]
+
+
+def forgotten_twins(reader: Reader, memory: Memory) -> list[Memory]:
+    """The twins that the change set which forgot this memory has forgotten as well."""
+    for revision in reversed(reader.revisions(memory.hub_id, memory.id)):
+        if revision.fields.get("forgotten_at", (None, None))[1] is not None:
+            beside = reader.revisions_of(memory.hub_id, revision.change_id, limit=_CHANGE_MAX)
+            ids = list(dict.fromkeys(one.memory_id for one in beside))
+            found = reader.memories_by_id(memory.hub_id, ids).values()
+            return [one for one in found if one.forgotten_at is not None and _is_twin(memory, one)]
+    return []
+
+
+def _is_twin(memory: Memory, other: Memory) -> bool:
+    if memory.layer == other.layer or "journal" not in (memory.layer, other.layer):
+        return False
+    made, line = (other, memory) if memory.layer == "journal" else (memory, other)
+    if line.id not in made_from(made):
+        return False
+    # A memory may be made of several lines, and say little of some of them.
+    words = query_terms(line.content)
+    return len(set(words) & set(query_terms(made.content))) >= _HELD * len(words)
+
+
+# Turns
+
+
+def said_in(reader: Reader, memory: Memory) -> dict[Turn, list[Part]]:
+    """The turns that say what a memory says, with the parts of each that do."""
+    origin = memory.origin
+    words = set(query_terms(memory.content))
+    ids = [] if origin is None else [origin.turn]
+    if len(words) >= _WORDS_LEAST:
+        asked = TermQuery(tuple(sorted(words)))
+        found = reader.search_terms(memory.hub_id, asked, _TURNS_ONLY, limit=_FOUND_MAX)
+        ids += [one.memory_id for one in found]
+    out: dict[Turn, list[Part]] = {}
+    for turn in reader.turns_by_id(memory.hub_id, list(dict.fromkeys(ids))).values():
+        is_origin = origin is not None and origin.turn == turn.id
+        parts = _around(turn.content, origin.start, origin.end) if origin and is_origin else []
+        parts += parts_saying(turn, words, near=is_origin or _is_near(memory, turn))
+        if parts:
+            out[turn] = _merged(parts)
+    return out
+
+
+def parts_saying(turn: Turn, words: set[str], *, near: bool) -> list[Part]:
+    """The sentences of a turn that say what these words say. A person's question does not."""
+    if len(words) < (_WORDS_LEAST if near else _WORDS_LEAST_FAR):
+        return []
+    share = _SHARE_NEAR if near else _SHARE_FAR
+    out = []
+    for start, end in _sentences(turn.content):
+        text = turn.content[start:end]
+        if turn.role == "user" and text.rstrip().endswith(("?", "？")):
+            continue
+        said = set(query_terms(text))
+        held = len(words & said)
+        if held >= _HELD * len(words) and held >= share * len(said):
+            out.append((start, end))
+    return out
+
+
+def _sentences(text: str) -> Iterable[Part]:
+    for found in _SENTENCE.finditer(text):
+        if found[0].strip():
+            yield found.span()
+
+
+def _around(text: str, start: int, end: int) -> list[Part]:
+    """The sentences that a part of a text is in; all of it where it is in none."""
+    found = [one for one in _sentences(text) if one[0] < end and one[1] > start]
+    return found or [(0, len(text))]
+
+
+def _is_near(memory: Memory, turn: Turn) -> bool:
+    if memory.session is not None and memory.session == turn.session:
+        return True
+    said_at = memory.created_at if memory.layer != "journal" else memory.occurred_at
+    return abs((said_at or memory.created_at) - turn.at) <= _NEAR
+
+
+def _merged(parts: Iterable[Part]) -> list[Part]:
+    out: list[Part] = []
+    for start, end in sorted(set(parts)):
+        if out and start <= out[-1][1]:
+            out[-1] = (out[-1][0], max(end, out[-1][1]))
+        else:
+            out.append((start, end))
+    return out
+
+
+def withhold(writer: Writer, memory: Memory, at: datetime) -> None:
+    """Withholds what turns say of a memory that is forgotten."""
+    hub_id, said = memory.hub_id, said_in(writer, memory)
+    for turn, parts in said.items():
+        record = writer.record(hub_id, _KIND, turn.id)
+        by_memory = {} if record is None else dict(record.body["parts"])
+        by_memory[memory.id] = [list(part) for part in parts]
+        body = {"session": turn.session, "at": to_text(turn.at), "parts": by_memory}
+        writer.put_record(Record(hub_id, _KIND, turn.id, at, body))
+    if said:
+        ids = [turn.id for turn in said]
+        writer.put_record(Record(hub_id, _BY_MEMORY, memory.id, at, {"turns": ids}))
+
+
+def show_again(writer: Writer, memory: Memory) -> None:
+    """Shows again what was withheld because of a memory that is back."""
+    hub_id = memory.hub_id
+    for turn_id in _withheld_by(writer, memory):
+        record = writer.record(hub_id, _KIND, turn_id)
+        if record is None:
+            continue
+        parts = {name: one for name, one in record.body["parts"].items() if name != memory.id}
+        if parts:
+            writer.put_record(record._replace(body={**record.body, "parts": parts}))
+        else:
+            writer.drop_record(hub_id, _KIND, turn_id)
+    writer.drop_record(hub_id, _BY_MEMORY, memory.id)
+
+
+def _withheld_by(reader: Reader, memory: Memory) -> list[str]:
+    record = reader.record(memory.hub_id, _BY_MEMORY, memory.id)
+    return [] if record is None else list(record.body["turns"])
+
+
+# Reading
+
+
+class _Moment(NamedTuple):
+    """A withheld turn of the person's own hub, by which the same turn is known in a project's."""
+
+    turn_id: str
+    session: str
+    at: datetime
+    parts: Sequence[Part]
+
+
+class Withheld:
+    """The parts of turns that are not shown unasked in a scope; good as long as its reader."""
+
+    def __init__(self, reader: Reader, scope: Scope) -> None:
+        self._reader = reader
+        self._parts = {one.id: _parts(one.body) for one in _records(reader, scope.hub_id)}
+        self._beside = scope.beside
+        self._moments = [
+            _Moment(one.id, one.body["session"], from_text(one.body["at"]), _parts(one.body))
+            for one in (_records(reader, scope.beside) if scope.beside else ())
+            if one.body["session"] is not None
+        ]
+
+    def __bool__(self) -> bool:
+        return bool(self._parts or self._moments)
+
+    def parts(self, turn: Turn) -> list[Part]:
+        """What of a turn is withheld, in order; empty where all of it is shown."""
+        parts = list(self._parts.get(turn.id, ()))
+        for one in self._moments:
+            if one.session == turn.session and abs(one.at - turn.at) <= _SAME_MOMENT:
+                parts += self._said_beside(one, turn)
+        return _merged(parts)
+
+    def _said_beside(self, moment: _Moment, turn: Turn) -> list[Part]:
+        """The person's own hub has the part of a turn that is about them; this one all of it."""
+        own = self._reader.turns_by_id(self._beside, [moment.turn_id]).get(moment.turn_id)
+        if own is None:
+            return [(0, len(turn.content))] if turn.role == "user" else []
+        said = " ".join(own.content[start:end] for start, end in moment.parts)
+        return parts_saying(turn, set(query_terms(said)), near=True)
+
+    def hides_in(self, found: Memory, start: int, end: int) -> bool:
+        """Whether this part of a turn, as search finds it, is withheld, or some of it is."""
+        role: Role = "user" if found.trust == "user" else "assistant"
+        turn = Turn(found.id, found.hub_id, role, found.content, found.created_at)
+        turn = turn._replace(session=found.session)
+        return any(first < end and last > start for first, last in self.parts(turn))
+
+    def shown(self, turn: Turn) -> str:
+        """The text of a turn with an ellipsis for what is withheld; empty where nothing is left."""
+        out, at = [], 0
+        for start, end in self.parts(turn):
+            out.append(turn.content[at:start])
+            at = end
+        rest = [*out, turn.content[at:]]
+        if not any(_TELLS.search(text) for text in rest):
+            return ""
+        return " … ".join(text.strip() for text in rest).strip()
+
+    def shown_turns(self, turns: Iterable[Turn]) -> list[Turn]:
+        """Turns without what is withheld of them, and without those of which nothing is left."""
+        shown = [turn._replace(content=self.shown(turn)) for turn in turns]
+        return [turn for turn in shown if turn.content]
+
+
+_TELLS = re.compile(r"\w")
+# What the log says of such a turn.
+NOTE = "a memory made of it was forgotten"
+
+
+def with_notes(scope: Scope, reader: Reader, turns: Iterable[Turn]) -> list[Turn]:
+    """Turns for a person who reads the log, each with a note where a part of it is withheld."""
+    hidden = Withheld(reader, scope)
+    if not hidden:
+        return list(turns)
+    return [turn._replace(note=NOTE) if hidden.parts(turn) else turn for turn in turns]
+
+
+def _records(reader: Reader, hub_id: str) -> Iterable[Record]:
+    after = ""
+    while True:
+        page = reader.records(hub_id, _KIND, limit=_PAGE, after=after)
+        yield from page
+        if len(page) < _PAGE:
+            return
+        after = page[-1].id
+
+
+def _parts(body: Mapping[str, Any]) -> list[Part]:
+    return _merged((start, end) for parts in body["parts"].values() for start, end in parts)
+
+
+def traces(scope: Scope, references: Sequence[Reference]) -> Traces:
+    """What else holds the words of memories: their twins, and turns of the log. For a forgotten
+    memory, what was hidden with it."""
+    memories: dict[str, Memory] = {}
+    turns: dict[str, Turn] = {}
+    reads_log = scope.core.allows("read_log")
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        named = [find_memory(reader, scope, one, forgotten=True) for one in references]
+        for memory in named:
+            if memory.forgotten_at is None:
+                beside, said = twins(reader, memory), list(said_in(reader, memory))
+            else:
+                beside = forgotten_twins(reader, memory)
+                hidden = [
+                    turn_id for one in (memory, *beside) for turn_id in _withheld_by(reader, one)
+                ]
+                said = list(reader.turns_by_id(scope.hub_id, hidden).values())
+            memories |= {one.id: one for one in beside}
+            turns |= {turn.id: turn for turn in said if reads_log}
+    for memory in named:
+        memories.pop(memory.id, None)
+    return Traces(tuple(memories.values()), tuple(turns.values()))

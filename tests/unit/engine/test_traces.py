@@ -1,0 +1,211 @@
+"""What is forgotten does not come back: from its twin in another layer, or from the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from holdfast import Holdfast, HubMemory
+from holdfast.api.project_hub import ProjectHub
+from holdfast.engine.context.items import TURN_VERSION, outdated
+from holdfast.engine.traces import NOTE
+from holdfast.passes.work import work_until_done
+from holdfast.testing import open_for_tests
+
+AT = datetime(2026, 1, 14, 12, tzinfo=UTC)
+SAID = "I am allergic to nuts. Which snack should I take to the harbour?"
+REPLY = "As you are allergic to nuts: apple slices. The harbour has a kiosk too."
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Holdfast]:
+    with open_for_tests(tmp_path, settings={"shadowJournal.enabled": True}) as memory:
+        memory.core.set_worked(True)
+        yield memory
+
+
+@pytest.fixture
+def hub(memory: Holdfast) -> HubMemory:
+    return memory.create_hub("own")
+
+
+def observed(hub: HubMemory, user: str, assistant: str = "", *, session: str = "s") -> None:
+    hub.observe_turn(user, assistant, session=session)
+    work_until_done(hub.core, hub.home)
+
+
+def fact(hub: HubMemory, word: str = "nuts", layer: str = "long_term") -> int:
+    (found,) = [one for one in hub.list() if word in one.content and one.layer == layer]
+    return found.number
+
+
+def shown(hub: HubMemory) -> str:
+    """Everything that is shown unasked, and what leads when it is asked for."""
+    parts = [hub.context(), hub.context("am I allergic to nuts?"), hub.recovery_prompt()]
+    parts += [hub.context("snack for the harbour", style="xml"), hub.context(style="max")]
+    parts += [hit.passage.text for hit in hub.recall("allergic to nuts")]
+    return "\n".join(parts)
+
+
+@pytest.mark.parametrize("layer", ["long_term", "journal"])
+def test_a_forgotten_fact_is_nowhere_else_unasked(hub: HubMemory, layer: str) -> None:
+    observed(hub, SAID, REPLY)
+    assert "nuts" in hub.context() and len(hub.list()) == 2
+    hub.forget(fact(hub, layer=layer))
+    assert "nuts" not in shown(hub)
+    assert hub.list() == []
+
+
+def test_the_rest_of_the_turn_is_still_shown(hub: HubMemory) -> None:
+    observed(hub, SAID, REPLY)
+    hub.forget(fact(hub))
+    block = hub.context()
+    assert "… Which snack should I take to the harbour?" in block
+    assert "… The harbour has a kiosk too." in block
+    assert "kiosk" in hub.recovery_prompt()
+
+
+def test_the_log_keeps_the_turn_and_marks_it(hub: HubMemory) -> None:
+    observed(hub, SAID, REPLY)
+    observed(hub, "What is the weather like?", "Fine.")
+    assert {turn.note for turn in hub.turns()} == {""}
+    hub.forget(fact(hub))
+    assert [turn.note for turn in hub.turns()] == ["", "", NOTE, NOTE]
+    found = hub.search_turns("allergic nuts")
+    assert [turn.note for turn in found] == [NOTE, NOTE]
+    assert {turn.content for turn in found} == {SAID, REPLY}
+
+
+@pytest.mark.parametrize("way", ["undo", "restore", "restore the twin"])
+def test_undo_and_restore_bring_all_of_it_back(hub: HubMemory, way: str) -> None:
+    observed(hub, SAID, REPLY)
+    block, listed, line = hub.context(), {one.id for one in hub.list()}, fact(hub, layer="journal")
+    number = fact(hub)
+    hub.forget(number)
+    if way == "undo":
+        hub.undo()
+    else:
+        hub.restore(number if way == "restore" else line)
+    assert {one.id for one in hub.list()} == listed
+    assert hub.context() == block
+    assert {turn.note for turn in hub.turns()} == {""}
+    assert any(hit.turn is not None for hit in hub.recall("harbour kiosk"))
+
+
+def test_a_capture_that_is_taken_back_takes_the_turn_along(hub: HubMemory) -> None:
+    observed(hub, SAID, REPLY)
+    block = hub.context()
+    undone = hub.undo()
+    assert "nuts" not in shown(hub)
+    hub.undo(undone.change.id)
+    assert hub.context() == block
+
+
+def test_what_is_said_again_is_a_new_statement(hub: HubMemory) -> None:
+    observed(hub, SAID, REPLY)
+    hub.forget(fact(hub))
+    observed(hub, "By the way, I am allergic to nuts.", session="later")
+    assert fact(hub) and "allergic to nuts" in hub.context()
+    newest = hub.turns(limit=1)[0]
+    assert newest.note == "" and newest.session == "later"
+
+
+def test_an_earlier_repetition_is_withheld_too(hub: HubMemory) -> None:
+    observed(hub, "I am allergic to hazelnut butter.", session="one")
+    observed(hub, "Again: I am allergic to hazelnut butter!", session="two")
+    hub.forget(fact(hub, "hazelnut"))
+    assert "hazelnut" not in hub.context()
+    assert not hub.recall("allergic to hazelnut butter")
+
+
+def test_other_turns_with_the_same_words_are_found(hub: HubMemory) -> None:
+    observed(hub, "I use uv for everything.", session="one")
+    question = "How do I use uv to build a wheel for the exporter with a custom index?"
+    observed(hub, question, "Run uv build, and give it the index.", session="two")
+    hub.forget(fact(hub, "uv"))
+    assert any(hit.turn is not None for hit in hub.recall("build a wheel for the exporter with uv"))
+    assert question in hub.context()
+
+
+def test_a_memory_that_an_agent_wrote_is_forgotten_with_the_turn_it_was_asked_in(
+    hub: HubMemory,
+) -> None:
+    hub.log_turn("user", "Note that the door code of the office is under the mat.", session="s")
+    stored = hub.remember("The door code of the office is under the mat", session="s")
+    hub.forget(stored.memory.number)
+    assert "mat" not in hub.context()
+
+
+def test_a_moved_memory_leaves_the_turn_as_it_is(memory: Holdfast, hub: HubMemory) -> None:
+    observed(hub, SAID)
+    hub.move_many([fact(hub)], memory.create_hub("other"))
+    assert "allergic to nuts" in hub.context()
+
+
+def test_traces_tell_what_else_holds_the_words(hub: HubMemory) -> None:
+    observed(hub, SAID, REPLY)
+    number, line = fact(hub), fact(hub, layer="journal")
+    before = hub.traces([number])
+    assert [one.number for one in before.memories] == [line]
+    assert {turn.content for turn in before.turns} == {SAID, REPLY}
+    hub.forget(number)
+    after = hub.traces([number])
+    assert [one.number for one in after.memories] == [line]
+    assert {turn.content for turn in after.turns} == {SAID, REPLY}
+    assert hub.traces([hub.remember("Standup is at 9").memory.number]) == ((), ())
+
+
+def test_what_else_holds_the_words_of_a_purged_memory_stays_hidden(hub: HubMemory) -> None:
+    observed(hub, SAID, REPLY)
+    hub.purge(fact(hub))
+    assert "nuts" not in shown(hub)
+    assert hub.list() == []
+    assert len(hub.turns()) == 2
+
+
+def test_a_purge_everywhere_leaves_nothing(
+    memory: Holdfast, hub: HubMemory, tmp_path: Path
+) -> None:
+    observed(hub, "I am allergic to zzyzxnuts.", "Noted, you are allergic to zzyzxnuts.")
+    observed(hub, "What is the weather like?", "Fine.")
+    hub.purge(fact(hub, "zzyzxnuts"), everywhere=True)
+    assert [turn.content for turn in hub.turns()] == ["Fine.", "What is the weather like?"]
+    assert not hub.search_turns("zzyzxnuts") and not hub.search_text("zzyzxnuts")
+    memory.close()
+    held = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert not any(b"zzyzxnuts" in path.read_bytes() for path in held)
+
+
+def test_a_block_that_shows_a_withheld_turn_is_outdated(hub: HubMemory) -> None:
+    observed(hub, SAID)
+    shown_turn = {hub.turns()[0].id: TURN_VERSION}
+    assert not outdated(hub.scope, shown_turn)
+    hub.forget(fact(hub))
+    assert outdated(hub.scope, shown_turn) == set(shown_turn)
+
+
+def test_a_fact_of_the_persons_own_hub_is_withheld_in_the_projects_log(
+    memory: Holdfast, hub: HubMemory
+) -> None:
+    info = memory.create_hub("project").info
+    project = ProjectHub(memory.core, info, memory.home, hub)
+    observed(project, SAID, REPLY)
+    assert "nuts" in project.context() and fact(hub)
+    hub.forget(fact(hub))
+    assert "nuts" not in shown(project)
+    assert "kiosk" in project.context()
+    hub.undo()
+    assert "nuts" in project.context()
+
+
+def test_the_past_is_as_it_was(hub: HubMemory) -> None:
+    hub.log_turn("user", "I am allergic to nuts.", at=AT, session="s")
+    hub.remember("Allergic to nuts", session="s")
+    before = hub.core.now()
+    hub.core.clock.tick(hours=1)  # type: ignore[attr-defined]
+    hub.forget(1)
+    assert not hub.recall("allergic nuts")
+    assert hub.recall("allergic nuts", as_of=before)
