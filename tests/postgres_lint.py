@@ -6,9 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from holdfast.store.postgres.schema import MIGRATIONS, Migration, statements
-from holdfast.store.postgres.table_definitions import EMBEDDINGS
-from holdfast.store.postgres.tables import VIEWS
+from holdfast.store.postgres.schema import EMBEDDINGS, MIGRATIONS, VIEWS, Migration
 
 # Tables that every node has whole, and what is counted for the list of hubs.
 WHOLE = {"hubs", "models", "migrations", "migration_steps"}
@@ -136,14 +134,12 @@ def long_locks(statement: str) -> list[str]:
     return [what for pattern, what in _LONG if re.search(pattern, text, re.IGNORECASE)]
 
 
-def unnamed_needs(migrations: Sequence[Migration]) -> list[str]:
-    """Where a migration names what one before it left for later and does not say that it needs it,
-    or says that it needs what none left."""
-    out, left = [], set[str]()
-    for one in migrations:
-        text = " ".join([*statements(one), *(" ".join(map(str, step)) for step in one.later)])
-        used = {name for name in left if re.search(rf"\b{name}\b", text)}
-        out += [f"{one.version} uses {name}" for name in used - set(one.needs)]
-        out += [f"{one.version} needs {name}, which none left" for name in set(one.needs) - left]
-        left |= {step.name for step in one.later}
-    return out
+def relies_on_steps(migrations: Sequence[Migration]) -> list[str]:
+    """Where the short part of a migration names a step, which may not be done by then."""
+    steps = [step.name for one in migrations for step in one.later]
+    return [
+        f"{one.version} uses {name}"
+        for one in migrations
+        for name in steps
+        if re.search(rf"\b{name}\b", " ".join(one.statements()))
+    ]

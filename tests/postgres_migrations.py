@@ -39,11 +39,3 @@ FILLED = COLUMN._replace(
     name="a mood for every memory",
     later=(FILL_MOODS, Check("mood_is_known", "memories", "mood IS NOT NULL")),
 )
-# Refused where the index is not there.
-STANDING = Migration(
-    NEXT,
-    "a comment on an index",
-    oldest=1,
-    after=("COMMENT ON INDEX memories_titles IS 'by title'",),
-    needs=("memories_titles",),
-)

@@ -320,8 +320,7 @@ class Databases:
         """Takes every row away; returns how many tables and indexes there are."""
         import psycopg
 
-        from holdfast.store.postgres.schema import OF_A_HUB
-        from holdfast.store.postgres.tables import SCHEMA
+        from holdfast.store.postgres.schema import OF_A_HUB, SCHEMA
 
         emptied = [f"DELETE FROM {SCHEMA}.{table}" for table in (*OF_A_HUB, "hubs", "models")]
         begun = (

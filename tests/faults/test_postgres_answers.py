@@ -29,8 +29,8 @@ psycopg = pytest.importorskip("psycopg")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402
 from holdfast.store.postgres.connections import READERS_MAX  # noqa: E402 - the extra
-from holdfast.store.postgres.locks import LOCK_CLASS  # noqa: E402
 from holdfast.store.postgres.schema import newest  # noqa: E402
+from holdfast.store.postgres.session import LOCK_CLASS  # noqa: E402
 from tests.faults.postgres_edges import (  # noqa: E402
     SETTINGS,
     Answer,

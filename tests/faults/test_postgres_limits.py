@@ -23,7 +23,7 @@ from tests.postgres_server import database, databases, needs
 psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
 
-from holdfast.store.postgres import PostgresStore, migration_steps, vector_index  # noqa: E402 - the extra
+from holdfast.store.postgres import PostgresStore, vector_index  # noqa: E402 - the extra
 from holdfast.store.postgres.connections import connect  # noqa: E402
 from holdfast.store.postgres.initialise import initialise  # noqa: E402
 from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
@@ -103,7 +103,9 @@ def test_connections_that_were_cut_because_they_lay_idle_are_passed_over(
     naps: list[float] = []
     monkeypatch.setattr("holdfast.store.postgres.connections.time.sleep", naps.append)
     if not seen:
-        monkeypatch.setattr("holdfast.store.postgres.pool._is_closed", lambda connection: False)
+        monkeypatch.setattr(
+            "holdfast.store.postgres.connections._is_closed", lambda connection: False
+        )
     with ExitStack() as held:
         for _ in range(3):
             held.enter_context(store.read())
@@ -121,7 +123,6 @@ def test_what_takes_long_keeps_the_connection_that_waits_for_another(
 ) -> None:
     """One holds the lock while the other works, and one works while the other waits."""
     monkeypatch.setattr(SCHEMA_PATH, KNOWN)
-    monkeypatch.setattr(migration_steps, "SMALL_BYTES", -1)
     name = databases().make_empty()
     told: list[str] = []
 

@@ -385,9 +385,7 @@ def test_what_a_role_has_in_its_own_path_is_not_taken_for_ours(
         made.execute(_LOOK_ALIKES, name)
         made.execute(f"ALTER DATABASE {name} SET search_path = mine, pg_catalog")
         # Everything: making it, letting a role in, steps for later, opening, locks.
-        with monkeypatch.context() as large:
-            large.setattr("holdfast.store.postgres.migration_steps.SMALL_BYTES", -1)
-            prepared = initialise(made.url(name), partitions=1, role=ROLE)
+        prepared = initialise(made.url(name), partitions=1, role=ROLE)
         assert (prepared.offered.version, prepared.offered.later) == (newest(), ())
         assert prepared.offered.vector_schema in ("public", "")
         for user in ("postgres", ROLE):

@@ -56,8 +56,8 @@ class Ice:
 @pytest.fixture
 def ice(server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ice]:
     """In a hurry: what takes tens of seconds takes as few as it can."""
-    monkeypatch.setattr("holdfast.store.postgres.pool._PROBE_AFTER_S", 0.2)
-    monkeypatch.setattr("holdfast.store.postgres.pool._PROBE_WAIT_S", _KNOCK_S)
+    monkeypatch.setattr("holdfast.store.postgres.connections._PROBE_AFTER_S", 0.2)
+    monkeypatch.setattr("holdfast.store.postgres.connections._PROBE_WAIT_S", _KNOCK_S)
     monkeypatch.setattr("holdfast.store.postgres.connections._BEGIN_WAIT_S", 0.4)
     monkeypatch.setattr("holdfast.store.postgres.connections._BEGIN_WAIT_LEAST_S", 0.4)
     made = Ice(server)

@@ -60,8 +60,6 @@ def test_a_schema_is_brought_up_to_date_by_its_owner(
     owner, app = databases().url(name), databases().url(name, ROLE)
     run("store", "init", "--url", owner, "--partitions", "2", "--role", ROLE)
     monkeypatch.setattr(SCHEMA_PATH, KNOWN)
-    # Tables that count as large: who opens the store leaves them as they are.
-    monkeypatch.setattr("holdfast.store.postgres.migration_steps.SMALL_BYTES", -1)
     run("config", "set", "store.url", app)
     assert run("remember", "The office is in Bonn").code == 0
     told = run("doctor")

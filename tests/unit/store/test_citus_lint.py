@@ -13,7 +13,7 @@ psycopg = pytest.importorskip("psycopg")
 from holdfast.api.memory import open as open_memory  # noqa: E402
 from holdfast.errors import StoreError  # noqa: E402
 from holdfast.store.postgres import PostgresStore  # noqa: E402
-from holdfast.store.postgres.schema import MIGRATIONS, statements  # noqa: E402
+from holdfast.store.postgres.schema import MIGRATIONS  # noqa: E402
 from tests.citus_standin import citus_standin, lint  # noqa: E402
 from tests.postgres_server import ROLE  # noqa: E402
 from tests.postgres_wire import wire  # noqa: E402
@@ -94,7 +94,7 @@ def test_statements_are_told_apart_by_semicolons_that_are_not_in_quotes() -> Non
 
 def test_the_schema_for_citus_breaks_no_rule() -> None:
     check = CitusLint().check
-    made = [one for step in MIGRATIONS for one in statements(step, citus=True)]
+    made = [one for step in MIGRATIONS for one in step.statements(citus=True)]
     assert [why for one in made if (why := check(one))] == []
 
 

@@ -23,7 +23,7 @@ from tests.postgres_server import ROLE, database, databases, needs
 psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
 
-from holdfast.store.postgres import PostgresStore, bulk_write, vector_index, write_buffer  # noqa: E402
+from holdfast.store.postgres import PostgresStore, vector_index, write_buffer  # noqa: E402
 from holdfast.store.postgres.initialise import initialise  # noqa: E402
 from holdfast.store.postgres.schema import OF_A_HUB  # noqa: E402
 from holdfast.store.postgres.session import LISTENERS  # noqa: E402
@@ -135,7 +135,7 @@ def _all_rows(url: str) -> dict[str, list[Any]]:
 
 
 def _written(monkeypatch: pytest.MonkeyPatch, count: int, *, copy_from: int, rows: int) -> Any:
-    monkeypatch.setattr(bulk_write, "COPY_FROM", copy_from)
+    monkeypatch.setattr(write_buffer, "COPY_FROM", copy_from)
     monkeypatch.setattr(write_buffer, "ROWS_MAX", rows)
     with database(ROLE) as url:
         store = PostgresStore(url)
@@ -197,7 +197,7 @@ def test_what_is_refused_is_refused_in_the_same_words(
     act, expected = REFUSED[what]
     said = []
     for copy_from in (10**9, 1):
-        monkeypatch.setattr(bulk_write, "COPY_FROM", copy_from)
+        monkeypatch.setattr(write_buffer, "COPY_FROM", copy_from)
         with pytest.raises(expected) as caught, store.write() as writer:
             writer.add_change(Change("chg_1", HUB, at(0), "tester", "remember"))
             act(writer)
@@ -268,7 +268,7 @@ def test_no_more_waits_than_the_bounds_allow(
 def test_a_role_that_may_make_no_temporary_tables_writes_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(bulk_write, "COPY_FROM", 1)
+    monkeypatch.setattr(write_buffer, "COPY_FROM", 1)
     with database(ROLE) as url:
         name = _database(url)
         databases().execute(f"REVOKE TEMPORARY ON DATABASE {name} FROM PUBLIC")
@@ -287,11 +287,11 @@ def test_a_role_that_may_make_no_temporary_tables_writes_all_the_same(
 
 _KILLED = """
 import os, signal, sys
-from holdfast.store.postgres import PostgresStore, bulk_write
+from holdfast.store.postgres import PostgresStore, write_buffer
 from holdfast.testing.conformance.base import HUB, at, index, make_memory
 from holdfast.domain.change import Change
 
-encode, left = bulk_write._ENCODERS["int4[]"], [150]
+encode, left = write_buffer._ENCODERS["int4[]"], [150]
 
 def die_in_the_middle(values):
     left[0] -= 1
@@ -299,7 +299,7 @@ def die_in_the_middle(values):
         os.kill(os.getpid(), signal.SIGKILL)
     return encode(values)
 
-bulk_write._ENCODERS["int4[]"] = die_in_the_middle
+write_buffer._ENCODERS["int4[]"] = die_in_the_middle
 store = PostgresStore(sys.argv[1])
 with store.write(hub=HUB) as writer:
     writer.add_change(Change("chg_1", HUB, at(0), "tester", "remember"))
@@ -328,7 +328,7 @@ def test_a_process_that_is_killed_in_the_middle_of_a_copy_leaves_nothing() -> No
 def test_vectors_that_come_by_copy_are_in_the_index_of_a_large_hub(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(bulk_write, "COPY_FROM", 1)
+    monkeypatch.setattr(write_buffer, "COPY_FROM", 1)
     databases().make_role()
     name = databases().make_empty()
     try:
@@ -388,7 +388,7 @@ def test_a_line_that_is_cut_in_the_middle_of_a_copy_leaves_all_of_it_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What was begun is gone; the operation is begun again, and everything is there once."""
-    encode, cuts = bulk_write._ENCODERS["int4[]"], []
+    encode, cuts = write_buffer._ENCODERS["int4[]"], []
     with database(ROLE) as url:
 
         def cut_in_the_middle(values: Any) -> bytes:
@@ -402,7 +402,7 @@ def test_a_line_that_is_cut_in_the_middle_of_a_copy_leaves_all_of_it_once(
                     )
             return encode(values)
 
-        monkeypatch.setitem(bulk_write._ENCODERS, "int4[]", cut_in_the_middle)
+        monkeypatch.setitem(write_buffer._ENCODERS, "int4[]", cut_in_the_middle)
         with holdfast.open(url, settings={"embed.model": "none"}) as memory:
             hub = memory.create_hub("notes")
             results = hub.remember_many([f"Box {number} is full." for number in range(200)])
@@ -462,7 +462,7 @@ def test_after_an_import_the_server_has_looked_at_all_of_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     needs(version=170000)  # before, only its owner may have a table looked at
-    monkeypatch.setattr("holdfast.store.postgres.bulk_write._ANALYSED_FROM", 10)
+    monkeypatch.setattr("holdfast.store.postgres.write_buffer._ANALYSED_FROM", 10)
     monkeypatch.setattr("holdfast.engine.transfer.export._IMPORTED_LINES", 12)
     with database(ROLE) as url:
         with holdfast.open(url, settings={"embed.model": "none"}) as memory:

@@ -13,7 +13,7 @@ pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.domain.query import EVERYTHING, Filter  # noqa: E402 - after the extra is known
 from holdfast.store.postgres import PostgresStore  # noqa: E402
-from holdfast.store.postgres.lexemes import TERMS_MAX, Weighed, weightiest  # noqa: E402
+from holdfast.store.postgres.search import TERMS_MAX, Weighed, weightiest  # noqa: E402
 from holdfast.store.postgres.session import LISTENERS  # noqa: E402
 from holdfast.store.values import IndexEntry, TermQuery  # noqa: E402
 from holdfast.testing.conformance.base import HUB, make_hub, make_memory  # noqa: E402

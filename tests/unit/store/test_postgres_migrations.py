@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from holdfast.domain.query import ORDERS, Filter
-from holdfast.errors import StoreError, StoreReadOnly, StoreTooNew
+from holdfast.errors import StoreReadOnly, StoreTooNew
 from tests.postgres_server import ROLE, databases
 
 psycopg = pytest.importorskip("psycopg")
@@ -24,7 +24,7 @@ pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import (  # noqa: E402 - needs the extra `postgres`
     PostgresStore,
-    migration_steps,
+    migrate,
     rows,
 )
 from holdfast.store.postgres.initialise import grant  # noqa: E402
@@ -35,13 +35,12 @@ from holdfast.store.postgres.schema import (  # noqa: E402
     Backfill,
     Index,
     Migration,
-    create_index,
+    Table,
+    _columns,
     newest,
-    statements,
 )
-from holdfast.store.postgres.tables import Table  # noqa: E402
 from holdfast.testing.conformance.base import HUB, make_hub, make_memory, put  # noqa: E402
-from tests.postgres_lint import long_locks, unnamed_needs  # noqa: E402
+from tests.postgres_lint import long_locks, relies_on_steps  # noqa: E402
 from tests.postgres_migrations import (  # noqa: E402
     COLUMN,
     FILL_MOODS,
@@ -51,7 +50,6 @@ from tests.postgres_migrations import (  # noqa: E402
     NEXT,
     SCHEMA_PATH,
     SECOND,
-    STANDING,
 )
 
 ROOT = Path(__file__).parents[3]
@@ -83,13 +81,11 @@ def old() -> Iterator[str]:
 
 @pytest.fixture
 def name(old: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Such a database of a test's own, whose tables count as large; the second migration is known
-    and not made."""
+    """Such a database of a test's own; the second migration is known and not made."""
     made = f"{old}_copy"
     databases().execute(f"CREATE DATABASE {made} TEMPLATE {old}")
     _known(monkeypatch, KNOWN)
-    monkeypatch.setattr(migration_steps, "SMALL_BYTES", -1)
-    monkeypatch.setattr(migration_steps, "_POLL_S", 0.02)
+    monkeypatch.setattr(migrate, "_POLL_S", 0.02)
     yield made
     databases().drop(made)
 
@@ -200,7 +196,7 @@ def test_readers_and_writers_go_on_while_an_index_is_built(name: str, ask: Ask) 
         assert waits == []
     migration.end()
     assert _indexes(ask) == WHOLE
-    assert ask("SELECT count(*) FROM holdfast.migration_steps WHERE finished_at IS NULL") == [(0,)]
+    assert ask("SELECT count(*) FROM holdfast.migration_steps") == [(len(LATER),)]
     store.close()
 
 
@@ -225,7 +221,7 @@ def test_what_needs_the_table_for_itself_lets_others_pass_and_tries_again(
 ) -> None:
     store = PostgresStore(databases().url(name))
     tries: list[str] = []
-    send = migration_steps.send
+    send = migrate.send
 
     def listening(connection: Any, statement: str, values: Any = None) -> Any:
         if statement.startswith("ALTER TABLE memories"):
@@ -264,12 +260,11 @@ def test_a_table_that_never_becomes_free_is_given_up_and_nothing_is_left_half_do
 
 _SCRIPT = """
 import sys
-from holdfast.store.postgres import migration_steps, schema
+from holdfast.store.postgres import schema
 from holdfast.store.postgres.initialise import migrate
 from tests import postgres_migrations
 schema.MIGRATIONS = (*postgres_migrations.KNOWN, *(
     getattr(postgres_migrations, one) for one in sys.argv[2:]))
-migration_steps.SMALL_BYTES = -1
 migrate(sys.argv[1], report=lambda what: None)
 """
 
@@ -340,13 +335,13 @@ def test_two_processes_that_migrate_do_it_once(
     name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[str] = []
-    send = migration_steps.send
+    send = migrate.send
 
     def listening(connection: Any, statement: str, values: Any = None) -> Any:
         sent.append(statement)
         return send(connection, statement, values)
 
-    monkeypatch.setattr(migration_steps, "send", listening)
+    monkeypatch.setattr(migrate, "send", listening)
     with _somebody(name, _WRITING):
         both = [_Beside(name), _Beside(name)]
         _until(_building(ask, name))
@@ -364,7 +359,7 @@ def test_rows_are_filled_in_batches_and_a_rule_is_looked_up_afterwards(
     name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _known(monkeypatch, (*KNOWN, FILLED))
-    monkeypatch.setattr(migration_steps, "BATCH", 5)
+    monkeypatch.setattr(migrate, "BATCH", 5)
     seen: list[str] = []
 
     def told(what: str) -> None:
@@ -378,7 +373,7 @@ def test_rows_are_filled_in_batches_and_a_rule_is_looked_up_afterwards(
     assert [row[1:] for row in ask(mood)] == [(12, 12), (0, 12)]
     seen.clear()
     _run(name, seen.append)
-    assert "moods in memories, hub 1 of 1" in seen
+    assert "moods in memories, hub 2 of 2" in seen
     assert [row[1:] for row in ask(mood)] == [(12, 12), (12, 12)]
     rule = "SELECT convalidated FROM pg_constraint WHERE conname = 'mood_is_known'"
     assert {row[0] for row in ask(rule)} == {True}
@@ -404,77 +399,14 @@ def test_rows_are_filled_in_the_turn_of_the_hubs_writers(
     store.close()
 
 
-# What stands on steps for later
-
-
-def test_a_migration_that_stands_on_steps_for_later_is_made_after_them(
-    name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    last = Index("memories_last", "memories", "(hub_id, number) WHERE pinned")
-    _known(monkeypatch, (*KNOWN, STANDING, Migration(NEXT + 1, "last", 1, later=(last,))))
-    _run(name)
-    assert ask("SELECT max(version) FROM holdfast.migrations") == [(NEXT + 1,)]
-    assert _indexes(ask) == WHOLE
-    assert ask("SELECT indisvalid FROM pg_index WHERE indexrelid::regclass::text ~ 'ies_last'")
-
-
-def test_who_cannot_do_without_what_waits_for_steps_for_later_is_told_for_which(
-    name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _known(monkeypatch, (*KNOWN, STANDING))
-    for user in ("postgres", ROLE):
-        with pytest.raises(StoreError, match=rf"[Ss]chema {NEXT}.*memories_titles") as told:
-            PostgresStore(databases().url(name, user))
-        assert "holdfast store migrate" in told.value.hint
-    assert set(_indexes(ask)) == set()
-
-
-def test_whoever_opens_a_small_store_makes_first_what_a_migration_stands_on(
-    name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(migration_steps, "SMALL_BYTES", 2**20)
-    _known(monkeypatch, (*KNOWN, STANDING))
-    store = PostgresStore(databases().url(name))
-    assert (store.offered.version, store.offered.later) == (NEXT, ())
-    store.close()
-
-
-def test_whoever_opens_the_store_does_no_step_before_those_that_come_first(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    last = Index("records_last", "records", "(hub_id, at)")
-    _known(monkeypatch, (*KNOWN, Migration(NEXT, "last", 1, later=(last,))))
-    monkeypatch.setattr(migration_steps, "SMALL_BYTES", 2**20)
-    monkeypatch.setattr(
-        migration_steps, "_bytes", lambda _, table: 0 if table == "records" else 2**40
-    )
-    store = PostgresStore(databases().url(name))
-    assert [one.step.name for one in store.offered.later] == [*LATER[1:], "records_last"]
-    store.close()
-
-
-def test_what_a_migration_stands_on_is_named_in_it() -> None:
-    assert unnamed_needs(KNOWN) == []
-    assert unnamed_needs((*KNOWN, STANDING)) == []
-    (said,) = unnamed_needs((*KNOWN, STANDING._replace(needs=())))
-    assert "memories_titles" in said
-    (said,) = unnamed_needs((*KNOWN, STANDING._replace(needs=("memories_titles", "other"))))
-    assert "other" in said
+def test_no_migration_relies_on_a_step_that_may_not_be_done() -> None:
+    assert relies_on_steps((*KNOWN, FILLED)) == []
+    named = ("COMMENT ON INDEX memories_titles IS 'by title'",)
+    (found,) = relies_on_steps((*KNOWN, Migration(NEXT, "a comment", oldest=1, after=named)))
+    assert "memories_titles" in found
 
 
 # What is done by whom
-
-
-def test_whoever_opens_a_small_store_brings_it_up_to_date(
-    name: str, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(migration_steps, "SMALL_BYTES", 2**20)
-    _known(monkeypatch, (*KNOWN, FILLED))
-    store = PostgresStore(databases().url(name))
-    assert (store.offered.version, store.offered.later) == (NEXT, ())
-    assert dict.fromkeys(LATER, True).items() <= _indexes(ask).items()
-    assert ask("SELECT count(mood) FROM holdfast.memories") == [(24,)]
-    store.close()
 
 
 def test_a_role_that_owns_nothing_goes_on_without_what_it_may_not_make(name: str, ask: Ask) -> None:
@@ -557,7 +489,7 @@ def test_the_holdfast_before_works_on_a_newer_schema_that_it_understands(
 def test_a_role_that_was_let_in_before_may_use_a_table_that_a_migration_adds(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = Table("labels", "hub_id bigint NOT NULL, id text NOT NULL, PRIMARY KEY (hub_id, id)")
+    table = Table("labels", _columns("hub_id int8; id text"), ("PRIMARY KEY (hub_id, id)",))
     _known(monkeypatch, (*KNOWN, Migration(NEXT, "labels", oldest=1, tables=(table,))))
     _run(name)
     with psycopg.connect(databases().url(name, ROLE), autocommit=True) as connection:
@@ -627,18 +559,18 @@ def test_a_statement_that_is_short_is_let_pass(statement: str) -> None:
 
 
 def test_no_migration_after_the_first_keeps_a_table_in_use_for_long() -> None:
-    later = (*MIGRATIONS[1:], SECOND, FILLED, STANDING)
+    later = (*MIGRATIONS[1:], SECOND, FILLED)
     made_here = {table.name for step in later for table in step.tables}
     for migration in later:
         for citus in (False, True):
-            for statement in statements(migration, citus=citus):
+            for statement in migration.statements(citus=citus):
                 # Nobody uses a table that the migration itself creates.
                 if not any(f" {table} " in f"{statement} " for table in made_here):
                     assert long_locks(statement) == [], statement
         for step in migration.later:
             if isinstance(step, Index):
-                for how in ("concurrently", "only"):
-                    assert long_locks(create_index(step, step.name, step.table, how=how)) == []
+                for how in ("CONCURRENTLY", "ONLY"):
+                    assert long_locks(step.statement(step.name, step.table, how=how)) == []
             elif isinstance(step, Backfill):
                 assert long_locks(step.statement) == []
 
@@ -648,14 +580,13 @@ def test_what_is_sent_to_tables_in_use_is_short_too(
 ) -> None:
     _known(monkeypatch, (*KNOWN, FILLED))
     sent: set[str] = set()
-    send = migration_steps.send
+    send = migrate.send
 
     def listening(connection: Any, statement: str, values: Any = None) -> Any:
         sent.add(statement)
         return send(connection, statement, values)
 
-    for module in ("migration_steps", "migrate"):
-        monkeypatch.setattr(f"holdfast.store.postgres.{module}.send", listening)
+    monkeypatch.setattr(migrate, "send", listening)
     _run(name)
     assert any("CONCURRENTLY" in one for one in sent)
     assert any("VALIDATE" in one for one in sent)

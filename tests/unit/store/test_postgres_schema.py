@@ -16,7 +16,7 @@ psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra `postgres`
-from holdfast.store.postgres.schema import MIGRATIONS, newest, statements  # noqa: E402
+from holdfast.store.postgres.schema import MIGRATIONS, newest  # noqa: E402
 from holdfast.testing.conformance.base import make_hub, make_memory, put  # noqa: E402
 from tests.postgres_lint import OF_HUBS, WHOLE, faults  # noqa: E402
 
@@ -152,7 +152,7 @@ def test_the_rules_for_statements_can_be_broken(statement: str) -> None:
 
 
 def test_a_schema_for_citus_has_no_partitions_and_spreads_every_table() -> None:
-    made = [one for step in MIGRATIONS for one in statements(step, citus=True)]
+    made = [one for step in MIGRATIONS for one in step.statements(citus=True)]
     assert not any("PARTITION" in one for one in made)
     spread = {one.split("'")[1] for one in made if "create_distributed_table" in one}
     whole = {one.split("'")[1] for one in made if "create_reference_table" in one}
@@ -161,7 +161,7 @@ def test_a_schema_for_citus_has_no_partitions_and_spreads_every_table() -> None:
 
 def test_the_wall_on_citus_needs_no_subquery_and_keeps_the_same_apart(empty: str) -> None:
     """Citus takes no subquery in a policy of a table that it spreads."""
-    made = [one for step in MIGRATIONS for one in statements(step, citus=True)]
+    made = [one for step in MIGRATIONS for one in step.statements(citus=True)]
     walls = {one.split()[4]: one for one in made if one.startswith("CREATE POLICY")}
     assert walls and not any("(SELECT" in wall for wall in walls.values())
     databases().make_role()
@@ -271,7 +271,7 @@ def test_a_hub_that_has_grown_is_looked_at_before_anybody_asks(
 ) -> None:
     """Without statistics the server takes it for a small one and reads all of it."""
     needs(version=170000)  # before, only its owner may have a table looked at
-    monkeypatch.setattr("holdfast.store.postgres.bulk_write._ANALYSED_FROM", 10)
+    monkeypatch.setattr("holdfast.store.postgres.write_buffer._ANALYSED_FROM", 10)
     with database(ROLE) as url:
         store = PostgresStore(url)
         with store.write() as writer:
@@ -295,7 +295,7 @@ def test_a_hub_that_is_one_of_many_in_its_tables_is_not_looked_at_each_time(
     empty: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Looking takes a second, and the server takes a hub like all others for what it is."""
-    monkeypatch.setattr("holdfast.store.postgres.bulk_write._ANALYSED_FROM", 10)
+    monkeypatch.setattr("holdfast.store.postgres.write_buffer._ANALYSED_FROM", 10)
     store = PostgresStore(databases().url(empty), partitions=1)
     looked_at = []
     for hub_id, count in (("hub_first", 120), ("hub_small", 12), ("hub_second", 40)):

@@ -1,7 +1,6 @@
 """Checks of a database. They change nothing.
 
 - `problems`: whether the rows match their checksums and are consistent, hub by hub.
-- `refuse_unsupported`, `refuse_foreign_tables`: whether the database can hold a store at all.
 - `security_warnings`, `notes`: warnings for the administrator, with the command that helps.
 """
 
@@ -15,12 +14,11 @@ import psycopg
 from holdfast.domain.clock import to_micros
 from holdfast.domain.memory import COUNTERS
 from holdfast.domain.records import NO_HUB
-from holdfast.errors import StoreDamaged, StoreError
+from holdfast.errors import StoreDamaged
 from holdfast.store.postgres import rows, schema
-from holdfast.store.postgres.connections import SERVER_FROM
 from holdfast.store.postgres.extensions import missing_note
-from holdfast.store.postgres.migration_steps import pending_steps
-from holdfast.store.postgres.tables import SCHEMA
+from holdfast.store.postgres.migrate import pending_steps
+from holdfast.store.postgres.schema import SCHEMA
 from holdfast.store.rows import Values, counters_check, is_intact, restored
 from holdfast.store.sql import TABLES
 from holdfast.store.values import Problem
@@ -242,38 +240,6 @@ def _damaged_rows(
             yield Problem(f"and {len(wrong) - _LISTED_MAX} more of that kind", False, "", hub_id)
 
 
-def refuse_unsupported(connection: psycopg.Connection[Any], address: str) -> None:
-    """Refuses a server that is too old, or a database that is not UTF-8."""
-    if connection.info.server_version < SERVER_FROM:
-        found = connection.info.parameter_status("server_version")
-        raise StoreError(
-            f"{address} is PostgreSQL {found}; Holdfast needs {SERVER_FROM // 10_000} or newer.",
-            hint="Upgrade the server.",
-        )
-    encoding = connection.info.parameter_status("server_encoding")
-    if encoding != "UTF8":
-        name = address.rpartition("/")[2]
-        raise StoreError(
-            f"The database of {address} is encoded in {encoding}, which cannot hold every text.",
-            hint=f"Make one with `createdb --encoding UTF8 --template template0 {name}`.",
-        )
-
-
-def refuse_foreign_tables(connection: psycopg.Connection[Any], address: str) -> None:
-    """Refuses a schema of our name that already has tables."""
-    found = connection.execute(
-        "SELECT relname FROM pg_class WHERE relnamespace = %s::regnamespace"
-        " AND relkind IN ('r', 'p') LIMIT 1",
-        (SCHEMA,),
-    ).fetchone()
-    if found is not None:
-        raise StoreDamaged(
-            f"The schema `{SCHEMA}` of {address} has tables that are not Holdfast's"
-            f" (`{found[0]}`); it was left as it is.",
-            hint="Name another database in store.url.",
-        )
-
-
 # A connection within this machine needs no encryption.
 LOCAL = ("/", "localhost", "127.", "::1")
 _SAFER = "Add sslmode=verify-full and sslrootcert=FILE to the URL."
@@ -308,7 +274,7 @@ def notes(connection: psycopg.Connection[Any], address: str) -> list[str]:
 def _pending_migrations(connection: psycopg.Connection[Any], address: str) -> str:
     row = connection.execute(f"SELECT max(version) FROM {SCHEMA}.migrations").fetchone()
     behind = row is not None and row[0] < schema.newest()
-    later = [one.step.name for one in pending_steps(connection, schema.MIGRATIONS)]
+    later = [one.step.name for one in pending_steps(connection)]
     if not later and not behind:
         return ""
     to_come = ", ".join([*([f"schema {schema.newest()}"] if behind else []), *later])

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import psycopg
 from psycopg import sql
 
-from holdfast.store.postgres.migration_steps import own_search_path
-from holdfast.store.postgres.tables import SCHEMA
+from holdfast.store.postgres.schema import SCHEMA, own_search_path
 
 Connection = psycopg.Connection[Any]
 

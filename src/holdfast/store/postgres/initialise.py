@@ -12,7 +12,7 @@ from psycopg import sql
 
 from holdfast.errors import HoldfastError, InvalidSetting, NotFound, StoreError, StoreReadOnly
 from holdfast.store.postgres import schema
-from holdfast.store.postgres.checks import notes, refuse_unsupported, security_warnings
+from holdfast.store.postgres.checks import notes, security_warnings
 from holdfast.store.postgres.connections import (
     READERS_MAX,
     WRITERS_MAX,
@@ -29,10 +29,15 @@ from holdfast.store.postgres.extensions import (
     missing_note,
     worker_refusal,
 )
-from holdfast.store.postgres.migrate import Offered, prepare, run_all
-from holdfast.store.postgres.migration_steps import STEPS_TABLE, Report, own_search_path
-from holdfast.store.postgres.table_definitions import EMBEDDINGS
-from holdfast.store.postgres.tables import RIGHTS, SCHEMA, VIEWS
+from holdfast.store.postgres.migrate import (
+    STEPS_TABLE,
+    Offered,
+    Report,
+    prepare,
+    refuse_unsupported,
+    run_all,
+)
+from holdfast.store.postgres.schema import EMBEDDINGS, RIGHTS, SCHEMA, VIEWS, own_search_path
 from holdfast.store.postgres.urls import address_of, complete
 
 Connection = psycopg.Connection[Any]
@@ -330,5 +335,4 @@ def _optional_tables(connection: psycopg.Connection[Any]) -> list[str]:
 def table_names() -> Iterator[str]:
     """The tables of the store, except those that record migrations."""
     for migration in schema.MIGRATIONS:
-        yield from (name for name, _ in migration.plain)
-        yield from (table.name for table in migration.tables)
+        yield from (table.name for table in (*migration.plain, *migration.tables))

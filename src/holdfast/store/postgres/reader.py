@@ -18,8 +18,8 @@ from holdfast.store.postgres.search import ITS_PASSAGE, SearchReader
 from holdfast.store.values import Candidate, VectorRow, VectorState
 
 if TYPE_CHECKING:
+    from holdfast.store.postgres.schema import Halfvec
     from holdfast.store.postgres.session import Answer, Session
-    from holdfast.store.postgres.tables import Halfvec
 
 
 # How many windows the index is asked for, for each passage wanted: the average number of windows of

@@ -3,7 +3,7 @@
 The blobs in `vectors` are canonical. A hub with fewer than INDEX_FROM vectors is scanned exactly
 and has no rows here. Above that, its vectors are also in `embeddings`, and the index finds the ones
 worth measuring. `holdfast store index` builds it in small steps while the store is used; after
-that, writers keep it up to date (see `vectors`).
+that, writers keep it up to date (see `reader`).
 
 Each hub has its own index: in a shared one, the nearest vectors are mostly those of other hubs, and
 have to be skipped one by one.
@@ -29,12 +29,16 @@ from holdfast.store.postgres.connections import (
 )
 from holdfast.store.postgres.errors import translated
 from holdfast.store.postgres.extensions import how_to_install
-from holdfast.store.postgres.locks import LOCK_CLASS, try_lock
-from holdfast.store.postgres.migration_steps import StepRunner
+from holdfast.store.postgres.migrate import StepRunner
 from holdfast.store.postgres.reader import SCALE_BYTES, index_vectors, insert_embeddings
-from holdfast.store.postgres.schema import Index
-from holdfast.store.postgres.table_definitions import EMBEDDINGS, embeddings_table
-from holdfast.store.postgres.tables import SCHEMA, grant_to_users, table_statements
+from holdfast.store.postgres.schema import (
+    EMBEDDINGS,
+    SCHEMA,
+    Index,
+    embeddings_table,
+    grant_to_users,
+)
+from holdfast.store.postgres.session import LOCK_CLASS, try_lock
 
 if TYPE_CHECKING:
     from holdfast.store.postgres.session import Session
@@ -80,9 +84,7 @@ def build(
             connection.execute("SELECT set_config('maintenance_work_mem', %s, false)", (memory,))
         due, kept = _due(store, hub, index_from)
         drop_indexes(connection, kept=kept)
-        builder = StepRunner(
-            connection, store.address, citus=store.offered.citus, report=_no_report
-        )
+        builder = StepRunner(connection, store.address, citus=store.offered.citus)
         for one in due:
             _fill(store, one)
             builder.build(_index(store, one))
@@ -127,10 +129,6 @@ def _refuse_non_owner(connection: Connection, address: str) -> None:
             f"This role may not build an index in {address}.",
             hint="Let the owner of the schema run `holdfast store index`.",
         )
-
-
-def _no_report(_: str) -> None:
-    """The caller reports each index when it is built."""
 
 
 class _Due(NamedTuple):
@@ -303,10 +301,8 @@ def _make_table(store: PostgresStore) -> None:
         if row is None or row[0] is None:
             if store.offered.citus:
                 connection.execute("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
-            for statement in table_statements(
-                embeddings_table(store.halfvec),
-                partitions=store.offered.partitions,
-                citus=store.offered.citus,
+            for statement in embeddings_table(store.halfvec).statements(
+                partitions=store.offered.partitions, citus=store.offered.citus
             ):
                 connection.execute(statement)
             # From now on writers add to it, or delete a hub from it.
