@@ -24,7 +24,6 @@ from holdfast.recall.weights import (
     VARIANT_QUALITY,
 )
 from holdfast.store.values import Lexicon, TermQuery
-from holdfast.text.analysis.languages import LANGUAGES, function_words, language_of, stem
 from holdfast.text.analysis.terms import phrase_terms, terms, words_of
 from holdfast.text.analysis.variants import (
     DEFINES,
@@ -38,6 +37,7 @@ from holdfast.text.analysis.variants import (
     spelling_variants,
     split_variants,
 )
+from holdfast.text.analysis.word_forms import LANGUAGES, function_words, language_of, stem
 
 if TYPE_CHECKING:
     from holdfast.store.base import Reader

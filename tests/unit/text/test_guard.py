@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.text.guard import instruction_shaped
-from holdfast.text.guard.rules import RULES, Rule
 
 DISREGARD = "asks to disregard earlier instructions"
 FOREIGN = "asks to disregard earlier instructions, in another language"
@@ -107,13 +106,6 @@ ATTACKS = [
 @pytest.mark.parametrize(("text", "reason"), ATTACKS)
 def test_orders_to_a_model_are_spotted_and_named(text: str, reason: str) -> None:
     assert instruction_shaped(text) == reason
-
-
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.reason)
-def test_each_rule_holds_its_own_example(rule: Rule) -> None:
-    assert instruction_shaped(rule.example) == rule.reason
-    in_conversation = instruction_shaped(rule.example, in_conversation=True)
-    assert in_conversation == (rule.reason if rule.kind == "takeover" else None)
 
 
 PROHIBITED = [

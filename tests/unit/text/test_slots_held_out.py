@@ -11,7 +11,7 @@ from holdfast.text.slots.compare import (
     may_be_about_any,
     may_be_about_the_same,
 )
-from holdfast.text.slots.rules import RULES, filled
+from holdfast.text.slots.rules import filled, rules
 
 DATA = Path(__file__).parents[2] / "data" / "slots_held_out.txt"
 PAIRS = [
@@ -39,7 +39,7 @@ def test_no_update_is_taken_for_a_repetition_and_lost() -> None:
     assert "same" not in relations("replaces")
 
 
-@pytest.mark.parametrize("kind", [rule.kind for rule in RULES if rule.kind != NEVER_REPLACED])
+@pytest.mark.parametrize("kind", [rule.kind for rule in rules() if rule.kind != NEVER_REPLACED])
 def test_every_rule_reads_a_statement_it_was_not_made_for(kind: str) -> None:
     read_of = [fill.kind for _, _, _, new in PAIRS for fill in filled(read(new))]
     assert kind in read_of

@@ -13,7 +13,7 @@ from holdfast.edges.hooks import inject, transcripts
 from holdfast.edges.hooks.event import Event
 from holdfast.edges.hooks.state_files import SessionState, all_states, opened
 from holdfast.edges.project import hub_here
-from holdfast.text.facts.forget_request import asks_to_forget_last
+from holdfast.text.facts.about_oneself import asks_to_forget_last
 
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory

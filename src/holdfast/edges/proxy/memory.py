@@ -29,7 +29,7 @@ from holdfast.edges.hooks.state_files import opened
 from holdfast.edges.project import hub_here
 from holdfast.edges.proxy.formats import Asked
 from holdfast.errors import HoldfastError
-from holdfast.text.facts.forget_request import asks_to_forget_last
+from holdfast.text.facts.about_oneself import asks_to_forget_last
 
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory

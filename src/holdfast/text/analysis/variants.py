@@ -6,7 +6,6 @@ A variant is a tuple of index terms, since 'pr' stands for two words. Knows no h
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -14,6 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from holdfast.text.analysis.terms import is_stop, phrase_terms
+from holdfast.text.tables import read_table
 
 Variant: TypeAlias = tuple[str, ...]
 # The longest variant of the table, and of a definition.
@@ -31,11 +31,10 @@ class Row(NamedTuple):
 @cache
 def rows() -> tuple[Row, ...]:
     """The table, as it is in the file."""
-    # `importlib.resources` would take 8 ms of the start of a command.
-    with open(os.path.join(os.path.dirname(__file__), "variants.tsv"), encoding="utf-8") as file:
-        text = file.read()
-    lines = [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
-    return tuple(Row(tuple(one[0].split(", ")), one[1], one[2]) for one in lines)
+    return tuple(
+        Row(tuple(words.split(", ")), question, memory)
+        for words, question, memory in read_table("analysis/variants.tsv")
+    )
 
 
 @cache

@@ -1,150 +1,40 @@
 """Words and numbers in one form, for comparing what two people say: irregular verbs, spellings,
-short forms, pairs that mean the same, and numbers by their value (`3`, `three`, `3rd`, `5k`)."""
+short forms, pairs that mean the same, and numbers by their value (`3`, `three`, `3rd`, `5k`). Also
+the language of a question, its function words, and the stems of its words.
+
+The index stems every Latin word as English, so that one analysis fits all text. A question in
+another language is brought to it: its function words are left out, and words of the hub with the
+same stem in that language count as the word itself. Six languages beside English.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from holdfast.text.analysis.terms import terms
+from holdfast.text.tables import read_table, read_words
 
-_IRREGULAR = """
-    be: am is are was were been being
-    become: became
-    begin: began begun
-    break: broke broken
-    bring: brought
-    build: built
-    buy: bought
-    catch: caught
-    choose: chose chosen
-    come: came
-    cut:
-    do: does did done
-    draw: drew drawn
-    drink: drank drunk
-    drive: drove driven
-    eat: ate eaten
-    fall: fell fallen
-    feel: felt
-    fight: fought
-    find: found
-    fly: flew flown
-    forget: forgot forgotten
-    get: got gotten
-    give: gave given
-    go: goes went gone
-    grow: grew grown
-    have: has had
-    hear: heard
-    hold: held
-    keep: kept
-    know: knew known
-    lead: led
-    leave: left
-    lend: lent
-    lose: lost
-    make: made
-    mean: meant
-    meet: met
-    pay: paid
-    read:
-    ride: rode ridden
-    run: ran
-    say: said
-    see: saw seen
-    sell: sold
-    send: sent
-    sing: sang sung
-    sit: sat
-    sleep: slept
-    speak: spoke spoken
-    spend: spent
-    stand: stood
-    steal: stole stolen
-    swim: swam swum
-    take: took taken
-    teach: taught
-    tell: told
-    think: thought
-    throw: threw thrown
-    understand: understood
-    wake: woke woken
-    wear: wore worn
-    win: won
-    write: wrote written
-    child: children kid kids
-    person: people persons
-    wife: wives
-    mother: mom mum mommy mummy moms mums
-    father: dad daddy dads
-    foot: feet
-    tooth: teeth
-    mouse: mice
-    man: men
-    woman: women
-"""
-# Each row is one word to us; the first is what it becomes.
-_ALIKE = """
-    called named name call
-    begin start
-    buy purchase
-    relocate move
-    reside live
-    apartment flat
-    bicycle bike
-    television tv
-    grandmother grandma granny
-    grandfather grandpa
-    hometown
-    kilometre km kms kilometer kilometers kilometres k
-    kilogram kg kgs kilo kilos kilograms
-    gram g grams
-    metre m meter meters metres
-    mile mi miles
-    minute min mins minutes
-    hour h hr hrs hours
-    second sec secs s seconds
-    euro eur euros €
-    dollar usd dollars $ bucks
-    pound gbp quid £
-    percent % pct
-    megabyte mb megabytes
-    gigabyte gb gigabytes
-    milligram mg milligrams
-    millisecond ms milliseconds
-    every each
-    database db databases
-    repository repo repos repositories
-    javascript js
-    typescript ts
-    kubernetes k8s
-    postgres postgresql pg
-    photo photograph photos photographs pic pics
-    favorite favourite fave
-    vegetables veggies
-    timezone
-"""
+_WORDS = read_words("analysis/words.txt")
+
 _SPELLING = (("our", "or"), ("isation", "ization"), ("ise", "ize"), ("yse", "yze"), ("ogue", "og"))
-# Words in -our and -ise that have no other spelling.
-_KEPT = frozenset(
-    """
-    our your hour four tour pour flour sour rise wise exercise promise surprise raise noise precise
-    otherwise advise devise arise paradise enterprise premise franchise disguise compromise likewise
-    praise cruise bruise poise
-    """.split()  # noqa: SIM905
-)
+
+
+@cache
+def _rows(kind: str) -> list[tuple[str, list[str]]]:
+    """Words with their forms, or with words that are like them."""
+    rows = read_table("analysis/word_forms.txt")
+    return [(first, others.split()) for of, first, others in rows if of == kind]
 
 
 @cache
 def _forms() -> dict[str, str]:
     found: dict[str, str] = {}
-    for row in _IRREGULAR.strip().splitlines():
-        base, _, forms = row.strip().partition(":")
-        found.update(dict.fromkeys([base, *forms.split()], base))
-    for row in _ALIKE.strip().splitlines():
-        first, *others = row.split()
+    for base, forms in _rows("form"):
+        found.update(dict.fromkeys([base, *forms], base))
+    for first, others in _rows("alike"):
         first = found.get(first, first)
         found.update(dict.fromkeys([first, *others], first))
     return found
@@ -152,23 +42,17 @@ def _forms() -> dict[str, str]:
 
 @cache
 def _past_forms() -> frozenset[str]:
-    rows = (row.partition(":")[2].split() for row in _IRREGULAR.strip().splitlines())
     plain = {"am", "is", "are", "being", "does", "goes", "has", "children", "kid", "kids", "people"}
-    return frozenset(word for row in rows for word in row) - plain - {"mom", "mum", "dad"}
-
-
-# Past forms that are as good as adjectives: 'based in Oslo' is so today.
-_STATES = frozenset(
-    """
-    based called named married interested allergic used retired divorced engaged need speed red bed
-    excited supposed
-    """.split()  # noqa: SIM905
-)
+    return (
+        frozenset(form for _, forms in _rows("form") for form in forms)
+        - plain
+        - {"mom", "mum", "dad"}
+    )
 
 
 def tense(word: str) -> str:
     """'past', 'ing' or 'present', by the form of a word alone."""
-    if word in _STATES:
+    if word in _WORDS["states"]:
         return "present"
     if word in _past_forms() or (word.endswith("ed") and len(word) > 4 and word[-3] != "e"):
         return "past"
@@ -180,7 +64,7 @@ def base_form(word: str) -> str:
     known = _forms().get(word)
     if known is not None:
         word = known
-    elif word.isascii() and word.isalpha() and word not in _KEPT:
+    elif word.isascii() and word.isalpha() and word not in _WORDS["kept spelling"]:
         for british, american in _SPELLING:
             plural = word.endswith(british + "s")
             if (plural or word.endswith(british)) and len(word) > len(british) + 2:
@@ -297,3 +181,52 @@ def _spelled(run: list[tuple[str, int, int]]) -> list[Number]:
         else:
             part += _UNITS.get(word, 0) + _TENS.get(word, 0)
     return [Number(str(total + part), run[0][1], run[-1][2], False)]
+
+
+# Languages
+
+LANGUAGES = ("german", "dutch", "french", "spanish", "italian", "portuguese")
+# So many function words tell a language.
+_LEAST = 2
+
+
+def function_words(language: str) -> frozenset[str]:
+    return _WORDS[language]
+
+
+def language_of(words: Sequence[str]) -> str:
+    """The language of a question by its function words; empty for English, and in doubt."""
+    said = set(words)
+    english = len(said & _WORDS["english only"])
+    counts = [(len(said & function_words(name)), name) for name in LANGUAGES]
+    best, language = max(counts)
+    # Portuguese and Spanish, German and Dutch share words: what only one has decides a tie.
+    tied = [name for count, name in counts if count == best]
+    if len(tied) > 1:
+        language = max(tied, key=lambda name: len(said & _own_words(name)))
+    telling = len(said & function_words(language) - _WORDS["english"])
+    enough = best >= _LEAST or (said & _own_words(language) and len(words) >= _LEAST)
+    return language if enough and telling and best > english else ""
+
+
+@cache
+def _own_words(language: str) -> frozenset[str]:
+    others = (function_words(name) for name in LANGUAGES if name != language)
+    return function_words(language).difference(*others)
+
+
+class _Stemmers(dict[str, Any]):
+    def __missing__(self, language: str) -> Any:
+        import Stemmer  # here, because most questions need none
+
+        self[language] = stemmer = Stemmer.Stemmer(language, 0)
+        return stemmer
+
+
+_STEMMERS = _Stemmers()
+
+
+def stem(word: str, language: str) -> str:
+    """The stem of a folded word in one of the LANGUAGES."""
+    found: str = _STEMMERS[language].stemWord(word)
+    return found

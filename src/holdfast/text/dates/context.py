@@ -12,9 +12,15 @@ import re
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta, tzinfo
 
-from holdfast.text.dates.expressions import DateExpression, Days, ExpressionReader
-from holdfast.text.dates.find import EARLIEST, LATEST, DateMention
-from holdfast.text.dates.pattern import NUMBERS, UNIT_DAYS, WEEKDAY_OF
+from holdfast.text.dates import EARLIEST, LATEST, DateMention
+from holdfast.text.dates.expressions import (
+    NUMBERS,
+    UNIT_DAYS,
+    WEEKDAY_OF,
+    DateExpression,
+    Days,
+    ExpressionReader,
+)
 
 _SATURDAY = 5
 _NUMBER = r"\d{1,3}|" + "|".join(NUMBERS)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from holdfast.text.analysis.word_forms import numbers_in
-from holdfast.text.dates.find import DateMention, find_dates
+from holdfast.text.dates import DateMention, find_dates
 
 # A longer text tells of several things.
 TEXT_CHARS_MAX = 240

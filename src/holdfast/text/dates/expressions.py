@@ -1,7 +1,8 @@
 """The readings of a single date in English words: '5 May 2024', 'two weeks ago', 'last summer'.
 
 One pattern finds them and one method each says what they mean, as days in the reader's zone. The
-words around a date ('since', 'between … and …') are read in `context`.
+words around a date ('since', 'between … and …') are read in `context`. Compiling takes some
+milliseconds, so this is loaded only when a text may hold a date.
 """
 
 from __future__ import annotations
@@ -11,22 +12,117 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Literal, NamedTuple
 
-from holdfast.text.dates.pattern import (
-    AFTER_DATE,
-    COUNTED,
-    EACH,
-    EXPRESSION,
-    MONTH_OF,
-    NUMBERED,
-    NUMBERS,
-    PARTS,
-    SEASONS,
-    SHY,
-    UNIT_DAYS,
-    WEEKDAY_OF,
-    word_after,
-    word_before,
+from holdfast.text.tables import read_words
+
+_WORDS = read_words("dates/words.txt")
+
+# Words
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+# By the first three letters.
+_MONTH_OF = {name: number for number, name in enumerate(_MONTHS, start=1)}
+WEEKDAY_OF = {name: number for number, name in enumerate(_WEEKDAYS)}
+NUMBERS = {
+    word: number
+    for number, words in {
+        1: "a an one", 2: "two couple", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven",
+        8: "eight", 9: "nine", 10: "ten", 11: "eleven", 12: "twelve", 14: "fourteen",
+        15: "fifteen", 20: "twenty", 30: "thirty", 60: "sixty", 90: "ninety",
+    }.items()
+    for word in words.split()
+}  # fmt: skip
+# Months a season begins with, for the northern half; winter ends in the next year.
+_SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+# Hours from the start of the day; a night ends in the next one.
+_PARTS = {"morning": (4, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 30)}
+UNIT_DAYS = {"day": 1, "week": 7, "fortnight": 14, "month": 30, "quarter": 91, "year": 365}
+# Also plain words, a verb, a name, or a star: in lower case they are a date only where the words
+# around leave no doubt.
+_SHY = frozenset(["may", "march", "mar", "sun", "sat", "mon", "wed", "jan"])
+
+_MONTH = (
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    "|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 )
+_WEEKDAY = (
+    "mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri(?:day)?"
+    "|sat(?:urday)?|sun(?:day)?"
+)
+_NUMBER = r"\d{1,3}|" + "|".join(
+    f"{word}(?:[ ]of)?" if word == "couple" else word for word in NUMBERS
+)
+_SEASON = "|".join(_SEASONS)
+_PART = "|".join(_PARTS)
+_UNIT = "|".join(("hour", *UNIT_DAYS))
+_YEAR = r"(?:19|20)\d\d(?![\w/%°]|[-.:,]\d)"
+_DAY_NUMBER = r"(?:[12]\d|3[01]|0?[1-9])"
+
+# One pattern, its readings tried from first to last. Each is a group, the last to close when it
+# matched, so that `lastgroup` names it; its parts have its letter in front, since names differ.
+_EXPRESSION = re.compile(
+    rf"""(?<![\w@#$€£/.:+-])(?:
+    (?P<iso>\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{{1,6}})?)?(?:Z|[+-]\d\d:?\d\d)?)?
+        (?![\w/]|-\d))
+  | (?P<slash>\d{{4}}/\d\d?/\d\d?|\d\d?/\d\d?/\d{{4}})(?![\w/-])
+  | (?P<yearmonth>(?:19|20)\d\d-(?:0[1-9]|1[0-2])(?![\w/:]|-|\.\d))
+  | (?P<dayfirst>(?:the\ )?(?P<d_day>{_DAY_NUMBER})(?P<d_th>st|nd|rd|th)?\ (?P<d_of>of\ )?
+        (?P<d_month>{_MONTH})\b\.?(?:,?\ (?P<d_year>{_YEAR}))?)
+  | (?P<monthfirst>(?P<m_month>{_MONTH})\b\.?\ (?:the\ )?(?P<m_day>{_DAY_NUMBER})
+        (?P<m_th>st|nd|rd|th)?(?![\w:%]|[.,]\d)(?:(?:\ ?[-–]\ ?|\ to\ )(?P<m_to>{_DAY_NUMBER})
+        (?:st|nd|rd|th)?(?![\w:%]|[.,]\d))?(?:,?\ (?P<m_year>{_YEAR}))?)
+  | (?P<monthyear>(?P<y_month>{_MONTH})\b\.?,?(?:\ of)?\ (?P<y_year>{_YEAR}))
+  | (?P<monthrel>(?P<r_month>{_MONTH})\b\.?\ (?:of\ )?(?P<r_which>last|this|next)\ year)
+  | (?P<season>(?P<s_season>{_SEASON})(?:\ of)?\ (?P<s_year>{_YEAR}))
+  | (?P<quarter>q(?P<q_number>[1-4])[ ](?P<q_year>{_YEAR}))
+  | (?P<ago>(?:(?P<a_few>a\ few|several)|(?:a\ )?(?P<a_number>{_NUMBER}))\ (?P<a_unit>{_UNIT})s?
+        \ (?P<a_way>ago|earlier|from\ now))
+  | (?P<span>(?:(?:over|in|during|within)\ )?(?:the\ )?(?P<n_way>last|past|previous|next|coming)
+        \ (?:(?P<n_few>few|several)|(?:a\ )?(?P<n_number>{_NUMBER}))\ (?P<n_unit>{_UNIT})s?)
+  | (?P<which>(?P<w_way>last|past|previous|this|current|next|coming)\ (?P<w_noun>week(?:end)?|month
+        |year|quarter|{_SEASON}|{_PART}|{_MONTH}|{_WEEKDAY})\b(?:\ (?P<w_part>{_PART}))?)
+  | (?P<near>(?P<near_day>(?:the\ )?day\ (?:before\ yesterday|after\ tomorrow)|today|yesterday
+        |tomorrow)(?:\ (?P<near_part>{_PART}))?)
+  | (?P<tonight>tonight)
+  | (?P<weekend>over\ the\ (?:weekend|{_SEASON}))
+  | (?P<weekday>(?P<weekday_name>{_WEEKDAY})\b(?:\ (?P<weekday_part>{_PART}))?)
+  | (?P<month>{_MONTH})
+  | (?P<year>{_YEAR})
+    )(?!\w)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+# After a shy word in lower case, one of these (or no word at all) means that it was a date.
+_AFTER_DATE = re.compile(
+    r"\W*$|\s*[.,;:?!)]|\s+(?:and|or|about|with|in|at|on|to|we|i|she|he|they|was|is|when|for|the"
+    r"|\d)\b",
+    re.IGNORECASE,
+)
+# After a number that could be a year, one of these means that it was a count.
+_COUNTED = _WORDS["counted"]
+# Before it, one of these means that it was a number or an amount.
+_NUMBERED = _WORDS["numbered"]
+# Before a day of the week or a month, one of these means that it comes again and again.
+_EACH = frozenset(("every", "each", "any", "most", "all", "per", "other"))
+
+_WORD_AFTER = re.compile(r"[\s-]?([A-Za-z]+)")
+_WORD_BEFORE = re.compile(r"([A-Za-z]+)[. ]\s*$")
+
+
+def _word_after(text: str, end: int) -> str:
+    """The word right behind a place, in lower case; '' when there is none."""
+    found = _WORD_AFTER.match(text, end)
+    return found.group(1).lower() if found else ""
+
+
+def _word_before(text: str, start: int) -> str:
+    """The word right before a place, in lower case; '' when there is none."""
+    # 16 characters hold any of the words it is compared with.
+    found = _WORD_BEFORE.search(text[max(0, start - 16) : start])
+    return found.group(1).lower() if found else ""
+
+
+# What they mean
 
 _DAY = timedelta(days=1)
 _FIRST = datetime.min.replace(tzinfo=UTC) + 2 * _DAY
@@ -69,7 +165,7 @@ class ExpressionReader:
 
     def read(self) -> list[DateExpression]:
         expressions: list[DateExpression] = []
-        for match in EXPRESSION.finditer(self.text):
+        for match in _EXPRESSION.finditer(self.text):
             read: Callable[[re.Match[str]], DateExpression | None]
             read = getattr(self, f"_read_{match.lastgroup}")
             try:
@@ -115,7 +211,7 @@ class ExpressionReader:
 
     def _read_monthfirst(self, match: re.Match[str]) -> DateExpression | None:
         if not (match["m_th"] or match["m_year"]) and (
-            self._shy(match, match["m_month"]) or word_after(self.text, match.end()) in COUNTED
+            self._shy(match, match["m_month"]) or _word_after(self.text, match.end()) in _COUNTED
         ):
             return None
         return self._month_day(
@@ -189,7 +285,7 @@ class ExpressionReader:
         noun = match["w_noun"].lower()
         way = match["w_way"].lower()
         step = {"last": -1, "past": -1, "previous": -1, "next": 1, "coming": 1}.get(way, 0)
-        if noun in PARTS:
+        if noun in _PARTS:
             return self._part_of_day(match, noun, step)
         if way == "past" and noun in ("week", "month", "year", "quarter"):
             return self._days(match, self._moved(noun, -1), self.today + _DAY)
@@ -199,11 +295,11 @@ class ExpressionReader:
             return self._part(match, self._weekday(noun, step), match["w_part"])
         if match["w_part"]:
             return None  # 'last week night' is no time of day
-        if noun[:3] in MONTH_OF and noun not in ("month",):
+        if noun[:3] in _MONTH_OF and noun not in ("month",):
             if self._shy(match, noun) and (step == 0 or noun == "march"):
                 return None
             return self._days(match, *self._stepped(step, lambda y: _month_days(y, _month(noun))))
-        if noun in SEASONS:
+        if noun in _SEASONS:
             return self._days(match, *self._stepped(step, lambda y: _season_days(y, noun)))
         return self._days(match, *self._period(noun, step))
 
@@ -231,7 +327,7 @@ class ExpressionReader:
         return self._yearless(match, lambda year: _season_days(year, noun))
 
     def _read_weekday(self, match: re.Match[str]) -> DateExpression | None:
-        repeated = word_before(self.text, match.start()) in EACH
+        repeated = _word_before(self.text, match.start()) in _EACH
         if repeated or self._shy(match, match["weekday_name"]):
             return None
         day = self._weekday(match["weekday_name"].lower(), -1)
@@ -239,15 +335,15 @@ class ExpressionReader:
 
     def _read_month(self, match: re.Match[str]) -> DateExpression | None:
         said = match["month"]
-        if word_before(self.text, match.start()) in EACH:
+        if _word_before(self.text, match.start()) in _EACH:
             return None
         expression = self._yearless(match, lambda year: _month_days(year, _month(said)))
         return expression._replace(wants="in", shy=self._shy(match, said))
 
     def _read_year(self, match: re.Match[str]) -> DateExpression | None:
         year = int(match["year"])
-        if word_after(self.text, match.end()) in COUNTED or (
-            word_before(self.text, match.start()) in NUMBERED
+        if _word_after(self.text, match.end()) in _COUNTED or (
+            _word_before(self.text, match.start()) in _NUMBERED
         ):
             return None
         days = (date(year, 1, 1), date(year + 1, 1, 1))
@@ -268,7 +364,7 @@ class ExpressionReader:
         if not part:
             return self._days(match, day)
         since, until = (
-            self.moment(day + timedelta(hours // 24), hours % 24) for hours in PARTS[part.lower()]
+            self.moment(day + timedelta(hours // 24), hours % 24) for hours in _PARTS[part.lower()]
         )
         return DateExpression(*match.span(), since, until)
 
@@ -326,16 +422,16 @@ class ExpressionReader:
 
     def _shy(self, match: re.Match[str], word: str) -> bool:
         """Whether a word that can be a date is an ordinary word here."""
-        if word.lower() not in SHY:
+        if word.lower() not in _SHY:
             return False
         at = match.start() + match.group().lower().rindex(word.lower())
         if self.text[at].isupper():
             return False
-        return not AFTER_DATE.match(self.text, match.end())
+        return not _AFTER_DATE.match(self.text, match.end())
 
 
 def _month(word: str) -> int:
-    return MONTH_OF[word[:3].lower()]
+    return _MONTH_OF[word[:3].lower()]
 
 
 def _number(word: str) -> int:
@@ -356,5 +452,5 @@ def _quarter_days(year: int, index: int) -> Days:
 
 
 def _season_days(year: int, season: str) -> Days:
-    month = SEASONS[season]
+    month = _SEASONS[season]
     return date(year, month, 1), date(*_months_on(year, month, 3), 1)

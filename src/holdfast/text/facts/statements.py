@@ -8,11 +8,14 @@ English alone, by its function words. It knows neither what a statement is worth
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from holdfast.text.analysis.terms import STOP_WORDS, fold, terms
 from holdfast.text.analysis.word_forms import numbers_in
+from holdfast.text.tables import read_table, read_words
+
+_WORDS = read_words("facts/words.txt")
 
 # How many parsed statements are cached, some hundred bytes each. A pass goes through a few thousand
 # several times, in the same order: of fewer, each would be forgotten before it comes again.
@@ -69,35 +72,9 @@ def long_forms(text: str) -> str:
 
 
 # Words by which a statement without a subject begins; it is about the person whose memory it is.
-VERBS = frozenset(
-    """
-    lives live lived moved relocated works worked work prefers prefer preferred uses use used likes
-    like liked loves love hates hate dislikes dislike enjoys enjoy wants want needs need drinks
-    drink drank eats eat ate takes take took owns own runs run ran plays play speaks speak drives
-    drive rides sleeps wakes studies studied teaches learns learning writes reads switched switches
-    joined left quit stopped stops started starts began gave got gets became becomes changed
-    upgraded downgraded migrated renamed married divorced engaged
-    avoids knows keeps goes went bought sold
-    plans considers thinks believes decided agreed trains cooks has have had is are am was were
-    does do did can will should must no not never always usually often currently now recently
-    finally just formerly previously also allergic favourite favorite named called born based
-    employed retired vegan vegetarian deployed hosted listens costs earns weighs promoted resigned
-    moving living working using plans hopes intends might may would could remembers celebrates
-    collects grew graduated finished completed adopted lost found met visited attended manages
-    leads supports follows replaced dropped ditched abandoned resumed returned spends pays rents
-    """.split()  # noqa: SIM905 - a list of two hundred quoted words is harder to read
-)
+VERBS = _WORDS["verbs"]
 # Words that are no names, though they begin a statement: what they name is somebody's.
-_NOUNS = frozenset(
-    """
-    name email birthday nationality occupation job title role address phone wife husband partner
-    spouse boss manager mother father mom dad sister brother son daughter dog cat pet team company
-    project rent salary budget deadline pronouns timezone hometown height weight blood favourite
-    favorite editor shell theme staging production backend frontend friend colleague neighbour
-    neighbor cousin aunt uncle niece nephew horse bird car teacher doctor dentist therapist landlord
-    client coach roommate flatmate girlfriend boyfriend stepson
-    """.split()  # noqa: SIM905
-)
+_NOUNS = _WORDS["nouns"]
 _PERSON = r"(?:the )?(?:user|human|speaker)"
 _OPENING = re.compile(
     r"(?i)^(?:(?:and|but|so|also|ok|okay|btw|by the way|actually|well|yes|note|fyi|as of (?:now"
@@ -111,77 +88,17 @@ _OTHERS = re.compile(rf"^({_NAME})(?:'s|(?<=s)')\s+(?=\S)")
 _OTHER = re.compile(rf"^({_NAME})\s+(?=(\w+))")
 _LABEL = re.compile(rf"^({_NAME}): +(?=\S+ \S+)")
 
-# Words that make it worth trying the larger patterns below: compiling them takes milliseconds, and
-# most statements have none of them.
-_SIGNS = {
-    "denied": """
-        not never neither nor no nobody nothing none without stopped stops quit gave given ceased
-        hardly rarely dropped ditched abandoned refuses avoids lacks against
-    """,
-    "ended": "longer any anymore stopped quit gave given ceased dropped ditched abandoned",
-    "begun": """
-        again now nowadays days since started began begun resumed switched changed moved migrated
-        upgraded downgraded renamed replaced instead became become promoted returned went
-    """,
-    "added": """
-        also too well another additionally second besides addition both sometimes occasionally part
-        side part-time volunteer volunteers weekends
-    """,
-    "supposed": """
-        if unless whether would could might may maybe perhaps possibly probably suppose supposing
-        imagine pretend let's say as hypothetical hypothetically what wish wishes wished hope hopes
-        hoping plan plans planned planning want wants wanted wanting wanna like intend intends
-        intending going gonna about consider considers considered considering think thinks thinking
-        thought dream dreams dreaming tempted in assuming should wonder wonders wondering looking
-        moving will shall someday one eventually almost nearly
-    """,
-    "past": """
-        used previously formerly once past back child kid teenager student was were lived worked
-        until till before ex former grew had
-    """,
-}
-_PATTERNS = {
-    "denied": (
-        r"(?i)\b(?:not|never|neither|nor|no longer|nobody|nothing|none|without|stopped|stops|quit"
-        r"|gave up|given up|ceased|hardly|rarely|dropped|ditched|abandoned|refuses|avoids|lacks"
-        r"|(?:decided|opted|voted|chose|chosen|advised|is|are|am) against"
-        r"|no(?! (?:longer|later|\d)\b)(?= [a-z]))\b"
-    ),
-    "ended": (
-        r"(?i)\b(?:no longer|not\b.{0,80}\b(?:any ?more|any longer)|stopped|quit|gave up|given up"
-        r"|ceased|dropped|ditched|abandoned)\b"
-    ),
-    "begun": (
-        r"(?i)\b(?:again|now|nowadays|these days|since (?:today|yesterday)|started|began|begun"
-        r"|resumed|switched|changed|moved|migrated|upgraded|downgraded|renamed|replaced|instead"
-        r"|became|has become|promoted|returned to|went back to)\b"
-    ),
-    "added": (
-        r"(?i)\b(?:also|too|as well|another|additionally|a second|besides|in addition|both"
-        r"|sometimes|occasionally|part[- ]time|side (?:job|project|gig)|volunteers?|(?:on"
-        r"|at) weekends)\b"
-    ),
-    "supposed": (
-        r"(?i)\b(?:if|unless|whether|would|could|might|(?-i:may)(?= [a-z])|maybe|perhaps|possibly"
-        r"|probably|suppose|supposing|imagine|pretend|let's say|say we|as if|as though"
-        r"|hypothetical\w*|what about|wish(?:es|ed)?|hop(?:e|es|ing)|plan(?:s|ned|ning)? (?:to|on)"
-        r"|want(?:s|ed|ing)? to|wanna|like to (?:move|live|work|buy|get|try)|intend(?:s|ing)? to"
-        r"|going to|gonna|about to|consider(?:s|ed|ing)?|think(?:s|ing)? (?:about|of)"
-        r"|thought (?:about|of)|dream(?:s|ing)? of|tempted|in case|assuming|should"
-        r"|wonder(?:s|ing)?|looking (?:to|into)|(?:is|are|am) moving|will|shall|someday|one day"
-        r"|eventually|almost|nearly)\b"
-    ),
-    "past": (
-        r"(?i)\b(?:used to|previously|formerly|once|in the past|back then|back in|as a (?:child|kid"
-        r"|teenager|student)|(?:was|were) (?:living|working|using)|lived|worked(?! out)|until|till"
-        r"|before (?:that|then)|ex-|former|grew up|had been|had)\b"
-    ),
-}
-_SIGN_WORDS = {name: frozenset(words.split()) for name, words in _SIGNS.items()}
+
+@cache
+def _signs() -> dict[str, tuple[frozenset[str], str]]:
+    """By what a statement shows: words of which one is needed, and the pattern."""
+    rows = read_table("facts/signs.txt")
+    return {name: (frozenset(words.split(",")), pattern) for name, _, words, pattern in rows}
 
 
 def _shows(name: str, text: str, words: frozenset[str]) -> bool:
-    return not _SIGN_WORDS[name].isdisjoint(words) and bool(re.search(_PATTERNS[name], text))
+    needed, pattern = _signs()[name]
+    return not needed.isdisjoint(words) and bool(re.search(pattern, text))
 
 
 # When something was said, as capture notes it behind the words.
@@ -241,13 +158,7 @@ def _subject(plain: str) -> tuple[str, str, bool]:
 
 
 # Adverbs and helpers before the verb; what they mean was read from the statement already.
-_HELPERS = frozenset(
-    """
-    now currently just recently finally actually still officially no longer not never has have had
-    been is am are was does do did really strongly generally usually mostly mainly primarily always
-    permanently temporarily already since
-    """.split()  # noqa: SIM905
-)
+_HELPERS = _WORDS["helpers"]
 
 
 def without_helpers(body: str) -> str:
@@ -260,14 +171,7 @@ def without_helpers(body: str) -> str:
 
 
 # Words that carry no part of what a statement says once its polarity and time are known.
-_SMALL = frozenset(
-    """
-    no not never longer anymore any more stopped stop quit gave give given up ceased dropped ditched
-    again now currently nowadays just recently finally actually started start began begin resumed
-    resume has have had does do did is are am was were be been user today yesterday always usually
-    since these days ago last
-    """.split()  # noqa: SIM905
-)
+_SMALL = _WORDS["small"]
 
 
 _WORD = re.compile(r"[^\W_]+(?:[.+#'&/-][^\W_]+)*[+#]*")
@@ -344,12 +248,7 @@ def _with_turns(body: str) -> list[tuple[str, frozenset[str]]]:
 # near a model finds them.
 _SHARED_LEAST = 0.6
 # Words that make less of what is said; without them it is another claim.
-_LIMITS = frozenset(
-    """
-    only except sometimes rarely hardly seldom occasionally mostly partly almost nearly until unless
-    if when while instead rather
-    """.split()  # noqa: SIM905
-)
+_LIMITS = _WORDS["limits"]
 
 
 def adds_nothing(new: str, old: str) -> bool:
@@ -367,20 +266,7 @@ def adds_nothing(new: str, old: str) -> bool:
 
 # Words of which two differ in sense though a model finds them near: where both statements have one
 # that the other lacks, they are two.
-_APART = frozenset(
-    """
-    before after old new early late morning noon afternoon evening night midnight day week weekend
-    month year daily weekly monthly yearly first last next previous left right more less most least
-    many few with without in out inside outside up down over under above below from to into hot cold
-    warm cool big small large tiny huge high low long short fast slow quick hard easy soft good bad
-    best worst better worse cheap expensive rich poor young strong weak light dark heavy dry wet
-    open closed full empty public private left-handed right-handed for against north south east west
-    black white red green blue yellow orange brown pink purple grey gray spring summer autumn fall
-    winter monday tuesday wednesday thursday friday saturday sunday mother father sister brother son
-    daughter wife husband aunt uncle niece nephew man woman boy girl dog cat he she his her alone
-    together always often usually never start stop begin end buy sell come go love hate like
-    """.split()  # noqa: SIM905
-)
+_APART = _WORDS["apart"]
 
 
 def near(new: str, old: str) -> bool:

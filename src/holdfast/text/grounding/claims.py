@@ -12,6 +12,9 @@ from holdfast.text.analysis.word_forms import base_form, tense
 from holdfast.text.facts.statements import VERBS, long_forms
 from holdfast.text.grounding.clauses import Clause, clauses_of
 from holdfast.text.grounding.words import NEGATORS, words_of
+from holdfast.text.tables import read_words
+
+_WORDS = read_words("grounding/words.txt")
 
 # Negation and certainty
 
@@ -275,14 +278,7 @@ _IS = frozenset(["is", "are", "am"])
 # Possession is said with one of these.
 _OWNING = frozenset(["have", "has", "had", "got", "own", "owns", "my", "our", "with", "mine"])
 # Words before the verb that say how, how often or when.
-_ADVERBS = frozenset(
-    """
-    always never usually often sometimes really just now also still longer currently recently
-    finally only mostly normally generally actually already ever once rarely hardly barely seldom
-    occasionally probably definitely totally absolutely simply even almost nearly today yesterday
-    tonight tomorrow both all anymore then first then
-    """.split()  # noqa: SIM905
-)
+_ADVERBS = _WORDS["adverbs"]
 # 'I stopped eating meat' supports that they no longer eat it.
 _ENDING = frozenset(base_form(word) for word in ("stopped", "quit", "gave", "ceased", "dropped"))
 

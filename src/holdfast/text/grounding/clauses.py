@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from holdfast.text.analysis.terms import STOP_WORDS, fold
 from holdfast.text.analysis.word_forms import tense
 from holdfast.text.facts.statements import VERBS, long_forms
+from holdfast.text.tables import read_table
 
 
 class Clause(NamedTuple):
@@ -102,48 +103,6 @@ _ASKS = re.compile(
 _TAG = re.compile(
     r"(?i)^(?:right|correct|no|yes|huh|eh|ok|okay|isn't it|is it|don't i|do i|didn't i|did i|am i"
     r"|aren't i|remember|don't you think|or not|or am i\b.*|or\b.*)\W*\?*$"
-)
-_SUPPOSED = (
-    (
-        "if",
-        r"\b(?:if|unless|suppose|supposing|imagine|pretend|assuming|assume|in case|as if|as though"
-        r"|hypothetical\w*|what if|let's say|let us say|say (?:i|we)\b|role-?play"
-        r"|in (?:my|the|this|a|our|that) (?:novel|story|game|dream|book|scenario|play|movie|film"
-        r"|poem)"
-        r"|dream(?:s|ed|t|ing)? that|(?:was|is) (?:just )?a (?:lie|joke)|kidding|joking|lied)\b",
-    ),
-    (
-        "may",
-        r"\b(?:may(?! \d)(?= \w)|might|could|maybe|perhaps|possibly|probably|likely|not sure|unsure"
-        r"|don't know|do not know|wonder\w*|doubt\w*)\b",
-    ),
-    (
-        "would",
-        r"\bwould\b(?! (?:say|prefer|rather|like to (?:add|note|mention))\b)|\bwish\w*\b"
-        r"|\bif only\b",
-    ),
-    (
-        "want",
-        r"\b(?:want(?:s|ed|ing)?|wanna|would like|hop(?:e|es|ed|ing)|dream(?:s|ed|ing|t)? of"
-        r"|long(?:s|ed)? to|keen to|eager to|aim(?:s|ed|ing)? to)\b",
-    ),
-    ("plan", r"\b(?:plan(?:s|ned|ning)?|intend(?:s|ed|ing)?)\b(?= (?:to|on)\b)"),
-    (
-        "consider",
-        r"\b(?:consider(?:s|ed|ing)?|think(?:s|ing)? (?:about|of)|thought (?:about|of)|tempted"
-        r"|debating|weighing|looking (?:at|into)|on the fence|toying)\b",
-    ),
-    (
-        "will",
-        r"\b(?:will|shall|going to|gonna|about to|'ll)\b|\b(?:am|are|is) (?:moving|leaving|starting"
-        r"|getting|joining|switching|flying|visiting|buying|selling|having|meeting)\b",
-    ),
-    ("should", r"\b(?:should|ought to|must|have to|has to|need to|needs to)\b"),
-    (
-        "try",
-        r"\b(?:try(?:ing)? to|tried to|attempt\w* to|almost|nearly|failed to|supposed to"
-        r"|pretended to|refus\w+ to|asked to|offered to)\b",
-    ),
 )
 # 'Not sure if …' asks, and puts no condition on what was said before it; nor does a polite request
 # on anything.
@@ -274,7 +233,13 @@ def _same_length(found: re.Match[str]) -> str:
 
 
 def _supposed(text: str) -> set[str]:
-    return {name for name, pattern in _SUPPOSED if re.search(pattern, text, re.IGNORECASE)}
+    return {name for name, pattern in _supposing() if pattern.search(text)}
+
+
+@cache
+def _supposing() -> list[tuple[str, re.Pattern[str]]]:
+    rows = read_table("grounding/supposed.txt")
+    return [(name, re.compile(pattern, re.IGNORECASE)) for name, _, pattern in rows]
 
 
 def _mixed(pieces: list[str]) -> bool:

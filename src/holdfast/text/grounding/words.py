@@ -12,32 +12,17 @@ from itertools import pairwise
 from holdfast.text.analysis.terms import STOP_WORDS, fold, is_unspaced, phrase_terms, terms
 from holdfast.text.analysis.word_forms import Number, base_form, is_number_word, numbers_in, tense
 from holdfast.text.facts.statements import long_forms
+from holdfast.text.tables import read_words
+
+_WORDS = read_words("grounding/words.txt")
 
 _WORD = re.compile(r"[^\W_]+(?:['.+#&/_@:-]+[^\W_]+)*(?:\+\+|#)?|[%€$£]")
 # Words that a claim may add, and words that it may leave out.
-_FILLERS = frozenset(
-    """
-    user users speaker human person he she they it that which who is has have had been
-    currently now also recently just really very actually because since so their his her its
-    about
-    """.split()  # noqa: SIM905
-)
+_FILLERS = _WORDS["fillers"]
 # Words that make a claim broader or narrower than what was said.
-_QUANTIFIERS = frozenset(
-    """
-    all every each both always never only most everyone everything nobody nothing none must
-    exclusively daily weekly monthly entirely completely any except without more less few many
-    several
-    """.split()  # noqa: SIM905
-)
+_QUANTIFIERS = _WORDS["quantifiers"]
 # Words that make a statement narrower than a claim without them.
-_LIMITERS = frozenset(
-    """
-    sometimes rarely hardly barely seldom occasionally almost nearly only except mostly partly
-    somewhat formerly previously once until till former ex temporarily briefly half less badly
-    poorly worse every_other
-    """.split()  # noqa: SIM905
-)
+_LIMITERS = _WORDS["limiters"]
 
 
 def words_of(text: str) -> list[str]:
@@ -65,13 +50,7 @@ def _keys(word: str) -> frozenset[str]:
     return frozenset(keys)
 
 
-NEGATORS = frozenset(
-    """
-    not no never neither nor without nobody nothing none cannot hardly barely
-    nicht kein keine keinen keinem keiner nie niemals nichts pas jamais rien nunca jamas nada nao
-    non mai niet geen nooit ikke aldri inte aldrig ei nie nigdy не нет никогда
-    """.split()  # noqa: SIM905
-)
+NEGATORS = _WORDS["negators"]
 
 
 def content_words(words: Sequence[str]) -> list[str]:
@@ -270,21 +249,11 @@ def _tense_at(words: Sequence[str], at: int) -> str:
 
 
 # Prepositions that change the role of the next word; they cannot be added, dropped or changed.
-_STRICT_LINKS = frozenset(
-    """
-    between among from to into over against near except but without than instead off before after
-    until unlike under versus vs behind beyond outside opposite despite rather
-    """.split()  # noqa: SIM905
-)
+_STRICT_LINKS = _WORDS["strict links"]
 # These are interchangeable: at a firm, for a firm.
 _LOOSE_LINKS = frozenset("in at on for of with by as about since during through within".split())  # noqa: SIM905
 # Words that may come between a preposition and its object.
-_DETERMINERS = frozenset(
-    """
-    the a an my our his her their its your this that these those some any new old own local big
-    small little good great nice other same whole
-    """.split()  # noqa: SIM905
-)
+_DETERMINERS = _WORDS["determiners"]
 _REACH = 3
 _COPULAS = frozenset(["is", "are", "was", "were", "am", "be", "being"])
 
@@ -402,9 +371,4 @@ def _is_gerund(word: str) -> bool:
 
 # 'King', 'thing' and 'evening' are nouns.
 _ING_LEAST = 5
-_ING_NOUNS = frozenset(
-    """
-    morning evening something anything nothing everything building meeting wedding training
-    clothing interesting amazing including during according
-    """.split()  # noqa: SIM905
-)
+_ING_NOUNS = _WORDS["ing nouns"]

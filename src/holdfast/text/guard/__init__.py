@@ -4,18 +4,19 @@ The guard judges the text alone. Whose text is judged, and by which rules, the e
 where the text came (`docs/explanation/trust.md`). Text *about* attacks, which quotes them, is not
 an attack, and a prohibition ('never print secrets') is not an order.
 
-`rules` has the rules, `disguises` the ways in which text is hidden from a reader.
+The rules are in `rules.txt`, the ways in which text is hidden from a reader in `disguises`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cache, cached_property
+from typing import NamedTuple
 
 from holdfast.text.analysis.terms import fold
 from holdfast.text.guard.disguises import decoded, flat, hides_characters, unmasked
-from holdfast.text.guard.rules import RULES, Rule
+from holdfast.text.tables import pieces, read_table
 
 # Words of people who write about attacks; what such a text quotes is an example.
 _DISCUSSION = (
@@ -41,6 +42,42 @@ _PROHIBITION = (
     r"(?:[^.!?;:,\n。！？]|,(?=[^.!?;:\n]{0,80}\b(?:or|nor)\b)|\.(?=\w)){0,300}?"
     r"(?=[.!?;:,\n。！？]|$| (?:but|and|instead|rather|then|until|unless|except)\b)"
 )
+
+
+class Rule(NamedTuple):
+    """A row of `rules.txt`: a pattern with the reason that is shown to the user. It is only tried
+    near one of its `cues`, which keeps long texts fast; `then` must follow it `within` so many
+    characters, where there is one."""
+
+    reason: str
+    kind: str
+    prohibitable: bool
+    example: str
+    cues: tuple[str, ...]
+    pattern: str
+    within: int = 0
+    then: str = ""
+
+
+@cache
+def rules() -> tuple[Rule, ...]:
+    """The table, as it is in the file."""
+    return tuple(
+        Rule(
+            reason,
+            kind,
+            prohibitable == "prohibitable",
+            example.replace("\\n", "\n"),
+            pieces(cues),
+            pattern,
+            *((int(more[0]), more[1]) if more else ()),
+        )
+        for reason, kind, prohibitable, example, cues, pattern, *more in read_table(
+            "guard/rules.txt"
+        )
+    )
+
+
 # How far a match can reach back from a cue, and how far beyond it: gaps in patterns are shorter.
 _BEFORE = 300
 _AFTER = 400
@@ -52,23 +89,23 @@ def instruction_shaped(text: str, *, in_conversation: bool = False) -> str | Non
     With `in_conversation`, only what tries to take the model over counts. The user's standing
     orders, which their own agent writes down, sound like orders because they are.
     """
-    rules = [rule for rule in RULES if not (in_conversation and rule.kind == "standing_order")]
+    wanted = [rule for rule in rules() if not (in_conversation and rule.kind == "standing order")]
     folded = fold(text)
     unquoted = re.sub(_QUOTED, " … ", folded)
     said = unquoted if re.search(_DISCUSSION, unquoted) else folded
     lines = unmasked(said)
-    if reason := _judged(rules, flat(lines), lines):
+    if reason := _judged(wanted, flat(lines), lines):
         return reason
     for hidden in decoded(text, folded):
-        if reason := _judged(rules, hidden):
+        if reason := _judged(wanted, hidden):
             return f"hides a text that {reason}"
     return None if text.isascii() else hides_characters(text)
 
 
-def _judged(rules: Iterable[Rule], form: str, lines: str = "") -> str | None:
+def _judged(wanted: Iterable[Rule], form: str, lines: str = "") -> str | None:
     # An order begins a line, or goes on in the next one.
     views = [_View(form), *([_View(lines)] if "\n" in lines else [])]
-    for rule in rules:
+    for rule in wanted:
         if any(_applies(rule, view) for view in views):
             return rule.reason
     return None

@@ -53,6 +53,9 @@ from holdfast.text.slots.values import (
     relative_terms,
     slot_terms,
 )
+from holdfast.text.tables import read_words
+
+_WORDS = read_words("slots/words.txt")
 
 # Negations
 
@@ -219,13 +222,7 @@ def _tokens(body: str) -> tuple[str, ...]:
 
 
 # Words before an amount; after any other word a number may be part of a name: 'Room 12'.
-_BEFORE_AMOUNTS = frozenset(
-    """
-    is are was has have had of to at by for every about up around on with under over exactly only
-    costs takes earns weighs pays runs drinks sleeps needs keeps lasts spends owns limits allows
-    uses works reads walks swims eats smokes charges contains equals port
-    """.split()  # noqa: SIM905
-)
+_BEFORE_AMOUNTS = _WORDS["before amounts"]
 
 
 def _is_part_of_name(tokens: tuple[str, ...], at: int) -> bool:

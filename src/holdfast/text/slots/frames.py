@@ -13,6 +13,9 @@ from holdfast.text.analysis.terms import STOP_WORDS, fold, terms
 from holdfast.text.analysis.word_forms import tense
 from holdfast.text.facts.statements import VERBS, Statement, core_stems
 from holdfast.text.slots.rules import TermSets, Verdict
+from holdfast.text.tables import read_words
+
+_WORDS = read_words("slots/words.txt")
 
 # A longer difference makes it another statement.
 _CHUNK_MAX = 3
@@ -37,27 +40,10 @@ _SINCE = re.compile(
 _SAME_WORDS = {"moved": "is", "pushed": "is", "was": "is", "changed": "is", "got": "is"}
 _MAPPED = frozenset(_SAME_WORDS.values())
 # A number after one of these names a thing, and another number another thing.
-_NUMBERED = frozenset(
-    """
-    issue ticket pr bug chapter room page step line build sprint episode season number no level
-    phase meeting day week lesson unit task order invoice flight gate platform seat floor apartment
-    option part section article rule figure table milestone iteration round test bus tram
-    """.split()  # noqa: SIM905
-)
+_NUMBERED = _WORDS["numbered"]
 # What follows one of these may have several values.
-_SEVERAL_VERBS = frozenset(
-    """
-    support supports open opens has have includes include accepts accept provides provide offers
-    offer knows know speaks speak owns own read reads
-    """.split()  # noqa: SIM905
-)
-_MORE_VERBS = frozenset(
-    """
-    listens runs uses deploys costs takes earns starts begins ends opens closes leaves needs lasts
-    kept sent stored hosted reached paid called named due expires renews meets ships limits allows
-    requires targets supports lives works reads writes weighs pays sleeps drinks eats
-    """.split()  # noqa: SIM905
-)
+_SEVERAL_VERBS = _WORDS["several verbs"]
+_MORE_VERBS = _WORDS["more verbs"]
 
 
 _PREPOSITIONS = frozenset(["at", "to", "on", "by", "until", "for"])

@@ -1,6 +1,6 @@
 """The rules by which a statement fills a slot: which attribute of which subject has which value.
-The patterns match the body of an English statement (see `text.statements`). `values` decides which
-of two values replaces the other.
+The patterns, in `rules.txt`, match the body of an English statement (see `facts/statements.py`).
+`values` decides which of two values replaces the other.
 """
 
 from __future__ import annotations
@@ -11,29 +11,25 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from holdfast.text.analysis.terms import fold, terms
 from holdfast.text.facts.statements import KEPT_MAX, Statement, core_stems, without_helpers
+from holdfast.text.tables import pieces, read_table, read_words
+
+_WORDS = read_words("slots/words.txt")
 
 # Rules
 
 
 class Rule(NamedTuple):
-    """A kind of slot. Every matching statement contains one of `cues`, and one of `verbs` where the
-    cues alone are too common. The groups of the pattern are `value`, and optionally `what` (which
-    of several such slots of a subject), `was` (the value before) and `rest` (what else is said).
-    The value of a `dated` rule is a time."""
+    """A kind of slot, as a row of `rules.txt` describes it. Every matching statement contains one
+    of `cues`, and one of `verbs` where there are any. The value of a `dated` rule is a time."""
 
     kind: str
+    example: str
     cues: tuple[str, ...]
     pattern: str
-    dated: bool = False
-    verbs: tuple[str, ...] = ("",)
+    dated: bool
+    verbs: tuple[str, ...]
 
 
-# A capitalised name: a place, a firm.
-_NAME = (
-    r"(?-i:(?:[Tt]he )?[^\W\d_a-z][\w'.&+-]*(?: (?:(?:de|do|da|del|la|of|and|&|van) )?"
-    r"[^\W\d_a-z][\w'.&+-]*){0,4})"
-)
-_PLACE = rf"{_NAME}(?:, {_NAME})?"
 # A time at the end of a statement, which is not part of the value.
 _WHEN = (
     r"(?:,? (?:now|currently|today|yesterday|recently|again|already|these days|at the moment|"
@@ -52,14 +48,7 @@ _WHEN = (
     r" (?:day|week|month|year)s))+"
 )
 # Every match of the pattern above ends with one of these, so other texts are skipped.
-_WHEN_ENDS = frozenset(
-    """
-    now currently today yesterday recently again already days moment more anymore longer nowadays
-    instead permanently good january february march april may june july august september october
-    november december spring summer autumn fall winter monday tuesday wednesday thursday friday
-    saturday sunday week month year ago weeks months years on
-    """.split()  # noqa: SIM905
-)
+_WHEN_ENDS = _WORDS["when ends"]
 
 
 def without_when(text: str) -> str:
@@ -70,197 +59,13 @@ def without_when(text: str) -> str:
     return re.sub(rf"(?i){_WHEN}\Z", "", text).strip(" ,;")
 
 
-_REST = r"(?P<rest>(?:[,;] ?| ).*)?"
-_DAY = (
-    r"(?:(?:the )?\d{1,2}(?:st|nd|rd|th)? (?:of )?[A-Z][a-z]+(?:,? \d{4})?"
-    r"|[A-Z][a-z]+ \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?|\d{4}-\d\d-\d\d"
-    r"|(?:next |this )?(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|(?:end of )?(?:January|February"
-    r"|March|April|May|June|July|August|September|October|November|December)(?: \d{4})?"
-    r"|tomorrow|today|(?:the )?end of (?:the|this|next) (?:week|month|quarter|year)|next week"
-    r"|next month|Q[1-4](?: \d{4})?)"
-)
-# The name of a tool: up to four words.
-_TOOL = r"[^\s,;.]+(?:[ .](?!for\b|as\b|in\b|on\b|to\b|with\b|and\b|instead\b|over\b|now\b|since\b|when\b|because\b|at\b|from\b)[^\s,;]+){0,3}"  # noqa: E501
-_FOR = r"(?: (?:for|as|in|on|at|when|with|to) (?P<what>[^,;]{2,60}?))?"
-_VERSION = r"v?\d+(?:\.\d+){0,3}(?:[-.]?(?:rc|beta|alpha|lts)\d*)?"
-
-RULES: tuple[Rule, ...] = (
-    Rule(
-        "residence",
-        ("live", "living", "moved", "relocated", "based", "resides", "residing", "settled"),
-        rf"(?:lives?|living|based|resid(?:es?|ing)|settled(?: down)?) in (?P<value>{_PLACE})"
-        rf"{_REST}"
-        rf"|(?:moved|relocated)(?: (?:house|home|away|back))?"
-        rf"(?: from (?P<was>{_PLACE}))? to (?P<value2>{_PLACE})(?: from (?P<was2>{_PLACE}))?"
-        r"(?P<rest2>(?:[,;] ?| ).*)?"
-        rf"|(?:moved|relocated)(?: away)? from (?P<was3>{_PLACE})(?P<gone>)"
-        r"(?P<rest3>(?:[,;] ?| ).*)?",
-    ),
-    Rule(
-        "employer",
-        ("work", "employed", "job", "joined", "left", "quit", "resigned"),
-        rf"(?:works?|working|employed) (?:at|for|by) (?P<value>{_NAME}){_REST}"
-        rf"|(?:(?:got|took|started) )?(?:a )?new job at (?P<value2>{_NAME})(?P<rest2>(?:[,;] ?"
-        rf"| ).*)?"
-        rf"|(?:started(?: working)?|changed jobs? (?:from (?P<was>{_NAME}) )?to|moved jobs? to)"
-        rf"(?: at)? (?P<value3>{_NAME})(?P<rest3>(?:[,;] ?| ).*)?"
-        rf"|joined (?P<value4>{_NAME}) as (?P<rest4>.*)"
-        rf"|(?:left|quit|resigned from)(?: (?:my|his|her|their|the))?(?: job (?:at|with))?"
-        rf" (?P<was2>{_NAME})(?P<gone>)(?P<rest5>(?:[,;] ?| ).*)?",
-    ),
-    Rule(
-        "occupation",
-        ("work", "job", "promoted", "became", "title"),
-        r"(?:works?|working) as (?:an? |the |(?=(?-i:[A-Z])|head|chief|lead"
-        r"|director))(?P<value>(?:[\w-]+ ?){1,4}?)"
-        r"(?P<rest>(?: (?:at|for|in|with|on)\b|[,;]).*)?"
-        r"|promoted (?:from (?P<was>[\w -]{3,40}) )?to (?P<value2>(?:[\w-]+ ?){1,5}?)"
-        r"(?P<rest2>(?: (?:at|for|in|with|on)\b|[,;]).*)?"
-        r"|(?:job|occupation|profession|job title|title|role) (?:is|changed to) (?:an? )?"
-        r"(?P<value3>(?:[\w-]+ ?){1,5}?)(?P<rest3>(?: (?:at|for|in|with|on)\b|[,;]).*)?",
-    ),
-    Rule(
-        "spouse",
-        ("married", "divorced", "husband", "wife", "engaged", "separated"),
-        rf"married(?: to)? (?P<value>(?![^ ]+'s ){_NAME}){_REST}"
-        rf"|(?:husband|wife|spouse)(?:'s name)? is(?: called| named)? (?P<value2>{_NAME})"
-        r"(?P<rest2>(?:[,;] ?| ).*)?"
-        rf"|(?:got )?(?:divorced|separated)(?: from (?P<was>{_NAME}))?(?P<gone>)",
-    ),
-    Rule(
-        "name of",
-        ("name", "called"),
-        r"(?P<what>(?:[\w-]+ ){0,2}?[\w-]+)(?:'s)? (?:(?:new )?name is(?: now)?|is (?:now )?"
-        rf"(?:called|named)) (?P<value>{_NAME}|[\w.-]+){_REST}"
-        rf"|(?:(?:new |full |first |last |real )?name is(?: now)?|goes by|is (?:now )?called)"
-        rf" (?P<value2>{_NAME})(?P<rest2>(?:[,;] ?| ).*)?",
-    ),
-    Rule(
-        "favourite",
-        ("favourite", "favorite"),
-        r"(?:has )?favou?rite (?P<what>[\w -]{2,40}?)(?: (?:is|are)(?: now)?|:) (?P<value>[^,;]+)"
-        r"(?P<rest>[,;].*)?"
-        r"|(?P<value2>[^,;]+?) is (?:now )?(?:my|his|her|their|the user's) favou?rite"
-        r" (?P<what2>[\w -]{2,40}?)(?P<rest2>[,;].*)?",
-    ),
-    Rule(
-        "preference",
-        ("prefer",),
-        r"prefers? (?P<value>[^,;]+?) (?:over|to|rather than|instead of) (?P<was>[^,;]+?)"
-        r"(?: (?:for|in|when|on) (?P<what>[^,;]{2,60}))?(?P<rest>[,;].*)?"
-        r"|prefers? (?P<value2>[^,;]+?)(?: (?:for|in|when|on) (?P<what2>[^,;]{2,60}))?"
-        r"(?P<rest2>[,;].*)?",
-    ),
-    Rule(
-        "port",
-        ("port",),
-        r"(?P<what>.{0,60}?)\b(?:runs?|running|listens?|listening|is|serves?|served|available"
-        r"|exposed|moved|uses?|now) (?:now )?(?:on|at|to"
-        r"|uses?)? ?port (?P<value>\d{1,5})(?P<rest> .*)?"
-        r"|(?:the )?port (?:of"
-        r"|for) (?P<what2>.{2,60}?) is (?:now )?(?P<value2>\d{1,5})(?P<rest2> .*)?"
-        r"|(?P<what3>.{0,60}?) port (?:is|was changed to|changed to|:|moved to|=) ?(?:now )?"
-        r"(?P<value3>\d{1,5})(?P<rest3> .*)?",
-    ),
-    Rule(
-        "version",
-        ("0", "1", "2", "3", "4", "5", "6", "7", "8", "9"),
-        rf"(?:(?P<whose>(?:the|this) [\w' -]{{2,40}}?) (?:now |is |are )*)?"
-        rf"(?:uses?|using|runs?|running|requires?|targets?|(?:is |are )?on"
-        rf"|(?:is |are )?pinned to|needs?|is built with|is written in|works with)"
-        rf" (?P<what>(?!(?:on |at )?port\b)(?:[A-Za-z][\w.+#-]*(?: [A-Za-z][\w.+#-]*){{0,2}}))"
-        rf"(?: version)? (?P<value>{_VERSION}){_REST}"
-        rf"|(?:upgraded|downgraded|updated|migrated|moved|switched|bumped)(?: the| my| our)?"
-        rf"(?: (?P<what2>[A-Za-z][\w.+#-]*))?(?: from (?:[A-Za-z][\w.+#-]* )?(?P<was>{_VERSION}))?"
-        rf" to (?:(?P<what3>[A-Za-z][\w.+#-]*) )?(?P<value2>{_VERSION})(?P<rest2>(?:[,;] ?| ).*)?",
-        verbs=(
-            *("use", "using", "run", "require", "target", "pinned", "need", "built", "written"),
-            *(
-                "upgraded",
-                "downgraded",
-                "updated",
-                "migrated",
-                "moved",
-                "switched",
-                "bumped",
-                " on ",
-            ),
-        ),
-    ),
-    Rule(
-        "switch",
-        ("switched", "migrated", "moved", "replaced", "instead", "changed", "rather", ", not "),
-        rf"(?:switched|migrated|moved|changed|went)(?: over)? from (?P<was>{_TOOL}) to"
-        rf" (?P<value>{_TOOL}){_FOR}"
-        rf"|(?:switched|migrated)(?: over)? to (?P<value2>{_TOOL}) from (?P<was2>{_TOOL})"
-        rf"|replaced (?P<was3>{_TOOL}) (?:with|by) (?P<value3>{_TOOL})"
-        rf"(?: (?:for|as|in) (?P<what3>[^,;]{{2,60}}?))?"
-        rf"|uses? (?P<value4>{_TOOL}) (?:instead of|rather than|in place of)"
-        rf" (?P<was4>{_TOOL})(?: (?:for|as|in) (?P<what4>[^,;]{{2,60}}?))?"
-        rf"|uses? (?P<value5>{_TOOL}?)(?: again| now)?, not (?P<was5>{_TOOL})",
-    ),
-    Rule(
-        "tool",
-        ("use", "using", "switched", "migrated", "decided"),
-        rf"(?:uses?|using) (?P<value>{_TOOL}){_FOR}"
-        rf"|(?:has |have )?decided to (?:use|go with) (?P<value3>{_TOOL})"
-        rf"(?: (?:for|as|in|on|at) (?P<what3>[^,;]{{2,60}}?))?(?: instead of [^,;]+)?"
-        rf"|(?:switched|migrated)(?: over)? to (?P<value2>{_TOOL})"
-        rf"(?: (?:for|as) (?P<what2>[^,;]{{2,60}}?))?",
-    ),
-    Rule(
-        "host",
-        ("deployed", "hosted", "runs on", "running on", "deploys"),
-        rf"(?P<what>.{{0,60}}?)\b(?:is|are|was|were|has been|gets?)? ?(?:now )?(?:deployed|hosted"
-        rf"|running|runs?|deploys)(?: now)? (?:on|to|at|in|by) (?P<value>(?!port |(?:mon|tues"
-        rf"|wednes|thurs|fri|satur|sun)days?\b|\d){_TOOL})",
-    ),
-    Rule(
-        "due",
-        ("deadline", "due", "launch", "release", "ship", "date", "scheduled", "exam", "wedding"),
-        rf"(?:the )?(?P<what>[\w' -]{{0,50}}?(?:deadline|due date|launch(?: date)?"
-        rf"|release(?: date)?|ship date|go-live|exam|wedding|date)(?: (?:for|of) [^,;]{{2,50}}?)?)"
-        rf" (?:is|was|has|got)(?: been)?(?: now)?(?: moved| postponed| pushed| changed| set"
-        rf"| extended"
-        rf"| scheduled| brought forward)?(?: back)?(?: (?:on|to|for|until))? (?P<value>{_DAY})"
-        r"(?P<rest>(?:[,;] ?| ).*)?"
-        rf"|(?:the )?(?P<what2>[\w' -]{{0,50}}?(?:deadline|due date|launch(?: date)?"
-        rf"|release(?: date)?|go-live|exam|wedding|date)(?: (?:for|of) [^,;]{{2,50}}?)?)"
-        rf" (?:moved|slipped|changed) to (?P<value2>{_DAY})(?P<rest2>(?:[,;] ?| ).*)?"
-        rf"|(?:the )?(?P<what3>[\w' -]{{2,50}}?) (?:is|are) (?:now )?(?:due|scheduled)"
-        rf"(?: on| by| for)? (?P<value3>{_DAY})(?P<rest3>(?:[,;] ?| ).*)?"
-        rf"|(?:the )?(?P<what4>[\w' -]{{2,50}}?) (?:launches|ships|releases|goes live) (?:on )?"
-        rf"(?P<value4>{_DAY})(?P<rest4>(?:[,;] ?| ).*)?",
-        dated=True,
-    ),
-    Rule(
-        "diet",
-        ("vegan", "vegetarian", "pescatarian", "pescetarian", "omnivore"),
-        r"(?:is |am |became |turned |gone |went )?(?:an? )?(?:fully |strictly )?"
-        r"(?P<value>vegan|vegetarian|pesc[ae]tarian|omnivore)",
-    ),
-    Rule(
-        "marital status",
-        ("married", "single", "divorced", "engaged", "widowed"),
-        r"(?:is |am |got )(?:happily |recently |newly |now )?"
-        r"(?P<value>married|single|divorced|engaged|widowed)",
-    ),
-    Rule(
-        "age",
-        ("years old", "turned"),
-        r"(?:is|am) (?:now )?(?P<value>\d{1,3}) years old(?P<rest>(?:[,;] ?| ).*)?"
-        r"|(?:just )?turned (?P<value2>\d{1,3})",
-    ),
-    Rule(
-        "given",
-        ("birthday", "born", "native", "blood", "nationality", "first language", "mother tongue"),
-        r"(?P<what>birthday|date of birth|blood type|nationality|native language|first language"
-        r"|mother tongue|birthplace|home ?town) is (?:on )?(?P<value>[^,;]+)(?P<rest>[,;].*)?"
-        rf"|(?:was |is |were )?(?P<what2>born) (?:on|in) (?P<value2>{_DAY}|{_PLACE}|\d{{4}})"
-        r"(?P<rest2>[,;].*)?",
-        dated=True,
-    ),
-)
+@cache
+def rules() -> tuple[Rule, ...]:
+    """The table, as it is in the file."""
+    return tuple(
+        Rule(kind, example, pieces(cues), pattern, dated == "dated", pieces(verbs))
+        for kind, dated, example, cues, verbs, pattern in read_table("slots/rules.txt")
+    )
 
 
 @cache
@@ -321,8 +126,10 @@ def filled(said: Statement) -> tuple[Filled, ...]:
     folded = said.body.lower()
     lasting = without_when(said.body)
     out = []
-    for rule in RULES:
-        if not (_holds_any(folded, rule.cues) and _holds_any(folded, rule.verbs)):
+    for rule in rules():
+        if not _holds_any(folded, rule.cues):
+            continue
+        if rule.verbs and not _holds_any(folded, rule.verbs):
             continue
         body = said.body if rule.dated else lasting
         match = compiled(rule).match(without_helpers(body)) or compiled(rule).match(body)
@@ -340,9 +147,9 @@ def filled(said: Statement) -> tuple[Filled, ...]:
     return tuple(out)
 
 
-def _holds_any(text: str, pieces: tuple[str, ...]) -> bool:
+def _holds_any(text: str, wanted: tuple[str, ...]) -> bool:
     # A loop: `any` takes twice as long, and this is asked thirty times of every statement.
-    for piece in pieces:  # noqa: SIM110
+    for piece in wanted:  # noqa: SIM110
         if piece in text:
             return True
     return False
@@ -387,3 +194,30 @@ def one_includes_other(one: str, other: str) -> bool:
     """Whether one value may only be more precise than the other."""
     first, second = set(core_stems(one)), set(core_stems(other))
     return bool(first and second) and (first <= second or second <= first)
+
+
+# Places
+
+
+@cache
+def _places() -> tuple[dict[str, str], dict[str, str]]:
+    """City → country, and each name of a country → the country."""
+    cities: dict[str, str] = {}
+    countries: dict[str, str] = {}
+    for names, *inside in read_table("slots/places.txt", joiner=" "):
+        country, *others = names.split("/")
+        countries.update(dict.fromkeys([country, *others], country))
+        cities.update(dict.fromkeys(", ".join(inside).split(", ") if inside else (), country))
+    return cities, countries
+
+
+def city_and_country(name: str) -> tuple[str, str] | None:
+    """('lisbon', 'portugal') for 'Lisbon' and for 'Lisbon, Portugal', ('', 'portugal') for the
+    country; None for a place that is not in the table."""
+    cities, countries = _places()
+    first, _, second = (part.strip() for part in fold(name).partition(","))
+    if first in cities and (not second or countries.get(second, second) == cities[first]):
+        return first, cities[first]
+    if first in countries and not second:
+        return "", countries[first]
+    return None

@@ -10,30 +10,28 @@ from typing import NamedTuple
 
 from holdfast.text.analysis.terms import fold
 from holdfast.text.facts.statements import Statement, core_stems
-from holdfast.text.slots.place_names import city_and_country
 from holdfast.text.slots.rules import (
     Filled,
     Relation,
     TermSets,
     Verdict,
     attribute_key,
+    city_and_country,
     filled,
     index_terms,
     one_includes_other,
     plain_value,
     without_when,
 )
+from holdfast.text.tables import read_words
+
+_WORDS = read_words("slots/words.txt")
 
 # Slots
 
 
 # Somebody may have several of these, though they say 'my'.
-_SEVERAL_POSSIBLE = frozenset(
-    """
-    dog cat pet horse bird son daughter child kid brother sister friend cousin niece nephew uncle
-    aunt car bike colleagu neighbour neighbor babi boy girl
-    """.split()  # noqa: SIM905
-)
+_SEVERAL_POSSIBLE = _WORDS["several possible"]
 
 
 def by_slot(now: Statement, then: Statement) -> Verdict | None:
@@ -255,13 +253,7 @@ def _by_tool(now: Statement, new: Filled, old: Filled) -> Verdict | None:
 
 
 # A number after one of these is part of a name; another number is another thing.
-_NUMBERED_NAMES = frozenset(
-    """
-    issue ticket pr chapter room page step line build sprint episode season number no level phase
-    meeting day week lesson unit task bug order invoice flight gate platform seat floor apartment
-    option part section article rule figure table milestone iteration round run test
-    """.split()  # noqa: SIM905
-)
+_NUMBERED_NAMES = _WORDS["numbered names"]
 _KEYED = r"(?P<key>[^\W\d_][\w /'()-]{1,40}?)\s*(?::|=|->|→)\s+(?P<value>\S.{0,80})\Z"
 _KEY_IS = (
     r"(?i)(?:the )?(?P<key>[\w][\w /'.-]{1,50}?) (?:is|are|has been changed to|was changed to"
@@ -274,24 +266,9 @@ _TYPES = (
     ("word", r"[\w.+#@/:-]+"),
 )
 # Keys with one value at a time.
-_SINGLE_VALUED = frozenset(
-    """
-    version port timezone zone deadline budget status owner lead manager boss ceo cto maintainer
-    database region address phone email mail branch currency password host url domain repository
-    repo theme editor ide browser linter shell locale timeout limit price salary rent height weight
-    captain coach
-    teacher doctor dentist therapist supervisor landlord provider registry bucket endpoint model
-    employer job company team location city country framework leader president principal
-    pronouns plan tier size interval schedule quota threshold default number
-    """.split()  # noqa: SIM905
-)
+_SINGLE_VALUED = _WORDS["single valued"]
 _SINGLE_VALUED_ADJECTIVES = frozenset(["default", "main", "current", "primary", "preferred"])
-_LIST_KEYS = frozenset(
-    """
-    note notes todo decision fact likes dislikes allergy allergies tip reminder idea rule warning
-    example question answer update remember hobby hobbies skill skills goal task
-    """.split()  # noqa: SIM905
-)
+_LIST_KEYS = _WORDS["list keys"]
 
 
 def by_key(now: Statement, then: Statement) -> Verdict | None:

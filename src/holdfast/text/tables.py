@@ -1,0 +1,60 @@
+"""Reads the rule tables and word lists that are kept as text files beside the code.
+
+A row is a line of cells, separated by tabs. An indented line continues the last cell of the row
+above it, and one that begins with `> ` is its next cell. `NAME = …` defines a part that later cells
+use as `{NAME}`. Lines that begin with `#` are comments. Tables are read when they are first needed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+
+_PART = re.compile(r"([A-Z_]+) =(?: |$)")
+_USED = re.compile(r"\{([A-Z_]+)\}")
+_FOLDER = os.path.dirname(__file__)
+
+
+def read_table(name: str, *, joiner: str = "") -> list[list[str]]:
+    """The rows of a file, by its path below `text/`; `joiner` comes between the lines of a cell."""
+    # `importlib.resources` would take 8 ms of the start of a command.
+    with open(os.path.join(_FOLDER, name), encoding="utf-8") as file:
+        text = file.read()
+    parts: dict[str, str] = {}
+    rows: list[list[str]] = []
+    for line in text.split("\n"):
+        said = line.strip()
+        if not said or said == "#" or said.startswith("# "):
+            continue
+        if not line.startswith("    "):
+            _settle(rows, parts)
+            rows.append(line.split("\t"))
+        elif said.startswith("> "):
+            rows[-1].append(said[2:])
+        else:
+            rows[-1][-1] += joiner + said
+    _settle(rows, parts)
+    return rows
+
+
+def _settle(rows: list[list[str]], parts: dict[str, str]) -> None:
+    """Fills the parts into the last row; a definition is not a row, and becomes a part."""
+    if not rows:
+        return
+    rows[-1] = [_USED.sub(lambda used: parts[used[1]], cell) for cell in rows[-1]]
+    if found := _PART.match(rows[-1][0]):
+        parts[found[1]] = rows.pop()[0][found.end() :]
+
+
+@cache
+def read_words(name: str) -> dict[str, frozenset[str]]:
+    """The lists of words of a file, by their names."""
+    rows = read_table(name, joiner=" ")
+    return {cells[0]: frozenset(" ".join(cells[1:]).split()) for cells in rows}
+
+
+def pieces(cell: str) -> tuple[str, ...]:
+    """The parts of a cell, separated by `;`. Spaces count; a cell that ends with one has a `;` at
+    its end, and `-` is an empty one."""
+    return () if cell == "-" else tuple(piece for piece in cell.split(";") if piece)

@@ -1,0 +1,131 @@
+"""The rules and word lists in text files: how a file is read, and each row by its own example."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+import holdfast.text
+from holdfast.text import guard, tables
+from holdfast.text.analysis import variants
+from holdfast.text.analysis.spans import fold_in_place
+from holdfast.text.analysis.terms import terms
+from holdfast.text.analysis.word_forms import base_form
+from holdfast.text.capture import capture
+from holdfast.text.facts import about_oneself
+from holdfast.text.facts.statements import read
+from holdfast.text.grounding.clauses import clauses_of
+from holdfast.text.slots import rules as slots
+from holdfast.text.slots import search_terms_of
+from holdfast.text.tables import pieces, read_table, read_words
+
+TEXT = Path(holdfast.text.__file__).parent
+AT = datetime(2026, 11, 16, 12, tzinfo=UTC)
+AROUND = "all"
+FOLDERS = ("analysis", "dates", "facts", "grounding", "slots")
+
+
+def test_a_row_has_cells_lines_that_go_on_and_named_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "_FOLDER", str(tmp_path))
+    table = (
+        "# a comment\nPET = (?:cat\n    |dog)\n\none\ttwo\n    > {PET}s?\n    |bird\n    # here\n"
+    )
+    (tmp_path / "x.txt").write_text(table + "\nlast\t{1,2}\n", encoding="utf-8")
+    assert read_table("x.txt") == [["one", "two", "(?:cat|dog)s?|bird"], ["last", "{1,2}"]]
+    (tmp_path / "y.txt").write_text("pets\tcat\n    dog\nnone\t\n", encoding="utf-8")
+    assert read_words("y.txt") == {"pets": {"cat", "dog"}, "none": frozenset()}
+    assert pieces("a;b ;") == ("a", "b ")
+    assert pieces("-") == ()
+
+
+def test_every_table_is_read_by_a_test_of_its_rows() -> None:
+    found = {path.relative_to(TEXT).as_posix() for path in TEXT.rglob("*.txt")}
+    lists = {name for name in found if name.endswith("words.txt")}
+    tested = {
+        *("facts/about_oneself.txt", "facts/signs.txt", "guard/rules.txt"),
+        *("slots/rules.txt", "slots/places.txt", "slots/synonyms.txt", "grounding/supposed.txt"),
+        *("analysis/word_forms.txt", "secrets/bip39_english.txt"),
+    }
+    assert found - lists == tested
+
+
+@pytest.mark.parametrize("name", [f"{folder}/words.txt" for folder in FOLDERS])
+def test_no_list_of_words_is_empty(name: str) -> None:
+    assert all(read_words(name).values())
+
+
+@pytest.mark.parametrize(
+    "row",
+    [row for row in about_oneself.rows() if row.language != AROUND],
+    ids=lambda row: f"{row.language}-{row.slot}-{row.example}",
+)
+def test_a_row_keeps_its_example_as_it_was_said(row: about_oneself.Row) -> None:
+    found = about_oneself.stated(fold_in_place(row.example), row.example)
+    assert found is not None
+    assert found.slot == row.slot
+    (fact,) = capture(row.example, at=AT)
+    assert fact.text.split(" (said on")[0] == row.example.rstrip(".。")
+    assert (fact.rule, fact.category, fact.verbatim) == (*about_oneself.RULE_OF[row.slot], True)
+
+
+@pytest.mark.parametrize("slot", ["no statement", "passing", "this time"])
+def test_words_around_a_statement_keep_it_from_being_one(slot: str) -> None:
+    (row,) = (row for row in about_oneself.rows() if row[:2] == (AROUND, slot))
+    assert about_oneself.stated(fold_in_place(row.example), row.example) is None
+
+
+@pytest.mark.parametrize(("slot", "start", "relative"), [("opening", 10, 0), ("relative", 0, 1)])
+def test_words_around_a_statement_leave_it_one(slot: str, start: int, relative: int) -> None:
+    (row,) = (row for row in about_oneself.rows() if row[:2] == (AROUND, slot))
+    found = about_oneself.stated(fold_in_place(row.example), row.example)
+    assert found is not None
+    assert (found.start, found.relative) == (start, relative)
+
+
+@pytest.mark.parametrize(("name", "example"), [row[:2] for row in read_table("facts/signs.txt")])
+def test_a_statement_shows_what_its_row_says(name: str, example: str) -> None:
+    assert getattr(read(example), name) is True
+    assert getattr(read("Lives in Oslo."), name) is False
+
+
+@pytest.mark.parametrize("rule", slots.rules(), ids=lambda rule: rule.kind)
+def test_an_example_fills_the_slot_of_its_rule(rule: slots.Rule) -> None:
+    assert rule.kind in [one.kind for one in slots.filled(read(rule.example))]
+
+
+@pytest.mark.parametrize("rule", guard.rules(), ids=lambda rule: rule.reason)
+def test_each_rule_holds_its_own_example(rule: guard.Rule) -> None:
+    assert guard.instruction_shaped(rule.example) == rule.reason
+    in_conversation = guard.instruction_shaped(rule.example, in_conversation=True)
+    assert in_conversation == (rule.reason if rule.kind == "takeover" else None)
+
+
+@pytest.mark.parametrize(("kind", "said"), [r[:2] for r in read_table("grounding/supposed.txt")])
+def test_an_example_is_no_fact(kind: str, said: str) -> None:
+    assert kind in clauses_of(said)[0].supposed
+    assert not clauses_of("I live in Oslo")[0].supposed
+
+
+@pytest.mark.parametrize(("kind", "word", "others"), read_table("analysis/word_forms.txt"))
+def test_forms_of_a_word_are_compared_as_one(kind: str, word: str, others: str) -> None:
+    assert {base_form(other) for other in others.split()} <= {base_form(word)}
+
+
+def test_a_word_finds_the_others_of_its_kind() -> None:
+    for (words,) in read_table("slots/synonyms.txt", joiner=" "):
+        assert set(terms(words)) <= set(search_terms_of(words.split()[0]).kind)
+
+
+def test_a_city_is_in_its_country_whatever_that_is_called() -> None:
+    assert slots.city_and_country("Lisbon") == ("lisbon", "portugal")
+    assert slots.city_and_country("Leiden, Holland") == ("leiden", "netherlands")
+    assert slots.city_and_country("Singapore") == ("", "singapore")
+    assert slots.city_and_country("Springfield") is None
+
+
+def test_every_variant_has_a_question_and_a_memory() -> None:
+    assert all(row.question and row.memory and len(row.variants) > 1 for row in variants.rows())
