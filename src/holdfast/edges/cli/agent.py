@@ -121,11 +121,8 @@ def _list(call: Call, bodies: list[dict[str, Any]]) -> None:
         )
         for body in bodies
     ]
-    if call.out.json:
-        names = ("session", "client", "hub", "updated_at", "turns", "injected")
-        call.out.value([dict(zip(names, row, strict=True)) for row in rows])
-        return
-    call.out.table(("session", "client", "hub", "last used", "turns", "injected"), rows)
+    names = ("session", "client", "hub", "updated_at", "turns", "injected")
+    call.out.rows(names, rows, updated_at="last used")
 
 
 def _chosen(bodies: list[dict[str, Any]], wanted: str | None) -> dict[str, Any]:

@@ -47,11 +47,9 @@ def _get(call: Call, args: Namespace) -> None:
     setting = find(args.name)
     settings = call.settings
     value = settings[setting.name]
-    if call.out.json:
-        origin = settings.origin(setting.name)
-        call.out.value({"name": setting.name, "value": _safe(value), "origin": origin})
-    else:
-        call.out.line(_shown(value))
+    origin = settings.origin(setting.name)
+    data = {"name": setting.name, "value": _safe(value), "origin": origin}
+    call.out.text(data, _shown(value))
 
 
 @COMMANDS.add(
@@ -139,12 +137,9 @@ def _unset(call: Call, args: Namespace) -> None:
     save(call.home, args.name, None)
     if any(setting.name == args.name for setting in SETTINGS):
         _saved(call, args.name)
-    elif call.out.json:
-        call.out.value({"name": args.name, "value": None, "origin": ""})
-    elif call.out.terminal:
-        call.out.line(f"{args.name} is out of the file.", "green")
     else:
-        call.out.row(args.name, "", "")
+        data = {"name": args.name, "value": None, "origin": ""}
+        call.out.done(data, f"{args.name} is out of the file.", args.name, "", "")
 
 
 def _saved(call: Call, name: str) -> None:
@@ -171,19 +166,15 @@ def _list(call: Call, args: Namespace) -> None:
 
     settings = call.settings
     found = [(one, settings[one.name], settings.origin(one.name)) for one in SETTINGS]
-    if call.out.json:
-        call.out.value(
-            [
-                {"name": one.name, "value": _safe(value), "origin": origin}
-                | {"default": one.default, "variable": one.variable, "help": one.help}
-                for one, value, origin in found
-            ]
-        )
-        return
+    data = [
+        {"name": one.name, "value": _safe(value), "origin": origin}
+        | {"default": one.default, "variable": one.variable, "help": one.help}
+        for one, value, origin in found
+    ]
     rows = [
         (one.name, _shown(value), _origin(call, origin), one.help) for one, value, origin in found
     ]
-    call.out.table(("setting", "value", "from", "what it does"), rows)
+    call.out.rows(("setting", "value", "from", "what it does"), rows, data=data)
 
 
 def _origin(call: Call, origin: str) -> str:
@@ -195,10 +186,7 @@ def _origin(call: Call, origin: str) -> str:
 def _path(call: Call, args: Namespace) -> None:
     """Print where the settings file is."""
     path = call.settings.path
-    if call.out.json:
-        call.out.value({"path": path, "exists": os.path.exists(path)})
-    else:
-        call.out.line(path)
+    call.out.text({"path": path, "exists": os.path.exists(path)}, path)
 
 
 @COMMANDS.add(

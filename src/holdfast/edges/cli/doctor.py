@@ -285,8 +285,7 @@ def _doctor(call: Call, args: Namespace) -> int:
         # Opening it is the first examination.
         call.local.core.now()
     except StoreDamaged as error:
-        for note in hook_faults(call):
-            call.out.note(note)
+        call.out.notes(hook_faults(call))
         # The usual hint is to call the doctor.
         raise StoreDamaged(
             error.message,
@@ -299,8 +298,7 @@ def _doctor(call: Call, args: Namespace) -> int:
     else:
         _show_facts(call, found)
         _show_findings(call, found)
-        for note in found.notes:
-            call.out.note(note)
+        call.out.notes(found.notes)
     return 0 if found.healthy else StoreDamaged.exit_code
 
 

@@ -64,8 +64,7 @@ def _show(call: Call, hub: HubMemory, report: SyncReport) -> None:
         _line(call, "archived", memory.number, memory.title)
     if call.out.terminal and not (report.taken_in or report.archived):
         call.out.line(f"{hub.memory_md} {'was written' if report.written else 'is up to date'}.")
-    for note in notes_of(report):
-        call.out.note(note)
+    call.out.notes(notes_of(report))
 
 
 def _line(call: Call, what: str, number: int, title: str) -> None:
@@ -122,16 +121,10 @@ def _show_conflicts(call: Call, args: Namespace, found: list[Clash]) -> None:
 
     In a pipe, a line per conflict: its id, the memory, since when, the store's text, the file's
     text."""
-    if call.out.json:
-        call.out.value(found)
-    elif found:
-        call.out.table(
-            ("conflict", "memory", "since", "in the store", "in the file"),
-            [_row(call, clash) for clash in found],
-        )
+    names = ("conflict", "memory", "since", "in the store", "in the file")
+    rows = [_row(call, clash) for clash in found]
+    if call.out.rows(names, rows, data=found, empty="There is no conflict."):
         call.out.note("`holdfast conflicts settle ID --keep store|file|both` ends one.")
-    else:
-        call.out.note("There is no conflict.")
 
 
 def _row(call: Call, clash: Clash) -> tuple[str, ...]:
@@ -202,8 +195,7 @@ def _show_compacted(call: Call, args: Namespace, done: Compacted) -> None:
         call.out.note(f"`holdfast undo {done.change}` takes it back.")
     elif not done.merged and not done.notes:
         call.out.note("There is nothing to merge.")
-    for note in done.notes:
-        call.out.note(note)
+    call.out.notes(done.notes)
 
 
 # index-files
@@ -312,29 +304,17 @@ def _list(call: Call) -> None:
     from holdfast.sources.configured import described
 
     found = described(call.hub)
-    if call.out.json:
-        call.out.value(found)
-        return
     rows = [(one.name, one.kind, one.where, one.problem or one.state) for one in found]
-    if rows:
-        call.out.table(("name", "kind", "where", "what is in it"), rows)
-    else:
-        call.out.note(
-            "There are no sources. To name one: `holdfast config set sources.read notes=~/notes`."
-        )
+    none = "There are no sources. To name one: `holdfast config set sources.read notes=~/notes`."
+    call.out.rows(("name", "kind", "where", "what is in it"), rows, data=found, empty=none)
 
 
 def _ask(call: Call, query: str, limit: int) -> None:
     from holdfast import sources
 
     answers = sources.ask(call.hub, query, limit=limit, budget_ms=_BUDGET_MS)
-    if call.out.json:
-        call.out.value(answers.plain())
-        return
     rows = [(one.source, one.where, one.text) for one in answers.excerpts]
-    if rows:
-        call.out.table(("source", "where", "text"), rows)
-    else:
-        call.out.note("No source has anything on that.")
-    for note in answers.notes:
-        call.out.note(note)
+    none = "No source has anything on that."
+    call.out.rows(("source", "where", "text"), rows, data=answers.plain(), empty=none)
+    if not call.out.json:
+        call.out.notes(answers.notes)

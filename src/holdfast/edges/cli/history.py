@@ -53,18 +53,17 @@ def _history(call: Call, args: Namespace) -> None:
     has_more = len(found) > limit
     found = found[:limit]
     touched = call.hub.touched([change.id for change in found])
-    if call.out.json:
-        plain = [
-            {**change._asdict(), "memories": [memory.number for memory in touched[change.id]]}
-            for change in found
-        ]
-        call.out.value(plain)
-        return
+    data = [
+        {**change._asdict(), "memories": [memory.number for memory in touched[change.id]]}
+        for change in found
+    ]
     rows = [
         (c.id, call.out.time(c.at), c.actor, c.action, _which(touched[c.id]), _why(c))
         for c in found
     ]
-    if rows:
+    if call.out.json:
+        call.out.value(data)
+    elif rows:
         _table(call, ("change", "when", "by", "action", "memory", "reason"), rows)
         if has_more:
             call.out.note(f"There is more: add --before {found[-1].id}")

@@ -40,12 +40,9 @@ def _used_here(call: Call) -> str:
 
 
 def _show(call: Call, word: str, hub: Hub, said: str = "") -> None:
-    if call.out.json:
-        call.out.value(plain_hub(hub, used=_used(call)), result=word)
-    elif call.out.terminal:
-        call.out.line(said or f"Hub {hub.name} {word}.", "green")
-    else:
-        call.out.row(word, hub.name, hub.id)
+    data = plain_hub(hub, used=_used(call)) if call.out.json else None
+    said = said or f"Hub {hub.name} {word}."
+    call.out.done(data, said, word, hub.name, hub.id, result=word)
 
 
 # where
@@ -198,10 +195,7 @@ def _folder(call: Call, args: Namespace) -> None:
     folder and what you put into it. The choice is this machine's: a link in the home."""
     hub = call.local.hub(args.name)
     path = call.local.set_hub_folder(args.name, args.folder) if args.folder else hub.folder
-    if call.out.json:
-        call.out.value({"hub": hub.name, "folder": path})
-    else:
-        call.out.line(path)
+    call.out.text({"hub": hub.name, "folder": path}, path)
 
 
 @COMMANDS.add("hub delete", "holdfast hub delete job --yes", _NAME_OPTION, YES, server="works")

@@ -112,11 +112,9 @@ def _mapping(text: str | None) -> dict[str, str]:
 def _undo(call: Call, importer: Importer, args: Namespace) -> None:
     undone = call.local.undo_import(importer.name, args.path, force=args.force)
     rows = [(hub, one.change.id, str(len(one.memories))) for hub, one in undone.items()]
-    if call.out.json:
-        names = ("hub", "change", "memories")
-        call.out.value({"undone": [dict(zip(names, row, strict=True)) for row in rows]})
-        return
-    call.out.table(("hub", "change", "memories"), rows)
+    names = ("hub", "change", "memories")
+    data = {"undone": [dict(zip(names, row, strict=True)) for row in rows]}
+    call.out.rows(names, rows, data=data)
 
 
 def _show(call: Call, report: ImportReport, *, dry_run: bool) -> None:
@@ -199,14 +197,10 @@ def _size(rows: Sequence[tuple[str, str, int]]) -> str:
 def _show_conversations(
     call: Call, rows: list[tuple[str, str, int]], headings: tuple[str, str, str]
 ) -> None:
-    if call.out.json:
-        names = ("where", "session", "count")
-        call.out.value([dict(zip(names, row, strict=True)) for row in rows])
-        return
-    if not rows:
-        call.out.note("There is nothing to take in.")
-        return
-    call.out.table(headings, [(*row[:2], str(row[2])) for row in rows])
+    names = ("where", "session", "count")
+    data = [dict(zip(names, row, strict=True)) for row in rows]
+    shown = [(*row[:2], str(row[2])) for row in rows]
+    call.out.rows(headings, shown, data=data, empty="There is nothing to take in.")
 
 
 NAMES = {"claude-code": "claude-code", "codex": "codex", "gemini-cli": "gemini"}
@@ -301,14 +295,10 @@ def _import_instructions(call: Call, args: Namespace) -> None:
 
     if args.undo:
         taken = instructions.take_back(call.local, force=args.force)
-        if call.out.json:
-            call.out.value([{"hub": hub, "memories": count} for hub, count in taken.items()])
-            return
+        data = [{"hub": hub, "memories": count} for hub, count in taken.items()]
         rows = [(hub, str(count)) for hub, count in taken.items()]
-        if rows:
-            call.out.table(("hub", "memories taken back"), rows)
-        else:
-            call.out.note("There is no import to take back.")
+        none = "There is no import to take back."
+        call.out.rows(("hub", "memories taken back"), rows, data=data, empty=none)
         return
     person = os.path.abspath(os.path.expanduser(args.person or "~"))
     folder = os.path.abspath(os.path.expanduser(args.folder or os.getcwd()))

@@ -54,8 +54,7 @@ def _show_journal(call: Call, args: Namespace, found: Days) -> None:
         for entry in day.entries:
             number = f"#{entry.memory.number}" if entry.memory else ""
             call.out.row(day.date.isoformat(), entry.time, number, entry.text)
-    for note in found.notes:
-        call.out.note(note)
+    call.out.notes(found.notes)
     if not found:
         call.out.note(f"No journal entry for {args.when or 'today'}.")
 
@@ -180,8 +179,7 @@ def _show_consolidated(call: Call, done: Consolidated) -> None:
         for line in done.diff:
             call.out.line(short(line), _DIFF_STYLES.get(line[:1], ""))
     _refusals(call, done)
-    for note in done.plan.notes:
-        call.out.note(note)
+    call.out.notes(done.plan.notes)
     if done.skipped:
         call.out.note(f"Skipped: {done.skipped}.")
     elif not done.done:

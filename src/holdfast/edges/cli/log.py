@@ -333,8 +333,7 @@ def _show_archived(call: Call, args: Namespace, done: Archived) -> int:
             call.out.line(f"  {done.path}")
     elif memory:
         call.out.row("archived", f"#{memory.number}", memory.id, done.path or "")
-    for note in done.notes:
-        call.out.note(note)
+    call.out.notes(done.notes)
     return 0 if memory else 1
 
 

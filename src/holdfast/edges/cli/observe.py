@@ -10,6 +10,7 @@ from holdfast.api.hub import HubMemory
 from holdfast.domain.results import MODES
 from holdfast.edges.cli.bind import Flags, flag
 from holdfast.edges.cli.command import Commands, Namespace, option, switch
+from holdfast.edges.cli.output import counted
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def _observe(call: Call, args: Namespace) -> None:
             call.out.line(f"{'Logged' if one.turns else 'Skipped'}: {one.reason}.")
     _note_switch(call, seen)
     if left := sum(one.dropped for one in seen):
-        call.out.note(f"{_counted(left, 'older turn')} left the queue unread: it was full.")
+        call.out.note(f"{counted(left, 'older turn')} left the queue unread: it was full.")
 
 
 def _note_switch(call: Call, seen: list[Observed]) -> None:
@@ -188,12 +189,8 @@ def _conversation(text: str) -> list[Any] | str:
 def _summary(done: Flushed) -> str:
     kept = [one for one in done.noted if one.outcome in ("stored", "superseded")]
     known = sum(one.outcome == "mentioned" for one in done.noted)
-    summary = f"{_counted(done.turns, 'turn')} looked at, {_counted(len(kept), 'fact')} captured"
+    summary = f"{counted(done.turns, 'turn')} looked at, {counted(len(kept), 'fact')} captured"
     return f"{summary}, {known} known." if known else f"{summary}."
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 # captured
@@ -210,20 +207,16 @@ def _show_captured(call: Call, args: Namespace, days: list[CapturedDay]) -> None
     Outcomes: queued, stored, mentioned (known already), superseded, held (for review),
     dropped (the turn does not say so), nothing, left out (the queue was full), failed.
     In a pipe, a line each: day, outcome, times, why."""
-    if call.out.json:
-        call.out.value([_plain_day(call, day) for day in days])
-        return
+    data = [_plain_day(call, day) for day in days]
     meanings = _MEANINGS if call.out.terminal else {}
     rows = [
         (day.day, outcome, str(count), _why(day, outcome) or meanings.get(outcome, ""))
         for day in days
         for outcome, count in sorted(day.outcomes.items())
     ]
-    if not rows:
-        call.out.note("Nothing was captured, or left out, in that time.")
-        return
-    call.out.table(("day", "outcome", "times", "why"), rows)
-    if call.out.terminal:
+    none = "Nothing was captured, or left out, in that time."
+    shown = call.out.rows(("day", "outcome", "times", "why"), rows, data=data, empty=none)
+    if shown and call.out.terminal:
         for at, one in [one for one in days[0].last if one[1].text][-5:]:
             call.out.line(f"{call.out.time(at)}  {_line(one)}")
 

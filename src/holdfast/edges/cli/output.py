@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, TextIO
@@ -140,6 +140,13 @@ class Out:
         else:
             self.row(*row)
 
+    def text(self, data: Any, text: str) -> None:
+        """One text as the answer, on a terminal and in a pipe; as JSON, the data."""
+        if self.json:
+            self.value(data)
+        else:
+            self.line(text)
+
     def row(self, *fields: str) -> None:
         """One line of a pipe: fields between tabs."""
         self.stdout.write("\t".join(printable_line(field) for field in fields) + "\n")
@@ -221,6 +228,10 @@ class Out:
         """Something worth knowing that is not the answer: to stderr, unless quiet."""
         if not self.quiet:
             self.stderr.write(printable(text) + "\n")
+
+    def notes(self, texts: Iterable[str]) -> None:
+        for text in texts:
+            self.note(text)
 
     def degraded(self, reasons: Sequence[str]) -> None:
         """Notes why an answer may be less than usual, and the command that mends it."""

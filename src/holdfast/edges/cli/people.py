@@ -48,11 +48,9 @@ def _members(call: Call, args: Namespace) -> None:
 
     In a pipe, a line per member: name, role, since when, added by whom."""
     found = _MEMBERS.run(call, args, **_hub(call, args))
-    if call.out.json:
-        call.out.value([_plain(member) for member in found])
-        return
     rows = [(one.actor, one.role, call.out.time(one.since), one.added_by) for one in found]
-    call.out.table(("name", "role", "since", "added by"), rows)
+    data = [_plain(member) for member in found]
+    call.out.rows(("name", "role", "since", "added by"), rows, data=data)
 
 
 _WHO = flag(about="who")

@@ -147,9 +147,7 @@ def _key_list(call: Call, args: Namespace) -> None:
 
     In a pipe, a line per key: id, name, for whom, scope, last use, good or why not."""
     found = call.memory.keys(everyone=call.client is None)
-    if call.out.json:
-        call.out.value([_plain_key(call, key) for key in found])
-        return
+    data = [_plain_key(call, key) for key in found] if call.out.json else None
     rows = [
         (
             key.id,
@@ -161,10 +159,9 @@ def _key_list(call: Call, args: Namespace) -> None:
         )
         for key in found
     ]
-    if rows:
-        call.out.table(("id", "name", "for", "scope", "last used", "state"), rows)
-    else:
-        call.out.note("There is no key yet: `holdfast key create NAME` makes one.")
+    names = ("id", "name", "for", "scope", "last used", "state")
+    none = "There is no key yet: `holdfast key create NAME` makes one."
+    call.out.rows(names, rows, data=data, empty=none)
 
 
 @COMMANDS.shows(
@@ -274,9 +271,5 @@ def _logout(call: Call, args: Namespace) -> None:
     if kept.pop(place, None) is None:
         raise NotFound(f"There is no key for {args.url}.", hint="Nothing was changed.")
     write_keys(call.home, kept)
-    if call.out.json:
-        call.out.value({"server": args.url}, result="logged out")
-    elif call.out.terminal:
-        call.out.line(f"The key for {args.url} is gone from here. It is good until it is revoked.")
-    else:
-        call.out.row("logged out", args.url)
+    said = f"The key for {args.url} is gone from here. It is good until it is revoked."
+    call.out.done({"server": args.url}, said, "logged out", args.url, result="logged out")

@@ -61,8 +61,7 @@ def _show_prepared(call: Call, prepared: Prepared) -> None:
         return
     parts = "spread by Citus" if offered.citus else f"in {offered.partitions} parts"
     call.out.line(f"{prepared.address} is ready: schema {offered.version}, tables {parts}.")
-    for note in prepared.notes:
-        call.out.note(note)
+    call.out.notes(prepared.notes)
 
 
 @COMMANDS.add(
@@ -142,15 +141,8 @@ def _index(call: Call, args: Namespace) -> None:
     else:
         made = list(index_store(url, hub=args.name, memory=args.memory))
         none = "No hub is large enough, or all that are have their index."
-    if call.out.json:
-        call.out.value(made)
-        return
-    if not made:
-        call.out.note(none)
-        return
     rows = [(one.hub, one.model, str(one.vectors)) for one in made]
-    call.out.table(("hub", "model", "vectors"), rows)
-    if args.drop:
+    if call.out.rows(("hub", "model", "vectors"), rows, data=made, empty=none) and args.drop:
         call.out.note(
             "Recall compares all vectors of these hubs until `holdfast store index` builds it anew."
         )
@@ -169,14 +161,10 @@ def _backup(call: Call, args: Namespace) -> None:
     with call.out.progress("backup") as step:
         packed = call.local.backup(path, progress=step)
     size = os.path.getsize(path)
-    if call.out.json:
-        files = {"files": packed.files, "files_path": packed.path or None}
-        value = {"path": path, "bytes": size}
-        call.out.value({**value, **files, "files_missing": len(packed.missing)}, result="backed up")
-    elif call.out.terminal:
-        call.out.line(f"Backed up to {path} ({size:,} bytes).", "green")
-    else:
-        call.out.row("backed up", path, str(size))
+    data = {"path": path, "bytes": size, "files": packed.files, "files_path": packed.path or None}
+    data["files_missing"] = len(packed.missing)
+    said = f"Backed up to {path} ({size:,} bytes)."
+    call.out.done(data, said, "backed up", path, str(size), result="backed up")
     if packed.path:
         call.out.note(f"{counted(packed.files, 'file')} of memories: {packed.path}. Keep both.")
     if packed.missing:
@@ -221,17 +209,12 @@ def _restore(call: Call, args: Namespace) -> None:
         # What only the store knew that was there before: its copy can be brought back with them.
         tar_archive.pack_unheld(kept + tar_archive.BESIDE, call.local._attachments())
     notes = _followed(call)
-    if call.out.json:
-        value = {"store": place, "safety_copy": kept}
-        call.out.value({**value, "files": there, "files_missing": missing}, result="restored")
-    elif call.out.terminal:
-        call.out.line(f"Restored {place} from {args.path}.", "green")
-    else:
-        call.out.row("restored", place, kept or "")
+    data = {"store": place, "safety_copy": kept, "files": there, "files_missing": missing}
+    said = f"Restored {place} from {args.path}."
+    call.out.done(data, said, "restored", place, kept or "", result="restored")
     if kept:
         call.out.note(f"What was there before is in {kept}.")
-    for note in notes:
-        call.out.note(note)
+    call.out.notes(notes)
     if missing:
         call.out.note(
             f"{counted(missing, 'file')} of memories: not in the backup, and not on this machine."

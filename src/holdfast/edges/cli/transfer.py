@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from holdfast.edges.cli import imports, push
 from holdfast.edges.cli.command import Commands, Namespace, option, switch
@@ -55,26 +55,12 @@ def _export(call: Call, args: Namespace) -> None:
             call.out.stdout.write(line.translate(JSON_ESCAPES) + "\n")
         _note_left_behind(call)
         return
-    if os.path.isdir(args.file):
-        raise InvalidInput(f"{args.file} is a folder.", hint="Name a file in it.")
-    if os.path.exists(args.file) and not args.force:
-        raise AlreadyExists(f"{args.file} exists already.", hint="Replace it with --force.")
-    folder = os.path.dirname(os.path.abspath(args.file))
-    if not os.path.isdir(folder):
-        raise NotFound(f"There is no folder {folder}.", hint="Make it, or choose another.")
+    _check_new_file(args)
     lines = _write_whole(call, args.file)
     packed = _write_files(call, args)
-    if call.out.json:
-        files = 0 if packed is None else packed.files
-        value = {"file": args.file, "lines": lines, "files": files}
-        value["files_path"] = packed and (packed.path or None)
-        call.out.value(value, result="exported")
-    elif call.out.terminal:
-        call.out.line(
-            f"Exported hub {call.hub.name}: {counted(lines, 'line')} in {args.file}.", "green"
-        )
-    else:
-        call.out.row("exported", call.hub.name, args.file, str(lines))
+    data = {"file": args.file, "lines": lines, "files": 0 if packed is None else packed.files}
+    data["files_path"] = packed and (packed.path or None)
+    _show_exported(call, args, data, lines, "line")
     if packed is None:
         _note_left_behind(call)
     elif packed.path:
@@ -82,6 +68,22 @@ def _export(call: Call, args: Namespace) -> None:
     if packed is not None and packed.missing:
         gone = counted(len(packed.missing), "file")
         call.out.note(f"{gone} of memories could not be read, and the export is without.")
+
+
+def _check_new_file(args: Namespace) -> None:
+    if os.path.isdir(args.file):
+        raise InvalidInput(f"{args.file} is a folder.", hint="Name a file in it.")
+    if os.path.exists(args.file) and not args.force:
+        raise AlreadyExists(f"{args.file} exists already.", hint="Replace it with --force.")
+    folder = os.path.dirname(os.path.abspath(args.file))
+    if not os.path.isdir(folder):
+        raise NotFound(f"There is no folder {folder}.", hint="Make it, or choose another.")
+
+
+def _show_exported(call: Call, args: Namespace, data: Any, count: int, what: str) -> None:
+    hub = call.hub.name
+    said = f"Exported hub {hub}: {counted(count, what)} in {args.file}."
+    call.out.done(data, said, "exported", hub, args.file, str(count), result="exported")
 
 
 def _write_files(call: Call, args: Namespace) -> Packed | None:
@@ -168,15 +170,9 @@ def _import(call: Call, args: Namespace) -> None:
         lines = _lines(file, step, size)
         hub = call.local.import_hub(lines, name=args.name, files=beside)
     count = hub.statistics().memories
-    if call.out.json:
-        used = call.settings["hub"]
-        call.out.value(
-            {"hub": plain_hub(hub.info, used=used), "memories": count}, result="imported"
-        )
-    elif call.out.terminal:
-        call.out.line(f"Imported hub {hub.name} with {counted(count, 'memory')}.", "green")
-    else:
-        call.out.row("imported", hub.name, hub.id, str(count))
+    data = {"hub": plain_hub(hub.info, used=call.settings["hub"]), "memories": count}
+    said = f"Imported hub {hub.name} with {counted(count, 'memory')}."
+    call.out.done(data, said, "imported", hub.name, hub.id, str(count), result="imported")
     if beside:
         files = len({one.hash for one in hub.attachments.held()})
         call.out.note(f"{counted(files, 'file')} of memories came along, from {beside}.")
@@ -350,15 +346,8 @@ def export_as(call: Call, args: Namespace) -> None:
     else:
         _write_file(call, args, exporter, counting)
     count = counting.count
-    if call.out.json:
-        value = {"file": args.file, "format": exporter.name, "memories": count}
-        call.out.value(value, result="exported")
-    elif call.out.terminal:
-        call.out.line(
-            f"Exported hub {call.hub.name}: {counted(count, 'memory')} in {args.file}.", "green"
-        )
-    else:
-        call.out.row("exported", call.hub.name, args.file, str(count))
+    data = {"file": args.file, "format": exporter.name, "memories": count}
+    _show_exported(call, args, data, count, "memory")
     call.out.note("It holds what is remembered now. `holdfast export FILE` has the history too.")
 
 
@@ -379,13 +368,7 @@ class _Counting:
 def _write_file(call: Call, args: Namespace, exporter: Exporter, counting: _Counting) -> None:
     from holdfast.system.atomic_file import remove_partials, replacing
 
-    if os.path.isdir(args.file):
-        raise InvalidInput(f"{args.file} is a folder.", hint="Name a file in it.")
-    if os.path.exists(args.file) and not args.force:
-        raise AlreadyExists(f"{args.file} exists already.", hint="Replace it with --force.")
-    folder = os.path.dirname(os.path.abspath(args.file))
-    if not os.path.isdir(folder):
-        raise NotFound(f"There is no folder {folder}.", hint="Make it, or choose another.")
+    _check_new_file(args)
     remove_partials(args.file)
     with replacing(args.file) as file:
         for _, text in exporter.write(counting.memories(), call.hub.name):

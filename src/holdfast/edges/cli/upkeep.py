@@ -15,7 +15,6 @@ from holdfast.errors import EmbedderError, InvalidInput
 if TYPE_CHECKING:
     from holdfast import HubMemory
     from holdfast.domain.hub import Statistics
-    from holdfast.domain.results import UsageRow
     from holdfast.edges.cli.call import Call
     from holdfast.engine.upkeep.secret_scan import Secret
 
@@ -37,18 +36,11 @@ def _lifecycle(call: Call, args: Namespace) -> None:
     In a pipe, a line per memory: number, its new state, why, title."""
     call.upkeep = False
     moves = _LIFECYCLE.run(call, args)
-    if call.out.json:
-        call.out.value({"dry_run": args.dry_run, "change": moves.change, "moves": moves})
-        return
+    data = {"dry_run": args.dry_run, "change": moves.change, "moves": moves}
     rows = [(f"#{move.memory.number}", move.to, move.reason, move.memory.title) for move in moves]
-    if rows:
-        call.out.table(("#", "to", "why", "title"), rows)
-    if not rows:
-        call.out.note("Nothing is due.")
-    elif args.dry_run:
-        call.out.note("This was a dry run: nothing has moved.")
-    else:
-        call.out.note(f"To take it back: `holdfast undo {moves.change}`.")
+    if call.out.rows(("#", "to", "why", "title"), rows, data=data, empty="Nothing is due."):
+        undo = f"To take it back: `holdfast undo {moves.change}`."
+        call.out.note("This was a dry run: nothing has moved." if args.dry_run else undo)
 
 
 # Statistics that are times, and their labels.
@@ -116,23 +108,12 @@ def _usage(call: Call, args: Namespace) -> None:
     hubs = [call.memory.hub(hub.name) for hub in call.memory.hubs()] if args.all else [call.hub]
     found = [(hub.name, row) for hub in hubs for row in hub.usage(**_USAGE.values(call, args))]
     found.sort(key=lambda one: one[1].day, reverse=True)
-    if call.out.json:
-        call.out.value(
-            [{"hub": name, **row._asdict(), "day": row.day.isoformat()} for name, row in found]
-        )
-        return
-    if not found:
-        call.out.note("No language model was asked in that time.")
-        return
-    rows = [_usage_fields(name, row) for name, row in found]
-    call.out.table(_HEADINGS, rows)
-    total = sum(row.tokens_in + row.tokens_out for _, row in found)
-    call.out.note(f"{total:,} tokens in all. Days are those of UTC.")
-
-
-def _usage_fields(hub: str, row: UsageRow) -> tuple[str, ...]:
-    counts = (row.requests, row.failed, row.tokens_in, row.tokens_out)
-    return (hub, row.day.isoformat(), row.work, row.model, *map(str, counts))
+    data = [{"hub": name, **row._asdict(), "day": row.day.isoformat()} for name, row in found]
+    rows = [[str(field) for field in one.values()] for one in data]
+    none = "No language model was asked in that time."
+    if call.out.rows(_HEADINGS, rows, data=data, empty=none):
+        total = sum(row.tokens_in + row.tokens_out for _, row in found)
+        call.out.note(f"{total:,} tokens in all. Days are those of UTC.")
 
 
 # As grep and other searchers end where something was found, the other way round: for a script
@@ -221,8 +202,7 @@ def _tell(
     rows = [(name, one.where, one.kind, str(one.times)) for name, one in found]
     if rows:
         call.out.table(("hub", "where", "kind", "how many"), rows)
-    for note in notes:
-        call.out.note(note)
+    call.out.notes(notes)
     if replaced:
         call.out.note(f"{counted(replaced, 'secret')} replaced. Change them where they are used.")
     if removed:

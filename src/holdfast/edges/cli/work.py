@@ -139,9 +139,7 @@ def _jobs(call: Call, args: Namespace) -> None:
 
     In a pipe, a line per job: id, work, about, state, attempts, how far, since when, reason."""
     found = [job for job in call.hub.jobs(limit=1_000) if args.all or job.state != "done"]
-    if call.out.json:
-        call.out.value([_plain(job) for job in found])
-        return
+    data = [_plain(job) for job in found]
     rows = [
         (
             job.id,
@@ -162,11 +160,10 @@ def _jobs(call: Call, args: Namespace) -> None:
         for job in found:
             if job.reason:
                 call.out.line(f"{job.id}: {job.reason}")
-    elif rows:
-        call.out.table(heads, rows)
     else:
-        call.out.note("There is nothing to do.")
-    _tell_left_out(call)
+        call.out.rows(heads, rows, data=data, empty="There is nothing to do.")
+    if not call.out.json:
+        _tell_left_out(call)
 
 
 def _tell_left_out(call: Call) -> None:
