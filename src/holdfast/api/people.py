@@ -262,7 +262,7 @@ class People:
         if everyone and not caller.local:
             raise Forbidden("Only the owner of the machine lists everyone's keys.")
         found = keys(caller.memory_core, None if everyone else caller.actor)
-        if caller.key is not None and _is_limited(caller.key):
+        if caller.key is not None and is_limited(caller.key):
             return [key for key in found if key.id == caller.key.id]
         return found
 
@@ -285,7 +285,7 @@ class People:
         caller = self._caller
         if actor is not None and not caller.local:
             raise InvalidInput("Through a server, a key speaks for whoever makes it.")
-        if caller.key is not None and _is_limited(caller.key):
+        if caller.key is not None and is_limited(caller.key):
             raise Forbidden("A limited key cannot make keys.", hint="Use one that is not limited.")
         return create_key(
             caller.core,
@@ -306,7 +306,7 @@ class People:
         caller = self._caller
         known = keys(caller.memory_core, None if caller.local else caller.actor)
         ids = {key.id for key in known}
-        limited = caller.key is not None and _is_limited(caller.key)
+        limited = caller.key is not None and is_limited(caller.key)
         own = None if caller.key is None else caller.key.id
         if key_id not in ids:
             # A limited key learns nothing about the names of the others.
@@ -444,5 +444,6 @@ def _only_valid(keys: Iterable[Key], name: str, now: datetime) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def _is_limited(key: Key) -> bool:
+def is_limited(key: Key) -> bool:
+    """Whether a key does less than the person it speaks for: it then makes no keys."""
     return bool(key.hubs or key.read_only or key.no_delete or key.expires_at)

@@ -8,14 +8,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import quote
 
+from holdfast.api.people import is_limited
 from holdfast.domain.hub import ROLES
 from holdfast.edges.web.strings import t
 from holdfast.edges.web.visit import Visit, route
-from holdfast.engine.people import keys, members
-from holdfast.engine.people.records import parse_role
+from holdfast.engine.people import members
 from holdfast.engine.upkeep import doctor
 from holdfast.errors import Forbidden, InvalidInput, NotFound
-from holdfast.text.names import parse_id, parse_label, parse_person
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,25 +22,19 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.routing import Route
 
-    from holdfast.domain.hub import Invite, Key, Member, Org, Role, Team
+    from holdfast.domain.hub import Invite, Member, Org, Team
 
 
 _USAGE_DAYS = 30
 _HUBS_MAX = 50
 
 
-def _limited(key: Key) -> bool:
-    return bool(key.hubs or key.read_only or key.no_delete or key.expires_at)
-
-
-def _keys(visit: Visit) -> dict[str, Any]:
-    """One's own keys. A limited one sees itself alone, and makes none."""
+def _keys(visit: Visit, secret: str = "") -> dict[str, Any]:
+    """The caller's own keys, or the one that they came with; and whether they may make more."""
     own = visit.caller.key
-    found = keys.keys(visit.memory.core, visit.caller.actor)
-    limited = own is not None and _limited(own)
-    if own is not None and limited:
-        found = [key for key in found if key.id == own.id]
-    return {"keys": found, "may_make_keys": not limited, "secret": "", "own_key": own}
+    may_make = own is None or not is_limited(own)
+    found = visit.caller.people().keys()
+    return {"keys": found, "may_make_keys": may_make, "secret": secret, "own_key": own}
 
 
 def _members(visit: Visit) -> dict[str, Any]:
@@ -76,47 +69,29 @@ def _team_page(visit: Visit) -> Response:
 
 
 def _create_key(visit: Visit) -> Response:
-    own = visit.caller.key
-    if own is not None and _limited(own):
-        raise Forbidden(t("team.limited_key"))
-    name = parse_label(visit.field("name"), "key")
     hubs = (visit.hub().id,) if visit.has("this_hub") else ()
-    handed = keys.create_key(visit.caller.core, name, hubs=hubs, read_only=visit.has("read_only"))
-    values = _keys(visit) | {"secret": handed.secret}
-    return visit.fragment("_keys.html", values)
+    handed = visit.caller.people().create_key(
+        visit.field("name"), hubs=hubs, read_only=visit.has("read_only")
+    )
+    return visit.fragment("_keys.html", _keys(visit, handed.secret))
 
 
 def _revoke_key(visit: Visit) -> Response:
-    wanted = parse_id(visit.path("key"), "key")
-    mine = {key.id for key in _keys(visit)["keys"]}
-    if wanted not in mine:
-        raise NotFound(t("team.no_key"))
-    keys.revoke_key(visit.memory.core, wanted)
+    visit.caller.people().revoke_key(visit.path("key"))
     return visit.fragment("_keys.html", _keys(visit))
 
 
 def _set_hub_member(visit: Visit) -> Response:
-    hub = visit.hub("manage")
-    who = parse_person(visit.field("actor"))
-    role = parse_role(visit.field("role"))
-    held = members.role_in(visit.memory.core, "hub", hub.id, who)
-    _require_owner_for(visit, held, role)
-    members.set_member(visit.caller.core, "hub", hub.id, who, role)
+    people = visit.caller.people()
+    people.set_member(visit.field("actor"), visit.field("role"), hub=visit.hub_name)
     return visit.fragment("_members.html", _members(visit))
 
 
 def _remove_hub_member(visit: Visit) -> Response:
+    # The page has no form to leave a hub: removing is for those who manage it.
     hub = visit.hub("manage")
-    who = members.member_called(visit.memory.core, "hub", hub.id, visit.field("actor"))
-    _require_owner_for(visit, members.role_in(visit.memory.core, "hub", hub.id, who))
-    members.remove_member(visit.caller.core, "hub", hub.id, who)
+    visit.caller.people().remove_member(visit.field("actor"), hub=hub.id)
     return visit.fragment("_members.html", _members(visit))
-
-
-def _require_owner_for(visit: Visit, *roles: Role | None) -> None:
-    """Owners are made, changed and removed by owners."""
-    if "owner" in roles:
-        visit.hub("own")
 
 
 def _doctor(visit: Visit) -> Response:

@@ -252,8 +252,6 @@ STRINGS: dict[str, str] = {
     "team.no_keys": "No keys yet. On this machine none is needed.",
     "team.key_name": "What the key is for",
     "team.make_key": "Make a key",
-    "team.limited_key": "A limited key cannot make keys. Use one that is not limited.",
-    "team.no_key": "There is no such key of yours.",
     "team.live": "Changes as they happen",
     "team.live_nothing": "Waiting for changes, by anyone, from anywhere.",
     "team.usage": "Use",
