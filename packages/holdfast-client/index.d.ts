@@ -36,6 +36,7 @@ export class HoldfastError extends Error {
 export interface Answer {
   reference: string;
   option: string | number;
+  /** why */
   note?: string;
   source?: string;
 }
@@ -43,12 +44,16 @@ export interface Answer {
 /** With another text for one item; with `keep_both`, nothing is replaced. */
 export interface Approval {
   references?: string[];
-  every?: boolean;
-  kind?: string | null;
-  source?: string | null;
-  reason?: string;
   text?: string | null;
   keep_both?: boolean;
+  /** all of them */
+  every?: boolean;
+  /** episodic, semantic, procedural, rationale */
+  kind?: string | null;
+  /** where it came in */
+  source?: string | null;
+  /** why; kept in the history */
+  reason?: string;
 }
 
 /** An archived conversation; what went wrong is in the notes. */
@@ -58,7 +63,7 @@ export interface ArchivedOut {
   [field: string]: unknown;
 }
 
-/** Sessions (by name, or a pattern with `*`) and folders that are not logged. */
+/** Keeps sessions (by name, or a pattern with `*`) and folders, with all that is below them, out of the log from now on; `remove` takes that back. What was logged stays: see `forget_turns`. */
 export interface Aside {
   sessions?: string[];
   folders?: string[];
@@ -101,9 +106,13 @@ export interface ChangesChanges {
 /** Which items are meant: those named, or all of them, of a kind, from a source. */
 export interface Chosen {
   references?: string[];
+  /** all of them */
   every?: boolean;
+  /** episodic, semantic, procedural, rationale */
   kind?: string | null;
+  /** where it came in */
   source?: string | null;
+  /** why; kept in the history */
   reason?: string;
 }
 
@@ -177,7 +186,7 @@ export interface EntryOut {
   [field: string]: unknown;
 }
 
-/** A conversation to capture from, as messages with role and content or as a transcript; without one, the log is looked at. */
+/** Before a compaction: the prompt that asks the agent to save what it must keep; and what users said that nobody has looked at yet is captured by rules, from the log or from the conversation given (a transcript, or messages with role and content). Again, it captures nothing new. The log is looked at only in a hub that is shared with nobody, as it does not say who said what; `note` tells so. */
 export interface FlushedConversation {
   messages?: unknown[] | string | null;
   /** the conversation it is from */
@@ -194,7 +203,7 @@ export interface FlushedOut {
   [field: string]: unknown;
 }
 
-/** Which turns: all conditions have to be met. A dry run, which is the default, changes nothing. */
+/** Forgets turns that meet all conditions: said since or until a time, of a session, about a word or a few, or named by their ids. They go for good, from the index and the vectors too. Memories that were made from them, and with `about` alone those that hold the words, are forgotten in a change set that `undo` takes back, or purged. A `dry_run` tells what would go, and changes nothing. */
 export interface Forget {
   /** not before */
   since?: string | null;
@@ -507,7 +516,7 @@ export interface MoveOut {
   [field: string]: unknown;
 }
 
-/** What is to be written down; without a time, it is now. */
+/** Adds an entry to the journal of its UTC day, in the file and as a memory. What the day says already is not written again where it is to be there `once`. */
 export interface NewEntry {
   text: string;
   /** when it was */
@@ -633,7 +642,7 @@ export interface NewTeam {
   org: string;
 }
 
-/** What was said, and by whom: user, assistant or system. */
+/** Logs what a user, an assistant or the system said; recall finds it from then on. `speaker` is a name, where several people are users. `trust` is whose words these are, where they are not those of the role: `tool` for what a tool or a page says, `import` for a pasted document. `folder` is where the agent works; `log_rules` may set it aside. */
 export interface NewTurn {
   role: string;
   content: string;
@@ -691,7 +700,7 @@ export interface PassageOut {
   headings: string[];
 }
 
-/** Until when nothing is logged; none: until it is resumed. */
+/** Logs no turn from now on: until a time, or until `resume_log`. */
 export interface Pause {
   /** not after; a day counts to its end */
   until?: string | null;
@@ -833,6 +842,7 @@ export interface RulesOut {
   [field: string]: unknown;
 }
 
+/** A text without what this hub has handed out itself, in blocks and replies: `text` is what remains, `memories` what came back. For programs that store what an agent says. */
 export interface Said {
   text: string;
 }
@@ -911,7 +921,7 @@ export interface TurnOut {
   [field: string]: unknown;
 }
 
-/** Which change set to take back; none: the last one. */
+/** Takes back the last change set, or the one named; undoing an undo brings it back. */
 export interface Undo {
   change?: string | null;
   /** also over later changes */
@@ -946,8 +956,11 @@ export interface Wanted {
   dry_run?: boolean;
 }
 
+/** Takes a question back without an answer. */
 export interface Withdrawal {
+  /** the memory: its number (12), its id (mem_…) or its key */
   reference: string;
+  /** why */
   note?: string;
 }
 
@@ -965,7 +978,7 @@ export class Holdfast {
   acceptInvite(body: Token, options?: CallOptions): Promise<MemberOut>;
   /** Keeps a conversation as a memory to find, and as a file beside the hub. */
   archiveConversation(body: Conversation, options?: CallOptions): Promise<ArchivedOut>;
-  /** What automatic memory took in, left out, and why, by day, newest first; for members. */
+  /** What automatic memory took in, left out, and why: the last days on which there was anything, newest first. */
   captured(query?: { days?: number }, options?: CallOptions): Promise<CapturedDayOut[]>;
   /** The block to put into an agent's prompt; with `explain`, also what is in, what is not, and why. */
   context(query?: { query?: string | null; budget?: number | null; style?: string; unit?: string; count_tokens?: string | null; explain?: boolean }, options?: CallOptions): Promise<TextOut>;
@@ -973,27 +986,27 @@ export class Holdfast {
   events(options?: CallOptions): Promise<Response>;
   /** The hub as lines of JSON, as far as the caller may see it; for its members. */
   export(options?: CallOptions): Promise<Response>;
-  /** Before a compaction: the prompt for the agent, and what can be captured without it from the conversation given. The log is looked at only without keys, in a hub that is shared with nobody: it does not say who said what. */
+  /** Before a compaction: the prompt that asks the agent to save what it must keep; and what users said that nobody has looked at yet is captured by rules, from the log or from the conversation given (a transcript, or messages with role and content). Again, it captures nothing new. The log is looked at only in a hub that is shared with nobody, as it does not say who said what; `note` tells so. */
   flush(body: FlushedConversation, options?: CallOptions): Promise<FlushedOut>;
-  /** A text without what this hub has handed out itself; `memories` are those that came back. */
+  /** A text without what this hub has handed out itself, in blocks and replies: `text` is what remains, `memories` what came back. For programs that store what an agent says. */
   heard(body: Said, options?: CallOptions): Promise<HeardOut>;
   /** Cools and archives what is due by the rules, as one change set. With `dry_run`, says what would move and why, and writes nothing. */
   lifecycle(body: LifecycleRequest, options?: CallOptions): Promise<LifecycleOut>;
   /** Work for later on memories in sight: waiting, running, done, failed, oldest first. */
   listJobs(query?: { limit?: number }, options?: CallOptions): Promise<JobOut[]>;
-  /** What language models cost in the last days, by day, pass and model; for members. */
+  /** What language models cost this hub in the last days: requests and tokens by day, pass and model, newest day first. */
   modelUsage(query?: { days?: number }, options?: CallOptions): Promise<ModelUsageOut[]>;
-  /** Logs both sides of a turn; with `shadowJournal.enabled`, what is worth keeping is noted in the journal later. */
+  /** Shows memory a turn of a conversation: both sides are logged, where recall finds them, and with `shadowJournal.enabled` what is worth keeping is noted in the day's journal, later, off the path of the reply. Turns of the modes cron, heartbeat and consolidation are only logged. `turn` names the turn in its session: a side that was logged under that name is not logged again. `noted` is the part of `user` to take notes of, where that is not all of it. `speaker` is the user's name, where several people are users; `trust` is whose words the user's side has, as in `log_turn`. `folder` is where the agent works. Text in `<private>…</private>` and what `log_rules` exclude is not logged; `reason` says so. `import_run` is the change set of an import under way, to which what is noted of the turn belongs. */
   observeTurn(body: NewObservation, options?: CallOptions): Promise<ObservedOut>;
   /** What answers a question, best first, each with its reasons. */
   recall(body: RecallQuestion, options?: CallOptions): Promise<RecalledOut>;
-  /** What was purged, for members; nothing of what it said, and why only to who did it. */
+  /** What was purged. */
   receipts(options?: CallOptions): Promise<ReceiptOut[]>;
   /** The hub that `X-Hub-ID` names, else the one the server uses; and the server's time. */
   thisHub(options?: CallOptions): Promise<ThisHub>;
   /** What the hub is about: its categories, with how many memories each has. */
   topics(options?: CallOptions): Promise<TopicOut[]>;
-  /** Takes back a change set; undoing an undo brings it back. */
+  /** Takes back the last change set, or the one named; undoing an undo brings it back. */
   undo(body: Undo, options?: CallOptions): Promise<UndoneOut>;
   /** What is in the hub, counted. */
   usage(options?: CallOptions): Promise<UsageOut>;
@@ -1010,11 +1023,11 @@ export class Holdfast {
     plan(options?: CallOptions): Promise<PlanOut>;
   };
   readonly decisions: {
-    /** A person's answer; it becomes a memory. */
+    /** A person's answer: an option by its words or its number. It becomes a memory. */
     decide(body: Answer, options?: CallOptions): Promise<DecisionOut>;
     /** Open questions, oldest first; with `every`, also those decided or withdrawn. */
     list(query?: { every?: boolean }, options?: CallOptions): Promise<DecisionOut[]>;
-    /** Asks a person to decide. */
+    /** Asks a person to decide between 2 to 4 options. At most 3 questions are open at a time; until it is answered, a question is neither recalled nor injected. */
     request(body: ReviewQuestion, options?: CallOptions): Promise<DecisionOut>;
     /** Takes a question back without an answer. */
     withdraw(body: Withdrawal, options?: CallOptions): Promise<DecisionOut>;
@@ -1044,7 +1057,7 @@ export class Holdfast {
     withdrawInvite(hubId: string | number, inviteId: string | number, options?: CallOptions): Promise<Withdrawn>;
   };
   readonly journal: {
-    /** Adds an entry to the journal of its UTC day. */
+    /** Adds an entry to the journal of its UTC day, in the file and as a memory. What the day says already is not written again where it is to be there `once`. */
     add(body: NewEntry, options?: CallOptions): Promise<MemoryOut>;
     /** The journals of today, yesterday, a date or a range such as 2026-05-01..2026-05-27; newest day first. */
     read(query?: { when?: string }, options?: CallOptions): Promise<JournalOut>;
@@ -1058,34 +1071,34 @@ export class Holdfast {
     revoke(keyId: string | number, options?: CallOptions): Promise<KeyOut>;
   };
   readonly log: {
-    /** Forgets turns, and the memories that were made from them. */
+    /** Forgets turns that meet all conditions: said since or until a time, of a session, about a word or a few, or named by their ids. They go for good, from the index and the vectors too. Memories that were made from them, and with `about` alone those that hold the words, are forgotten in a change set that `undo` takes back, or purged. A `dry_run` tells what would go, and changes nothing. */
     forgetTurns(body: Forget, options?: CallOptions): Promise<ForgottenOut>;
-    /** Logs no turn from now on, or until a time. */
+    /** Logs no turn from now on: until a time, or until `resume_log`. */
     pause(body: Pause, options?: CallOptions): Promise<RulesOut>;
     /** What to tell a new session of the one that was lost; empty where the log is. */
     recovery(query?: { turns?: number; chars?: number; name?: string; session?: string | null }, options?: CallOptions): Promise<TextOut>;
     /** Logs turns again. */
     resume(options?: CallOptions): Promise<RulesOut>;
-    /** What is not logged: whether the log is paused, and what is set aside. */
+    /** What is not logged: whether the log is paused, and which sessions and folders are set aside. */
     rules(options?: CallOptions): Promise<RulesOut>;
     /** Turns that hold words of the query, best first. */
     searchTurns(query: { q: string; limit?: number }, options?: CallOptions): Promise<TurnOut[]>;
-    /** Keeps sessions and folders out of the log from now on, or takes that back. */
+    /** Keeps sessions (by name, or a pattern with `*`) and folders, with all that is below them, out of the log from now on; `remove` takes that back. What was logged stays: see `forget_turns`. */
     setLogAside(body: Aside, options?: CallOptions): Promise<RulesOut>;
-    /** How large the log is, and how much room a year of the like would take. */
+    /** How large the log is, about how much room it takes in the store, and how much a year of the like would. */
     size(options?: CallOptions): Promise<SizeOut>;
-    /** Logs what a user, an assistant or the system said. */
+    /** Logs what a user, an assistant or the system said; recall finds it from then on. `speaker` is a name, where several people are users. `trust` is whose words these are, where they are not those of the role: `tool` for what a tool or a page says, `import` for a pasted document. `folder` is where the agent works; `log_rules` may set it aside. */
     turn(body: NewTurn, options?: CallOptions): Promise<TurnOut>;
-    /** Turns, newest first; `before` is the id of the last one seen. */
+    /** Turns of the log, newest first; `before` is the id of the last one seen. */
     turns(query?: { limit?: number; session?: string | null; before?: string | null }, options?: CallOptions): Promise<TurnOut[]>;
   };
   readonly memories: {
-    /** Notes that it was really used. */
+    /** Notes that it was really used; being shown by recall does not count as that. */
     access(memoryId: string | number, options?: CallOptions): Promise<MemoryOut>;
     /** Notes that all of them were really used, at the same moment. */
     accessMany(body: Batch, options?: CallOptions): Promise<MemoryOut[]>;
     /** Hides it from recall and lists, and keeps it. */
-    archive(memoryId: string | number, options?: CallOptions): Promise<MemoryOut>;
+    archive(memoryId: string | number, query?: { reason?: string }, options?: CallOptions): Promise<MemoryOut>;
     /** Hides several from recall and lists, and keeps them. */
     archiveMany(body: Batch, options?: CallOptions): Promise<MemoryOut[]>;
     /** The file of a memory, as it was sent. */
@@ -1098,15 +1111,15 @@ export class Holdfast {
     delete(memoryId: string | number, query?: { everywhere?: boolean }, options?: CallOptions): Promise<Deleted>;
     /** What differs between two versions; by default the last change. */
     diff(memoryId: string | number, query?: { old?: number | null; new?: number | null }, options?: CallOptions): Promise<DiffOut[]>;
-    /** One memory by id, number or key, also where it is forgotten, or where its key cannot be part of a path. */
+    /** The same as `get`, also for one that was forgotten. */
     find(query: { reference: string }, options?: CallOptions): Promise<MemoryOut>;
-    /** Hides it; a restore brings it back. */
+    /** Hides it everywhere; `restore` or `undo` brings it back. */
     forget(memoryId: string | number, query?: { reason?: string }, options?: CallOptions): Promise<MemoryOut>;
     /** Hides several, or none of them; a restore brings them back. */
     forgetMany(body: Batch, options?: CallOptions): Promise<MemoryOut[]>;
     /** One memory by id, number or key; its ETag is its version. */
     get(memoryId: string | number, query?: { as_of?: string | null }, options?: CallOptions): Promise<MemoryOut>;
-    /** Everything that happened to it, oldest first. */
+    /** Everything that happened to a memory, oldest first. */
     history(memoryId: string | number, options?: CallOptions): Promise<EntryOut[]>;
     /** Memories in an order, a page at a time; the cursor of a page fetches the next one. `where` holds conditions on metadata and fields, as a line of text or a JSON object. */
     list(query?: { category?: string | null; kind?: string | null; state?: string | null; stability?: string | null; layer?: string | null; source?: string | null; tag?: string[] | null; session?: string | null; pinned?: boolean | null; since?: string | null; until?: string | null; where?: string | null; forgotten?: boolean; quarantined?: boolean; order?: string; limit?: number; cursor?: string | null; as_of?: string | null }, options?: CallOptions): Promise<MemoryPage>;
@@ -1120,7 +1133,7 @@ export class Holdfast {
     pushMany(body: Pushes, options?: CallOptions): Promise<Pushed[]>;
     /** Memories near a memory. */
     related(memoryId: string | number, query?: { limit?: number }, options?: CallOptions): Promise<RelatedOut>;
-    /** Brings back what was forgotten or archived. */
+    /** Brings back what was forgotten, archived or held for review. */
     restore(memoryId: string | number, query?: { reason?: string }, options?: CallOptions): Promise<MemoryOut>;
     /** Brings several back, or none of them. */
     restoreMany(body: Batch, options?: CallOptions): Promise<MemoryOut[]>;
@@ -1130,7 +1143,7 @@ export class Holdfast {
     search(query: { q: string; limit?: number; category?: string | null; layer?: string | null; order?: string; words?: boolean }, options?: CallOptions): Promise<MemoryOut[]>;
     /** What else holds its words: the same in another layer, and turns of the log. Of a forgotten memory, what was hidden with it. */
     traces(memoryId: string | number, options?: CallOptions): Promise<TracesOut>;
-    /** Lets it age again. */
+    /** Unpin */
     unpin(memoryId: string | number, options?: CallOptions): Promise<MemoryOut>;
     /** Keeps a file: 201 with a memory in state `processing`, whose text comes when a worker has read it; 200 where the file was there, or is a new version of what has its path or key. */
     upload(form: FormData, options?: CallOptions): Promise<Pushed>;
@@ -1160,13 +1173,13 @@ export class Holdfast {
     withdrawInvite(orgId: string | number, inviteId: string | number, options?: CallOptions): Promise<Withdrawn>;
   };
   readonly review: {
-    /** Shows items, as one change set; answers with the memories that say it now. */
+    /** Shows items of the review inbox: those named, or `every` one, those of a `kind` or from a `source`; one may be given another `text`. What an item contradicts, or was to renew, it takes the place of, unless `keep_both`. Returns the memories that say it now. */
     approve(body: Approval, options?: CallOptions): Promise<MemoryOut[]>;
     /** How many items wait. */
     count(options?: CallOptions): Promise<CountOut>;
-    /** What is kept and hidden until a person has looked at it, oldest first. */
+    /** What is kept and hidden until a person has looked at it, oldest first: of a kind (quarantined, conflict, low_trust), or from a source (mcp, an agent, a file or folder). */
     list(query?: { kind?: string | null; source?: string | null; limit?: number | null }, options?: CallOptions): Promise<ItemOut[]>;
-    /** Archives items, hidden as they are, as one change set. */
+    /** Archives items of the review inbox, hidden as they are; `undo` brings them back. */
     reject(body: Chosen, options?: CallOptions): Promise<MemoryOut[]>;
   };
   readonly teams: {

@@ -328,7 +328,7 @@ export const operations = {
   "memories.archive": {
     "method": "POST",
     "path": "/v1/memories/{memory_id}/archive",
-    "sends": "nothing",
+    "sends": "query",
     "returns": "data"
   },
   "memories.archiveMany": {

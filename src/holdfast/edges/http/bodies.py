@@ -68,6 +68,19 @@ def body_of(
     return _model(Body, operation, without, dict(fields or {}))
 
 
+def named_body(
+    name: str,
+    operation: Callable[..., Any],
+    *,
+    without: tuple[str, ...] = (),
+    fields: Mapping[str, tuple[Any, Any]] | None = None,
+) -> type[BaseModel]:
+    """The same with that name, described as the operation is."""
+    made: type[BaseModel] = _model(Body, operation, without, dict(fields or {}), name)
+    made.__doc__ = operation.__doc__
+    return made
+
+
 def query_of(
     operation: Callable[..., Any],
     *,
@@ -83,6 +96,7 @@ def _model(
     operation: Callable[..., Any],
     without: tuple[str, ...],
     own: dict[str, tuple[Any, Any]],
+    called: str = "Fields",
 ) -> Any:
     declared = operation_of(operation)
     limits = {} if declared is None else declared.limits
@@ -95,7 +109,7 @@ def _model(
             given = ... if default is REQUIRED else None if default is OMITTED else default
             found[name] = (hint, _field(name, hint, given, limits.get(name)))
     made: Any = create_model
-    return made("Fields", __base__=base, **found, **own)
+    return made(called, __base__=base, **found, **own)
 
 
 def _field(name: str, hint: Any, default: Any, most: int | None) -> Any:

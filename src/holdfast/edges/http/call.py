@@ -106,13 +106,17 @@ class Call:
     def hub_of_members(self, *, lasting: bool = False) -> HubMemory:
         """The hub that is meant, for its members: for what has no boundary of its own, and so is
         not for those who see only what is shared beyond the hub."""
+        self.require_member()
+        return self.hub(lasting=lasting)
+
+    def require_member(self) -> None:
+        """Raises Forbidden where the caller has no role in the hub that is meant."""
         hub, standing = self.caller.hub_standing(self.hub_name)
         if standing.role is None:
             raise Forbidden(
                 f"You are not a member of the hub `{hub.called}`.",
                 hint="Ask an admin of the hub for a role in it.",
             )
-        return self.hub(lasting=lasting)
 
 
 def _require_known(request: Request, names: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query
+from fastapi import APIRouter, Header
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 from starlette.concurrency import run_in_threadpool
@@ -21,24 +21,20 @@ from starlette.concurrency import run_in_threadpool
 from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import Memory
 from holdfast.edges.http.answers import Refused
-from holdfast.edges.http.bodies import Body, body_of
-from holdfast.edges.http.call import Call, Calling, data, writes
+from holdfast.edges.http.bodies import Body
+from holdfast.edges.http.call import Call, Calling, data
 from holdfast.edges.http.client_identity import stream_lines
+from holdfast.edges.http.operations import Routes
 from holdfast.edges.http.shapes import ChangeOut, Many, MemoryOut, One, ReceiptOut, UndoneOut
 from holdfast.edges.to_json import to_json
 from holdfast.engine import change_feed
 from holdfast.engine.change_feed import News, Purges
 from holdfast.errors import HoldfastError, StoreClosed, StoreError
 
-router = APIRouter(tags=["changes"])
+router = Routes(tags=["changes"])
 
 
-@router.get("/changes", response_model=Many[ChangeOut])
-def changes(
-    call: Calling, limit: Annotated[int, Query(ge=1, le=200)] = 50, before: str | None = None
-) -> Any:
-    """Change sets, newest first."""
-    return data(call.hub().changes(limit=limit, before=before))
+router.serves("GET", "/changes", HubMemory.changes, Many[ChangeOut])
 
 
 class Changes(Body):
@@ -53,22 +49,8 @@ def touched(call: Calling, asked: Changes) -> Any:
     return data(call.hub().touched(asked.changes))
 
 
-class Undo(
-    body_of(HubMemory.undo)  # type: ignore[misc]
-):
-    """Which change set to take back; none: the last one."""
-
-
-@writes(router, "/undo", One[UndoneOut])
-def undo(call: Calling, what: Undo) -> Any:
-    """Takes back a change set; undoing an undo brings it back."""
-    return call.hub("write").undo(what.change, force=what.force)
-
-
-@router.get("/receipts", response_model=Many[ReceiptOut])
-def receipts(call: Calling) -> Any:
-    """What was purged, for members; nothing of what it said, and why only to who did it."""
-    return data(call.hub_of_members().receipts())
+router.serves("POST", "/undo", HubMemory.undo, One[UndoneOut], body="Undo")
+router.serves("GET", "/receipts", HubMemory.receipts, Many[ReceiptOut])
 
 
 @router.get("/export", response_class=StreamingResponse)

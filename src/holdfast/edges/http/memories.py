@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import Header, Query, Response
 from pydantic import Field
 
 from holdfast.api.hub import HubMemory
@@ -18,6 +18,7 @@ from holdfast.domain.results import Duplicate, Updated
 from holdfast.edges.http.answers import Refused
 from holdfast.edges.http.bodies import Body, body_of, query_of
 from holdfast.edges.http.call import Calling, IdempotencyKey, data, once, writes
+from holdfast.edges.http.operations import Routes
 from holdfast.edges.http.shapes import (
     Deleted,
     DiffOut,
@@ -36,7 +37,7 @@ from holdfast.edges.http.shapes import (
 from holdfast.edges.to_json import result_to_json, to_json
 from holdfast.errors import Conflict
 
-router = APIRouter(prefix="/memories", tags=["memories"])
+router = Routes(prefix="/memories", tags=["memories"])
 
 # As many as one request may take away or move: each is looked up, and all go in one transaction.
 _BATCH_MAX = 100
@@ -174,11 +175,7 @@ def batch_move(call: Calling, move: Move) -> Any:
     return call.hub().move_many(move.ids, call.caller.hub(move.hub, "write"))
 
 
-@router.get("/find", response_model=OneMemory)
-def find(call: Calling, reference: str) -> Any:
-    """One memory by id, number or key, also where it is forgotten, or where its key
-    cannot be part of a path."""
-    return data(call.hub().find(reference))
+router.serves("GET", "/find", HubMemory.find, OneMemory)
 
 
 @router.get("/scan", response_model=ManyMemories)
@@ -297,40 +294,12 @@ def traces(call: Calling, memory_id: str) -> Any:
     return data(call.hub().traces([memory_id]))
 
 
-@writes(router, "/{memory_id}/forget", OneMemory)
-def forget(call: Calling, memory_id: str, reason: str = "") -> Any:
-    """Hides it; a restore brings it back."""
-    return call.hub().forget(memory_id, reason=reason)
-
-
-@writes(router, "/{memory_id}/restore", OneMemory)
-def restore(call: Calling, memory_id: str, reason: str = "") -> Any:
-    """Brings back what was forgotten or archived."""
-    return call.hub("write").restore(memory_id, reason=reason)
-
-
-@writes(router, "/{memory_id}/archive", OneMemory)
-def archive(call: Calling, memory_id: str) -> Any:
-    """Hides it from recall and lists, and keeps it."""
-    return call.hub("write").archive(memory_id)
-
-
-@writes(router, "/{memory_id}/pin", OneMemory)
-def pin(call: Calling, memory_id: str) -> Any:
-    """Keeps it from ageing, and lets it rank a little higher."""
-    return call.hub("write").pin(memory_id)
-
-
-@writes(router, "/{memory_id}/unpin", OneMemory)
-def unpin(call: Calling, memory_id: str) -> Any:
-    """Lets it age again."""
-    return call.hub("write").unpin(memory_id)
-
-
-@writes(router, "/{memory_id}/access", OneMemory)
-def access(call: Calling, memory_id: str) -> Any:
-    """Notes that it was really used."""
-    return call.hub().access(memory_id)
+router.serves("POST", "/{memory_id}/forget", HubMemory.forget, OneMemory)
+router.serves("POST", "/{memory_id}/restore", HubMemory.restore, OneMemory)
+router.serves("POST", "/{memory_id}/archive", HubMemory.archive, OneMemory)
+router.serves("POST", "/{memory_id}/pin", HubMemory.pin, OneMemory)
+router.serves("POST", "/{memory_id}/unpin", HubMemory.unpin, OneMemory)
+router.serves("POST", "/{memory_id}/access", HubMemory.access, OneMemory)
 
 
 @router.get("/{memory_id}/related", response_model=RelatedOut)
@@ -341,10 +310,7 @@ def related(call: Calling, memory_id: str, limit: Annotated[int, Query(ge=1, le=
     return {**data(memories), "hits": to_json(found), "degraded": list(found.degraded)}
 
 
-@router.get("/{memory_id}/history", response_model=Many[EntryOut])
-def history(call: Calling, memory_id: str) -> Any:
-    """Everything that happened to it, oldest first."""
-    return data(call.hub().history(memory_id))
+router.serves("GET", "/{memory_id}/history", HubMemory.history, Many[EntryOut])
 
 
 @router.get("/{memory_id}/diff", response_model=Many[DiffOut])

@@ -1,28 +1,32 @@
-"""Runs an operation of a hub, or on people, for `holdfast.Client`: arguments and result are
-converted by the type hints of its method, and what it needs is read from its declaration.
+"""Runs an operation of a hub as its declaration says: which permission it needs, how long it may
+take, and whether it may be repeated.
 
-It is internal: both sides have the same version. Other clients use the routes of REST.
+`Routes.serves` makes the route of REST for an operation. `perform` is the one route of
+`holdfast.Client`, which is internal, as both sides have the same version: arguments and result are
+converted by the type hints of the method.
 """
 
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from holdfast.api.codec import Coder
 from holdfast.api.hub import HubMemory
-from holdfast.api.operation import Operation, check_limits, remote_operations_of
+from holdfast.api.operation import Operation, check_limits, operation_of, remote_operations_of
 from holdfast.api.people import People
-from holdfast.api.wire import Coders, coders_of, decode_arguments
+from holdfast.api.wire import Coders, arguments_of, coders_of, decode_arguments
 from holdfast.edges.http.answers import of_error
-from holdfast.edges.http.bodies import Body
-from holdfast.edges.http.call import Call, Calling, IdempotencyKey, once
+from holdfast.edges.http.bodies import Body, named_body, query_of
+from holdfast.edges.http.call import Call, Calling, IdempotencyKey, data, once, writes
 from holdfast.edges.http.client_identity import stream_lines
 from holdfast.errors import HoldfastError, NotFound
 
@@ -102,12 +106,73 @@ def _values(declared: Operation, coders: Coders, sent: dict[str, Any]) -> dict[s
 
 def _run(call: Call, declared: Operation, values: dict[str, Any]) -> Any:
     """Runs the operation in the hub that is meant, if the caller may do that there."""
+    if declared.permission == "read_log":
+        call.require_member()
     hub = call.hub(
         declared.permission,
         lasting=declared.deadline is None,
         soon=declared.deadline == "recall",
     )
     return getattr(hub, declared.name)(**values)
+
+
+class Routes(APIRouter):
+    """A router whose routes run operations."""
+
+    def serves(
+        self,
+        method: str,
+        path: str,
+        operation: Callable[..., Any],
+        model: Any,
+        *,
+        body: type[BaseModel] | str = "",
+        name: str = "",
+        status: int = 200,
+        about: str = "",
+        **fields: tuple[Any, Any],
+    ) -> None:
+        """Makes the route of an operation: its docstring describes it, and its declaration says
+        what it needs. A parameter of the path stands for its first argument. The others come in
+        the body, which is a model or the name of one, and without a body in the query. `fields`
+        has the type and the default of those that differ."""
+        declared = operation_of(operation)
+        assert declared is not None
+        in_path = re.findall(r"{(\w+)}", path)
+        first = {one: arguments_of(operation)[0][0] for one in in_path}
+        hints: dict[str, Any] = {"call": Calling, **dict.fromkeys(in_path, str)}
+        taken = tuple(first.values())
+        if isinstance(body, str) and body:
+            body = named_body(body, operation, without=taken, fields=fields)
+        if body:
+            hints["body"] = body
+        else:
+            query = query_of(operation, without=taken, fields=fields)
+            if query.model_fields:
+                hints["query"] = Annotated[query, Query()]
+
+        def work(call: Call, **given: Any) -> Any:
+            values: dict[str, Any] = {}
+            for one, value in given.items():
+                sent = isinstance(value, BaseModel)
+                values |= value.model_dump() if sent else {first[one]: value}
+            return _run(call, declared, values)
+
+        def answer(call: Call, **given: Any) -> Any:
+            return data(work(call, **given))
+
+        parameters = [
+            inspect.Parameter(one, inspect.Parameter.KEYWORD_ONLY, annotation=hint)
+            for one, hint in hints.items()
+        ]
+        for made in (work, answer):
+            made.__name__, made.__doc__ = name or declared.name, about or operation.__doc__
+            made.__annotations__ = hints
+            made.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        if declared.writes:
+            writes(self, path, model, method=method, status=status, harmless=declared.replay)(work)
+        else:
+            self.add_api_route(path, answer, methods=[method], response_model=model)
 
 
 def _streamed(request: Request, items: Iterator[Any], item: Coder) -> StreamingResponse:

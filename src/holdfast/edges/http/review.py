@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query
 from pydantic import Field
 
 from holdfast.api.hub import HubMemory
-from holdfast.edges.http.bodies import Body, body_of
-from holdfast.edges.http.call import Calling, data, writes
+from holdfast.edges.http.bodies import body_of
+from holdfast.edges.http.call import Calling
+from holdfast.edges.http.operations import Routes
 from holdfast.edges.http.shapes import (
     DecisionOut,
     HeardOut,
@@ -20,28 +20,22 @@ from holdfast.edges.http.shapes import (
     ResponseModel,
 )
 
-router = APIRouter(prefix="/review", tags=["review"])
+router = Routes(prefix="/review", tags=["review"])
 
 # More than anybody looks at one by one; `every` takes all of them.
-_REFERENCES_MAX = 1_000
-_ITEMS_MAX = 1_000
+_REFERENCES: tuple[Any, Any] = (list[str], Field(default=[], max_length=1_000))
 
 
-class Chosen(Body):
+class Chosen(
+    body_of(HubMemory.reject, fields={"references": _REFERENCES})  # type: ignore[misc]
+):
     """Which items are meant: those named, or all of them, of a kind, from a source."""
 
-    references: list[str] = Field(default=[], max_length=_REFERENCES_MAX)
-    every: bool = False
-    kind: str | None = None
-    source: str | None = None
-    reason: str = ""
 
-
-class Approval(Chosen):
+class Approval(
+    body_of(HubMemory.approve, fields={"references": _REFERENCES})  # type: ignore[misc]
+):
     """With another text for one item; with `keep_both`, nothing is replaced."""
-
-    text: str | None = None
-    keep_both: bool = False
 
 
 class ItemOut(ResponseModel):
@@ -58,15 +52,7 @@ class CountOut(ResponseModel):
     count: int
 
 
-@router.get("", response_model=Many[ItemOut])
-def review(
-    call: Calling,
-    kind: str | None = None,
-    source: str | None = None,
-    limit: Annotated[int | None, Query(ge=1, le=_ITEMS_MAX)] = None,
-) -> Any:
-    """What is kept and hidden until a person has looked at it, oldest first."""
-    return data(call.hub().review(kind=kind, source=source, limit=limit))
+router.serves("GET", "", HubMemory.review, Many[ItemOut])
 
 
 @router.get("/count", response_model=One[CountOut])
@@ -75,19 +61,11 @@ def review_count(call: Calling) -> Any:
     return {"data": {"count": call.hub().review_count()}}
 
 
-@writes(router, "/approve", ManyMemories)
-def approve(call: Calling, what: Approval) -> Any:
-    """Shows items, as one change set; answers with the memories that say it now."""
-    return call.hub("write").approve(**what.model_dump())
+router.serves("POST", "/approve", HubMemory.approve, ManyMemories, body=Approval)
+router.serves("POST", "/reject", HubMemory.reject, ManyMemories, body=Chosen)
 
 
-@writes(router, "/reject", ManyMemories)
-def reject(call: Calling, what: Chosen) -> Any:
-    """Archives items, hidden as they are, as one change set."""
-    return call.hub("write").reject(**what.model_dump())
-
-
-decisions_router = APIRouter(tags=["decisions"])
+decisions_router = Routes(tags=["decisions"])
 
 
 class Question(
@@ -98,49 +76,32 @@ class Question(
     """A question for a person, with 2 to 4 options."""
 
 
-class Answer(Body):
+class Answer(
+    body_of(  # type: ignore[misc]
+        HubMemory.decide,
+        fields={
+            "reference": (str, ...),
+            "option": (str | int, Field(union_mode="left_to_right")),
+            "source": (str, "api"),
+        },
+    )
+):
     """An option by its words or its number."""
 
-    reference: str
-    option: str | int = Field(union_mode="left_to_right")
-    note: str = ""
-    source: str = "api"
 
-
-class Withdrawal(Body):
-    reference: str
-    note: str = ""
-
-
-class Said(Body):
-    text: str
-
-
-@decisions_router.get("/decisions", response_model=Many[DecisionOut])
-def decisions(call: Calling, every: bool = False) -> Any:
-    """Open questions, oldest first; with `every`, also those decided or withdrawn."""
-    return data(call.hub().decisions(every=every))
-
-
-@writes(decisions_router, "/decisions", One[DecisionOut], status=201)
-def request_decision(call: Calling, asked: Question) -> Any:
-    """Asks a person to decide."""
-    return call.hub("write").request_decision(**asked.model_dump())
-
-
-@writes(decisions_router, "/decisions/decide", One[DecisionOut])
-def decide(call: Calling, answer: Answer) -> Any:
-    """A person's answer; it becomes a memory."""
-    return call.hub("write").decide(**answer.model_dump())
-
-
-@writes(decisions_router, "/decisions/withdraw", One[DecisionOut])
-def withdraw(call: Calling, what: Withdrawal) -> Any:
-    """Takes a question back without an answer."""
-    return call.hub("write").withdraw_decision(what.reference, note=what.note)
-
-
-@decisions_router.post("/heard", response_model=One[HeardOut])
-def heard(call: Calling, said: Said) -> Any:
-    """A text without what this hub has handed out itself; `memories` are those that came back."""
-    return data(call.hub().heard(said.text))
+decisions_router.serves("GET", "/decisions", HubMemory.decisions, Many[DecisionOut])
+decisions_router.serves(
+    "POST", "/decisions", HubMemory.request_decision, One[DecisionOut], body=Question, status=201
+)
+decisions_router.serves(
+    "POST", "/decisions/decide", HubMemory.decide, One[DecisionOut], body=Answer
+)
+decisions_router.serves(
+    "POST",
+    "/decisions/withdraw",
+    HubMemory.withdraw_decision,
+    One[DecisionOut],
+    body="Withdrawal",
+    name="withdraw",
+)
+decisions_router.serves("POST", "/heard", HubMemory.heard, One[HeardOut], body="Said")

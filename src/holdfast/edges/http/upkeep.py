@@ -3,30 +3,28 @@ and what language models cost."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-from fastapi import APIRouter, Query
+from typing import Any
 
 from holdfast.api.hub import HubMemory
 from holdfast.edges.http.bodies import Body, body_of
 from holdfast.edges.http.call import Calling, data, writes
+from holdfast.edges.http.operations import Routes
 from holdfast.edges.http.shapes import JournalOut, Many, MemoryOut, One, OneMemory, ResponseModel
-from holdfast.engine.upkeep.model_usage import KEPT_DAYS
 from holdfast.passes.consolidation.plan import from_plain, plain_refused, plain_step, to_plain
 
-journal_router = APIRouter(prefix="/journal", tags=["journal"])
+journal_router = Routes(prefix="/journal", tags=["journal"])
 
 
-class NewEntry(
-    body_of(HubMemory.journal_add, fields={"source": (str, "api")})  # type: ignore[misc]
-):
-    """What is to be written down; without a time, it is now."""
-
-
-@writes(journal_router, "", OneMemory, status=201)
-def add(call: Calling, new: NewEntry) -> Any:
-    """Adds an entry to the journal of its UTC day."""
-    return call.hub("write").journal_add(**new.model_dump())
+journal_router.serves(
+    "POST",
+    "",
+    HubMemory.journal_add,
+    OneMemory,
+    body="NewEntry",
+    name="add",
+    status=201,
+    source=(str, "api"),
+)
 
 
 @journal_router.get("", response_model=JournalOut)
@@ -37,7 +35,7 @@ def read(call: Calling, when: str = "today") -> Any:
     return {**data(found), "notes": found.notes}
 
 
-consolidation_router = APIRouter(prefix="/consolidation", tags=["consolidation"])
+consolidation_router = Routes(prefix="/consolidation", tags=["consolidation"])
 
 
 class StepOut(ResponseModel):
@@ -120,7 +118,7 @@ def consolidate(call: Calling, wanted: Wanted) -> Any:
     }
 
 
-lifecycle_router = APIRouter(prefix="/lifecycle", tags=["lifecycle"])
+lifecycle_router = Routes(prefix="/lifecycle", tags=["lifecycle"])
 
 
 class MoveOut(ResponseModel):
@@ -154,7 +152,7 @@ def lifecycle(call: Calling, request: LifecycleRequest) -> Any:
     return {"dry_run": request.dry_run, "moves": moves, "change": moves.change}
 
 
-usage_router = APIRouter(tags=["models"])
+usage_router = Routes(tags=["models"])
 
 
 class ModelUsageOut(ResponseModel):
@@ -169,7 +167,4 @@ class ModelUsageOut(ResponseModel):
     tokens_out: int
 
 
-@usage_router.get("/model-usage", response_model=Many[ModelUsageOut])
-def model_usage(call: Calling, days: Annotated[int, Query(ge=1, le=KEPT_DAYS)] = 30) -> Any:
-    """What language models cost in the last days, by day, pass and model; for members."""
-    return data(call.hub_of_members().usage(days=days))
+usage_router.serves("GET", "/model-usage", HubMemory.usage, Many[ModelUsageOut], name="model_usage")
