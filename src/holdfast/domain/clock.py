@@ -55,7 +55,9 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 # 11 digits, or 55 bits, of microseconds, which is good until the year 3111; and 45 bits of chance:
 # two processes in one microsecond do not collide in practice.
 _TIME_BITS, _RANDOM_BITS = 55, 45
-_SHIFTS = range(_TIME_BITS + _RANDOM_BITS - 5, -1, -5)
+# Two digits at a time.
+_PAIRS = [one + two for one in _ALPHABET for two in _ALPHABET]
+_SHIFTS = range(_TIME_BITS + _RANDOM_BITS - 10, -1, -10)
 
 
 class Ids(Protocol):
@@ -78,7 +80,7 @@ class TimeIds:
             micros = self._last
         chance = int.from_bytes(os.urandom(6)) >> 3
         number = micros << _RANDOM_BITS | chance
-        return f"{prefix}_{''.join([_ALPHABET[number >> shift & 31] for shift in _SHIFTS])}"
+        return f"{prefix}_{''.join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])}"
 
 
 # An offset as `isoformat` writes it.

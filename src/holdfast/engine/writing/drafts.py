@@ -100,10 +100,8 @@ def clean_draft(core: Core, draft: Draft) -> Draft:
     and why."""
     bytes_max = core.settings["content.bytes_max"]
     draft = without_secrets(core, _without_private(draft))
-    checked: dict[str, Any] = {
-        "content": clean.clean_content(draft.content, bytes_max=bytes_max),
-        **clean_fields(draft._asdict()),
-    }
+    checked = clean_fields(dict(zip(Draft._fields, draft, strict=True)))
+    checked["content"] = clean.clean_content(draft.content, bytes_max=bytes_max)
     out = draft._replace(**checked)
     refuse_backwards(out)
     return out
@@ -123,15 +121,16 @@ def without_secrets(core: Core, draft: Draft) -> Draft:
     """The draft with placeholders in the place of secrets. Before anything is checked: a secret may
     be longer than a tag, and a tag is written in small letters."""
     refuse_deep(draft.metadata)
+    out = core.redactor.row(draft, but=("content", "attachment"))
     # The guard has yet to read the content, and decodes what is hidden in it.
-    content = draft.content
-    if isinstance(content, str):
-        content = core.redactor.text(content, keep_hidden=True)
-    out = core.redactor.row(draft._replace(attachment=None, content=""))
-    file = draft.attachment
-    if file is not None:
-        file = file._replace(name=core.redactor.text(file.name))
-    return out._replace(content=content, attachment=file)
+    if isinstance(draft.content, str):
+        content = core.redactor.text(draft.content, keep_hidden=True)
+        if content is not draft.content:
+            out = out._replace(content=content)
+    if draft.attachment is not None:
+        name = core.redactor.text(draft.attachment.name)
+        out = out._replace(attachment=draft.attachment._replace(name=name))
+    return out
 
 
 def refuse_backwards(out: Draft | Memory) -> None:
@@ -258,9 +257,9 @@ def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
     """A memory from a clean draft, all but its id, number and times."""
     # The guard reads what is hidden in a text; nobody else does.
     quarantine = reason_to_hold(draft.content, draft.trust)
-    draft = draft._replace(content=_without_hidden(draft.content))
+    content = _without_hidden(draft.content)
     picked = classify(
-        draft.content,
+        content,
         title=draft.title or "",
         category=draft.category,
         source_path=draft.source_path,
@@ -269,7 +268,7 @@ def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
     file = draft.attachment
     # The title of a file is its name, whatever path it came from.
     title = draft.title or title_of(
-        draft.content,
+        content,
         content_type=picked.content_type,
         source_path=draft.source_path if file is None else file.name,
     )
@@ -278,13 +277,13 @@ def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
         id="",
         hub_id=hub_id,
         number=0,
-        content=draft.content,
-        content_hash=clean.content_hash(draft.content),
+        content=content,
+        content_hash=clean.content_hash(content),
         title=title,
         owner=core.actor,
         created_at=now,
         updated_at=now,
-        summary=summary_of(draft.content) if draft.summary is None else draft.summary,
+        summary=summary_of(content) if draft.summary is None else draft.summary,
         content_type=picked.content_type,
         key=draft.key,
         category=picked.category,
@@ -293,7 +292,7 @@ def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
         stability=draft.stability or picked.stability,
         boundary=draft.boundary or "hub",
         # The content of a file that was read, and comes from another hub, is its text.
-        state="processing" if draft.fetch or (file and draft.content == file.name) else "active",
+        state="processing" if draft.fetch or (file and content == file.name) else "active",
         layer=draft.layer or picked.layer,
         pinned=draft.pinned,
         trust=draft.trust,
@@ -318,6 +317,8 @@ def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
 def _metadata_of(draft: Draft) -> dict[str, Any]:
     """The metadata of the memory. What it was made from comes from the draft, never from metadata
     that a caller gave."""
+    if not draft.metadata and draft.attachment is None:
+        return {}
     metadata = dict(draft.metadata or {})
     if attachment_of(metadata) is not None:
         del metadata[ATTACHMENT]

@@ -23,18 +23,20 @@ from holdfast.domain.memory import (
     BOUNDARIES,
     CATEGORIES,
     CONTENT_TYPES,
+    COUNTERS,
     KINDS,
     LAYERS,
     SOURCES,
     STABILITIES,
     STATES,
+    TIMES,
     TRUSTS,
+    Memory,
 )
 from holdfast.domain.records import NO_HUB, Record
 from holdfast.text.clean import clean_text, content_hash, without_controls
 
 if TYPE_CHECKING:
-    from holdfast.domain.memory import Memory
     from holdfast.domain.records import Turn
     from holdfast.settings import Settings
     from holdfast.store.base import Reader, Store, Writer
@@ -78,10 +80,15 @@ _Value = TypeVar("_Value", bound=tuple[Any, ...])
 
 
 @cache
-def _given(kind: type[tuple[Any, ...]]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """Takes out of such a row all that is not Holdfast's own."""
+def _given(
+    kind: type[tuple[Any, ...]], but: tuple[str, ...]
+) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """Takes out of such a row all that is not Holdfast's own, and not named in `but`."""
     fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
-    return itemgetter(*(at for at, name in enumerate(fields) if name not in _MADE_HERE))
+    own = {*_MADE_HERE, *but}
+    if kind is Memory:
+        own |= {*TIMES, *COUNTERS, "number", "version", "pinned"}
+    return itemgetter(*(at for at, name in enumerate(fields) if name not in own))
 
 
 def _mark(text: str) -> tuple[int, int]:
@@ -208,17 +215,19 @@ class Redactor:
             return type(value)(*made) if hasattr(value, "_fields") else tuple(made)
         return value
 
-    def row(self, row: _Value) -> _Value:
-        """A value of named fields, such as a draft or a turn, with each text in it redacted."""
+    def row(self, row: _Value, *, but: tuple[str, ...] = ()) -> _Value:
+        """A value of named fields, such as a draft or a turn, with each text in it redacted, but
+        for the fields that are named."""
         # Several checks see the same row; only its metadata is mutable.
         if row is getattr(self._mine, "quiet", None):
             return row
-        if self._is_quiet(_given(type(row))(row), getattr(row, "content", "")):
-            if not getattr(row, "metadata", None):
+        content = "" if but else getattr(row, "content", "")
+        if self._is_quiet(_given(type(row), but)(row), content):
+            if not but and not getattr(row, "metadata", None):
                 self._mine.quiet = row
             return row
         fields: dict[str, Any] = row._asdict()  # type: ignore[attr-defined]
-        for name in _MADE_HERE:
+        for name in (*_MADE_HERE, *but):
             fields.pop(name, None)
         new = self.changed(fields)
         return row._replace(**new) if new else row  # type: ignore[attr-defined]

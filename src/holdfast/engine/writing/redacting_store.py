@@ -92,7 +92,9 @@ class _GuardedWriter:
         self._written: dict[str, Memory] = {}
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._writer, name)
+        # Kept, as a batch calls the same few methods for each memory.
+        found = self.__dict__[name] = getattr(self._writer, name)
+        return found
 
     def add_memory(self, memory: Memory) -> None:
         self._writer.add_memory(self._redacted(memory))

@@ -19,6 +19,8 @@ from holdfast.store.sqlite.search import FindingReader
 from holdfast.store.sqlite.session import Part
 from holdfast.store.values import ReaderDefaults, first_named
 
+# As many lookups take longer than the one query that makes most of them needless.
+_EXPECTED_FROM = 4
 _CHECKED_COLUMNS = ", ".join(f"m.{name}" for name in CHECKED)
 
 
@@ -82,7 +84,22 @@ class MemoriesReader(Part):
         memories = (rows.memory_from_row(row, hub_id) for row in found)
         return first_named(memories, audience)
 
+    def expect(self, hub_id: str, memories: Sequence[Memory]) -> None:
+        """Finds out in one query which hashes do not exist; mostly nearly all."""
+        if len(memories) < _EXPECTED_FROM:
+            return
+        asked = {memory.content_hash for memory in memories}
+        found = self._all(
+            "SELECT m.content_hash FROM json_each(?) j CROSS JOIN memories m"
+            " ON m.hub = ? AND m.content_hash = j.value WHERE m.forgotten_at IS NULL",
+            (shared.dumps(list(asked)), self._pk(hub_id)),
+        )
+        absent = asked.difference(row[0] for row in found)
+        self._absent.update((hub_id, one) for one in absent)
+
     def memories_by_hash(self, hub_id: str, content_hash: str) -> list[Memory]:
+        if (hub_id, content_hash) in self._absent:
+            return []
         found = self._all(
             f"SELECT {rows.MEMORY_COLUMNS} FROM memories m"
             f" WHERE m.hub = ? AND m.content_hash = ? AND m.forgotten_at IS NULL{self._seen}",

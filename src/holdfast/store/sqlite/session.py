@@ -142,6 +142,8 @@ class Part(SqlReader):
         self._caches = caches
         self._known: KnownTerms | None = None
         self._pks: dict[str, int] = {}
+        # Hubs and hashes of contents that no memory has; see `expect`.
+        self._absent: set[tuple[str, str]] = set()
         # What the viewer may see, as a condition on `m`; written out, so that it fits into any
         # statement without its own bindings.
         self._seen = "" if viewer is None else f" AND {seen(viewer)}"

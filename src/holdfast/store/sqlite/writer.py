@@ -106,6 +106,7 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
     def add_memory(self, memory: Memory) -> None:
         hub = self._pk(memory.hub_id)
         self._do(rows.INSERT_MEMORY, (hub, *rows.memory_to_row(memory)))
+        self._absent.discard((memory.hub_id, memory.content_hash))
         self._added[hub, memory.id] = Added(self._connection.last_insert_rowid())
 
     def set_memory(self, memory: Memory) -> None:
@@ -114,6 +115,7 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
         )
         if not self._connection.changes():
             raise NotFound(f"There is no memory {memory.id} to be changed.")
+        self._absent.discard((memory.hub_id, memory.content_hash))
 
     def add_change(self, change: Change) -> None:
         self._add("changes", change, change.hub_id)

@@ -39,7 +39,8 @@ class Classified(NamedTuple):
 
 class _Reading(NamedTuple):
     """A text as the rules see it; `note` is '' when the text is too long to judge by a word, and
-    `words` are those of the note that some rule looks for."""
+    `words` are those of the note that some rule looks for, or that may begin the name of a
+    technology."""
 
     headline: str
     note: str
@@ -59,6 +60,8 @@ def classify(
     shape = cast("ContentType", content_type or content_type_of(content, source_path))
     language = language_of(content, source_path) if shape == "code" else ""
     reading = _read(content, title, shape)
+    # The words of a note in ASCII are those of its text; folding may change others.
+    is_all_read = bool(reading.note) and reading.note.isascii() and not title
     category = category or _category(shape, reading, content)
     kind = kind or _kind(content, shape, category, language, reading)
     return Classified(
@@ -66,7 +69,15 @@ def classify(
         cast("Kind", kind),
         _stability(category, kind, reading),
         category,
-        tuple(tags_of(content, content_type=shape, title=title, language=language)),
+        tuple(
+            tags_of(
+                content,
+                content_type=shape,
+                title=title,
+                language=language,
+                words=reading.words if is_all_read else None,
+            )
+        ),
         _layer(content, shape, category, source_path),
     )
 
@@ -101,7 +112,8 @@ def _read(content: str, title: str, shape: str) -> _Reading:
     is_note = len(text) <= NOTE_CHARS_MAX and shape in ("text", "markdown")
     # Marks that open a line (a bullet, bold) would hide how the sentence begins.
     note = fold(text).lstrip("#*->• ") if is_note else ""
-    words = rules.CUES.intersection(re.findall(r"[^\W\d_]+", note))
+    pattern = r"[a-z]+" if note.isascii() else r"[^\W\d_]+"
+    words = _telling().intersection(re.findall(pattern, note))
     return _Reading(fold(headline).lstrip("#*->• "), note, words)
 
 
@@ -213,13 +225,23 @@ _FRONT_MATTER = r"(?s)\A---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)"
 _TAGS_FIELD = r"(?mi)^tags:[ \t]*(.*)((?:\n[ \t]*- .*)*)"
 
 
-def tags_of(content: str, *, content_type: str, title: str = "", language: str = "") -> list[str]:
-    """Named tags first, then the language of code, then technologies, all in lower case."""
+def tags_of(
+    content: str,
+    *,
+    content_type: str,
+    title: str = "",
+    language: str = "",
+    words: frozenset[str] | None = None,
+) -> list[str]:
+    """Named tags first, then the language of code, then technologies, all in lower case. `words`
+    are those of the text, or enough of them, where they are known."""
     if content_type == "code":
         return [language or language_of(content)] if language or language_of(content) else []
     if content_type not in ("text", "markdown"):
         return []
     tags = dict.fromkeys(_named(content[:SAMPLE_CHARS]))
+    if words is not None and words.isdisjoint(_openings()):
+        return list(tags)
     for technology in technologies(f"{title}\n{content[:_OPENING_CHARS]}"):
         if len(tags) < TAGS_GUESSED_MAX:
             tags[technology] = None
@@ -233,6 +255,12 @@ def technologies(text: str) -> list[str]:
         return []
     found = (match.group().lower() for match in _technology_pattern().finditer(text))
     return list(dict.fromkeys(_SAME_AS.get(name, name) for name in found))
+
+
+@cache
+def _telling() -> frozenset[str]:
+    """The words that are looked for in a note."""
+    return rules.CUES | _openings()
 
 
 @cache

@@ -175,6 +175,8 @@ def _topic(spoken: str) -> str:
 
 def heading_of(content: str) -> str:
     """The title of the front matter, else the first heading outside code; '' without one."""
+    if content[:1].isalnum() and "\n" not in content:
+        return ""
     text = content[:_OPENING_CHARS]
     if matter := _FRONT_MATTER.match(text):
         if title := _group(_TITLE_FIELD, matter.group(1)):
@@ -195,10 +197,10 @@ def summary_of(content: str) -> str:
     if is_short:
         # In a short text a line is a sentence, as in a list; in a longer one lines are wrapped.
         every = (sentence for line in lines for sentence in _sentences(line))
-        found = list(islice(every, _NO_SUMMARY_SENTENCES + 1))
-        if len(found) <= _NO_SUMMARY_SENTENCES:
+        first = list(islice(every, _NO_SUMMARY_SENTENCES + 1))
+        if len(first) <= _NO_SUMMARY_SENTENCES:
             return ""
-        found = found[:_NO_SUMMARY_SENTENCES]
+        found = iter(first[:_NO_SUMMARY_SENTENCES])
     else:
         found = _sentences(_joined(lines, _SUMMARISED_CHARS))
     summary = ""
@@ -273,25 +275,19 @@ def _prose_lines(text: str) -> Iterator[str]:
             yield plain
 
 
-def _sentences(text: str) -> list[str]:
-    ends = _sentence_ends(text)
-    if not ends or ends[-1] < len(text):
-        ends.append(len(text))
-    starts = [0, *ends[:-1]]
-    pieces = (text[start:end].strip() for start, end in zip(starts, ends, strict=True))
-    return [piece for piece in pieces if piece]
-
-
-def _sentence_ends(text: str) -> list[int]:
-    """Where sentences end. Stops are found first, and the rule is tried only where there is one."""
-    ends: list[int] = []
-    at = 0
+def _sentences(text: str) -> Iterator[str]:
+    """The sentences of a text. Stops are found first, and the rule for the end of a sentence is
+    tried only where there is one."""
+    start = at = 0
     while stop := _STOP.search(text, at):
         end = _SENTENCE_END.match(text, stop.start())
-        if end:
-            ends.append(end.end())
         at = end.end() if end else stop.end()
-    return ends
+        if end:
+            if piece := text[start:at].strip():
+                yield piece
+            start = at
+    if piece := text[start:].strip():
+        yield piece
 
 
 def _plain(text: str) -> str:
