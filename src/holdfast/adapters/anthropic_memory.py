@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from holdfast.adapters.hubs import needed
 from holdfast.agents.toolset import tools
-from holdfast.errors import HoldfastError, install_hint
+from holdfast.errors import HoldfastError
 
-try:
+with needed("anthropic", extra="anthropic"):
     import anyio.to_thread
     from anthropic.lib.tools import (
         BetaAbstractMemoryTool,
@@ -20,22 +21,9 @@ try:
         ToolError,
     )
     from typing_extensions import override
-except ImportError as error:
-    raise ImportError(
-        f"This adapter needs the package anthropic, which cannot be imported ({error})."
-        f" {install_hint('anthropic')}"
-    ) from error
 
 if TYPE_CHECKING:
-    from anthropic.types.beta import (
-        BetaCacheControlEphemeralParam,
-        BetaMemoryTool20250818CreateCommand,
-        BetaMemoryTool20250818DeleteCommand,
-        BetaMemoryTool20250818InsertCommand,
-        BetaMemoryTool20250818RenameCommand,
-        BetaMemoryTool20250818StrReplaceCommand,
-        BetaMemoryTool20250818ViewCommand,
-    )
+    from anthropic.types.beta import BetaCacheControlEphemeralParam
 
     from holdfast.api.hub import HubMemory
 
@@ -67,29 +55,7 @@ class HoldfastMemoryTool(BetaAbstractMemoryTool):
     def _run(self, command: Any) -> str:
         return self.call(command.to_dict())
 
-    @override
-    def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        return self._run(command)
-
-    @override
-    def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        return self._run(command)
-
-    @override
-    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        return self._run(command)
-
-    @override
-    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        return self._run(command)
-
-    @override
-    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        return self._run(command)
-
-    @override
-    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        return self._run(command)
+    view = create = str_replace = insert = delete = rename = _run
 
     @override
     def clear_all_memory(self) -> str:
@@ -122,29 +88,7 @@ class AsyncHoldfastMemoryTool(BetaAsyncAbstractMemoryTool):
     async def _run(self, command: Any) -> str:
         return await self.call(command.to_dict())
 
-    @override
-    async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        return await self._run(command)
-
-    @override
-    async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        return await self._run(command)
-
-    @override
-    async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        return await self._run(command)
-
-    @override
-    async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        return await self._run(command)
-
-    @override
-    async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        return await self._run(command)
-
-    @override
-    async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        return await self._run(command)
+    view = create = str_replace = insert = delete = rename = _run
 
     @override
     async def clear_all_memory(self) -> str:

@@ -6,19 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from holdfast.adapters.hubs import MESSAGE_KEY, VALUE, Hubs, packed, unpacked
+from holdfast.adapters.hubs import MESSAGE_KEY, SAID, VALUE, Hubs, needed, packed, unpacked
 from holdfast.api.asynchronous import in_thread
-from holdfast.errors import HoldfastError, InvalidInput, NotFound, install_hint
+from holdfast.errors import HoldfastError, InvalidInput, NotFound
 
-try:
+with needed("google-adk", extra="google-adk"):
     from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
     from google.adk.memory.memory_entry import MemoryEntry
     from google.genai import types
-except ImportError as error:
-    raise ImportError(
-        f"This adapter needs the package google-adk, which cannot be imported ({error})."
-        f" {install_hint('google-adk')}"
-    ) from error
 
 if TYPE_CHECKING:
     from holdfast.adapters.hubs import Memories
@@ -176,10 +171,7 @@ def _draft(event: Any, session: str | None, given: Mapping[str, object] | None) 
         "speaker": event.author,
         "occurred_at": datetime.fromtimestamp(event.timestamp, UTC),
         "trust": trust,
-        "layer": "library",
-        "category": "conversation",
-        "kind": "episodic",
-        "content_type": "markdown",
+        **SAID,
     }
 
 

@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 from uuid import uuid4
 
 from holdfast.domain.memory import Trust
-from holdfast.errors import InvalidInput, NotFound
+from holdfast.errors import InvalidInput, NotFound, install_hint
 from holdfast.text import hub_labels
 from holdfast.text.hub_labels import DEFAULT_APP as DEFAULT_APP
 from holdfast.text.hub_labels import SCOPE
@@ -34,6 +35,18 @@ if TYPE_CHECKING:
     from holdfast.domain.clock import Clock
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Memory
+
+
+@contextmanager
+def needed(package: str, *, extra: str) -> Iterator[None]:
+    """For the imports of a framework: an ImportError says how to install it."""
+    try:
+        yield
+    except ImportError as error:
+        raise ImportError(
+            f"This adapter needs the package {package}, which cannot be imported ({error})."
+            f" {install_hint(extra)}"
+        ) from error
 
 
 class Memories(Protocol):
@@ -120,6 +133,15 @@ _TRUST: dict[str, Trust] = {"user": "user", "human": "user", "assistant": "agent
 _OTHER_TRUST: Trust = "tool"
 
 
+# What a message is, as a memory.
+SAID = {
+    "layer": "library",
+    "category": "conversation",
+    "kind": "episodic",
+    "content_type": "markdown",
+}
+
+
 class Message(NamedTuple):
     """A message: who said it, the text that recall searches, and the message itself."""
 
@@ -185,10 +207,7 @@ class MessageHistory:
             "speaker": message.role,
             "trust": _TRUST.get(message.role, _OTHER_TRUST),
             "source_agent": self._agent,
-            "layer": "library",
-            "category": "conversation",
-            "kind": "episodic",
-            "content_type": "markdown",
+            **SAID,
         }
 
     def _newest(self, limit: int | None) -> list[Memory]:

@@ -5,19 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast.adapters.hubs import Message, MessageHistory, plain_hub
-from holdfast.errors import install_hint
+from holdfast.adapters.hubs import Message, MessageHistory, needed, plain_hub
 
-try:
+with needed("langchain-core", extra="langgraph"):
     from langchain_core.chat_history import BaseChatMessageHistory
     from langchain_core.documents import Document
     from langchain_core.messages import BaseMessage, message_to_dict, messages_from_dict
     from langchain_core.retrievers import BaseRetriever
-except ImportError as error:
-    raise ImportError(
-        f"This adapter needs the package langchain-core, which cannot be imported ({error})."
-        f" {install_hint('langgraph')}"
-    ) from error
 
 if TYPE_CHECKING:
     from holdfast.api.asynchronous import AsyncHub

@@ -17,16 +17,17 @@ from holdfast.adapters.hubs import (
     MESSAGE_KEY,
     VALUE,
     Hubs,
+    needed,
     now_of,
     packed,
     text_of,
     unpacked,
 )
 from holdfast.api.asynchronous import in_thread
-from holdfast.errors import InvalidInput, NotFound, install_hint
+from holdfast.errors import InvalidInput, NotFound
 from holdfast.text.clean import KEY_CHARS_MAX
 
-try:
+with needed("langgraph", extra="langgraph"):
     from langgraph.store.base import (
         BaseStore,
         GetOp,
@@ -43,11 +44,6 @@ try:
         get_text_at_path,
         tokenize_path,
     )
-except ImportError as error:
-    raise ImportError(
-        f"This adapter needs the package langgraph, which cannot be imported ({error})."
-        f" {install_hint('langgraph')}"
-    ) from error
 
 if TYPE_CHECKING:
     from holdfast.adapters.hubs import Memories

@@ -5,19 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast.adapters.hubs import MESSAGE_KEY, Message, MessageHistory, plain_hub
+from holdfast.adapters.hubs import MESSAGE_KEY, Message, MessageHistory, needed, plain_hub
 from holdfast.api.asynchronous import in_thread
-from holdfast.errors import install_hint
 
-try:
+with needed("llama-index-core", extra="llama-index"):
     from llama_index.core.base.llms.types import ChatMessage
     from llama_index.core.memory import BaseMemoryBlock
     from llama_index.core.storage.chat_store.base import BaseChatStore
-except ImportError as error:
-    raise ImportError(
-        f"This adapter needs the package llama-index-core, which cannot be imported ({error})."
-        f" {install_hint('llama-index')}"
-    ) from error
 
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory

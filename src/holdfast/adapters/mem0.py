@@ -6,10 +6,11 @@ agent or a run have a hub of that agent or run. What is said is turned into fact
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta
+from functools import wraps
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import holdfast
 from holdfast.adapters.hubs import DEFAULT_APP, MESSAGE_KEY, Hubs, now_of
@@ -35,6 +36,8 @@ _PROCEDURAL = "procedural_memory"
 _PAGE = 100
 _HITS_MAX = 1_000
 _UNSET: Any = object()
+
+R = TypeVar("R")
 
 
 class Memory:
@@ -269,6 +272,16 @@ class Memory:
         return found
 
 
+def _coroutine(method: Callable[..., R]) -> Callable[..., Coroutine[Any, Any, R]]:
+    """A method of `Memory` as one of `AsyncMemory`, which runs it in a thread."""
+
+    @wraps(method)
+    async def call(self: AsyncMemory, *args: Any, **values: Any) -> R:
+        return cast("R", await in_thread(method, self.wrapped, *args, **values))
+
+    return call
+
+
 class AsyncMemory:
     """The same with coroutines, as mem0's `AsyncMemory`."""
 
@@ -294,33 +307,15 @@ class AsyncMemory:
     def close(self) -> None:
         self.wrapped.close()
 
-    async def add(self, messages: Any, **values: Any) -> dict[str, Any]:
-        return cast("dict[str, Any]", await in_thread(self.wrapped.add, messages, **values))
-
-    async def update(self, memory_id: str, *args: Any, **values: Any) -> dict[str, str]:
-        done = await in_thread(self.wrapped.update, memory_id, *args, **values)
-        return cast("dict[str, str]", done)
-
-    async def delete(self, memory_id: str) -> dict[str, str]:
-        return cast("dict[str, str]", await in_thread(self.wrapped.delete, memory_id))
-
-    async def delete_all(self, *args: Any, **values: Any) -> dict[str, str]:
-        return cast("dict[str, str]", await in_thread(self.wrapped.delete_all, *args, **values))
-
-    async def reset(self) -> None:
-        await in_thread(self.wrapped.reset)
-
-    async def get(self, memory_id: str) -> dict[str, Any] | None:
-        return cast("dict[str, Any] | None", await in_thread(self.wrapped.get, memory_id))
-
-    async def get_all(self, **values: Any) -> dict[str, Any]:
-        return cast("dict[str, Any]", await in_thread(self.wrapped.get_all, **values))
-
-    async def search(self, query: str, **values: Any) -> dict[str, Any]:
-        return cast("dict[str, Any]", await in_thread(self.wrapped.search, query, **values))
-
-    async def history(self, memory_id: str) -> list[dict[str, Any]]:
-        return cast("list[dict[str, Any]]", await in_thread(self.wrapped.history, memory_id))
+    add = _coroutine(Memory.add)
+    update = _coroutine(Memory.update)
+    delete = _coroutine(Memory.delete)
+    delete_all = _coroutine(Memory.delete_all)
+    reset = _coroutine(Memory.reset)
+    get = _coroutine(Memory.get)
+    get_all = _coroutine(Memory.get_all)
+    search = _coroutine(Memory.search)
+    history = _coroutine(Memory.history)
 
 
 # ── scopes and filters ───────────────────────────────────────────────────────────────────────

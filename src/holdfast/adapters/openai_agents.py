@@ -7,20 +7,15 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast.adapters.hubs import Message, MessageHistory, plain_hub
+from holdfast.adapters.hubs import Message, MessageHistory, needed, plain_hub
 from holdfast.agents.toolset import tools
 from holdfast.api.asynchronous import in_thread
-from holdfast.errors import HoldfastError, InvalidInput, install_hint
+from holdfast.errors import HoldfastError, InvalidInput
 
-try:
+with needed("openai-agents", extra="openai-agents"):
     from agents import FunctionTool, RunHooks
     from agents.exceptions import AgentsException, UserError
     from agents.run import CallModelData, ModelInputData
-except ImportError as error:
-    raise ImportError(
-        f"This adapter needs the package openai-agents, which cannot be imported ({error})."
-        f" {install_hint('openai-agents')}"
-    ) from error
 
 if TYPE_CHECKING:
     from holdfast.api.asynchronous import AsyncHub

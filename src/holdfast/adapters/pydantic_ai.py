@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.adapters.hubs import plain_hub
+from holdfast.adapters.hubs import needed, plain_hub
 from holdfast.agents.toolset import tools
 from holdfast.api.asynchronous import in_thread
-from holdfast.errors import HoldfastError, install_hint
+from holdfast.errors import HoldfastError
 
-try:
+with needed("pydantic-ai-slim", extra="pydantic-ai"):
     from pydantic_ai import ModelRetry, RunContext, Tool
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.messages import (
@@ -23,11 +23,6 @@ try:
         UserPromptPart,
     )
     from pydantic_ai.toolsets import FunctionToolset
-except ImportError as error:
-    raise ImportError(
-        f"This adapter needs the package pydantic-ai-slim, which cannot be imported ({error})."
-        f" {install_hint('pydantic-ai')}"
-    ) from error
 
 if TYPE_CHECKING:
     from holdfast.api.asynchronous import AsyncHub

@@ -5,17 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from holdfast.adapters.hubs import plain_hub
+from holdfast.adapters.hubs import needed, plain_hub
 from holdfast.agents.toolset import tools
-from holdfast.errors import install_hint
 
-try:
+with needed("smolagents", extra="smolagents"):
     from smolagents import Tool
-except ImportError as error:
-    raise ImportError(
-        f"This adapter needs the package smolagents, which cannot be imported ({error})."
-        f" {install_hint('smolagents')}"
-    ) from error
 
 if TYPE_CHECKING:
     from holdfast.agents.toolset import Toolset

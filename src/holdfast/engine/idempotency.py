@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
 from holdfast.domain.records import NO_HUB, Record
-from holdfast.engine.people.records import every
 from holdfast.errors import HoldfastError
+from holdfast.store.values import every_record
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
@@ -177,7 +177,7 @@ def _is_gone(holder: list[Any]) -> bool:
 def blank(writer: Writer, ids: Collection[str]) -> None:
     """Empties the responses that contain any of these: purged memories, or a deleted hub. That the
     request was answered stays recorded, or sending it again would bring them back."""
-    for record in every(writer, NO_HUB, KIND):
+    for record in every_record(writer, NO_HUB, KIND):
         answer = record.body["answer"]
         if any(one in answer for one in ids):
             writer.put_record(record._replace(body={**record.body, "answer": ""}))

@@ -14,6 +14,7 @@ from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.records import Record
 from holdfast.engine.core import Core, Scope
 from holdfast.errors import Conflict, NotFound, StoreBusy
+from holdfast.store.values import every_record
 
 if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
@@ -281,10 +282,7 @@ def _scan(reader: Reader, hub_id: str, work: str) -> Iterator[Job]:
 
 
 def _records(reader: Reader, hub_id: str, work: str) -> Iterator[Record]:
-    after = ""
-    while batch := reader.records(hub_id, QUEUES[work], limit=_PAGE, after=after):
-        yield from batch
-        after = batch[-1].id
+    return every_record(reader, hub_id, QUEUES[work])
 
 
 def drop_about(writer: Writer, hub_id: str, turn_ids: set[str]) -> None:

@@ -24,7 +24,7 @@ from holdfast.domain.records import Record, Role, Turn
 from holdfast.domain.results import Traces
 from holdfast.engine.core import Scope
 from holdfast.engine.reading.lookup import Reference, find_memory
-from holdfast.store.values import TermQuery
+from holdfast.store.values import TermQuery, every_record
 from holdfast.text.analysis.terms import query_terms
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 _KIND = "withheld-turn"
 # By the id of a memory: the turns that are withheld because of it.
 _BY_MEMORY = "withheld-by"
-_PAGE = 500
 # How many turns with words of a memory are looked at.
 _FOUND_MAX = 200
 _CHANGE_MAX = 500
@@ -208,11 +207,13 @@ class Withheld:
 
     def __init__(self, reader: Reader, scope: Scope) -> None:
         self._reader = reader
-        self._parts = {one.id: _parts(one.body) for one in _records(reader, scope.hub_id)}
+        self._parts = {
+            one.id: _parts(one.body) for one in every_record(reader, scope.hub_id, _KIND)
+        }
         self._beside = scope.beside
         self._moments = [
             _Moment(one.id, one.body["session"], from_text(one.body["at"]), _parts(one.body))
-            for one in (_records(reader, scope.beside) if scope.beside else ())
+            for one in (every_record(reader, scope.beside, _KIND) if scope.beside else ())
             if one.body["session"] is not None
         ]
 
@@ -270,16 +271,6 @@ def with_notes(scope: Scope, reader: Reader, turns: Iterable[Turn]) -> list[Turn
     if not hidden:
         return list(turns)
     return [turn._replace(note=NOTE) if hidden.parts(turn) else turn for turn in turns]
-
-
-def _records(reader: Reader, hub_id: str) -> Iterable[Record]:
-    after = ""
-    while True:
-        page = reader.records(hub_id, _KIND, limit=_PAGE, after=after)
-        yield from page
-        if len(page) < _PAGE:
-            return
-        after = page[-1].id
 
 
 def _parts(body: Mapping[str, Any]) -> list[Part]:

@@ -16,12 +16,15 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.memory import Memory
+from holdfast.domain.query import place_in
 from holdfast.errors import AlreadyExists, StoreError
 
 if TYPE_CHECKING:
     from holdfast.domain.change import Revision
     from holdfast.domain.memory import Memory
+    from holdfast.domain.query import Filter, Order
     from holdfast.domain.records import Record
+    from holdfast.store.base import Reader
 
 
 class Capability(StrEnum):
@@ -173,6 +176,42 @@ class Rescued(NamedTuple):
 
 
 Progress = Callable[[int, int], None]  # (done, total)
+
+# Rows read at a time by `every_memory` and `every_record`.
+BATCH = 500
+# Most lists of records are short, and the rows after them would be read for nothing.
+_RECORDS_FIRST = 16
+
+
+def every_memory(
+    reader: Reader,
+    hub_id: str,
+    wanted: Filter,
+    *,
+    order: Order = "number",
+    after: tuple[int, int] | None = None,
+) -> Iterator[Memory]:
+    """The memories that a filter admits, in order, read a batch at a time."""
+    while True:
+        batch = reader.memories(hub_id, wanted, order=order, after=after, limit=BATCH)
+        yield from batch
+        if len(batch) < BATCH:
+            return
+        after = place_in(batch[-1], order)
+
+
+def every_record(reader: Reader, hub_id: str, kind: str, prefix: str = "") -> Iterator[Record]:
+    """The records of a kind whose ids begin so, by id, read a batch at a time."""
+    after, limit = prefix, _RECORDS_FIRST
+    while True:
+        batch = reader.records(hub_id, kind, limit=limit, after=after)
+        for one in batch:
+            if not one.id.startswith(prefix):
+                return
+            yield one
+        if len(batch) < limit:
+            return
+        after, limit = batch[-1].id, min(BATCH, limit * 4)
 
 
 class ReaderDefaults:

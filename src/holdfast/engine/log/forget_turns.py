@@ -20,7 +20,7 @@ from holdfast.engine.log.turns import clean_session
 from holdfast.engine.upkeep import capture_stats
 from holdfast.engine.writing import edit
 from holdfast.errors import InvalidInput
-from holdfast.store.values import TermQuery, TextQuery
+from holdfast.store.values import TermQuery, TextQuery, every_memory
 from holdfast.text import clean
 from holdfast.text.analysis.terms import query_terms, terms, trigram_text
 
@@ -140,14 +140,8 @@ def _made_from(reader: Reader, hub_id: str, ids: set[str]) -> list[Memory]:
     """The memories that are not forgotten and were made from one of these turns."""
     if not ids:
         return []
-    out, after = [], None
-    wanted = EVERYTHING._replace(forgotten=False)
-    while True:
-        batch = reader.memories(hub_id, wanted, order="number", after=after, limit=_BATCH)
-        out += [one for one in batch if one.origin is not None and one.origin.turn in ids]
-        if len(batch) < _BATCH:
-            return out
-        after = (batch[-1].number, batch[-1].number)
+    found = every_memory(reader, hub_id, EVERYTHING._replace(forgotten=False))
+    return [one for one in found if one.origin is not None and one.origin.turn in ids]
 
 
 def _with_those_about(

@@ -15,13 +15,13 @@ from holdfast.domain.records import Record
 from holdfast.engine.core import Scope
 from holdfast.engine.log import turns
 from holdfast.errors import InvalidInput
+from holdfast.store.values import every_record
 
 if TYPE_CHECKING:
     from holdfast.engine.history import Undone
     from holdfast.store.base import Reader, Writer
 
 _KIND = "import-of-turns"
-_PAGE = 100
 _BATCH = 500
 
 
@@ -94,13 +94,7 @@ def finish(scope: Scope, run: Run) -> None:
 
 def runs(reader: Reader, hub_id: str) -> Iterator[Run]:
     """The runs of all importers in a hub, oldest first."""
-    after = ""
-    while True:
-        page = reader.records(hub_id, _KIND, limit=_PAGE, after=after)
-        yield from map(_run, page)
-        if len(page) < _PAGE:
-            return
-        after = page[-1].id
+    return map(_run, every_record(reader, hub_id, _KIND))
 
 
 def last_run(scope: Scope, name: str) -> Run | None:

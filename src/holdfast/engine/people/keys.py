@@ -14,7 +14,6 @@ from holdfast.engine.core import Core
 from holdfast.engine.people import records
 from holdfast.engine.people.records import (
     HandedKey,
-    every,
     hash_of,
     key_from,
     key_record,
@@ -23,6 +22,7 @@ from holdfast.engine.people.records import (
     require_parsed,
 )
 from holdfast.errors import HoldfastError, NotFound
+from holdfast.store.values import every_record
 
 # A key begins like this, so that scanners of secrets know it for one.
 KEY_PREFIX = "hf_"
@@ -65,7 +65,7 @@ def keys(core: Core, actor: PersonName | None = None) -> list[Key]:
     """Keys, oldest first, revoked ones among them; all, or somebody's."""
     with core.store.read() as reader:
         if actor is None:
-            return [key_from(one) for one in every(reader, NO_HUB, "key")]
+            return [key_from(one) for one in every_record(reader, NO_HUB, "key")]
         ids = records.of(reader, actor, "key")
         there = (reader.record(NO_HUB, "key", key_id) for key_id in ids)
         return [key_from(one) for one in there if one is not None]

@@ -31,6 +31,7 @@ from holdfast.domain.hub import (
 from holdfast.domain.records import NO_HUB, Record
 from holdfast.engine.core import Core, require_hub
 from holdfast.errors import AlreadyExists, Conflict, InvalidInput, NotFound
+from holdfast.store.values import every_record
 from holdfast.text import clean, names
 from holdfast.text.names import skeleton
 
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
 # 256 bits from the system's source of chance: a fast hash is enough, nobody guesses those.
 _SECRET_BYTES = 32
-_PAGE = 500
 
 
 class HandedInvite(NamedTuple):
@@ -116,7 +116,7 @@ def drop_member(writer: Writer, scope: ScopeKind, scope_id: str, actor: PersonNa
 
 def members_of(reader: Reader, scope: ScopeKind, scope_id: str) -> Iterator[Member]:
     hub_id, kind, prefix = member_place(scope, scope_id, "")
-    for one in every(reader, hub_id, kind, prefix):
+    for one in every_record(reader, hub_id, kind, prefix):
         actor = PersonName(one.id.removeprefix(prefix))
         yield Member(scope, scope_id, actor, one.body["role"], one.at, one.body["added_by"])
 
@@ -204,19 +204,6 @@ def need_scope(reader: Reader, scope: ScopeKind, scope_id: str) -> None:
         need_hub(reader, scope_id)
     else:
         need(reader, scope, scope_id)
-
-
-def every(reader: Reader, hub_id: str, kind: str, prefix: str = "") -> Iterator[Record]:
-    after = prefix
-    while True:
-        page = reader.records(hub_id, kind, limit=_PAGE, after=after)
-        for one in page:
-            if not one.id.startswith(prefix):
-                return
-            yield one
-        if len(page) < _PAGE:
-            return
-        after = page[-1].id
 
 
 def invite_record(one: Invite, lookup: str | None) -> Record:
@@ -319,9 +306,6 @@ What: TypeAlias = Literal[
 ]
 
 _KIND = "belongs"
-# Most have few records, and the rows after them would be read for nothing.
-_PAGE_FIRST = 16
-_PAGE_MAX = 500
 
 
 def _prefix(whose: str, what: What) -> str:
@@ -344,17 +328,9 @@ def drop(writer: Writer, whose: str, what: What, which: str) -> None:
 
 def of(reader: Reader, whose: str, what: What) -> Iterator[str]:
     """The ids, in order."""
-    prefix = after = _prefix(whose, what)
-    limit = _PAGE_FIRST
-    while True:
-        page = reader.records(NO_HUB, _KIND, limit=limit, after=after)
-        for one in page:
-            if not one.id.startswith(prefix):
-                return
-            yield one.id.removeprefix(prefix)
-        if len(page) < limit:
-            return
-        after, limit = page[-1].id, min(_PAGE_MAX, limit * 4)
+    prefix = _prefix(whose, what)
+    found = every_record(reader, NO_HUB, _KIND, prefix)
+    return (one.id.removeprefix(prefix) for one in found)
 
 
 def mend(core: Core) -> int:
@@ -377,7 +353,7 @@ def note_hub(writer: Writer, hub: Hub, at: datetime) -> None:
 
 def _of_hub(reader: Reader, hub: Hub) -> Iterator[tuple[str, What, str]]:
     yield hub.owner, "hub", hub.id
-    for one in every(reader, hub.id, "member"):
+    for one in every_record(reader, hub.id, "member"):
         yield one.id, "hub", hub.id
         yield look_of(hub.id, one.id), "look", one.id
     card = card_of(reader, hub.id)
@@ -393,14 +369,14 @@ def _all(reader: Reader) -> Iterator[tuple[str, What, str]]:
 
     for hub in reader.hubs():
         yield from _of_hub(reader, hub)
-    for one in every(reader, NO_HUB, "team"):
+    for one in every_record(reader, NO_HUB, "team"):
         yield one.body["org"], "team of", one.id
     for scope in ("team", "org"):
-        for one in every(reader, NO_HUB, f"{scope}-member"):
+        for one in every_record(reader, NO_HUB, f"{scope}-member"):
             scope_id, _, actor = one.id.partition("/")
             yield actor, "team" if scope == "team" else "org", scope_id
             yield look_of(scope_id, actor), "look", actor
-    for one in every(reader, NO_HUB, "key"):
+    for one in every_record(reader, NO_HUB, "key"):
         yield one.body["actor"], "key", one.id
-    for one in every(reader, NO_HUB, "invite"):
+    for one in every_record(reader, NO_HUB, "invite"):
         yield one.body["scope_id"], "invite", one.id

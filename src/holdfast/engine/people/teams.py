@@ -15,7 +15,6 @@ from holdfast.engine.people import records
 from holdfast.engine.people.records import (
     card_of,
     drop_member,
-    every,
     members_of,
     need,
     put_card,
@@ -25,6 +24,7 @@ from holdfast.engine.people.records import (
     word_for,
 )
 from holdfast.errors import AlreadyExists, Conflict, NotFound
+from holdfast.store.values import every_record
 from holdfast.text.names import composed, skeleton
 
 if TYPE_CHECKING:
@@ -237,13 +237,13 @@ def _orgs(reader: Reader, seen_by: PersonName | None = None) -> list[Org]:
     """By when they were made."""
     return [
         _org_from(one)
-        for one in every(reader, NO_HUB, "org")
+        for one in every_record(reader, NO_HUB, "org")
         if seen_by is None or role_of(reader, "org", one.id, seen_by) is not None
     ]
 
 
 def _teams(reader: Reader, org_id: str | None = None) -> list[Team]:
-    found = [_team_from(one) for one in every(reader, NO_HUB, "team")]
+    found = [_team_from(one) for one in every_record(reader, NO_HUB, "team")]
     return [team for team in found if org_id is None or team.org_id == org_id]
 
 

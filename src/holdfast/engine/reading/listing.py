@@ -16,7 +16,7 @@ from holdfast.engine.core import Scope
 from holdfast.engine.history import states_as_of
 from holdfast.engine.reading.recall import checked_limit
 from holdfast.errors import InvalidInput
-from holdfast.store.values import TextQuery
+from holdfast.store.values import TextQuery, every_memory
 from holdfast.text.analysis.terms import is_unspaced, query_terms, trigram_text
 from holdfast.text.clean import one_of
 
@@ -98,16 +98,10 @@ def memories_as_of(scope: Scope, reader: Reader, wanted: Filter, at: datetime) -
     """The memories as they were at a past time, those that the filter admits."""
     past = states_as_of(scope, reader, at)
     everything = Filter(states=(), forgotten=None, quarantined=None)
-    after: tuple[Any, int] | None = None
-    while True:
-        batch = reader.memories(scope.hub_id, everything, order="number", after=after, limit=_BATCH)
-        for head in batch:
-            then = past.get(head.id, head)
-            if then is not None and wanted.admits(then):
-                yield then
-        if len(batch) < _BATCH:
-            return
-        after = place_in(batch[-1], "number")
+    for head in every_memory(reader, scope.hub_id, everything):
+        then = past.get(head.id, head)
+        if then is not None and wanted.admits(then):
+            yield then
 
 
 def _cursor(memory: Memory, order: Order) -> str:

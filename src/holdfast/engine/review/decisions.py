@@ -9,7 +9,7 @@ processes together cannot ask more than one could. Each step is a change set, an
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import AWAITS, Draft, Memory, Source, Trust
 from holdfast.domain.query import SHOWN_STATES, Filter
@@ -29,6 +29,7 @@ from holdfast.engine.writing.drafts import clean_draft, clean_label, compose, pr
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.engine.writing.remember import take_in
 from holdfast.errors import Conflict, InvalidInput
+from holdfast.store.values import every_memory
 from holdfast.text.clean import is_visible
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 _QUESTION_CHARS_MAX = 500
 _OPTION_CHARS_MAX = 200
 _CONTEXT_CHARS_MAX = 4_000
-_BATCH = 500
 
 
 def request_decision(
@@ -157,16 +157,8 @@ def _open(reader: Reader, hub_id: str) -> Iterator[Decision]:
 
 
 def _among(reader: Reader, hub_id: str, wanted: Filter) -> Iterator[Decision]:
-    after: tuple[Any, int] | None = None
-    while True:
-        batch = reader.memories(hub_id, wanted, order="number", after=after, limit=_BATCH)
-        for memory in batch:
-            found = decision_of(memory)
-            if found is not None:
-                yield found
-        if len(batch) < _BATCH:
-            return
-        after = (batch[-1].number, batch[-1].number)
+    found = map(decision_of, every_memory(reader, hub_id, wanted))
+    return (one for one in found if one is not None)
 
 
 def _undecided(memory: Memory) -> Decision:

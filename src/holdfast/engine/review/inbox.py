@@ -34,6 +34,7 @@ from holdfast.engine.writing.edit import completed
 from holdfast.engine.writing.indexing import Indexed, indexed
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import Conflict, InvalidInput
+from holdfast.store.values import every_memory
 from holdfast.text import clean
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
 
 
-_BATCH = 500
 # A memory has seldom more than two successors; this many would be a ring.
 _CHAIN_MAX = 100
 
@@ -103,13 +103,8 @@ def pending(
 ) -> Iterator[Memory]:
     """The memories that are items, by number."""
     wanted = Filter(quarantined=True, came_from=source, categories=categories)
-    after: tuple[Any, int] | None = None
-    while True:
-        batch = reader.memories(hub_id, wanted, order="number", after=after, limit=_BATCH)
-        yield from (memory for memory in batch if memory.quarantine != AWAITS)
-        if len(batch) < _BATCH:
-            return
-        after = (batch[-1].number, batch[-1].number)
+    found = every_memory(reader, hub_id, wanted)
+    return (memory for memory in found if memory.quarantine != AWAITS)
 
 
 def wanted_ones(

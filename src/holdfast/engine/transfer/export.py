@@ -38,12 +38,12 @@ from holdfast.engine.transfer.export_format import (
 from holdfast.engine.writing.indexing import Indexed, embed_hub, indexed_all
 from holdfast.engine.writing.remember import ahead
 from holdfast.errors import AlreadyExists, InvalidInput
+from holdfast.store.values import every_memory
 from holdfast.text.clean import clean_hub_name
 
 if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
 
-_BATCH = 500
 # What is imported in one transaction: enough that a store can write it in bulk, and little enough
 # that three of them (one is read, one made ready, one written) do not fill the memory.
 _IMPORTED_LINES = 2_000
@@ -76,16 +76,10 @@ def _lines(core: Core, reader: Reader, hub: Hub) -> Iterator[dict[str, Any]]:
         "created_at": to_text(hub.created_at),
         "numbers": hub.numbers,
     }
-    after: tuple[Any, int] | None = None
-    while True:
-        batch = reader.memories(hub.id, EVERYTHING, order="number", after=after, limit=_BATCH)
-        for memory in batch:
-            plain = memory_to_plain(memory)
-            del plain["hub_id"]
-            yield {"type": "memory", **plain}
-        if len(batch) < _BATCH:
-            break
-        after = (batch[-1].number, batch[-1].number)
+    for memory in every_memory(reader, hub.id, EVERYTHING):
+        plain = memory_to_plain(memory)
+        del plain["hub_id"]
+        yield {"type": "memory", **plain}
     reasons = Reasons(core, reader)
     for change in reader.scan_changes(hub.id):
         shown = reasons.seen(change)

@@ -26,6 +26,7 @@ from holdfast.domain.records import (
 )
 from holdfast.engine.writing.drafts import clean_fields
 from holdfast.errors import HoldfastError, InvalidInput
+from holdfast.store.values import every_memory
 from holdfast.text.clean import clean_content, clean_time, content_hash, one_of
 
 if TYPE_CHECKING:
@@ -230,11 +231,7 @@ def records_of(reader: Reader, hub_id: str) -> Iterator[Record]:
 
 def memories_of(reader: Reader, hub_id: str, after: int = 0) -> Iterator[Memory]:
     """Every memory with a number above `after`, by number."""
-    while batch := reader.memories(
-        hub_id, EVERYTHING, order="number", after=(after, after), limit=_BATCH
-    ):
-        yield from batch
-        after = batch[-1].number
+    return every_memory(reader, hub_id, EVERYTHING, after=(after, after))
 
 
 class Placed(NamedTuple):

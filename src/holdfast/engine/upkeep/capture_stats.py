@@ -15,6 +15,7 @@ from holdfast.domain.records import Record
 from holdfast.domain.results import CapturedDay, Noted
 from holdfast.engine.core import Core, Scope
 from holdfast.errors import InvalidInput
+from holdfast.store.values import every_record
 
 if TYPE_CHECKING:
     from holdfast.store.base import Writer
@@ -61,13 +62,10 @@ def note(core: Core, writer: Writer, hub_id: str, noted: Iterable[Noted]) -> Non
 def forget(writer: Writer, hub_id: str, texts: Iterable[str]) -> None:
     """Removes the first words of these texts from what is shown of past days; counts stay."""
     lines = [" ".join(text.split()) for text in texts]
-    after = ""
-    while batch := writer.records(hub_id, KIND, limit=KEPT_DAYS, after=after):
-        for record in batch:
-            kept = [one for one in record.body["last"] if not _is_in(one[-1], lines)]
-            if len(kept) < len(record.body["last"]):
-                writer.put_record(record._replace(body={**record.body, "last": kept}))
-        after = batch[-1].id
+    for record in every_record(writer, hub_id, KIND):
+        kept = [one for one in record.body["last"] if not _is_in(one[-1], lines)]
+        if len(kept) < len(record.body["last"]):
+            writer.put_record(record._replace(body={**record.body, "last": kept}))
 
 
 def _is_in(text: str, lines: list[str]) -> bool:

@@ -7,7 +7,7 @@ cannot be are set aside, with a copy of the damaged store. Intact rows are never
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.query import EVERYTHING, Filter
@@ -19,12 +19,11 @@ from holdfast.engine.transfer.export import seems_running
 from holdfast.engine.writing.indexing import embed_missing, unembedded
 from holdfast.engine.writing.recorder import reindex
 from holdfast.errors import EmbedderError, StoreBusy, StoreDamaged, StoreError
-from holdfast.store.values import Problem
+from holdfast.store.values import Problem, every_memory
 from holdfast.text.clean import content_hash
 
 if TYPE_CHECKING:
-    from holdfast.domain.memory import Memory
-    from holdfast.store.base import Reader
+    pass
 
 _BATCH = 200
 # A rebuild, and a rescue where that was not enough.
@@ -140,7 +139,7 @@ def changed_outside(core: Core) -> list[Problem]:
     try:
         with core.store.read() as reader:
             for hub in reader.hubs():
-                for memory in _all_of(reader, hub.id):
+                for memory in every_memory(reader, hub.id, EVERYTHING):
                     if content_hash(memory.content) == memory.content_hash:
                         continue
                     if len(out) == _LISTED_MAX:
@@ -153,16 +152,6 @@ def changed_outside(core: Core) -> list[Problem]:
     if more:
         out.append(Problem(f"and {more} more of that kind", False))
     return out
-
-
-def _all_of(reader: Reader, hub_id: str) -> Iterator[Memory]:
-    after: tuple[int, int] | None = None
-    while True:
-        batch = reader.memories(hub_id, EVERYTHING, order="number", after=after, limit=_BATCH)
-        yield from batch
-        if len(batch) < _BATCH:
-            return
-        after = (batch[-1].number, batch[-1].number)
 
 
 _IMPORT = "an import into hub "

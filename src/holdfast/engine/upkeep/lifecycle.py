@@ -43,6 +43,7 @@ from holdfast.engine.review.inbox import expiry, pending
 from holdfast.engine.upkeep import automatic
 from holdfast.engine.upkeep.automatic import LifecycleRun
 from holdfast.engine.writing.recorder import Recorder
+from holdfast.store.values import every_memory
 from holdfast.text.clean import TAGS_MAX
 from holdfast.text.facts.sameness import words_key
 
@@ -358,13 +359,7 @@ def compact(scope: Scope, *, dry_run: bool = False) -> Compacted:
 
 def _long_term(reader: Reader, hub_id: str, now: datetime) -> Iterable[Memory]:
     wanted = Filter(layers=("long_term",), states=("active", "cooling"), alive_at=now)
-    after: tuple[int, int] | None = None
-    while True:
-        batch = reader.memories(hub_id, wanted, order="number", after=after, limit=_BATCH)
-        yield from (memory for memory in batch if memory.current(now))
-        if len(batch) < _BATCH:
-            return
-        after = (batch[-1].number, batch[-1].number)
+    return (one for one in every_memory(reader, hub_id, wanted) if one.current(now))
 
 
 def _to_merge(memories: Iterable[Memory]) -> list[Merged]:

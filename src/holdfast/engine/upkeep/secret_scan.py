@@ -16,15 +16,14 @@ from holdfast.domain.query import EVERYTHING
 from holdfast.domain.records import Clash, Turn
 from holdfast.engine import jobs
 from holdfast.engine.core import Core, Scope
-from holdfast.engine.people.records import every
 from holdfast.engine.upkeep import capture_stats
 from holdfast.engine.writing.edit import settle
 from holdfast.engine.writing.indexing import embed_memories
 from holdfast.engine.writing.recorder import reindex
 from holdfast.errors import Forbidden
+from holdfast.store.values import every_memory, every_record
 
 if TYPE_CHECKING:
-    from holdfast.domain.memory import Memory
     from holdfast.domain.records import Record
     from holdfast.store.base import Reader, Writer
 
@@ -65,7 +64,7 @@ def find_in_store(scope: Scope, progress: Progress | None = None) -> list[Secret
     with scope.read() as reader:
         scope.require_hub(reader)
         total = reader.statistics(scope.hub_id).memories
-        for done, memory in enumerate(_memories(reader, scope.hub_id), 1):
+        for done, memory in enumerate(every_memory(reader, scope.hub_id, EVERYTHING), 1):
             scope.core.redactor.take()
             scope.core.redactor.memory(memory)
             found += secrets_found(scope.core, f"#{memory.number}")
@@ -86,7 +85,9 @@ def clean_store(scope: Scope, progress: Progress | None = None) -> int:
     with scope.read() as reader:
         scope.require_hub(reader)
         dirty = [
-            m.id for m in _memories(reader, scope.hub_id) if scope.core.redactor.memory(m) is not m
+            m.id
+            for m in every_memory(reader, scope.hub_id, EVERYTHING)
+            if scope.core.redactor.memory(m) is not m
         ]
         rows = [pair for pair in _cleaned(scope, reader) if pair[0] is not pair[1]]
         affected = [
@@ -151,13 +152,6 @@ def _give_receipts(scope: Scope, ids: list[str]) -> None:
                 )
 
 
-def _memories(reader: Reader, hub_id: str) -> Iterator[Memory]:
-    after: tuple[Any, int] | None = None
-    while batch := reader.memories(hub_id, EVERYTHING, order="number", after=after, limit=_BATCH):
-        yield from batch
-        after = (batch[-1].number, batch[-1].number)
-
-
 def _rows(reader: Reader, hub_id: str) -> Iterator[_Row]:
     yield from reader.scan_revisions(hub_id)
     yield from reader.scan_changes(hub_id)
@@ -169,7 +163,7 @@ def _rows(reader: Reader, hub_id: str) -> Iterator[_Row]:
 def _records(reader: Reader, hub_id: str) -> Iterator[Record]:
     """Records that hold what people said."""
     for kind in (*jobs.QUEUES.values(), capture_stats.KIND):
-        yield from every(reader, hub_id, kind)
+        yield from every_record(reader, hub_id, kind)
 
 
 _PLACES = {jobs.QUEUES[jobs.JOURNAL]: "turns that wait", capture_stats.KIND: "what was captured"}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.memory import ATTACHMENT, Attachment, Usage, attachment_of, page_of
 from holdfast.domain.records import Record
 from holdfast.errors import HubFull, InvalidInput
+from holdfast.store.values import every_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +25,6 @@ _BY_ORIGIN = "origin"
 _BY_MEMORY = "attached"
 _USAGE = "usage"
 _USAGE_ID = "attachments"
-_BATCH = 200
 
 
 def attach(
@@ -73,7 +73,10 @@ def page_digest(address: str) -> str:
 
 def release(writer: Writer, hub_id: str, memory_id: str, at: datetime) -> list[str]:
     """Lets go of everything a memory was made from; returns the hashes that nobody holds now."""
-    held = [one.id.partition("/")[2] for one in _all(writer, hub_id, _BY_MEMORY, f"{memory_id}/")]
+    held = [
+        one.id.partition("/")[2]
+        for one in every_record(writer, hub_id, _BY_MEMORY, f"{memory_id}/")
+    ]
     return [digest for digest in held if let_go(writer, hub_id, memory_id, digest, at)]
 
 
@@ -99,7 +102,7 @@ def made_from(reader: Reader, hub_id: str, digest: str) -> list[Memory]:
 
 def of_file(reader: Reader, hub_id: str, digest: str) -> list[Memory]:
     """The memories that were made from it, forgotten ones and old versions too, oldest first."""
-    records = _all(reader, hub_id, _BY_ORIGIN, f"{digest}/")
+    records = every_record(reader, hub_id, _BY_ORIGIN, f"{digest}/")
     ids = [record.id.partition("/")[2] for record in records]
     found = reader.memories_by_id(hub_id, ids)
     return [found[one] for one in ids if one in found]
@@ -107,7 +110,7 @@ def of_file(reader: Reader, hub_id: str, digest: str) -> list[Memory]:
 
 def is_held(reader: Reader, hub_id: str, digest: str) -> bool:
     """Whether any memory was made from it, forgotten ones among them."""
-    return any(True for _ in _all(reader, hub_id, _BY_ORIGIN, f"{digest}/"))
+    return any(True for _ in every_record(reader, hub_id, _BY_ORIGIN, f"{digest}/"))
 
 
 def holds(reader: Reader, hub_id: str, memory_id: str, digest: str) -> bool:
@@ -117,13 +120,13 @@ def holds(reader: Reader, hub_id: str, memory_id: str, digest: str) -> bool:
 
 def held_by(reader: Reader, hub_id: str, memory_id: str) -> list[str]:
     """The hashes of the files that a memory was made from, old versions included."""
-    records = _all(reader, hub_id, _BY_MEMORY, f"{memory_id}/")
+    records = every_record(reader, hub_id, _BY_MEMORY, f"{memory_id}/")
     return [record.id.partition("/")[2] for record in records if record.body["size"]]
 
 
 def held_files(reader: Reader, hub_id: str) -> Iterator[tuple[str, str, int]]:
     """Every file that a memory was made from: its hash, the memory's id, and its size."""
-    for record in _all(reader, hub_id, _BY_ORIGIN, ""):
+    for record in every_record(reader, hub_id, _BY_ORIGIN, ""):
         if size := record.body["size"]:
             digest, _, memory_id = record.id.partition("/")
             yield digest, memory_id, size
@@ -137,20 +140,6 @@ def usage(reader: Reader, hub_id: str) -> Usage:
 def _set_usage(writer: Writer, hub_id: str, at: datetime, files: int, size: int) -> None:
     body = {"files": max(0, files), "bytes": max(0, size)}
     writer.put_record(Record(hub_id, _USAGE, _USAGE_ID, at, body))
-
-
-def _all(reader: Reader, hub_id: str, kind: str, front: str) -> Iterator[Record]:
-    """The records whose ids begin so, by id."""
-    after = front
-    while True:
-        batch = reader.records(hub_id, kind, limit=_BATCH, after=after)
-        for record in batch:
-            if not record.id.startswith(front):
-                return
-            yield record
-        if len(batch) < _BATCH:
-            return
-        after = batch[-1].id
 
 
 def address_of(content: str) -> str | None:

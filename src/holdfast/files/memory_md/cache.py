@@ -9,7 +9,6 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,6 +20,7 @@ from holdfast.errors import InvalidInput
 from holdfast.files.memory_md.document import Item
 from holdfast.files.memory_md.parse import parse
 from holdfast.files.merge import open_regular
+from holdfast.store.values import every_memory
 from holdfast.system.atomic_file import file_errors, real_path, write_atomic, write_file
 from holdfast.text import clean
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 
 _WANTED = Filter(layers=("long_term",), states=("active", "cooling"))
-_BATCH = 500
 # With more change sets, or more memories in them, reading everything is about as fast.
 _CHANGES_MAX = 32
 _REVISIONS_MAX = 500
@@ -79,24 +78,13 @@ def known_memories(
 def our_memories(core: Core, reader: Reader, hub_id: str) -> list[Memory]:
     """The memories that belong in the file, by number."""
     now = core.now()
-    return [memory for memory in _wanted(reader, hub_id) if memory.current(now)]
+    return [memory for memory in every_memory(reader, hub_id, _WANTED) if memory.current(now)]
 
 
 def _read(reader: Reader, hub_id: str, token: Token) -> Known:
-    found = _wanted(reader, hub_id)
+    found = every_memory(reader, hub_id, _WANTED)
     out = {memory.id: memory for memory in found if memory.superseded_by is None}
     return Known(token, out, _ending(out))
-
-
-def _wanted(reader: Reader, hub_id: str) -> Iterator[Memory]:
-    """Those that may belong in the file, by number."""
-    after: tuple[int, int] | None = None
-    while True:
-        batch = reader.memories(hub_id, _WANTED, order="number", after=after, limit=_BATCH)
-        yield from batch
-        if len(batch) < _BATCH:
-            return
-        after = (batch[-1].number, batch[-1].number)
 
 
 def _later(reader: Reader, hub_id: str, before: Known, token: Token) -> Known | None:

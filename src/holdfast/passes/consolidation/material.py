@@ -4,17 +4,18 @@ earlier runs; and which of these memories may be about the same thing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.memory import MADE_FROM, SAID_AT, Memory
-from holdfast.domain.query import Filter, Order, place_in
+from holdfast.domain.query import Filter
 from holdfast.domain.records import Record
 from holdfast.engine.core import Core, Scope
 from holdfast.passes.consolidation.plan import STEP_KINDS, Step, StepKind
+from holdfast.store.values import every_memory
 from holdfast.text.analysis.terms import terms
 from holdfast.text.facts.sameness import words_key
 from holdfast.text.slots.compare import compare, slot_of
@@ -147,7 +148,6 @@ DAYS = 7
 JOURNAL_CHARS_MAX = 4_000
 # Far more than fits into MEMORY.md; beyond it, the longest unchanged are not read.
 LONG_TERM_MAX = 2_000
-_BATCH = 500
 # How many runs are remembered in case they are undone, and how many declined sources.
 _RUNS_KEPT = 20
 _DECLINED_KEPT = 500
@@ -210,7 +210,7 @@ def _journal(reader: Reader, hub_id: str, now: datetime) -> tuple[list[Memory], 
         alive_at=now,
     )
     by_day: dict[date, list[Memory]] = {}
-    for memory in _walk(reader, hub_id, wanted):
+    for memory in every_memory(reader, hub_id, wanted):
         by_day.setdefault(day_of(memory), []).append(memory)
     found: list[Memory] = []
     notes: list[str] = []
@@ -238,7 +238,7 @@ def _midnight(day: date) -> datetime:
 def _long_term(reader: Reader, hub_id: str, notes: list[str]) -> list[Memory]:
     wanted = Filter(layers=("long_term",), states=("active", "cooling"))
     found: list[Memory] = []
-    for memory in _walk(reader, hub_id, wanted, order="updated"):
+    for memory in every_memory(reader, hub_id, wanted, order="updated"):
         if memory.superseded_by is None:
             found.append(memory)
         if len(found) == LONG_TERM_MAX:
@@ -253,23 +253,11 @@ def _taken_away(reader: Reader, hub_id: str) -> dict[str, datetime]:
     forgotten = Filter(layers=("long_term",), states=(), forgotten=True, quarantined=None)
     archived = Filter(layers=("long_term",), states=("archived",))
     for wanted in (forgotten, archived):
-        walk = _walk(reader, hub_id, wanted, order="updated")
+        walk = every_memory(reader, hub_id, wanted, order="updated")
         for memory, _ in zip(walk, range(LONG_TERM_MAX), strict=False):
             key = words_key(memory.content)
             away[key] = max(away.get(key, memory.updated_at), memory.updated_at)
     return away
-
-
-def _walk(
-    reader: Reader, hub_id: str, wanted: Filter, *, order: Order = "number"
-) -> Iterator[Memory]:
-    after: tuple[Any, int] | None = None
-    while True:
-        batch = reader.memories(hub_id, wanted, order=order, after=after, limit=_BATCH)
-        yield from batch
-        if len(batch) < _BATCH:
-            return
-        after = place_in(batch[-1], order)
 
 
 def _hash_of(material: Material, by: str) -> str:
