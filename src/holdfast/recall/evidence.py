@@ -39,11 +39,13 @@ class Evidence:
 
     __slots__ = ("_score", "best", "memory", "own", "parts", "probability", "why")
 
-    def __init__(self, memory: Memory, found: list[Found]) -> None:
+    def __init__(self, memory: Memory, found: Sequence[tuple[Candidate, float, float]]) -> None:
+        """`found` are passages with their cosines and word scores: what a Found holds."""
         self.memory = memory
-        self.best = best = found[0]
-        cosine, words = best.cosine, best.words
-        for one in found[1:]:
+        self.best = best = Found(*found[0])
+        _, cosine, words = best
+        for other in found[1:]:
+            one = Found(*other)
             if (one.evidence, -one.candidate.ordinal) > (best.evidence, -best.candidate.ordinal):
                 self.best = best = one
             # The best of each kind may come from two passages of one document.

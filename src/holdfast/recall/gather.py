@@ -63,8 +63,11 @@ class Question(NamedTuple):
         return Background(float(centre @ self.vector), nearness(self.model, self.vector))
 
 
+# A passage, its cosine, and its word score in units of cosine: what `Found` holds of the best of a
+# memory.
+_Measured = tuple[Candidate, float, float]
 # The passages that were found, by the memory that they belong to.
-_Rows = dict[str, list[Found]]
+_Rows = dict[str, list[_Measured]]
 
 
 def embed_question(
@@ -155,10 +158,9 @@ def hear_speakers(
     voice = asked.voice._replace(about=speakers, names=known, in_text=True)
     query, lexicon, others, *_ = understood
     rest = [term for term in query.terms if term not in known]
-    candidates = [hit.candidate for hit in hits]
+    candidates = [one for one, _ in hits]
     scores = lexical.bm25(candidates, rest, lexicon, alternatives=others)
-    scored = [hit._replace(score=score) for hit, score in zip(hits, scores, strict=True)]
-    return asked._replace(voice=voice), scored
+    return asked._replace(voice=voice), list(zip(candidates, scores, strict=True))
 
 
 def find_by_words(asked: Asked, understood: Understood) -> list[lexical.WordHit]:
@@ -179,11 +181,7 @@ def find_by_words(asked: Asked, understood: Understood) -> list[lexical.WordHit]
     known = {term: max(1, n) for term, n in lexicon.frequency.items()}
     lexicon = lexicon._replace(frequency=known)
     scores = lexical.bm25(then, query.terms, lexicon, alternatives=others)
-    return hits + [
-        lexical.WordHit(candidate, score)
-        for candidate, score in zip(then, scores, strict=True)
-        if score > 0
-    ]
+    return hits + [hit for hit in zip(then, scores, strict=True) if hit[1] > 0]
 
 
 def _scaled(hits: Sequence[lexical.WordHit], *, alone: bool) -> list[float]:
@@ -192,11 +190,12 @@ def _scaled(hits: Sequence[lexical.WordHit], *, alone: bool) -> list[float]:
     BM25 grows with the number of the question's words and with the hub, so only its ratios can be
     compared: a prompt of fifty words would count for nothing, or for everything, on a fixed scale.
     """
-    best = max((hit.score for hit in hits), default=0.0)
+    scores = [score for _, score in hits]
+    best = max(scores, default=0.0)
     if best <= 0:
-        return [hit.score for hit in hits]
+        return scores
     weight = weights.LEXICAL_ALONE_WEIGHT if alone else weights.LEXICAL_WEIGHT
-    return [weight * hit.score / best for hit in hits]
+    return [weight * score / best for score in scores]
 
 
 # By meaning
@@ -204,10 +203,10 @@ def _scaled(hits: Sequence[lexical.WordHit], *, alone: bool) -> list[float]:
 
 def _measured(
     asked: Asked, hits: Sequence[lexical.WordHit], question: Question | None
-) -> list[Found]:
+) -> list[_Measured]:
     """The passages that words found, with their cosines, and those that are near besides."""
     words = _scaled(hits, alone=question is None)
-    by_words = {hit.candidate.passage_id: None for hit in hits}
+    by_words = {one.passage_id: None for one, _ in hits}
     cosines: dict[int, float] = {}
     others: list[Candidate] = []
     reach = weights.VECTOR_CANDIDATES
@@ -224,15 +223,17 @@ def _measured(
         if reach == weights.VECTOR_CANDIDATES and asked.past is None:
             unknown = _worth_reading(unknown, cosines, hits, words)
         others = asked.reader.candidates(asked.hub_id, unknown, asked.wanted)
-        others = [one for one in others if fits(one, asked.analysis)]
+        if asked.analysis.phrases or asked.analysis.excluded:
+            others = [one for one in others if fits(one, asked.analysis)]
         if len(others) + len(hits) >= asked.limit or len(cosines) < reach:
             break
         reach *= 8
-    found = []
-    for (one, _), score in zip(hits, words, strict=True):
-        cosine = cosines.get(one.passage_id, 0.0)
-        found.append(Found(one, corrected(cosine, one.windows), score))
-    return found + [Found(one, corrected(cosines[one.passage_id], one.windows)) for one in others]
+    found = [
+        (one, corrected(cosines.get(one.passage_id, 0.0), one.windows), score)
+        for (one, _), score in zip(hits, words, strict=True)
+    ]
+    found += [(one, corrected(cosines[one.passage_id], one.windows), 0.0) for one in others]
+    return found
 
 
 def _worth_reading(
@@ -250,8 +251,8 @@ def _worth_reading(
     if len(unknown) <= spare:
         return list(unknown)
     stronger = [
-        cosines.get(hit.candidate.passage_id, 0.0) + score
-        for hit, score in zip(hits, words, strict=True)
+        cosines.get(one.passage_id, 0.0) + score
+        for (one, _), score in zip(hits, words, strict=True)
     ]
     stronger.sort(reverse=True)
     out = []
@@ -268,32 +269,31 @@ def _worth_reading(
 _MARGIN = 1.25
 
 
-def _by_memory(found: Iterable[Found]) -> _Rows:
+def _by_memory(found: Iterable[_Measured]) -> _Rows:
     out: _Rows = {}
     for one in found:
-        out.setdefault(one.candidate.memory_id, []).append(one)
+        memory_id = one[0].memory_id
+        if memory_id in out:
+            out[memory_id].append(one)
+        else:
+            out[memory_id] = [one]
     return out
 
 
-def _best(found: Sequence[Found]) -> _Rows:
+def _best(found: Sequence[_Measured]) -> _Rows:
     """Those with the most evidence of their own; the rest is not worth reading from the store."""
-    # The best of each kind may come from two passages of one document.
-    cosines: dict[str, float] = {}
-    words: dict[str, float] = {}
-    for candidate, cosine, score in found:
-        key = candidate.memory_id
-        if key in cosines:
-            cosine, score = max(cosines[key], cosine), max(words[key], score)
-        cosines[key], words[key] = cosine, score
-    if len(cosines) <= weights.RANKED:
-        return _by_memory(found)
-    order = sorted((-(cosine + words[key]), key) for key, cosine in cosines.items())
-    kept: _Rows = {key: [] for _, key in order[: weights.RANKED]}
-    for one in found:
-        rows = kept.get(one.candidate.memory_id)
-        if rows is not None:
-            rows.append(one)
-    return kept
+    rows = _by_memory(found)
+    if len(rows) <= weights.RANKED:
+        return rows
+    order = []
+    for memory_id, several in rows.items():
+        _, cosine, words = several[0]
+        # The best of each kind may come from two passages of one document.
+        for _, other, score in several[1:]:
+            cosine, words = max(cosine, other), max(words, score)
+        order.append((-(cosine + words), memory_id))
+    order.sort()
+    return {memory_id: rows[memory_id] for _, memory_id in order[: weights.RANKED]}
 
 
 def _as_of(asked: Asked, past: Mapping[str, Memory | None], found: _Rows) -> dict[str, Evidence]:
@@ -306,7 +306,7 @@ def _as_of(asked: Asked, past: Mapping[str, Memory | None], found: _Rows) -> dic
         # Today's passages say nothing about a text that has changed since; the one passage that
         # was made of the past text (0) says less than they do where it has not.
         same = memory.content == memories[memory_id].content
-        rows = [one for one in passages if same == bool(one.candidate.passage_id)]
+        rows = [one for one in passages if same == bool(one[0].passage_id)]
         if same and not rows:
             rows = passages
         if rows:

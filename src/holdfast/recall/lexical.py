@@ -8,7 +8,7 @@ hub's words weigh in another's ranking.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from holdfast.domain.query import Filter
 from holdfast.recall.evidence import Evidence
@@ -30,11 +30,8 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader
 
 
-class WordHit(NamedTuple):
-    """A passage and its BM25 score."""
-
-    candidate: Candidate
-    score: float
+# A passage and its BM25 score.
+WordHit = tuple[Candidate, float]
 
 
 def terms_asked(query: TermQuery) -> tuple[str, ...]:
@@ -62,8 +59,8 @@ def gather(
     narrowed = query._replace(terms=terms, prefixes=prefixes)
     found = reader.search_terms(hub_id, narrowed, wanted, limit=limit)
     scores = bm25(found, asked, lexicon, prefixes, alternatives)
-    hits = [WordHit(*pair) for pair in zip(found, scores, strict=True)]
-    hits.sort(key=lambda hit: (-hit.score, hit.candidate.passage_id))
+    hits = list(zip(found, scores, strict=True))
+    hits.sort(key=lambda hit: (-hit[1], hit[0].passage_id))
     return hits
 
 

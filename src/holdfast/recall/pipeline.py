@@ -310,7 +310,7 @@ def _hidden(
     """What fits the words, but not the filter."""
     query, lexicon, others, *_ = understood
     found = lexical.gather(reader, hub_id, query, lexicon, EVERYTHING, alternatives=others)
-    ids = [hit.candidate.memory_id for hit in found]
+    ids = [one.memory_id for one, _ in found]
     memories = owners_by_id(reader, hub_id, list(dict.fromkeys(ids)))
     return [(m, reason) for m in memories.values() if (reason := wanted.refusal(m))]
 
@@ -327,11 +327,19 @@ def _met(memory: Memory, conditions: Sequence[Filter]) -> str:
 
 
 def _adjacent(reader: Reader, hub_id: str, pairs: Sequence[tuple[Memory, Memory]]) -> list[bool]:
-    memories = [(a.session or "", a.number, b.number) for a, b in pairs if a.layer != TURN]
-    turns = [(a.id, b.id) for a, b in pairs if a.layer == TURN]
+    """For each two of one session: whether nothing was said between them."""
+    memories, turns = [], []
+    for a, b in pairs:
+        if a.layer == TURN:
+            turns.append((a.id, b.id))
+        elif b.number - a.number > 1:
+            memories.append((a.session or "", a.number, b.number))
     of_memories = iter(reader.adjacent(hub_id, memories) if memories else ())
     of_turns = iter(reader.adjacent_turns(hub_id, turns) if turns else ())
-    return [next(of_turns if one.layer == TURN else of_memories) for one, _ in pairs]
+    return [
+        next(of_turns) if a.layer == TURN else b.number - a.number == 1 or next(of_memories)
+        for a, b in pairs
+    ]
 
 
 def _hit(item: Evidence, understood: Understood, turn: Turn | None) -> Hit:

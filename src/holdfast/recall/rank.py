@@ -79,14 +79,12 @@ def add_surroundings(items: Sequence[Evidence], voice: Voice, adjacent: Adjacent
             why = f"said by {memory.speaker}" if voice.about else ""
             item.add("voice", weights.VOICE_WEIGHT, why)
         # What a user asks an agent is what they want, and often what is looked for.
-        if memory.speaker and memory.speaker.casefold() not in ROLES:
+        if "?" in memory.content and memory.speaker and memory.speaker.casefold() not in ROLES:
             item.add("asks", weights.ASKS_WEIGHT * _share_of_questions(memory.content))
 
 
 def _share_of_questions(text: str) -> float:
     """The share of its sentences that are questions."""
-    if "?" not in text:
-        return 0.0
     sentences = _SENTENCE_END.split(text.strip())
     return len([one for one in sentences if one.endswith("?")]) / len(sentences)
 
@@ -183,11 +181,13 @@ def add_priors(
             item.add("project", weights.PROJECT_WEIGHT, "of this project")
         if memory.pinned:
             item.add("pinned", weights.PINNED_WEIGHT, "pinned")
-        item.add("stability", weights.STABILITY_WEIGHT[memory.stability])
+        if stability := weights.STABILITY_WEIGHT[memory.stability]:
+            item.add("stability", stability)
         if memory.access_count:
             count = memory.access_count
             item.add("access", weights.ACCESS_WEIGHT * count / (count + 3))
-        item.add("decay", -_decay(memory, now))
+        if not memory.pinned and memory.stability in weights.DECAY_HALF_LIFE_DAYS:
+            item.add("decay", -_decay(memory, now))
         if memory.state == "cooling":
             item.add("state", weights.COOLING_WEIGHT, "cooling")
         elif memory.state == "archived":
@@ -224,12 +224,11 @@ def _recent(memory: Memory, now: datetime) -> float:
 
 
 def _decay(memory: Memory, now: datetime) -> float:
-    half_life = weights.DECAY_HALF_LIFE_DAYS.get(memory.stability)
-    if half_life is None or memory.pinned:
-        return 0.0
+    half_life = weights.DECAY_HALF_LIFE_DAYS[memory.stability]
     used = max(memory.accessed_at or memory.created_at, memory.updated_at)
     days = max(0.0, (now - used).total_seconds() / 86_400)
-    longer = half_life * (1 + math.log1p(memory.access_count))
+    # log1p(0) is 0, and most were never asked for.
+    longer = half_life * (1 + math.log1p(memory.access_count)) if memory.access_count else half_life
     return weights.DECAY_WEIGHT * (1 - 2 ** (-days / longer))
 
 

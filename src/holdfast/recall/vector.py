@@ -185,7 +185,7 @@ class _Matrix:
         wanted = np.asarray(passages, np.int64)
         places = np.searchsorted(self.passages, wanted)
         places = np.minimum(places, len(self.passages) - 1)
-        return np.unique(places[self.passages[places] == wanted])
+        return places[self.passages[places] == wanted]
 
     @cached_property
     def centre(self) -> npt.NDArray[np.float32] | None:
@@ -215,7 +215,10 @@ def _best_first(
     edge = np.partition(merits, len(merits) - limit)[len(merits) - limit]
     kept = np.flatnonzero(merits >= edge)
     kept = kept[np.argsort(-merits[kept], kind="stable")][:limit]
-    return np.concatenate([kept, np.setdiff1d(also, kept)])
+    others = np.zeros(len(merits), np.bool_)
+    others[also] = True
+    others[kept] = False
+    return np.concatenate([kept, np.flatnonzero(others)])
 
 
 def products(

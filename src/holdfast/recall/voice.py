@@ -104,7 +104,7 @@ def find_speakers(
         own = set(terms(name))
         if not own or fold(name) in ROLES:
             continue
-        holding = [hit.candidate for hit in words if own <= set(hit.candidate.body.split())]
+        holding = [one for one, _ in words if own <= set(one.body.split())]
         ids = list(dict.fromkeys(one.memory_id for one in holding))[:_LOOKED_AT]
         memories = owners_by_id(reader, hub_id, ids).values()
         if sum(speaks(one.content, name) for one in memories) >= _LINES_LEAST:

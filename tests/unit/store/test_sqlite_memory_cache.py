@@ -8,7 +8,7 @@ import pytest
 from holdfast.api.memory import Holdfast
 from holdfast.domain.memory import Memory
 from holdfast.errors import StoreDamaged
-from holdfast.store.sqlite import caches
+from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.store import SqliteStore
 from holdfast.testing import open_for_tests
 
@@ -76,7 +76,7 @@ def test_damage_to_what_is_compared_is_found_at_once(tmp_path: Path, column: str
 def test_what_is_kept_is_bounded_and_has_no_metadata(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(caches, "_MEMORIES_MAX", 2)
+    monkeypatch.setattr(rows, "_MEMORIES_MAX", 2)
     with open_for_tests(tmp_path) as memory:
         store, first = stored(memory, tmp_path)
         hub = memory.hub()

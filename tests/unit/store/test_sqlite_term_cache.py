@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.store.sqlite.caches import KnownTerms
+from holdfast.store.sqlite.rows import KnownTerms
 from holdfast.store.sqlite.store import SqliteStore
 from holdfast.testing import open_for_tests
 

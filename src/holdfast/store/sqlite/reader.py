@@ -14,14 +14,16 @@ from holdfast.store import rows as shared
 from holdfast.store.rows import damaged_row
 from holdfast.store.sql import ORDERINGS
 from holdfast.store.sqlite import rows
-from holdfast.store.sqlite.caches import CHECKED, Kept
+from holdfast.store.sqlite.rows import Kept
 from holdfast.store.sqlite.search import FindingReader
 from holdfast.store.sqlite.session import Part
 from holdfast.store.values import ReaderDefaults, first_named
 
 # As many lookups take longer than the one query that makes most of them needless.
 _EXPECTED_FROM = 4
-_CHECKED_COLUMNS = ", ".join(f"m.{name}" for name in CHECKED)
+# Of a row that a search has noted: its memory's row number, and the columns of `rows.CHECKED`.
+_PK = 9
+_CHECKED = slice(10, 16)
 
 
 class MemoriesReader(Part):
@@ -112,33 +114,65 @@ class MemoriesReader(Part):
         )
 
     def memories_by_id(self, hub_id: str, memory_ids: Sequence[str]) -> dict[str, Memory]:
-        found = self._kept_memories(hub_id, memory_ids)
+        found = {} if self._caches is None else self._kept_memories(hub_id, memory_ids)
         missing = [one for one in memory_ids if one not in found]
         if missing:
-            read = self._memory_rows(hub_id, missing, rows.MEMORY_COLUMNS)
+            read = self._memory_rows(hub_id, missing)
             new = [
                 Kept(rows.checked_columns(row), rows.memory_from_row(row, hub_id)) for row in read
             ]
             if self._caches is not None:
-                self._caches.memories.keep(hub_id, new)
+                self._caches.memories.keep(new)
             found |= {one.memory.id: one.memory for one in new}
         return {one: found[one] for one in memory_ids if one in found}
 
     def _kept_memories(self, hub_id: str, memory_ids: Sequence[str]) -> dict[str, Memory]:
         """Those that were read before and are as they were, but for their counters."""
-        kept = {} if self._caches is None else self._caches.memories.find(hub_id, memory_ids)
-        if not kept:
-            return {}
-        read = self._memory_rows(hub_id, list(kept), _CHECKED_COLUMNS)
-        # A damaged id is none of those asked for; the whole row is read then, and found damaged.
-        now = {row[0]: kept[row[0]].now(row) for row in read if row[0] in kept}
-        return {one: memory for one, memory in now.items() if memory is not None}
+        assert self._caches is not None
+        kept = self._caches.memories.find(hub_id, memory_ids)
+        noted = self._noted
+        checked = {one: noted[one][_CHECKED] for one in kept if one in noted}
+        if len(checked) < len(kept):
+            read = self._all(
+                f"SELECT m.id, {rows.CHECKED} {self._with_ids}",
+                (shared.dumps([one for one in kept if one not in checked]), self._pk(hub_id)),
+            )
+            checked |= {row[0]: row[1:] for row in read}
+        found, counted = {}, []
+        for one, before in kept.items():
+            # A damaged id is none of those asked for; the whole row is read then, and found
+            # damaged.
+            now = before.now(checked[one]) if one in checked else None
+            if now is not None:
+                found[one] = now.memory
+                if now is not before:
+                    counted.append(now)
+        if counted:
+            self._caches.memories.keep(counted)
+        return found
 
-    def _memory_rows(self, hub_id: str, memory_ids: Sequence[str], columns: str) -> list[Any]:
-        return self._all(
-            f"SELECT {columns} FROM json_each(?) j CROSS JOIN memories m"
-            f" ON m.hub = ? AND m.id = j.value{self._seen}",
-            (shared.dumps(list(memory_ids)), self._pk(hub_id)),
+    def _memory_rows(self, hub_id: str, memory_ids: Sequence[str]) -> list[Any]:
+        hub, noted = self._pk(hub_id), self._noted
+        read: list[Any] = []
+        # A search has just met these rows, which spares finding them by their ids. Turns have none.
+        pks = [pk for one in memory_ids if one in noted and (pk := noted[one][_PK]) is not None]
+        if pks:
+            read = self._all(
+                f"SELECT {rows.MEMORY_COLUMNS} FROM json_each(?) j CROSS JOIN memories m"
+                f" ON m.pk = j.value AND m.hub = ?{self._seen}",
+                (shared.dumps(sorted(pks)), hub),
+            )
+        others = [one for one in memory_ids if one not in noted]
+        if others:
+            read += self._all(
+                f"SELECT {rows.MEMORY_COLUMNS} {self._with_ids}", (shared.dumps(others), hub)
+            )
+        return read
+
+    @property
+    def _with_ids(self) -> str:
+        return (
+            f"FROM json_each(?) j CROSS JOIN memories m ON m.hub = ? AND m.id = j.value{self._seen}"
         )
 
     def memories(

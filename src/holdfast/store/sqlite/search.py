@@ -20,7 +20,7 @@ from holdfast.store import rows as shared
 from holdfast.store.rows import damaged_row, ids_holding, matching, turn_ids_holding
 from holdfast.store.sql import ORDERINGS
 from holdfast.store.sqlite import rows
-from holdfast.store.sqlite.caches import STRUCTURE_RECORD, KnownTerms
+from holdfast.store.sqlite.rows import STRUCTURE_RECORD, KnownTerms
 from holdfast.store.sqlite.session import Part, where_turns
 from holdfast.store.values import (
     Candidate,
@@ -96,9 +96,11 @@ _REST = 'p.pk, p.ordinal, p.start, p."end", p.headings, p.body, p.head, p.window
 _PASSAGE_COLUMNS = f"m.id, {_REST}"
 # Of a memory or a turn.
 _OWNED_COLUMNS = f"coalesce(m.id, t.id), {_REST}"
+# What is compared of a memory that is kept, behind the columns of its passage: see `_noted`.
+_CHECKED = f", m.pk, {rows.CHECKED}"
 # Of rows of these columns: their passage; and with the merit behind them, that first.
 _BY_PASSAGE = itemgetter(1)
-_BY_MERIT = itemgetter(9, 1)
+_BY_MERIT = itemgetter(-1, 1)
 
 
 class FindingReader(Part):
@@ -178,18 +180,19 @@ class FindingReader(Part):
         expression = match_expression(hub, query)
         if query.unordered:
             found = self._all(
-                f"SELECT {columns} FROM (SELECT rowid AS pk FROM words WHERE words MATCH ?) AS w"
+                f"SELECT {columns}{_CHECKED} FROM"
+                " (SELECT rowid AS pk FROM words WHERE words MATCH ?) AS w"
                 f" CROSS JOIN passages p ON p.pk = w.pk{joins}{conditions} LIMIT ?",
                 (expression, hub, *values, limit),
             )
-            return [_candidate(row) for row in found]
+            return self._candidates(found)
         reach = limit
         while True:
             # Ranking first and filtering after keeps the join off the many weak matches. Where
             # the filter then leaves too few, the next round reaches further. Sorted here: SQLite
             # would carry the long rows through its sorter.
             found = self._all(
-                f"SELECT {columns}, w.merit FROM"
+                f"SELECT {columns}{_CHECKED}, w.merit FROM"
                 " (SELECT rowid AS pk, rank AS merit FROM words WHERE words MATCH ?"
                 "  ORDER BY rank LIMIT ?) AS w"
                 # CROSS keeps the order of the joins: from the few that match to their rows.
@@ -198,8 +201,15 @@ class FindingReader(Part):
             )
             if len(found) >= limit or self._matches_at_most(expression, reach):
                 found.sort(key=_BY_MERIT)
-                return [_candidate(row) for row in found[:limit]]
+                return self._candidates(found[:limit])
             reach *= 8
+
+    def _candidates(self, found: list[shared.Row]) -> list[Candidate]:
+        """The candidates of rows with the columns of CHECKED behind them, which are noted for who
+        reads their memories next."""
+        if self._caches is not None:
+            self._noted.update({row[0]: row for row in found})
+        return [_candidate(row) for row in found]
 
     def _by_rarity(
         self, hub_id: str, query: TermQuery, wanted: Filter, limit: int
@@ -363,12 +373,12 @@ class FindingReader(Part):
         joins, conditions, values = self._owners(wanted)
         columns = _OWNED_COLUMNS if " turns " in joins else _PASSAGE_COLUMNS
         found = self._all(
-            f"SELECT {columns} FROM json_each(?) j CROSS JOIN passages p"
+            f"SELECT {columns}{_CHECKED} FROM json_each(?) j CROSS JOIN passages p"
             f" ON p.pk = j.value{joins}{conditions}",
             (shared.dumps(sorted(passage_ids)), self._pk(hub_id), *values),
         )
         found.sort(key=_BY_PASSAGE)
-        return [_candidate(row) for row in found]
+        return self._candidates(found)
 
     # Vectors
 

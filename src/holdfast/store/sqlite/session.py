@@ -17,7 +17,8 @@ from holdfast.store.rows import damaged_row, dumps
 from holdfast.store.sql import FilterSql, SqlReader, any_of, each_equal
 
 if TYPE_CHECKING:
-    from holdfast.store.sqlite.caches import Caches, KnownTerms
+    from holdfast.store.rows import Row
+    from holdfast.store.sqlite.rows import Caches, KnownTerms
 
 
 def seen(viewer: Viewer) -> str:
@@ -144,6 +145,9 @@ class Part(SqlReader):
         self._pks: dict[str, int] = {}
         # Hubs and hashes of contents that no memory has; see `expect`.
         self._absent: set[tuple[str, str]] = set()
+        # By id, the rows that searches have joined with their memories: the columns of a passage,
+        # the number of the memory's row, and what is compared of a memory that is kept.
+        self._noted: dict[str, Row] = {}
         # What the viewer may see, as a condition on `m`; written out, so that it fits into any
         # statement without its own bindings.
         self._seen = "" if viewer is None else f" AND {seen(viewer)}"

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import apsw
 
 from holdfast.errors import StoreBusy, StoreClosed, StoreError, StoreReadOnly
-from holdfast.store.sqlite.caches import Caches
 from holdfast.store.sqlite.connection import (
     BUSY_WAIT_S,
     can_only_be_read,
@@ -30,6 +29,7 @@ from holdfast.store.sqlite.connection import (
     translated,
 )
 from holdfast.store.sqlite.reader import SqliteReader
+from holdfast.store.sqlite.rows import Caches
 from holdfast.store.sqlite.writer import SqliteWriter
 from holdfast.store.values import Capability, Problem, Progress, Rescued, StoreDefaults
 
