@@ -115,7 +115,8 @@ def filter_from(
     def one(value: str | None, allowed: tuple[str, ...], field: str) -> Any:
         return () if value is None else (clean.one_of(value, allowed, field),)
 
-    begins, ends = clean.clean_time(since), clean.clean_time(until)
+    begins = None if since is None else clean.clean_time(since)
+    ends = None if until is None else clean.clean_time(until)
     if begins is not None and ends is not None and begins >= ends:
         raise InvalidInput("The time window ends before it begins.", hint="Swap since and until.")
     return Filter(

@@ -390,7 +390,7 @@ class HubMemory:
             query,
             wanted,
             limit=limit,
-            as_of=clean.clean_time(as_of),
+            as_of=None if as_of is None else clean.clean_time(as_of),
             now=now,
             zone=zone,
             meaning=meaning,

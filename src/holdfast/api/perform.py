@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from holdfast import engine
 from holdfast.api.operation import Follow, Operation, has_iterator, operation_of
 from holdfast.engine.upkeep.automatic import note_use
-from holdfast.engine.writing.redacting_store import commits
+from holdfast.engine.writing.redacting_store import COMMITS
 from holdfast.errors import StoreError
 from holdfast.files import is_kept_in_files
 
@@ -82,13 +82,13 @@ def retried(work: Callable[[], T], *, writes: bool = False) -> T:
     attempt may help (`again`), and whether there is time for one (`late`)."""
     ends = time.monotonic() + (_WRITES_BEGUN_WITHIN_S if writes else _BEGUN_WITHIN_S)
     while True:
-        before = commits()
+        before = COMMITS.count
         try:
             return work()
         except StoreError as error:
             if not error.again or error.late:
                 raise
-            if commits() != before:
+            if COMMITS.count != before:
                 error.again = False
                 error.command = ""
                 error.hint = "A part of it was written before; look before you do it again."

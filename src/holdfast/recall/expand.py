@@ -37,7 +37,7 @@ from holdfast.text.analysis.variants import (
     spelling_variants,
     split_variants,
 )
-from holdfast.text.analysis.word_forms import LANGUAGES, function_words, language_of, stem
+from holdfast.text.analysis.word_forms import LANGUAGES, function_words, language_of, stem, stems
 
 if TYPE_CHECKING:
     from holdfast.store.base import Reader
@@ -219,6 +219,11 @@ def _two_words(reader: Reader, hub_id: str, word: str) -> dict[Variant, dict[str
     if len(word) < _TWO_WORDS_CHARS_LEAST:
         return {}
     several = split_variants(word)
+    held = reader.lexicon(hub_id, list({parts[0] for parts in several})).frequency
+    # Few words begin with one that the hub has.
+    several = [parts for parts in several if held[parts[0]]]
+    if not several:
+        return {}
     held = reader.lexicon(hub_id, list({term for parts in several for term in parts})).frequency
     found = {}
     for parts in several:
@@ -238,24 +243,31 @@ def _forms(reader: Reader, hub_id: str, word: str, term: str, language: str) -> 
     """Terms with the same stem in the language, or in any where it is not known; and, in German
     and Dutch, longer words that begin or end with it."""
     languages = (language,) if language else LANGUAGES
-    stems = {name: stem(word, name) for name in languages}
-    prefix = min((*stems.values(), term), key=len)[: max(3, len(word) - 3)]
+    own = {name: stem(word, name) for name in languages}
+    prefix = min((*own.values(), term), key=len)[: max(3, len(word) - 3)]
+    known = reader.vocabulary(hub_id, prefix, limit=_VOCABULARY_MAX)
+    others = [other for other in known if other.isalpha() and len(other) >= 3 and other != term]
+    same: set[str] = set()
+    for name, one in own.items():
+        if others and len(one) >= 3:
+            same.update(
+                other for other, its in zip(others, stems(others, name), strict=True) if its == one
+            )
+    has_compounds = language in ("german", "dutch")
     found: _Near = {}
-    for other, passages in reader.vocabulary(hub_id, prefix, limit=_VOCABULARY_MAX).items():
-        if other == term or not other.isalpha() or len(other) < 3:
-            continue
-        if any(stem(other, name) == one for name, one in stems.items() if len(one) >= 3):
-            found[other] = (FORM_QUALITY, passages)
+    for other in others:
+        if other in same:
+            found[other] = (FORM_QUALITY, known[other])
         elif (
-            language in ("german", "dutch")
+            has_compounds
             and len(word) >= _COMPOUND_CHARS_LEAST
-            and len(stems[language]) >= _FORM_CHARS_LEAST
-            and other.startswith(stems[language])
+            and len(own[language]) >= _FORM_CHARS_LEAST
+            and other.startswith(own[language])
         ):
-            found[other] = (COMPOUND_QUALITY, passages)
-    if language in ("german", "dutch"):
-        if len(stems[language]) >= _COMPOUND_CHARS_LEAST:
-            found = {**_ending_with(reader, hub_id, stems[language], language), **found}
+            found[other] = (COMPOUND_QUALITY, known[other])
+    if has_compounds:
+        if len(own[language]) >= _COMPOUND_CHARS_LEAST:
+            found = {**_ending_with(reader, hub_id, own[language], language), **found}
         found = found or _parts(reader, hub_id, word)
     return found
 

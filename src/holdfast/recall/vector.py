@@ -185,7 +185,8 @@ class _Matrix:
         wanted = np.asarray(passages, np.int64)
         places = np.searchsorted(self.passages, wanted)
         places = np.minimum(places, len(self.passages) - 1)
-        return places[self.passages[places] == wanted]
+        known: npt.NDArray[np.intp] = places[self.passages[places] == wanted]
+        return known
 
     @cached_property
     def centre(self) -> npt.NDArray[np.float32] | None:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from holdfast import engine
 from holdfast.domain.query import Filter, Hit, Passage, Recalled
+from holdfast.domain.records import WITHOUT_WORDS
 from holdfast.engine.core import Scope
 from holdfast.engine.late_words import index_late_turns
 from holdfast.engine.traces import Withheld
 from holdfast.errors import InvalidInput
 from holdfast.recall.analyse import analyse
 from holdfast.recall.pipeline import Ask, recall
+from holdfast.store.values import Capability
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
@@ -71,17 +73,25 @@ def recall_memories(
             found[:] = [_with_neighbours(reader, hit, around, hidden) for hit in found]
         return found
 
-    index_late_turns(scope.core, scope.hub_id)
+    def is_ready(reader: Reader) -> bool:
+        """Whether all turns have their words, and vectors need not be read first."""
+        late = Capability.LATE_WORDS in scope.core.store.capabilities
+        if late and reader.records(scope.hub_id, WITHOUT_WORDS, limit=1):
+            return False
+        return not model or scope.core.vectors.ready(reader, scope.hub_id, model)
+
     deadline_s = scope.settings["recall.deadline_s"]
     recalled = None
     with scope.read(deadline_s=deadline_s) as reader:
         scope.require_hub(reader)
-        if not model or scope.core.vectors.ready(reader, scope.hub_id, model):
+        if is_ready(reader):
             recalled = answer(reader)
     if recalled is None:
+        index_late_turns(scope.core, scope.hub_id)
         # The first look at a large hub reads all of its vectors: no part of the answer's deadline.
-        with scope.read() as reader:
-            scope.core.vectors.refresh(reader, scope.hub_id, model)
+        if model:
+            with scope.read() as reader:
+                scope.core.vectors.refresh(reader, scope.hub_id, model)
         with scope.read(deadline_s=deadline_s) as reader:
             scope.require_hub(reader)
             recalled = answer(reader)

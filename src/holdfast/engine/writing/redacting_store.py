@@ -28,15 +28,16 @@ if TYPE_CHECKING:
     from holdfast.store.values import IndexEntry
 
 
-_MINE = threading.local()
-# As many as one batch of an import.
-_WRITTEN_MAX = 1_000
-
-
-def commits() -> int:
+class _Commits(threading.local):
     """How many transactions were committed in this thread: an operation that committed none may be
     retried (api/perform.py)."""
-    return getattr(_MINE, "commits", 0)
+
+    count = 0
+
+
+COMMITS = _Commits()
+# As many as one batch of an import.
+_WRITTEN_MAX = 1_000
 
 
 def guarded(store: Store, redactor: Redactor) -> Store:
@@ -56,6 +57,7 @@ class _GuardedStore:
         self._store, self._redactor = store, redactor
         # Every operation reads, so the way there is short.
         self.read = store.read
+        self.capabilities = store.capabilities
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
@@ -77,7 +79,7 @@ class _GuardedStore:
             yield cast("Writer", _GuardedWriter(writer, redactor))
         redactor.committed()
         if durable:
-            _MINE.commits = commits() + 1
+            COMMITS.count += 1
 
 
 class _GuardedWriter:

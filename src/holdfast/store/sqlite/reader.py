@@ -21,9 +21,8 @@ from holdfast.store.values import ReaderDefaults, first_named
 
 # As many lookups take longer than the one query that makes most of them needless.
 _EXPECTED_FROM = 4
-# Of a row that a search has noted: its memory's row number, and the columns of `rows.CHECKED`.
-_PK = 9
-_CHECKED = slice(10, 16)
+# Of a row that a search has noted: the number of its memory's row, and its two checks.
+_PK, _CHECKSUM, _COUNTERS_CHECK = 9, 10, 11
 
 
 class MemoriesReader(Part):
@@ -130,25 +129,22 @@ class MemoriesReader(Part):
         """Those that were read before and are as they were, but for their counters."""
         assert self._caches is not None
         kept = self._caches.memories.find(hub_id, memory_ids)
-        noted = self._noted
-        checked = {one: noted[one][_CHECKED] for one in kept if one in noted}
-        if len(checked) < len(kept):
+        found, others = {}, []
+        for one, before in kept.items():
+            row = self._noted.get(one)
+            if row is None:
+                others.append(one)
+            elif row[_CHECKSUM] == before.checked[0] and row[_COUNTERS_CHECK] == before.checked[-1]:
+                found[one] = before.memory
+        if others:
             read = self._all(
                 f"SELECT m.id, {rows.CHECKED} {self._with_ids}",
-                (shared.dumps([one for one in kept if one not in checked]), self._pk(hub_id)),
+                (shared.dumps(others), self._pk(hub_id)),
             )
-            checked |= {row[0]: row[1:] for row in read}
-        found, counted = {}, []
-        for one, before in kept.items():
             # A damaged id is none of those asked for; the whole row is read then, and found
             # damaged.
-            now = before.now(checked[one]) if one in checked else None
-            if now is not None:
-                found[one] = now.memory
-                if now is not before:
-                    counted.append(now)
-        if counted:
-            self._caches.memories.keep(counted)
+            now = [kept[row[0]].now(row[1:]) for row in read if row[0] in kept]
+            found |= {one.id: one for one in now if one is not None}
         return found
 
     def _memory_rows(self, hub_id: str, memory_ids: Sequence[str]) -> list[Any]:

@@ -150,17 +150,17 @@ class Kept(NamedTuple):
     checked: Row
     memory: Memory
 
-    def now(self, checked: Row) -> Kept | None:
-        """The same now that these are its columns; None where the whole row has to be read."""
+    def now(self, checked: Row) -> Memory | None:
+        """The memory as it is now that these are its columns; None where the whole row has to be
+        read."""
         if checked == self.checked:
-            return self
+            return self.memory
         checksum, *counters, check = checked
         if checksum != self.checked[0] or not are_counters_intact(counters, check):
             return None
         *counts, accessed_at = counters
         accessed = None if accessed_at is None else from_micros(accessed_at)
-        now = Memory._make((*self.memory[: -len(COUNTERS)], *counts, accessed))
-        return Kept(checked, now)
+        return Memory._make((*self.memory[: -len(COUNTERS)], *counts, accessed))
 
 
 class MemoryCache:

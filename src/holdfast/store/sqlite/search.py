@@ -96,8 +96,8 @@ _REST = 'p.pk, p.ordinal, p.start, p."end", p.headings, p.body, p.head, p.window
 _PASSAGE_COLUMNS = f"m.id, {_REST}"
 # Of a memory or a turn.
 _OWNED_COLUMNS = f"coalesce(m.id, t.id), {_REST}"
-# What is compared of a memory that is kept, behind the columns of its passage: see `_noted`.
-_CHECKED = f", m.pk, {rows.CHECKED}"
+# What tells whether a memory that is kept is as it was, behind the columns of its passage.
+_CHECKED = ", m.pk, m.checksum, m.counters_check"
 # Of rows of these columns: their passage; and with the merit behind them, that first.
 _BY_PASSAGE = itemgetter(1)
 _BY_MERIT = itemgetter(-1, 1)
@@ -205,8 +205,7 @@ class FindingReader(Part):
             reach *= 8
 
     def _candidates(self, found: list[shared.Row]) -> list[Candidate]:
-        """The candidates of rows with the columns of CHECKED behind them, which are noted for who
-        reads their memories next."""
+        """The candidates of rows, which are noted for who reads their memories next."""
         if self._caches is not None:
             self._noted.update({row[0]: row for row in found})
         return [_candidate(row) for row in found]

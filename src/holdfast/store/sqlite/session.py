@@ -146,7 +146,7 @@ class Part(SqlReader):
         # Hubs and hashes of contents that no memory has; see `expect`.
         self._absent: set[tuple[str, str]] = set()
         # By id, the rows that searches have joined with their memories: the columns of a passage,
-        # the number of the memory's row, and what is compared of a memory that is kept.
+        # the number of the memory's row, its checksum and the check of its counters.
         self._noted: dict[str, Row] = {}
         # What the viewer may see, as a condition on `m`; written out, so that it fits into any
         # statement without its own bindings.

@@ -282,10 +282,10 @@ def is_unspaced(word: str) -> bool:
 def _stemmed(words: list[str], *, closing: bool) -> list[str]:
     found: list[str] = []
     for word in words:
-        if is_unspaced(word):
-            found.extend(_bigrams(word, closing=closing))
-        else:
+        if word.isascii() or not is_unspaced(word):
             found.append(_STEMS[word])
+        else:
+            found.extend(_bigrams(word, closing=closing))
     return found
 
 
@@ -302,7 +302,10 @@ def phrase_terms(text: str) -> list[str]:
 
     Stop words are kept, since the document keeps them too.
     """
-    return _stemmed(_words(text)[0], closing=False)
+    words, plain = _words(text)
+    if plain:
+        return list(map(_STEMS.__getitem__, words))
+    return _stemmed(words, closing=False)
 
 
 def words_of(text: str) -> list[str]:
