@@ -6,7 +6,7 @@ ours raises."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from holdfast.agents.dialects import find_dialect
@@ -197,6 +197,9 @@ class Toolset:
 
     def __repr__(self) -> str:
         return f"<{self.dialect.name} tools of {self.context.hub!r}>"
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self.tools)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -88,6 +88,9 @@ class Holdfast(OpenMemory):
         self.home = home
         self._closed = False
 
+    def __repr__(self) -> str:
+        return f"<memory in {self.home}>"
+
     @cached_property
     def _caller(self) -> Caller:
         """The owner of this machine."""

@@ -59,7 +59,7 @@ Deadline: TypeAlias = Literal["request", "recall"] | None
 
 # Why an operation does not work through a server.
 FILES_ARE_LOCAL = "it is about the hub's files, which are on the server's machine"
-UPKEEP_IS_LOCAL = "it is upkeep, which whoever runs the server does there"
+UPKEEP_IS_LOCAL = "it is upkeep, which is done on the server itself"
 STREAMS_ARE_LOCAL = "any number in one change set needs the store itself; use remember_many"
 
 

@@ -245,7 +245,7 @@ class People:
         caller = self._caller
         caller.require_free("join")
         if actor is not None and not caller.local:
-            raise InvalidInput("Through a server, whoever has the key takes the place.")
+            raise InvalidInput("Through a server, an invitation is for the owner of the key.")
         who = caller.actor if actor is None else names.parse_person(actor)
         return engine.members.accept(caller.memory_core, token, who)
 
@@ -284,7 +284,7 @@ class People:
 
         caller = self._caller
         if actor is not None and not caller.local:
-            raise InvalidInput("Through a server, a key speaks for whoever makes it.")
+            raise InvalidInput("Through a server, a new key is for the person who makes it.")
         if caller.key is not None and is_limited(caller.key):
             raise Forbidden("A limited key cannot make keys.", hint="Use one that is not limited.")
         return create_key(

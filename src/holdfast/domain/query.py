@@ -159,6 +159,9 @@ class Page(list[Memory]):
         super().__init__(items)
         self.cursor = cursor
 
+    def __str__(self) -> str:
+        return "\n".join(map(str, self)) or "[]"
+
 
 class Passage(NamedTuple):
     """The part of a memory that matched: its text, its position, and the headings above it."""
@@ -193,8 +196,8 @@ class Hit(NamedTuple):
     window: tuple[int, int] | None = None
 
     def __str__(self) -> str:
-        memory = self.memory
-        return f"#{memory.number} {self.passage.text} ({self.score:.2f}; {'; '.join(self.why)})"
+        named = f"#{self.memory.number}" if self.turn is None else "turn"
+        return f"{named} {self.passage.text} ({'; '.join(self.why)})"
 
 
 class LeftOut(NamedTuple):
@@ -234,6 +237,9 @@ class Recalled(list[Hit]):
         self.degraded = degraded
         self.filtered = filtered or {}
         self.left_out = list(left_out)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self)) or "[]"
 
 
 Operator: TypeAlias = Literal[

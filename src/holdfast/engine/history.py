@@ -27,6 +27,10 @@ class Undone(NamedTuple):
     undone: Change
     memories: list[Memory]
 
+    def __str__(self) -> str:
+        said = f"Took back {self.undone.action} ({self.undone.id})"
+        return "\n".join([said, *map(str, self.memories)])
+
 
 class FieldDiff(NamedTuple):
     """One field before and after; for the content also as lines of a unified diff."""

@@ -267,7 +267,7 @@ def one_of(value: str, allowed: tuple[str, ...], field: str) -> str:
         return plain
     import difflib  # here, because only a mistake needs it
 
-    nearest = difflib.get_close_matches(plain, allowed, n=1, cutoff=0.5)
+    nearest = difflib.get_close_matches(plain, allowed, n=1)
     guess = f"Did you mean {nearest[0]!r}? " if nearest else ""
     raise InvalidInput(
         f"{value!r} is not a valid {field}.", hint=f"{guess}Valid are: {', '.join(allowed)}."

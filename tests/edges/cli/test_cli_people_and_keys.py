@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.errors import InvalidInput
+from holdfast.text.clean import one_of
 from tests.edges.cli.cli_calls import Run
+
+
+def test_a_role_that_is_only_a_little_alike_is_not_suggested() -> None:
+    """`owner` may do everything: it is no guess for `writer`."""
+    with pytest.raises(InvalidInput) as refused:
+        one_of("writer", ("viewer", "contributor", "admin", "owner"), "role")
+    assert refused.value.hint == "Valid are: viewer, contributor, admin, owner."
 
 
 def test_a_key_is_shown_once_and_listed_without_its_secret(run: Run) -> None:

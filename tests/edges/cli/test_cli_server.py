@@ -194,6 +194,7 @@ def test_login_keeps_a_key_that_only_its_owner_can_read(
 def test_a_key_that_opens_nothing_is_not_kept(run: Run, guarded: Served, home: Path) -> None:
     ran = run("login", guarded.url, stdin="hf_wrong\n")
     assert ran.code == 9
+    assert "Check that all of it was copied" in ran.err and "holdfast login" not in ran.err
     assert not (home / "server-keys").exists()
 
 

@@ -23,6 +23,11 @@ def test_a_call_answers_with_text(hub: HubMemory) -> None:
     assert hub.get(1).trust == "agent"
 
 
+def test_tools_can_be_listed(hub: HubMemory) -> None:
+    tools = holdfast.tools("holdfast", hub)
+    assert tuple(tool.name for tool in tools) == tools.names
+
+
 MISTAKES: list[tuple[str, Any, str]] = [
     ("remember", None, "remember: content must be given."),
     ("remember", {}, "remember: content must be given."),

@@ -271,3 +271,15 @@ def test_what_came_of_it_prints_as_a_line(hub: HubMemory) -> None:
     assert str(hub.remember("Prefers spaces", key="style")) == "Updated #1 Prefers spaces"
     newer = hub.remember("Prefers what the formatter does", supersedes=1)
     assert str(newer) == "Stored #2 Prefers what the formatter does: takes the place of #1"
+
+
+def test_answers_lists_and_undos_print_a_line_for_each_memory(hub: HubMemory) -> None:
+    assert str(hub.list()) == str(hub.recall("tabs")) == "[]"
+    hub.remember("Prefers tabs")
+    hub.remember("The tabs of the browser are pinned")
+    found = hub.recall("tabs", meaning=False)
+    assert str(found).splitlines() == [str(hit) for hit in found] and len(found) == 2
+    assert str(found[0]).startswith(f"#{found[0].memory.number} ") and "Memory(" not in str(found)
+    assert str(hub.list()) == "#2 The tabs of the browser are pinned\n#1 Prefers tabs"
+    undone = hub.undo()
+    assert str(undone) == f"Took back remember ({undone.undone.id})\n{undone.memories[0]}"

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from holdfast.api.people import People
 from holdfast.edges.cli.bind import Flags, flag
 from holdfast.edges.cli.command import Command, Commands, Namespace, ago, option
-from holdfast.errors import InvalidInput, NotFound
+from holdfast.errors import Forbidden, InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -227,7 +227,14 @@ def _login(call: Call, args: Namespace) -> None:
     Client(args.url).close()
     key = _read_key(call)
     with Client(args.url, key) as client:
-        hubs = client.hubs()
+        try:
+            hubs = client.hubs()
+        except Forbidden as error:
+            error.hint = (
+                "It is unknown there, revoked or expired. Check that all of it was copied, or ask"
+                " the person who runs the server for another."
+            )
+            raise
         url = client.url
     kept = read_keys(call.home)
     path = write_keys(call.home, {**kept, same_place(url): key})

@@ -150,7 +150,7 @@ def _unauthorized(message: str) -> Refused:
         "unauthorized",
         message,
         hint="Send it as `Authorization: Bearer KEY`, or keep it with `holdfast login URL`."
-        " Whoever runs the server makes one: `holdfast key create NAME`.",
+        " The person who runs the server makes one with `holdfast key create NAME`.",
         headers={"WWW-Authenticate": "Bearer"},
     )
 

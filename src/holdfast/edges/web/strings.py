@@ -49,7 +49,7 @@ STRINGS: dict[str, str] = {
     "sign_in.title": "Sign in",
     "sign_in.key": "Key",
     "sign_in.do": "Sign in",
-    "sign_in.hint": "Whoever runs this server makes a key with",
+    "sign_in.hint": "The person who runs this server makes a key with",
     "sign_in.again": "Sign in again",
     "ui.closed": "This page belongs to the person who started it.",
     "ui.open": "Run `holdfast ui` in a terminal: it opens an address that lets your browser in.",
@@ -221,7 +221,7 @@ STRINGS: dict[str, str] = {
     "orgs.invite_role": "Role of the invitation",
     "orgs.days": "Days",
     "orgs.days_wrong": "An invitation holds for 1 to {most} days.",
-    "orgs.token": "This is the token. Whoever has it takes the place, once. It is shown now and "
+    "orgs.token": "This is the token. It lets in one person, once. It is shown now and "
     "never again:",
     "orgs.until": "until",
     "orgs.used": "used by {actor}",

@@ -84,8 +84,9 @@ _WRONG_PASSWORD = Known(
 _NO_PASSWORD = Known(
     ServerUnreachable,
     "The server of {address} asks for a password, and none was given.",
-    "Put it into PGPASSWORD, or into ~/.pgpass of whoever runs this, readable by nobody else (chmod"
-    " 600). A scheduled job or a service has an environment and perhaps a home of its own.",
+    "Put it into PGPASSWORD, or into ~/.pgpass of the account that runs this, readable by nobody"
+    " else (chmod 600). A scheduled job or a service has an environment and perhaps a home of its"
+    " own.",
 )
 _NO_DATABASE = Known(
     ServerUnreachable,
@@ -239,7 +240,7 @@ _BY_TLS_MESSAGE = (
             ServerUnreachable,
             "There is no file {0} with the certificate of the authority that signed the server's"
             " ({address}).",
-            "Name the file in store.url with sslrootcert=; whoever runs the server has it. This"
+            "Name the file in store.url with sslrootcert=; the server's administrator has it. This"
             " machine's own authorities may be in /etc/ssl/certs/ca-certificates.crt.",
         ),
     ),
