@@ -20,7 +20,7 @@ from pathlib import Path
 
 from tests.faults.flips import Bench
 
-from holdfast.store.sqlite import repair_rows
+from holdfast.store.sqlite import rescue
 
 
 def main() -> None:
@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="where the seeds of trials begin")
     args = parser.parse_args()
     # The search for a changed byte takes a second for each row; here it is tried for a moment.
-    repair_rows.TRIES_MAX = 1_000
+    rescue.TRIES_MAX = 1_000
     with tempfile.TemporaryDirectory() as folder:
         sys.exit(_run(Bench(Path(folder), count=12), args.flips, args.seed))
 

@@ -18,7 +18,7 @@ from holdfast.edges.cli import main
 from holdfast.engine.upkeep.doctor import examine, mend
 from holdfast.errors import StoreDamaged
 from holdfast.store.rows import row_checksum
-from holdfast.store.sqlite import repair_rows
+from holdfast.store.sqlite import rescue
 from holdfast.testing import START
 from tests.faults.flips import Bench, flip, open_home
 
@@ -35,7 +35,7 @@ ROUNDS_OF_INDEX = 1
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     # Tried for every row that cannot be repaired otherwise; it has a test of its own.
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(repair_rows, "TRIES_MAX", 1_000)
+        patched.setattr(rescue, "TRIES_MAX", 1_000)
         yield Bench(tmp_path_factory.mktemp("flips"), count=12)
 
 

@@ -7,8 +7,7 @@ is right for a reference and for tests, and wrong for anything large.
 
 from __future__ import annotations
 
-from holdfast.store.inmemory.reader import InMemoryReader
-from holdfast.store.inmemory.state import HubContents, IndexedPassage, State
+from holdfast.store.inmemory.reader import HubContents, IndexedPassage, InMemoryReader, State
 from holdfast.store.inmemory.store import InMemoryStore, InMemoryWriter, open_store
 
 __all__ = [

@@ -14,8 +14,7 @@ from holdfast.domain.hub import Hub, HubState
 from holdfast.domain.memory import Memory
 from holdfast.domain.records import NO_HUB, Agreed, Clash, Record, Turn
 from holdfast.errors import AlreadyExists, NotFound, StoreClosed, StoreError
-from holdfast.store.inmemory.reader import InMemoryReader
-from holdfast.store.inmemory.state import HubContents, IndexedPassage, State
+from holdfast.store.inmemory.reader import HubContents, IndexedPassage, InMemoryReader, State
 from holdfast.store.rows import turn_entries
 from holdfast.store.values import (
     Capability,

@@ -3,19 +3,38 @@ repaired where that can be proven, and the rest set aside with a copy of their b
 
 A memory that cannot be proven but whose content is intact is copied and held for review. What is
 set aside is written to a file beside the store, a JSON object a line.
+
+A damaged row is repaired by a candidate that matches its checksum. Candidates come from indexes,
+from revisions, and from a search for one changed byte. Where none matches, hubs, change sets and
+memories are rebuilt from what is intact of them.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import apsw
 
-from holdfast.store.rows import Row, Values, dumps
+from holdfast.domain import memory as domain
+from holdfast.errors import StoreDamaged
+from holdfast.store.rows import (
+    COUNTERS_AT,
+    MEMORY_FIELDS,
+    Judge,
+    Row,
+    Values,
+    are_counters_intact,
+    counters_check,
+    dumps,
+    is_intact,
+    restored,
+    row_checksum,
+)
 from holdfast.store.sqlite import salvage
-from holdfast.store.sqlite.repair_rows import ACTOR, RowRepair
+from holdfast.store.sqlite.rows import field_to_column, memory_from_row
 from holdfast.store.sqlite.salvage import (
     AGREED,
     CHANGES,
@@ -29,6 +48,336 @@ from holdfast.store.sqlite.salvage import (
     Table,
 )
 from holdfast.system.atomic_file import new_file
+
+# Candidates tried for one row when a single byte is searched for: about half a second.
+TRIES_MAX = 100_000
+# Bytes of a checksum that may differ while the fields are still proven by the others.
+_CHECKSUM_BYTES_WRONG_MAX = 4
+_WORD = 2**64
+
+ACTOR = "doctor"
+_COUNTERS = MEMORY_FIELDS[COUNTERS_AT:]
+_COVERED = {
+    table.name: tuple(field.removeprefix("t.") for field in table.fields)
+    for table in (HUBS, CHANGES, RECEIPTS, TURNS, AGREED, CLASHES, RECORDS)
+} | {"memories": MEMORY_FIELDS[:COUNTERS_AT]}
+# Rows in which a changed byte is searched for, which takes up to a second each.
+_SEARCHES_MAX = 10
+MEMORY_ROW = (*MEMORY_FIELDS, "checksum", "counters_check")
+# The year 9999; a time past it is none.
+_TIME_MAX = 253_402_300_799_000_000
+# Fields with a few possible values, and the one that promises least.
+_ONE_OF: dict[str, tuple[tuple[str, ...], str]] = {
+    "content_type": (domain.CONTENT_TYPES, "text"),
+    "kind": (domain.KINDS, "semantic"),
+    "stability": (domain.STABILITIES, "evolving"),
+    "boundary": (domain.BOUNDARIES, "private"),
+    "state": (domain.STATES, "active"),
+    "layer": (domain.LAYERS, "long_term"),
+    "trust": (domain.TRUSTS, "import"),
+    "source": (domain.SOURCES, "sdk"),
+}
+_TEXTS = {
+    "title": "(damaged)",
+    "owner": "",
+    "summary": "",
+    "category": "fact",
+    "state_reason": "",
+    "quarantine": "",
+}
+_JSON = {"tags": "[]", "metadata": "{}", "origin": None}
+
+
+class RowRepair:
+    """Proves and repairs rows of a damaged store on their way into a fresh one."""
+
+    def __init__(self, damaged: apsw.Connection, fresh: apsw.Connection) -> None:
+        self._damaged = damaged
+        self._fresh = fresh
+        self._hub_ids: dict[int, str] = {0: ""}
+        self._memory_ids: dict[int, str] = {}
+        self._change_ids: dict[int, str] = {}
+        self._searches = 0
+        self._to_hold: list[Values] = []
+        # Sentences about what was repaired.
+        self._notes: list[str] = []
+
+    def _covered(self, table: Table, values: Values) -> tuple[str | None, list[Any]]:
+        """The hub's id, and the values that the checksum covers."""
+        hub_id = values.get("id") if table is HUBS else self._hub_ids.get(values.get("hub", -1))
+        if table is REVISIONS:
+            change = self._change_ids.get(values.get("change", -1))
+            memory = self._memory_ids.get(values.get("memory", -1))
+            rest = [values.get(name) for name in ("version", "at", "fields")]
+            return hub_id, [change, memory, *rest]
+        return hub_id, [values.get(name) for name in _COVERED[table.name]]
+
+    def _is_intact(self, table: Table, values: Values) -> bool:
+        return self._is_proven(table, values) and (
+            table is not MEMORIES
+            or are_counters_intact(
+                [values.get(name) for name in _COUNTERS], values.get("counters_check")
+            )
+        )
+
+    def _is_proven(self, table: Table, values: Values) -> bool:
+        hub_id, covered = self._covered(table, values)
+        return isinstance(hub_id, str) and is_intact(
+            table.name, hub_id, covered, values.get("checksum")
+        )
+
+    def _repaired(self, table: Table, values: Values, key: Row) -> Values | None:
+        """The row as it was written, where a candidate matches the checksum."""
+        if self._is_proven(table, values):
+            return self._recounted(values)
+        copies = salvage.copies_in_indexes(self._damaged, table, key)
+        if table is not HUBS:
+            copies.setdefault("hub", []).extend(self._hub_ids)
+        if table is REVISIONS:
+            copies["fields"] = ["{}"]
+        likely = self._from_revisions(values) if table is MEMORIES else {}
+        for name, value in likely.items():
+            copies.setdefault(name, []).append(value)
+        found = restored(values, likely, copies, lambda one: self._is_proven(table, one))
+        if found is None:
+            hub_id, covered = self._covered(table, values)
+            if isinstance(hub_id, str) and None not in covered[:2]:
+                found = self._resealed(table, values, hub_id, covered)
+        if found is None and self._searches < _SEARCHES_MAX:
+            self._searches += 1
+            texts = [*_COVERED.get(table.name, ("fields",))]
+            found = _one_byte_off(values, texts, lambda one: self._is_proven(table, one))
+        return self._recounted(found) if found is not None and table is MEMORIES else found
+
+    def _resealed(
+        self, table: Table, values: Values, hub_id: str, covered: list[Any]
+    ) -> Values | None:
+        try:
+            computed = row_checksum(table.name, hub_id, covered)
+        except (TypeError, ValueError):
+            return None
+        if _is_checksum_damaged(computed, values.get("checksum")):
+            return {**values, "checksum": computed}
+        return None
+
+    def _from_revisions(self, values: Values) -> Values:
+        """What its revisions say of a memory's row."""
+        revisions = self._revisions_of(values)
+        if not revisions:
+            return {}
+        first, last = revisions[0], revisions[-1]
+        known: Values = {"hub": last["hub"], "version": last["version"]}
+        known |= {"created_at": first["at"], "updated_at": last["at"]}
+        for revision in revisions:
+            for name, pair in _plain(revision).items():
+                known[name] = field_to_column(name, pair[1])
+        return known
+
+    def _revisions_of(self, values: Values) -> list[Values]:
+        """The revisions of a memory that match their checksum, oldest first. They prove its id and
+        its hub."""
+        names = REVISIONS.columns
+        try:
+            found: Any = self._damaged.execute(
+                f"SELECT {', '.join(names)} FROM revisions WHERE memory = ? ORDER BY version",
+                (values.get("pk"),),
+            ).fetchall()
+        except (*salvage.READ_ERRORS, TypeError):
+            return []
+        rows = [dict(zip(names, row, strict=True)) for row in found]
+        out = []
+        for row in rows:
+            hub_id = self._hub_ids.get(row["hub"])
+            change = self._change_ids.get(row["change"])
+            covered = [change, values.get("id"), row["version"], row["at"], row["fields"]]
+            if hub_id and is_intact("revisions", hub_id, covered, row["checksum"]):
+                out.append(row)
+        return out
+
+    def _recounted(self, values: Values) -> Values:
+        """A memory whose row is proven, with counters that can be; they may have lost a little."""
+        counters = [values.get(name) for name in _COUNTERS]
+        if are_counters_intact(counters, values.get("counters_check")):
+            return values
+        number = f"memory #{values['number']}"
+        self._notes.append(f"set the counters of {number} to what they start with")
+        fresh = dict(zip(_COUNTERS, (0, 0, 1, None), strict=True))
+        return {**values, **fresh, "counters_check": counters_check(0, 0, 1, None)}
+
+    # What cannot be proven
+
+    def _sealed(self, table: Table, values: Values) -> Values:
+        hub_id, covered = self._covered(table, values)
+        assert hub_id is not None
+        return {**values, "checksum": row_checksum(table.name, hub_id, covered)}
+
+    def _first(self, table: Table, values: Values, key: Row, name: str) -> Any:
+        """A column from an index, or from the row."""
+        copies = salvage.copies_in_indexes(self._damaged, table, key).get(name, [])
+        return next((one for one in [*copies, values.get(name)] if isinstance(one, str)), None)
+
+    def _partial_hub(self, values: Values, key: Row) -> Values | None:
+        """A hub holds everything else, so it is kept with what can be said of it."""
+        hub_id = self._first(HUBS, values, key, "id")
+        name = self._first(HUBS, values, key, "name")
+        if hub_id is None or name is None:
+            return None
+        numbers = self._one("SELECT max(number) FROM memories WHERE hub = ?", key)
+        born = self._one("SELECT min(created_at) FROM memories WHERE hub = ?", key)
+        owner = self._one(
+            "SELECT owner FROM memories WHERE hub = ? GROUP BY owner ORDER BY count(*) DESC", key
+        )
+        made = {
+            "pk": key[0],
+            "id": hub_id,
+            "name": name,
+            "owner": owner if isinstance(owner, str) else _text(values.get("owner")) or ACTOR,
+            "created_at": born if isinstance(born, int) else 0,
+            "numbers": numbers if isinstance(numbers, int) else 0,
+            "state": "active",
+        }
+        return self._sealed(HUBS, made)
+
+    def _partial_change(self, values: Values, key: Row) -> Values | None:
+        """Revisions need their change set; what it said of itself may be lost."""
+        change_id = self._first(CHANGES, values, key, "id")
+        copies = salvage.copies_in_indexes(self._damaged, CHANGES, key).get("hub", [])
+        hub = next((one for one in [*copies, values.get("hub")] if one in self._hub_ids), None)
+        if change_id is None or not hub:
+            return None
+        at = self._one("SELECT at FROM revisions WHERE change = ? LIMIT 1", key)
+        made = {
+            "pk": key[0],
+            "hub": hub,
+            "id": change_id,
+            "at": at if isinstance(at, int) else 0,
+            "actor": ACTOR,
+            "action": "update",
+            "reason": "the record of this change was damaged",
+            "undoes": None,
+            "undone_by": None,
+        }
+        return self._sealed(CHANGES, made)
+
+    def _partial_memory(self, values: Values) -> Values | None:
+        """A memory whose id, hub and content are proven, although something else of it is not; it
+        is held for review later."""
+        from holdfast.text.clean import content_hash
+
+        revisions = self._revisions_of(values)
+        content = values.get("content")
+        if not revisions or not isinstance(content, str):
+            return None
+        hub, newest = revisions[-1]["hub"], revisions[-1]
+        made = {**_sound(values), "hub": hub}
+        made |= {"version": newest["version"], "updated_at": newest["at"]}
+        if made["created_at"] is None:
+            made["created_at"] = revisions[0]["at"]
+        given_out = self._one_fresh("SELECT numbers FROM hubs WHERE pk = ?", hub) or 0
+        if made["number"] is None or made["number"] > given_out:
+            return None
+        if content_hash(content) != values.get("content_hash"):
+            return None
+        counters = dict(zip(_COUNTERS, (0, 0, 1, None), strict=True))
+        made |= {**counters, "counters_check": counters_check(0, 0, 1, None)}
+        try:
+            made = self._sealed(MEMORIES, made)
+            memory_from_row(tuple(made.get(name) for name in MEMORY_ROW), self._hub_ids[hub])
+        except (StoreDamaged, TypeError, ValueError, OverflowError):
+            return None
+        self._to_hold.append(made)
+        return made
+
+    def _one(self, query: str, values: Row) -> Any:
+        try:
+            row = self._damaged.execute(query, values).fetchone()
+        except salvage.READ_ERRORS:
+            return None
+        return None if row is None else row[0]
+
+    def _one_fresh(self, query: str, *values: Any) -> Any:
+        return self._fresh.execute(query, values).get
+
+
+def _plain(revision: Values) -> dict[str, list[Any]]:
+    """The fields of a revision, where they can be read."""
+    try:
+        found = json.loads(revision["fields"])
+    except (TypeError, ValueError):
+        return {}
+    if not isinstance(found, dict):
+        return {}
+    return {name: pair for name, pair in found.items() if isinstance(pair, list) and len(pair) == 2}
+
+
+def _sound(values: Values) -> Values:
+    """A memory's row in which every field that cannot be what was written is replaced."""
+    out = dict(values)
+    for name in MEMORY_FIELDS:
+        value = values.get(name)
+        if name in _ONE_OF:
+            allowed, least = _ONE_OF[name]
+            out[name] = value if value in allowed else least
+        elif name in _TEXTS:
+            out[name] = value if isinstance(value, str) else _TEXTS[name]
+        elif name in _JSON:
+            out[name] = value if _is_json(value) else _JSON[name]
+        elif name in domain.TIMES:
+            out[name] = value if isinstance(value, int) and 0 <= value < _TIME_MAX else None
+        elif name == "pinned":
+            out[name] = int(value == 1)
+        elif name in ("number", "version"):
+            out[name] = value if isinstance(value, int) and value > 0 else None
+        else:
+            out[name] = value if isinstance(value, str) else None
+    return out
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json.loads(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _is_checksum_damaged(computed: int, stored: Any) -> bool:
+    """Whether a few bytes of the checksum itself were changed, and not the row."""
+    if not isinstance(stored, int):
+        return False
+    differing = ((computed ^ stored) % _WORD).to_bytes(8, "big")
+    return sum(byte != 0 for byte in differing) <= _CHECKSUM_BYTES_WRONG_MAX
+
+
+def _one_byte_off(values: Values, fields: Sequence[str], judge: Judge) -> Values | None:
+    """The row with one byte of one text changed so that the checksum matches."""
+    tries = 0
+    for name in fields:
+        value = values.get(name)
+        data = value.encode() if isinstance(value, str) else value
+        if not isinstance(data, bytes):
+            continue
+        for position in range(len(data)):
+            for byte in range(256):
+                if byte == data[position]:
+                    continue
+                tries += 1
+                if tries > TRIES_MAX:
+                    return None
+                changed = data[:position] + bytes((byte,)) + data[position + 1 :]
+                try:
+                    text = changed.decode()
+                except UnicodeDecodeError:
+                    continue
+                candidate = {**values, name: text}
+                if judge(candidate):
+                    return candidate
+    return None
+
 
 _HELD = "damaged: a part of it could not be read, and the doctor kept the rest"
 _SEQUENCED = ("hubs", "memories", "changes", "revisions", "receipts", "turns", "clashes")

@@ -23,6 +23,7 @@ from holdfast.store.rows import (
     passage_checksum,
     vector_checksum,
 )
+from holdfast.store.sql import TABLES
 
 
 class Table(NamedTuple):
@@ -82,18 +83,19 @@ def _computed(compute: Any, *values: Any) -> Any:
         return None
 
 
-def _table(name: str, key: str, columns: str, *, hub: bool = True) -> Table:
-    named = tuple(columns.split())
-    fields = tuple(f"t.{column}" for column in named)
+def _table(name: str, key: str = "pk", columns: str = "") -> Table:
+    """A table whose checksum covers its columns as they are."""
+    named = tuple((columns or TABLES[name].columns.removesuffix(", checksum")).split(", "))
     first = tuple(key.split())
-    stored = [*first, *(["hub"] if hub and "hub" not in first else []), *named, "checksum"]
-    return Table(name, first, tuple(dict.fromkeys(stored)), fields)
+    hub = () if name == "hubs" else ("hub",)
+    stored = dict.fromkeys((*first, *hub, *named, "checksum"))
+    return Table(name, first, tuple(stored), tuple(f"t.{column}" for column in named))
 
 
-HUBS = _table("hubs", "pk", "id name owner created_at numbers state", hub=False)
-MEMORIES = _table("memories", "pk", " ".join(MEMORY_FIELDS))
+HUBS = _table("hubs", columns="id, name, owner, created_at, numbers, state")
+MEMORIES = _table("memories", columns=", ".join(MEMORY_FIELDS))
 MEMORIES = MEMORIES._replace(columns=(*MEMORIES.columns, "counters_check"))
-CHANGES = _table("changes", "pk", "id at actor action reason undoes undone_by")
+CHANGES = _table("changes")
 REVISIONS = Table(
     "revisions",
     ("pk",),
@@ -102,11 +104,8 @@ REVISIONS = Table(
     " LEFT JOIN changes c ON c.pk = t.change AND c.hub = t.hub"
     " LEFT JOIN memories m ON m.pk = t.memory AND m.hub = t.hub",
 )
-RECEIPTS = _table("receipts", "pk", "memory_id number at actor reason revisions")
-TURNS = _table("turns", "pk", "id role content at source session speaker trust")
-AGREED = _table("agreed", "hub path", "path text at")
-CLASHES = _table("clashes", "pk", "id memory_id path in_store in_file at settled_at")
-RECORDS = _table("records", "hub kind id", "kind id at body lookup due")
+RECEIPTS, TURNS, CLASHES = _table("receipts"), _table("turns"), _table("clashes")
+AGREED, RECORDS = _table("agreed", "hub path"), _table("records", "hub kind id")
 PASSAGES = Table(
     "passages",
     ("pk",),
