@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.edges.cli import work
+from holdfast.edges.cli import upkeep
 from holdfast.testing import FixedClock
 from tests.edges.cli.cli_calls import Run
 
@@ -27,22 +27,22 @@ def old(home: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def started() -> Iterator[list[object]]:
-    work.started.clear()
-    yield work.started  # type: ignore[misc]
-    for process in work.started:
+    upkeep.started.clear()
+    yield upkeep.started  # type: ignore[misc]
+    for process in upkeep.started:
         process.wait()
-    work.started.clear()
+    upkeep.started.clear()
 
 
 def test_it_runs_once_after_the_answer_in_a_process_of_its_own(old: Path, run: Run) -> None:
     assert run("recall", "volatile").code == 0
-    (process,) = work.started
+    (process,) = upkeep.started
     assert process.wait() == 0
     assert run("get", "1", "--json").data["state"] == "cooling"
     assert run("undo").code != 0
     changes = run("history", "--json").data
     assert "lifecycle" in str(changes)
-    assert len(work.started) == 1
+    assert len(upkeep.started) == 1
     assert dict(run("stats").rows)["last lifecycle run"]
     assert "last run: 20" in dict(run("doctor").rows)["lifecycle"]
 
@@ -51,7 +51,7 @@ def test_only_one_of_several_commands_begins_it(
     old: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[object] = []
-    monkeypatch.setattr(work, "start", lambda *words: begun.append(words))
+    monkeypatch.setattr(upkeep, "start", lambda *words: begun.append(words))
     for _ in range(3):
         assert run("list").code == 0
     assert len(begun) == 1
@@ -62,13 +62,13 @@ def test_a_dry_run_and_a_command_that_failed_begin_nothing(
     words: tuple[str, ...], old: Path, run: Run
 ) -> None:
     run(*words)
-    assert work.started == []
+    assert upkeep.started == []
 
 
 def test_the_setting_turns_it_off(old: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOLDFAST_LIFECYCLE_AUTOMATIC", "false")
     assert run("list").code == 0
-    assert work.started == []
+    assert upkeep.started == []
     assert "only by hand" in dict(run("doctor").rows)["lifecycle"]
 
 
@@ -78,4 +78,4 @@ def test_a_process_that_cannot_be_started_is_no_error(
 ) -> None:
     monkeypatch.setattr("sys.executable", "/nowhere/python")
     assert run("list").code == 0
-    assert work.started == []
+    assert upkeep.started == []

@@ -141,7 +141,7 @@ def test_the_table_names_commands_that_exist_in_their_order() -> None:
 
 
 def test_a_command_that_the_table_does_not_name_is_found(monkeypatch) -> None:
-    bare = Group("memory", "", (Module("write", ()), Module("read", ())))
+    bare = Group("memory", "", (Module("write", ()), Module("history", ())))
     monkeypatch.setattr(table, "GROUPS", (bare,))
     assert table.find(["timeline", "today"])[0].name == "timeline"
     assert table.find(["memory", "timeline"])[1] == 2

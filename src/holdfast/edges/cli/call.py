@@ -92,9 +92,9 @@ class Call:
             due = self._claim_upkeep(succeeded=kind is None)
             self._memory.close()
             if due:
-                from holdfast.edges.cli import work
+                from holdfast.edges.cli import upkeep
 
-                work.start(self.args.home, due)
+                upkeep.start(self.args.home, due)
         if (client := self.__dict__.get("client")) is not None:
             client.close()
 

@@ -1,13 +1,15 @@
-"""Looking back and taking back: history, diff, undo."""
+"""Looking back and taking back: timeline, history, diff, undo."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from holdfast.api.hub import HubMemory
+from holdfast.domain.memory import SOURCES
 from holdfast.edges.cli.bind import Flags, flag
 from holdfast.edges.cli.command import Commands, Namespace, option
 from holdfast.edges.cli.output import counted, plain_entry, short
+from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +22,78 @@ if TYPE_CHECKING:
 COMMANDS = Commands()
 
 _CHANGES = 20
+
+
+_TIMELINE = 200
+
+
+# timeline
+
+
+_TIMELINE_LIST = Flags(
+    HubMemory.list,
+    source=flag(about=f"where it came in: {', '.join(SOURCES)}"),
+    only=("category", "since", "until", "limit"),
+    limit=flag(about=f"how many, the newest ones ({_TIMELINE})"),
+)
+
+
+@COMMANDS.add(
+    "timeline",
+    "holdfast timeline last week",
+    option("when", "WHEN", "a window, such as: last week", nargs="*"),
+    _TIMELINE_LIST,
+)
+def _timeline(call: Call, args: Namespace) -> None:
+    """Show what happened or was learnt in a window of time, by date.
+
+    Without a window, the last seven days.
+    In a pipe, a line per memory: time, happened or learnt, number, category, title."""
+    words = " ".join(args.when)
+    if words and (args.since or args.until):
+        raise InvalidInput("Give the window in words or as --since and --until, not both.")
+    since = call.when(words or args.since or (None if args.until else "7d"))
+    until = call.when(words or args.until, end=True) if words or args.until else None
+    if words and since == until:
+        # `7d` and `an hour ago` are moments; from there on is what is meant.
+        until = None
+    limit = _TIMELINE if args.limit is None else args.limit
+    window: dict[str, Any] = {"since": since, "until": until}
+    found = call.hub.list(**window, category=args.category, order="happened", limit=limit)
+    happened = found[::-1]
+    if call.out.json:
+        call.out.value(happened, **window)
+        return
+    if not happened:
+        call.out.note("Nothing happened or was learnt then.")
+    if call.out.terminal:
+        _show_days(call, happened)
+        return
+    for memory in happened:
+        how = "learnt" if memory.occurred_at is None else "happened"
+        at = call.out.time(_moment(memory))
+        call.out.row(at, how, f"#{memory.number}", memory.category, memory.title)
+
+
+def _moment(memory: Memory) -> Any:
+    return memory.occurred_at or memory.created_at
+
+
+def _show_days(call: Call, memories: list[Memory]) -> None:
+    shown = ""
+    for memory in memories:
+        local = _moment(memory).astimezone(call.out.zone)
+        day = local.strftime("%A, %Y-%m-%d")
+        if day != shown:
+            call.out.line(day, "bold")
+            shown = day
+        learnt = "" if memory.occurred_at else "  (learnt)"
+        call.out.parts(
+            (f"  {local:%H:%M}  ", "dim"),
+            (f"#{memory.number}", "cyan"),
+            (f"  {memory.title}", ""),
+            (learnt, "dim"),
+        )
 
 
 # history

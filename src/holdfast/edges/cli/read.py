@@ -1,4 +1,4 @@
-"""Finding: recall, get, list, related, timeline."""
+"""Finding: recall, get, list, related; and the block for an agent's prompt: context."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from holdfast.domain.query import Hit, Page, Recalled
     from holdfast.domain.records import Turn
     from holdfast.edges.cli.call import Call
+    from holdfast.engine.context.build import Context
+
 
 COMMANDS = Commands()
 
@@ -25,7 +27,6 @@ COMMANDS = Commands()
 _PAGE = 20
 # Memories fetched at a time where there is no limit: a pipe of a million stays flat.
 _BATCH = 500
-_TIMELINE = 200
 # Of what was left out, as many as can be read at a glance, on a line each.
 _LEFT_OUT = 5
 _LEFT_OUT_CHARS = 60
@@ -380,70 +381,81 @@ def _related(call: Call, args: Namespace) -> None:
     _show_hits(call, found, explain=args.explain)
 
 
-# timeline
+# A copy of the names in engine.styles.STYLES: help need not load the engine.
+_STYLES = ("plain", "xml", "max", "maven", "minion")
 
-
-_TIMELINE_LIST = Flags(
-    HubMemory.list,
-    source=flag(about=f"where it came in: {', '.join(SOURCES)}"),
-    only=("category", "since", "until", "limit"),
-    limit=flag(about=f"how many, the newest ones ({_TIMELINE})"),
+_CONTEXT = Flags(
+    HubMemory.context,
+    omit=("unit", "explain"),
+    query=flag(metavar="TEXT", about="the same, as an option"),
+    budget=flag(about="at most this many characters, or tokens"),
+    style=flag(offers=_STYLES, about=", ".join(_STYLES)),
+    count_tokens=flag(
+        "--tokenizer",
+        metavar="NAME",
+        about="count tokens with this one, for example tiktoken:o200k_base",
+    ),
 )
 
 
 @COMMANDS.add(
-    "timeline",
-    "holdfast timeline last week",
-    option("when", "WHEN", "a window, such as: last week", nargs="*"),
-    _TIMELINE_LIST,
+    "context",
+    'holdfast context --query "set up the editor" --budget 4000',
+    option("words", "WORD", "what the agent is about to answer", nargs="*"),
+    _CONTEXT,
+    switch("--tokens", "the budget is in tokens"),
+    switch("--explain", "say what is left out of the block, and why"),
 )
-def _timeline(call: Call, args: Namespace) -> None:
-    """Show what happened or was learnt in a window of time, by date.
+def _context(call: Call, args: Namespace) -> None:
+    """Print the block that goes into an agent's prompt.
 
-    Without a window, the last seven days.
-    In a pipe, a line per memory: time, happened or learnt, number, category, title."""
-    words = " ".join(args.when)
-    if words and (args.since or args.until):
-        raise InvalidInput("Give the window in words or as --since and --until, not both.")
-    since = call.when(words or args.since or (None if args.until else "7d"))
-    until = call.when(words or args.until, end=True) if words or args.until else None
-    if words and since == until:
-        # `7d` and `an hour ago` are moments; from there on is what is meant.
-        until = None
-    limit = _TIMELINE if args.limit is None else args.limit
-    window: dict[str, Any] = {"since": since, "until": until}
-    found = call.hub.list(**window, category=args.category, order="happened", limit=limit)
-    happened = found[::-1]
+    With a question: standing facts, then the memories and turns that answer it. Without:
+    long-term memory, the journal of today and yesterday, and where the last session ended.
+    Never more than the budget (setting context.chars_max).
+    Without a tokenizer, tokens are counted by a bound that holds for any model."""
+    given: dict[str, Any] = {"unit": "tokens" if args.tokens else "chars"}
+    if args.words and not args.query:
+        given["query"] = " ".join(args.words)
+    # An explained answer also says where it is degraded.
+    built: Context = _CONTEXT.run(call, args, explain=True, **given)
+    call.out.degraded(built.degraded)
     if call.out.json:
-        call.out.value(happened, **window)
+        call.out.value(_plain_context(call.hub.name, built, explain=args.explain))
         return
-    if not happened:
-        call.out.note("Nothing happened or was learnt then.")
-    if call.out.terminal:
-        _show_days(call, happened)
-        return
-    for memory in happened:
-        how = "learnt" if memory.occurred_at is None else "happened"
-        at = call.out.time(_moment(memory))
-        call.out.row(at, how, f"#{memory.number}", memory.category, memory.title)
+    if built.text:
+        # To the letter: what an agent gets is what is printed.
+        call.out.line(built.text.removesuffix("\n"))
+    if args.explain:
+        _explain_context(call, built)
 
 
-def _moment(memory: Memory) -> Any:
-    return memory.occurred_at or memory.created_at
+def _explain_context(call: Call, built: Context) -> None:
+    unit = "characters" if built.unit == "chars" else "tokens"
+    call.out.note(f"{len(built.included)} in, {built.used} of {built.budget} {unit}.")
+    for absent in built.left_out:
+        memory = absent.memory
+        call.out.note(f"Left out #{memory.number} {short(memory.title)}: {absent.reason}.")
 
 
-def _show_days(call: Call, memories: list[Memory]) -> None:
-    shown = ""
-    for memory in memories:
-        local = _moment(memory).astimezone(call.out.zone)
-        day = local.strftime("%A, %Y-%m-%d")
-        if day != shown:
-            call.out.line(day, "bold")
-            shown = day
-        learnt = "" if memory.occurred_at else "  (learnt)"
-        call.out.parts(
-            (f"  {local:%H:%M}  ", "dim"),
-            (f"#{memory.number}", "cyan"),
-            (f"  {memory.title}", ""),
-            (learnt, "dim"),
-        )
+def _plain_context(hub: str, built: Context, *, explain: bool) -> dict[str, Any]:
+    plain: dict[str, Any] = {
+        "hub": hub,
+        "text": built.text,
+        "used": built.used,
+        "budget": built.budget,
+        "unit": built.unit,
+        "degraded": list(built.degraded),
+    }
+    if explain:
+        plain["included"] = [memory.number for memory in built.included]
+        plain["left_out"] = [
+            {
+                "number": absent.memory.number,
+                "id": absent.memory.id,
+                "title": absent.memory.title,
+                "section": absent.section,
+                "reason": absent.reason,
+            }
+            for absent in built.left_out
+        ]
+    return plain

@@ -44,9 +44,8 @@ GROUPS = (
                 ("remember", "update", "pin", "unpin", "archive", "forget", "restore", "purge"),
             ),
             Module("push", ("push",)),
-            Module("read", ("recall", "get", "list", "related", "timeline")),
-            Module("context", ("context",)),
-            Module("history", ("history", "diff", "undo")),
+            Module("read", ("recall", "get", "list", "related", "context")),
+            Module("history", ("timeline", "history", "diff", "undo")),
         ),
     ),
     Group(
@@ -58,9 +57,8 @@ GROUPS = (
         "capture",
         "conversations, journals, and what waits for your review",
         (
-            Module("observe", ("observe", "flush", "captured")),
+            Module("capture", ("observe", "flush", "captured", "journal", "consolidate")),
             Module("log", ("log", "archive-conversation")),
-            Module("journal", ("journal", "consolidate")),
             Module("review", ("review", "decisions", "decide")),
         ),
     ),
@@ -88,8 +86,7 @@ GROUPS = (
         (
             Module("config", ("config", "completion")),
             Module("doctor", ("doctor",)),
-            Module("upkeep", ("lifecycle", "stats", "embed", "usage", "scan")),
-            Module("work", ("work", "jobs")),
+            Module("upkeep", ("lifecycle", "stats", "embed", "usage", "scan", "work", "jobs")),
             Module("transfer", ("export", "import", "move")),
             Module("store", ("store", "backup", "restore-backup")),
             Module("demo", ("demo", "bench")),

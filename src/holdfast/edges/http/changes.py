@@ -21,10 +21,9 @@ from starlette.concurrency import run_in_threadpool
 from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import Memory
 from holdfast.edges.http.answers import Refused
-from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Call, Calling, data
 from holdfast.edges.http.client_identity import stream_lines
-from holdfast.edges.http.operations import Routes
+from holdfast.edges.http.operations import Body, Routes
 from holdfast.edges.http.shapes import ChangeOut, Many, MemoryOut, One, ReceiptOut, UndoneOut
 from holdfast.edges.to_json import to_json
 from holdfast.engine import change_feed

@@ -8,9 +8,8 @@ from typing import Annotated, Any
 from fastapi import Query
 
 from holdfast.api.hub import HubMemory
-from holdfast.edges.http.bodies import body_of
 from holdfast.edges.http.call import Calling, data, writes
-from holdfast.edges.http.operations import Routes
+from holdfast.edges.http.operations import Routes, body_of
 from holdfast.edges.http.shapes import (
     ArchivedOut,
     Many,

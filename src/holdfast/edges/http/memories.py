@@ -16,9 +16,8 @@ from holdfast.domain.memory import Memory, Origin
 from holdfast.domain.records import field_to_plain
 from holdfast.domain.results import Duplicate, Updated
 from holdfast.edges.http.answers import Refused
-from holdfast.edges.http.bodies import Body, body_of, query_of
 from holdfast.edges.http.call import Calling, IdempotencyKey, data, once, writes
-from holdfast.edges.http.operations import Routes
+from holdfast.edges.http.operations import Body, Routes, body_of, query_of
 from holdfast.edges.http.shapes import (
     Deleted,
     DiffOut,

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Path, status
 from pydantic import Field
 
 from holdfast.domain.hub import Act, Hub, Org, ScopeKind, Standing, Team
-from holdfast.edges.http.bodies import Body
 from holdfast.edges.http.call import Call, Calling, data
+from holdfast.edges.http.operations import Body
 from holdfast.edges.http.shapes import (
     Deleted,
     HubOut,

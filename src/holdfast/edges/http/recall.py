@@ -9,8 +9,8 @@ from pydantic import Field
 
 from holdfast.api.hub import HubMemory
 from holdfast.domain.clock import zone_named
-from holdfast.edges.http.bodies import body_of
 from holdfast.edges.http.call import Calling, data
+from holdfast.edges.http.operations import body_of
 from holdfast.edges.http.shapes import Many, One, RecalledOut, TextOut, TopicOut, UsageOut
 from holdfast.edges.to_json import recalled_to_json
 from holdfast.text import clean

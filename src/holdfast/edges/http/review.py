@@ -7,9 +7,8 @@ from typing import Any
 from pydantic import Field
 
 from holdfast.api.hub import HubMemory
-from holdfast.edges.http.bodies import body_of
 from holdfast.edges.http.call import Calling
-from holdfast.edges.http.operations import Routes
+from holdfast.edges.http.operations import Routes, body_of
 from holdfast.edges.http.shapes import (
     DecisionOut,
     HeardOut,

@@ -6,9 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.api.hub import HubMemory
-from holdfast.edges.http.bodies import Body, body_of
 from holdfast.edges.http.call import Calling, data, writes
-from holdfast.edges.http.operations import Routes
+from holdfast.edges.http.operations import Body, Routes, body_of
 from holdfast.edges.http.shapes import JournalOut, Many, MemoryOut, One, OneMemory, ResponseModel
 from holdfast.passes.consolidation.plan import from_plain, plain_refused, plain_step, to_plain
 

@@ -3,7 +3,7 @@ is due, and running it after the program has its results.
 
 Hubs that are used are noted. Their lifecycle runs when the memory is closed, or in a thread: an
 hour after the memory was opened and every hour from then on, or earlier where an edge asks for it.
-A command starts a process of its own instead (see `edges.cli.work`). What fails is tried again
+A command starts a process of its own instead (see `edges.cli.upkeep`). What fails is tried again
 later, and is never an error of the operation before it. Every command loads this module, so it
 imports next to nothing.
 """
