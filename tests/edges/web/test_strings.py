@@ -7,7 +7,7 @@ from pathlib import Path
 
 import holdfast.edges.web
 from holdfast.edges.web import rendering
-from holdfast.edges.web.strings import STRINGS, t
+from holdfast.edges.web.rendering import STRINGS, t
 
 FOLDER = Path(holdfast.edges.web.__file__).parent
 ASKED = re.compile(r"""\bt\(\s*["']([a-z_.]+)["']\s*(~)?""")
@@ -21,7 +21,7 @@ def asked() -> tuple[set[str], set[str]]:
         text = path.read_text(encoding="utf-8")
         for name, joined in ASKED.findall(text):
             (prefixes if joined else names).add(name)
-        if path.suffix == ".py" and path.name != "strings.py":
+        if path.suffix == ".py":
             found = re.findall(r'"([a-z_]+\.[a-z_]+)"', text)
             names.update(name for name in found if name in STRINGS)
     return names, prefixes

@@ -22,18 +22,17 @@ from typing import Any, NamedTuple
 
 from holdfast.edges.clients import json_text, settings_file
 from holdfast.edges.clients.clients import CLIENTS, Client, devin_folder
-from holdfast.edges.clients.install_server import Outcome, Result, holds_only_ours
+from holdfast.edges.clients.install_server import Outcome, Result, holds_only_ours, written
 from holdfast.edges.clients.jsonc import Malformed, line_and_column
 from holdfast.edges.clients.program import Place
 from holdfast.edges.clients.program import is_ours as is_entry
-from holdfast.errors import AlreadyExists, Conflict, InvalidInput, StoreError
+from holdfast.errors import AlreadyExists, InvalidInput, StoreError
 
 # A hook answers in a fraction of a second; a client that waits longer has a broken one.
 _TIMEOUT_S = 10
 _OUR_FRONT = ("edges", "hooks", "front.py")
 # The tools that only read, which Claude Code would otherwise ask about each time.
 _READ_TOOLS = ("recall", "memory_get", "memory_context")
-_TRIES = 5
 CLAUDE_CODE_EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
 
 
@@ -355,9 +354,8 @@ def _written(
     dry_run: bool,
 ) -> Outcome:
     path = file.path
-    for _ in range(_TRIES):
-        data = settings_file.read(path)
-        text = None if data is None else settings_file.decode(path, data)
+
+    def checked(text: str | None) -> Outcome:
         try:
             result, after = edit(text)
         except Malformed as error:
@@ -366,21 +364,9 @@ def _written(
                 f"{path} cannot be used as it is: line {line}, column {column}: {error.reason}.",
                 hint="It was left as it is. Mend it, and run this again.",
             ) from None
-        outcome = Outcome(client, path, result, None, text or "", after)
-        if not outcome.changed or dry_run:
-            return outcome
-        try:
-            if after is None:
-                settings_file.remove(path, old=data or b"")
-                return outcome
-            backup = settings_file.write(path, after.encode(), old=data, now=now)
-            return outcome._replace(backup=backup)
-        except settings_file.Moved:
-            continue
-    raise Conflict(
-        f"{path} is being written by another program all the time; nothing was changed.",
-        hint=f"Quit {client.title} and try again.",
-    )
+        return Outcome(client, path, result, None, text or "", after)
+
+    return written(client, path, checked, now=now, dry_run=dry_run)
 
 
 def stop_unused(home: str, place: Place, command: Sequence[str]) -> bool:

@@ -61,10 +61,10 @@ def set_up(
 ) -> Outcome:
     """Makes the entry of that name start this command line. The caller holds the lock."""
 
-    def edit(text: str) -> Outcome:
-        return _with_entry(client, path, text, name, line, force=force)
+    def edit(text: str | None) -> Outcome:
+        return _with_entry(client, path, text or "", name, line, force=force)
 
-    return _written(client, path, edit, now=now, dry_run=dry_run)
+    return written(client, path, edit, now=now, dry_run=dry_run)
 
 
 def tear_down(
@@ -78,10 +78,10 @@ def tear_down(
 ) -> Outcome:
     """Takes the entry of that name out, if it is ours. The caller holds the lock."""
 
-    def edit(text: str) -> Outcome:
-        return _without_entry(client, path, text, name, force=force)
+    def edit(text: str | None) -> Outcome:
+        return _without_entry(client, path, text or "", name, force=force)
 
-    return _written(client, path, edit, now=now, dry_run=dry_run)
+    return written(client, path, edit, now=now, dry_run=dry_run)
 
 
 def look(client: Client, path: str, name: str) -> Found:
@@ -117,17 +117,18 @@ def rendered(client: Client, name: str, line: Sequence[str]) -> str:
     return text
 
 
-def _written(
+def written(
     client: Client,
     path: str,
-    edit: Callable[[str], Outcome],
+    edit: Callable[[str | None], Outcome],
     *,
     now: datetime,
     dry_run: bool,
 ) -> Outcome:
+    """Edits a file, which another program may write meanwhile. `edit` gets None for no file."""
     for _ in range(_TRIES):
         data = settings_file.read(path)
-        outcome = edit(settings_file.decode(path, data or b""))
+        outcome = edit(None if data is None else settings_file.decode(path, data))
         if not outcome.changed or dry_run:
             return outcome
         try:

@@ -9,8 +9,7 @@ from datetime import UTC, timedelta
 from typing import TYPE_CHECKING, Any
 
 from holdfast.edges.web.memory import UndoStep
-from holdfast.edges.web.rendering import to_html
-from holdfast.edges.web.strings import t
+from holdfast.edges.web.rendering import t, to_html
 from holdfast.edges.web.visit import Visit, route
 from holdfast.errors import Forbidden, InvalidInput
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.agents.wording import traces_text
 from holdfast.domain.memory import BOUNDARIES, CATEGORIES, KINDS, LAYERS, STABILITIES
-from holdfast.edges.web.strings import t
+from holdfast.edges.web.rendering import t
 from holdfast.edges.web.visit import Visit, route
 from holdfast.errors import Conflict, HoldfastError, InvalidInput, NotFound
 

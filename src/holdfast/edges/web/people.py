@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from holdfast.api.people import is_limited
 from holdfast.domain.hub import ROLES
-from holdfast.edges.web.strings import t
+from holdfast.edges.web.rendering import t
 from holdfast.edges.web.visit import Visit, route
 from holdfast.engine.people import members
 from holdfast.engine.upkeep import doctor

@@ -1,6 +1,7 @@
-"""Templates and their filters (times, texts, differences, Markdown as safe HTML), and the styles
-and scripts of the page. A static file is read once, compressed once, and named by its hash, so
-that a browser keeps it until it changes; only the names listed here are served."""
+"""Templates and their filters (times, texts, differences, Markdown as safe HTML), the sentences in
+them (`strings.txt`), and the styles and scripts of the page. A static file is read once, compressed
+once, and named by its hash, so that a browser keeps it until it changes; only the names listed here
+are served."""
 
 from __future__ import annotations
 
@@ -23,7 +24,6 @@ from markupsafe import Markup, escape
 from starlette.responses import Response
 from starlette.routing import Route
 
-from holdfast.edges.web.strings import t
 from holdfast.text.analysis.terms import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -65,6 +65,22 @@ _JOINERS = "\u200c\u200d\u00ad"
 # Words of a question that are too common to be marked.
 _MARKED_CHARS_MIN = 3
 _MARKED_MAX = 24
+
+
+def _strings() -> dict[str, str]:
+    text = files("holdfast.edges.web").joinpath("strings.txt").read_text(encoding="utf-8")
+    rows = [line.partition(": ") for line in text.splitlines() if line and line[0] != "#"]
+    return {name: said for name, _, said in rows}
+
+
+# Every sentence of the page, by its name. A test compares them with what is asked for.
+STRINGS = _strings()
+
+
+def t(name: str, /, **values: object) -> str:
+    """A sentence by its name, with values put in. They are escaped where the page is rendered."""
+    text = STRINGS[name]
+    return text.format(**values) if values else text
 
 
 @cache

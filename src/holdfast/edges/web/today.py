@@ -7,7 +7,7 @@ from datetime import UTC, date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.edges.web.memory import UndoStep
-from holdfast.edges.web.strings import t
+from holdfast.edges.web.rendering import t
 from holdfast.edges.web.visit import Visit, route
 from holdfast.errors import InvalidInput
 

@@ -23,7 +23,7 @@ from urllib.parse import parse_qsl, urlencode
 from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from holdfast.edges.web.strings import t
+from holdfast.edges.web.rendering import t
 from holdfast.system.atomic_file import write_atomic
 
 if TYPE_CHECKING:

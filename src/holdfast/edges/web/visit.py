@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from holdfast.api.caller import Caller, without_places
 from holdfast.edges.web import rendering
-from holdfast.edges.web.strings import t
+from holdfast.edges.web.rendering import t
 from holdfast.engine.people import keys
 from holdfast.engine.people.keys import LASTS, TOKEN_PREFIX
 from holdfast.errors import (
