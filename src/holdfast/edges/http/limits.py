@@ -37,7 +37,6 @@ from holdfast.edges.server.http_protocol import (
 )
 
 if TYPE_CHECKING:
-    from fastapi.responses import JSONResponse
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
@@ -154,7 +153,14 @@ class RateLimit:
         if wait <= 0:
             await self._app(scope, receive, send)
             return
-        answer = await self._delay.refusal(wait, "too_many_requests", "asks too often")
+        seconds = str(int(wait) + 1)
+        answer = problem(
+            429,
+            "too_many_requests",
+            f"This key asks too often; try again in {seconds} s.",
+            headers={"Retry-After": seconds},
+        )
+        await self._delay.wait()
         await answer(scope, receive, send)
 
     def _pace_of_strangers(self, scope: Scope) -> tuple[float, float]:
@@ -185,9 +191,15 @@ class SessionRateLimit:
         if not wait:
             await self._app(scope, receive, send)
             return
-        hint = "Keep a session and send its `Mcp-Session-Id` with each request."
-        said = "starts too many sessions"
-        answer = await self._delay.refusal(wait, "too_many_sessions", said, hint)
+        seconds = str(int(wait) + 1)
+        answer = problem(
+            429,
+            "too_many_sessions",
+            f"This key starts too many sessions; try again in {seconds} s.",
+            headers={"Retry-After": seconds},
+            hint="Keep a session and send its `Mcp-Session-Id` with each request.",
+        )
+        await self._delay.wait()
         await answer(scope, receive, send)
 
     def _wait(self, scope: Scope) -> float:
@@ -212,17 +224,13 @@ class _Delay:
     def __init__(self) -> None:
         self._waiting = 0
 
-    async def refusal(self, wait_s: float, code: str, said: str, hint: str = "") -> JSONResponse:
-        """The answer that says when to try again, after a pause."""
-        seconds = str(int(wait_s) + 1)
+    async def wait(self) -> None:
         if self._waiting < _DELAYED_MAX:
             self._waiting += 1
             try:
                 await asyncio.sleep(_DELAY_S)
             finally:
                 self._waiting -= 1
-        message = f"This key {said}; try again in {seconds} s."
-        return problem(429, code, message, headers={"Retry-After": seconds}, hint=hint)
 
 
 def _key(scope: Scope) -> str:
