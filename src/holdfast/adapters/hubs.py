@@ -91,7 +91,7 @@ class Hubs:
         return {SCOPE: list(labels)} if is_digest else {}
 
     def below(self, *labels: str) -> Iterator[tuple[tuple[str, ...], HubMemory]]:
-        """The hubs whose labels begin with these, with their labels, in the order of the names."""
+        """The hubs below these labels, with their labels, in the order of the names."""
         start = self._prefix + "".join(hub_labels.written(label) + "." for label in labels)
         hints = hub_labels.hints(self._prefix, labels)
         digests = self._prefix + hub_labels.DIGEST_MARK + hints

@@ -72,8 +72,8 @@ _TESTS_MAX = 16
 
 
 class HoldfastStore(BaseStore):
-    """A LangGraph store on an open memory. `app` names the application whose hubs it uses;
-    `fields` are the paths of the values whose text is searched, by default all of it; `ttl` is the
+    """A LangGraph store on an open memory. `app` names the application that has the
+    hubs; `fields` are the paths of the values that are searched, by default all; `ttl` is the
     store's configuration of expiry.
 
     A search by a query gives the items that answer it, with a score: the probability that they do.

@@ -322,7 +322,7 @@ class AsyncMemory:
 
 
 class _Scope(NamedTuple):
-    """Of whom memories are: at least one of user_id, agent_id and run_id."""
+    """The owner of memories: at least one of user_id, agent_id and run_id."""
 
     ids: dict[str, str]
 

@@ -99,7 +99,7 @@ async def in_thread(call: Callable[..., Any], *args: Any, **values: Any) -> Any:
 
 
 async def _stream(call: Callable[[], Iterator[Any]]) -> AsyncIterator[Any]:
-    """The items of an iterator. It runs in one thread, whose locks it may hold."""
+    """The items of an iterator. It runs in one thread, as it may hold locks."""
     loop = asyncio.get_running_loop()
     with ThreadPoolExecutor(1, thread_name_prefix="holdfast-stream") as thread:
         items = await loop.run_in_executor(thread, call)

@@ -78,7 +78,7 @@ class Caller:
 
     @property
     def name_scope(self) -> PersonName | None:
-        """Among whose names a new name must be free; None for all names of the machine."""
+        """The person who must not have this name twice; None for everybody on the machine."""
         return None if self.local else self.actor
 
     def people(self, usual_hub: str | None = None) -> CallersPeople:

@@ -85,7 +85,7 @@ class Coder(NamedTuple):
     encode: Callable[[Any], Any]
     decode: Callable[[Any], Any]
     accepts: Callable[[Any], bool]
-    # The name of the type, which tells it apart in a union.
+    # The name of the type, which distinguishes it in a union.
     name: str
     # The JSON types that need no tag in a union.
     plain: tuple[type, ...] = ()

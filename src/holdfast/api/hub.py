@@ -115,7 +115,7 @@ class HubMemory:
 
     @property
     def _file_owner(self) -> PersonName:
-        """In whose name the hub's files are read and written: its owner if the caller has a key."""
+        """The person who reads and writes the hub's files: its owner if the caller has a key."""
         return self.core.actor if self.core.permit is None else self.info.owner
 
     @property
@@ -242,7 +242,7 @@ class HubMemory:
         self, items: Iterable[str | Draft | Mapping[str, Any]], *, first_is_parent: bool = False
     ) -> list_[Remembered]:
         """Keeps all of them or none, as one change set; each is text, a Draft or a dictionary.
-        With `first_is_parent` the others point to the first, as parts of what it tells."""
+        With `first_is_parent` the others point to the first, as its parts."""
         drafts = [to_draft(item) for item in items]
         return engine.remember.remember_many(
             self.scope, drafts, first_is_parent=first_is_parent, by_rule=True
@@ -411,8 +411,8 @@ class HubMemory:
         order: str = "newest",
         limit: int = 20,
     ) -> list_[Memory]:
-        """Memories whose content holds the text literally, ignoring case and accents; with `words`,
-        also those that hold all its words in any form. Nothing in it is an operator, and nothing is
+        """Memories with this text in their content, ignoring case and accents; with `words`, also
+        those that hold all its words in any form. Nothing in it is an operator, and nothing is
         ranked: they come in the `order` of `list`."""
         wanted = filter_from(category=category, layer=layer)
         return engine.listing.search_text(
@@ -459,7 +459,7 @@ class HubMemory:
         cursor: str | None = None,
         as_of: datetime | str | None = None,
     ) -> Page:
-        """Memories in an order; with a limit, a page whose `cursor` fetches the next one. The
+        """Memories in an order; with a limit, a page with a `cursor` that fetches the next one. The
         newest entries of the journal are those of the newest days, whenever they were written.
         `where` holds conditions on metadata and fields, as in `recall`."""
         at = clean.clean_time(as_of)
@@ -679,7 +679,7 @@ class HubMemory:
         self, session: str, *, dry_run: bool = False, reason: str = ""
     ) -> list_[Memory]:
         """Forgets what was taken in last from a session, as one change set: all that was made from
-        the last thing said. A `dry_run` tells what would go, and changes nothing."""
+        the last thing said. A `dry_run` lists what would go, and changes nothing."""
         return engine.forget_turns.forget_last(self.scope, session, dry_run=dry_run, reason=reason)
 
     @reads(limits={"references": 100})

@@ -141,13 +141,13 @@ OF_PEOPLE = {"user": "users or agents", "agent": "agents", "namespace": "namespa
 
 def _require_choice(importer: Importer, scopes: Counter[str], placing: Placing) -> None:
     """People are not mixed in one hub without being asked."""
-    whose = OF_PEOPLE.get(importer.scopes)
-    if whose is None or len(scopes) < 2 or placing.split or placing.merge:
+    people = OF_PEOPLE.get(importer.scopes)
+    if people is None or len(scopes) < 2 or placing.split or placing.merge:
         return
     listed = ", ".join(repr(name) for name, _ in scopes.most_common(5))
     more = f" and {len(scopes) - 5} more" if len(scopes) > 5 else ""
     raise InvalidInput(
-        f"The memories belong to {len(scopes)} {whose}: {listed}{more}.",
+        f"The memories belong to {len(scopes)} {people}: {listed}{more}.",
         hint="Say `split` (a hub for each), `only` (one of them) or `merge` (all in one hub).",
         command="Give each a hub of its own with --split, take one with --only NAME, or put all"
         " into one hub with --merge.",

@@ -1,7 +1,7 @@
 """People of a memory: organisations, teams, members, invitations and API keys.
 
 Each operation is declared once, here, and runs as somebody: the owner of this machine, who may do
-everything, or the owner of an API key, whose role and key say what they may do. `Holdfast` runs
+everything, or the owner of an API key, limited by their role and the key. `Holdfast` runs
 them on this machine, REST routes for the caller of a request, and a client through a server.
 """
 

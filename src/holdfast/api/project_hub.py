@@ -223,7 +223,7 @@ def built_context(
     in_lines = asked.get("style", "plain") in ("plain", "xml")
     if own is None or not in_lines or budget is None or budget // _OWN_SHARE < _OWN_LEAST:
         return hub._context(query, explain=explain, **asked)
-    # What the person said of themselves in this project is in both logs: the project's tells it.
+    # What the person said of themselves in this project is in both logs; it is shown once.
     logged = _sessions_of(hub)
     share = {**asked, "budget": budget // _OWN_SHARE, "elsewhere": logged}
     theirs = own._context(query, explain=explain, **share)
@@ -492,7 +492,7 @@ _LOGGING = ("observe_turn", "log_turn")
 
 
 def _taking(first: str) -> frozenset[str]:
-    """The operations whose first argument has that name."""
+    """The operations with a first argument of that name."""
     operations = operations_of(HubMemory)
     return frozenset(
         name

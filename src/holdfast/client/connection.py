@@ -31,7 +31,7 @@ RESPONSE_BYTES_MAX = 64_000_000
 # An error is a sentence; whatever is longer is no Holdfast server's.
 ERROR_BYTES_MAX = 1_000_000
 _PIECE_BYTES = 1 << 16
-# 16 tells zlib to expect the header of gzip.
+# 16 makes zlib expect the header of gzip.
 _GZIP_WINDOW_BITS = 16 + zlib.MAX_WBITS
 # A try and four more: with the pauses below that is about eight seconds, which outlasts a restart.
 TRIES = 5

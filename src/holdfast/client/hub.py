@@ -1,5 +1,5 @@
 """A hub on a server, used like one that is open here, and the operations on people there.
-`RemoteHub` is a `HubMemory` whose operations are sent to the server: what an operation takes and
+`RemoteHub` is a `HubMemory` that sends its operations to the server: what an operation takes and
 returns is read from its declaration. Only those that need something of this machine are prepared
 here, in methods named `_on_…`."""
 
@@ -299,7 +299,7 @@ for _name, _why in NEEDS_THE_MACHINE.items():
 
 
 class RemotePeople(OpenMemory):
-    """A memory whose operations on people run on a server."""
+    """A memory with its operations on people run on a server."""
 
     server: Connection
 

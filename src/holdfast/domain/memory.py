@@ -39,7 +39,7 @@ def attachment_of(metadata: Mapping[str, Any]) -> Attachment | None:
 
 
 def page_of(metadata: Mapping[str, Any]) -> str | None:
-    """The address whose page a memory holds; None where it holds none."""
+    """The address of the page that a memory holds; None where it holds none."""
     stored = metadata.get(PAGE)
     address = stored.get("asked") if isinstance(stored, Mapping) else None
     return address if isinstance(address, str) else None
@@ -207,7 +207,7 @@ TIMES = frozenset(f for f in Memory._fields if f.endswith(("_at", "_until", "_fr
 
 class Draft(NamedTuple):
     """Only the content is needed; what is None is picked by the rules. What has an attachment, and
-    a link whose page is to be fetched, is `processing` until a worker has read it."""
+    a link to a page to be fetched, is `processing` until a worker has read it."""
 
     content: str
     title: str | None = None

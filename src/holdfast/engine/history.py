@@ -213,9 +213,9 @@ def _target(scope: Scope, writer: Writer, change_id: str | None) -> Change:
         last = _last_own(scope, writer)
         if last is None:
             theirs = writer.last_undoable(scope.hub_id)
-            whose = "to undo" if theirs is None else "of yours to undo"
+            left = "to undo" if theirs is None else "of yours to undo"
             raise NotFound(
-                f"There is nothing {whose} in hub `{scope.hub}`.",
+                f"There is nothing {left} in hub `{scope.hub}`.",
                 hint="" if theirs is None else f"The last change is {theirs.actor}'s: {theirs.id}.",
             )
         if any(receipt.at > last.at for receipt in writer.receipts(scope.hub_id)):

@@ -156,7 +156,7 @@ def _me() -> list[Any]:
 
 def _is_gone(holder: list[Any]) -> bool:
     """Whether the process that held a key is known to have ended. Of other machines nothing is
-    known; there, time tells."""
+    known; there, time decides."""
     host, process, run = holder
     if host != socket.gethostname() or os.name != "posix":
         return False
@@ -184,7 +184,7 @@ def blank(writer: Writer, ids: Collection[str]) -> None:
 
 
 def unseen_in(core: Core, hub_id: str, ids: frozenset[str]) -> frozenset[str]:
-    """Those of the memories that are not in this hub, or not for whom `core` acts."""
+    """Those of the memories that are not in this hub, or not visible to the actor of `core`."""
     with core.read() as reader:
         return ids - reader.memories_by_id(hub_id, [*ids]).keys()
 
@@ -192,7 +192,7 @@ def unseen_in(core: Core, hub_id: str, ids: frozenset[str]) -> frozenset[str]:
 # An id of ours, or a time.
 _PLAIN = re.compile(r"[a-z]+_[0-9A-Za-z]+|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)?")
 _MEMORY = re.compile(r"\bmem_[0-9A-Za-z]+")
-# Fields whose values are of a closed list, and say nothing of what a memory holds.
+# Fields with values of a closed list, which say nothing of what a memory holds.
 _CLOSED = frozenset(
     {"action", "boundary", "kind", "layer", "outcome", "result", "source", "stability", "state"}
     | {"status", "trust"}

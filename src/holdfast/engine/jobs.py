@@ -30,7 +30,7 @@ JobState: TypeAlias = Literal["waiting", "running", "done", "failed"]
 # The kinds of work, and the queue of each.
 EXTRACT, JOURNAL = "extract", "journal"
 QUEUES: Mapping[str, str] = {EXTRACT: "job", JOURNAL: "job-journal"}
-# Kinds whose jobs run one after the other in a hub: journal lines are in the order of the
+# Kinds with jobs that run one after the other in a hub: journal lines are in the order of the
 # conversation.
 IN_ORDER = (JOURNAL,)
 # What a job is about may hold texts under this name. One that is over has no use for them.
@@ -51,8 +51,8 @@ _REASON_MAX = 500
 
 
 class Job(NamedTuple):
-    """One piece of work. `lease` names the turn that works on it: a worker whose lease was taken
-    over finds that out when it reports."""
+    """One piece of work. `lease` names the turn that works on it: a worker that lost its
+    lease finds that out when it reports."""
 
     id: str
     hub_id: str
@@ -114,8 +114,8 @@ def lease(
     `after` is the hub that was worked for last. `in_order` has one job of a hub worked on at a
     time, and none before an older one is over.
 
-    `lost` hears of a job whose last worker died, in the transaction that ends it: there is nobody
-    else who could say so to those who wait for it.
+    `lost` is called for a job after its last worker died, in the transaction that ends it: nobody
+    else could inform those who wait for it.
     """
     busy: list[str] = []
     for hub_id in _hubs_in_turn(core, QUEUES[work], after):
@@ -231,7 +231,7 @@ def put_back(core: Core, job: Job) -> None:
 
 
 def give_up(core: Core, writer: Writer, job: Job, reason: str) -> None:
-    """Ends it badly, in the transaction that tells those who wait for it."""
+    """Ends it badly, in the transaction that informs those who wait for it."""
     _require_lease(writer, job)
     _end(writer, job, "failed", reason, shared_now(core))
 

@@ -1,4 +1,4 @@
-"""Test stores: documents and questions whose answers are known, read from lines of JSON; and a
+"""Test stores: documents and questions with known answers, read from lines of JSON; and a
 cache of their vectors in memory and on disk, so that a benchmark that embeds the same texts again
 takes seconds.
 

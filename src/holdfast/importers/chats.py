@@ -23,7 +23,7 @@ class Export:
         self.path, self._names, self._load = path, names, load
 
     def all_named(self, pattern: str) -> Iterator[Any]:
-        """What is in each file whose name, without its folder, matches."""
+        """What is in each file with a matching name, without its folder."""
         for name in self._names:
             if re.fullmatch(pattern, os.path.basename(name)):
                 yield self._load(name)

@@ -50,7 +50,7 @@ _PROJECT = (
 
 class InstructionFile(NamedTuple):
     """A file, and whether it is about the person, in all projects, or about one project. `trust`
-    is whose words it has: those of a project may be anybody's who writes to the repository."""
+    says who wrote it: a file of a project may be by anybody who writes to the repository."""
 
     path: str
     about: Literal["person", "project"]
@@ -58,7 +58,7 @@ class InstructionFile(NamedTuple):
 
 
 def instruction_files(person: str, project: str | None) -> Iterator[InstructionFile]:
-    """The files that are there: of the person whose home this is, and of a project. A link that
+    """The files that are there: of the person with this home folder, and of a project. A link that
     leads out of the project is passed over, as it may come from anybody; one file under two names
     is read once."""
     seen: set[str] = set()

@@ -209,8 +209,8 @@ def _basic_memory_records(folder: str, note: Note) -> Iterator[Found]:
             prose.append(line)
         elif record.id not in seen:
             seen.add(record.id)
-            whose = {**noted, **record.noted}
-            yield record._replace(created=created, updated=updated, noted=whose)
+            known = {**noted, **record.noted}
+            yield record._replace(created=created, updated=updated, noted=known)
     text = _without_empty_sections("\n".join(prose))
     if text:
         own = ("title", "tags", "created", "date", "modified", "updated", "permalink", "type")

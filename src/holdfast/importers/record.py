@@ -74,7 +74,7 @@ class Row(NamedTuple):
 
 
 class Importer(NamedTuple):
-    """One importer: its name on the command line, whose data it reads, and what path it takes."""
+    """One importer: its name on the command line, the program it reads, and the path it takes."""
 
     name: str
     title: str

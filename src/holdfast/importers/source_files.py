@@ -227,7 +227,7 @@ _PLAIN_CALLS: dict[tuple[str, str], Any] = {
     ("builtins", "frozenset"): frozenset,
     ("collections", "OrderedDict"): dict,
 }
-# Classes whose instances are read as their fields.
+# Classes with instances that are read as their fields.
 _PACKAGES = ("qdrant_client.", "grpc.", "numpy")
 
 

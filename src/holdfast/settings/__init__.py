@@ -162,7 +162,7 @@ class Settings:
 
 
 def _mark_of(path: str) -> tuple[int, int, int] | None:
-    """What tells whether a file was written since; None where there is none."""
+    """What changes when a file is written; None where there is none."""
     try:
         about = os.stat(path)
     except OSError:

@@ -136,7 +136,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(
         "lifecycle.daily_archive_days", 7, "Days until a memory of category daily is archived.", 1
     ),
-    # As in the system whose rule this is.
+    # As in the system that this rule comes from.
     Setting(
         "lifecycle.auto_days",
         90,

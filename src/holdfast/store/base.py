@@ -134,7 +134,7 @@ class Reader(Protocol):
 
     def newest_revision(self, hub_id: str) -> int:
         """A mark of this moment: what is revised in this hub later has a higher sequence. It
-        tells nothing else: it may be the newest of all hubs, and is the same for every viewer."""
+        says nothing else: it may be the newest of all hubs, and is the same for every viewer."""
         ...
 
     def revised_since(self, hub_id: str, sequence: int, *, limit: int) -> list[str]:
@@ -244,14 +244,14 @@ class Reader(Protocol):
     def search_substring(
         self, hub_id: str, needle: str, wanted: Filter, *, limit: int
     ) -> list[str]:
-        """Memories whose folded text holds the folded needle, newest first; then turns, where the
+        """Memories with the folded needle in their folded text, newest first; then turns, where the
         filter admits them and a word of the needle has at least three characters."""
         ...
 
     def matching(
         self, hub_id: str, query: TextQuery, wanted: Filter, *, order: Order
     ) -> Iterable[Memory]:
-        """Every memory whose content matches, in an order, read as far as it is asked for."""
+        """Every memory with content that matches, in an order, read as far as it is asked for."""
         ...
 
     def passages(self, hub_id: str, memory_ids: Sequence[str]) -> list[Candidate]:
@@ -262,7 +262,7 @@ class Reader(Protocol):
     def candidates(
         self, hub_id: str, passage_ids: Sequence[int], wanted: Filter
     ) -> list[Candidate]:
-        """The passages with these ids whose memory or turn the filter admits."""
+        """The passages with these ids, if the filter admits their memory or turn."""
         ...
 
     def vector_state(self, hub_id: str, model: str) -> VectorState: ...
@@ -371,7 +371,7 @@ class Writer(Reader, Protocol):
     def add_receipt(self, hub_id: str, receipt: Receipt) -> None: ...
     def correct(self, hub_id: str, row: Change | Revision | Turn | Receipt | Clash) -> None:
         """Puts the texts of this row in the place of those that the same row has: the one way to
-        change what is history, for what must not stay in it. Which row, when and whose stays."""
+        change what is history, for what must not stay in it. Its id, time and owner stay."""
         ...
 
     def purge(self, hub_id: str, memory_id: str) -> int:

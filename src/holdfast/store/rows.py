@@ -396,7 +396,7 @@ def turn_entries(content: str) -> list[IndexEntry]:
 
 
 # A damaged row is repaired from candidates made from copies of its fields (indexes, revisions,
-# other rows). A candidate whose checksum matches is the row as it was written: with 64 bits, no
+# other rows). A candidate that matches the checksum is the row as it was written: with 64 bits, no
 # other has the same one by chance.
 Values = dict[str, Any]
 # Whether values match the checksum that belongs to them.

@@ -108,7 +108,7 @@ class TermQuery(NamedTuple):
 
 
 class TextQuery(NamedTuple):
-    """Memories whose content holds the folded `needle`, or has a passage that holds every one of
+    """Memories with the folded `needle` in their content, or has a passage that holds every one of
     `terms`. No terms: the needle alone."""
 
     needle: str
@@ -201,7 +201,7 @@ def every_memory(
 
 
 def every_record(reader: Reader, hub_id: str, kind: str, prefix: str = "") -> Iterator[Record]:
-    """The records of a kind whose ids begin so, by id, read a batch at a time."""
+    """The records of a kind with ids that begin so, by id, read a batch at a time."""
     after, limit = prefix, _RECORDS_FIRST
     while True:
         batch = reader.records(hub_id, kind, limit=limit, after=after)

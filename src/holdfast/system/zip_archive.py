@@ -25,7 +25,7 @@ class ZipRefused(Exception):
 
 @contextmanager
 def open_zip(file: BinaryIO, *, unpacked_max: int | None = None) -> Iterator[zipfile.ZipFile]:
-    """An archive whose directory has been checked. Members are read by the caller, who bounds
+    """An archive with a checked directory. Members are read by the caller, who bounds
     them: a member may unpack to more than the directory says. Raises ZipRefused."""
     _check_directory_size(file)
     try:

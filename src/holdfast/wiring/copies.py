@@ -220,7 +220,7 @@ def _restore_into(store: Store, home: str, backup: str, progress: Progress | Non
 
 
 def _left(start: str) -> list[str]:
-    """Stores whose paths begin so, without what SQLite keeps beside them."""
+    """Stores with paths that begin so, without what SQLite keeps beside them."""
     folder, name = os.path.split(start)
     found = [one for one in os.listdir(folder) if one.startswith(name)]
     return [os.path.join(folder, one) for one in sorted(found) if not one.endswith(BESIDE)]

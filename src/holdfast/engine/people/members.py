@@ -112,8 +112,8 @@ def members(core: Core, scope: ScopeKind, scope_id: str) -> list[Member]:
 
 
 def member_called(core: Core, scope: ScopeKind, scope_id: str, text: str) -> PersonName:
-    """The name of the member that somebody means. One whose name would be refused today, but was
-    stored before, is found by exactly that name, so that it can be removed."""
+    """The name of the member that somebody means. A name that would be refused today, but was
+    stored before, is found exactly as it is, so that it can be removed."""
     try:
         return names.parse_person(text)
     except InvalidInput:

@@ -88,7 +88,7 @@ def put_member(writer: Writer, member: Member) -> None:
 
 
 def refuse_lookalike(writer: Writer, scope: ScopeKind, scope_id: str, actor: PersonName) -> None:
-    """Refuses a new member whose name could be taken for that of another."""
+    """Refuses a new member with a name that could be taken for that of another."""
     found = [*of(writer, look_of(scope_id, actor), "look")]
     hub = writer.hub_by_id(scope_id) if scope == "hub" else None
     if hub is not None and names.skeleton(hub.owner) == names.skeleton(actor):
@@ -308,9 +308,9 @@ What: TypeAlias = Literal[
 _KIND = "belongs"
 
 
-def _prefix(whose: str, what: What) -> str:
+def _prefix(owner: str, what: What) -> str:
     # Names may hold anything; their length says where they end, so that none reads like another.
-    return f"{len(whose)}:{whose}/{what}/"
+    return f"{len(owner)}:{owner}/{what}/"
 
 
 def look_of(scope_id: str, actor: str) -> str:
@@ -318,17 +318,17 @@ def look_of(scope_id: str, actor: str) -> str:
     return f"{scope_id}/{skeleton(actor)}"
 
 
-def note(writer: Writer, whose: str, what: What, which: str, at: datetime) -> None:
-    writer.put_record(Record(NO_HUB, _KIND, _prefix(whose, what) + which, at, {}))
+def note(writer: Writer, owner: str, what: What, which: str, at: datetime) -> None:
+    writer.put_record(Record(NO_HUB, _KIND, _prefix(owner, what) + which, at, {}))
 
 
-def drop(writer: Writer, whose: str, what: What, which: str) -> None:
-    writer.drop_record(NO_HUB, _KIND, _prefix(whose, what) + which)
+def drop(writer: Writer, owner: str, what: What, which: str) -> None:
+    writer.drop_record(NO_HUB, _KIND, _prefix(owner, what) + which)
 
 
-def of(reader: Reader, whose: str, what: What) -> Iterator[str]:
+def of(reader: Reader, owner: str, what: What) -> Iterator[str]:
     """The ids, in order."""
-    prefix = _prefix(whose, what)
+    prefix = _prefix(owner, what)
     found = every_record(reader, NO_HUB, _KIND, prefix)
     return (one.id.removeprefix(prefix) for one in found)
 
@@ -338,17 +338,17 @@ def mend(core: Core) -> int:
     made = 0
     at = core.now()
     with core.store.write() as writer:
-        for whose, what, which in _all(writer):
-            if writer.record(NO_HUB, _KIND, _prefix(whose, what) + which) is None:
-                note(writer, whose, what, which, at)
+        for owner, what, which in _all(writer):
+            if writer.record(NO_HUB, _KIND, _prefix(owner, what) + which) is None:
+                note(writer, owner, what, which, at)
                 made += 1
     return made
 
 
 def note_hub(writer: Writer, hub: Hub, at: datetime) -> None:
     """Makes the entries of a hub that came from another store with its members."""
-    for whose, what, which in list(_of_hub(writer, hub)):
-        note(writer, whose, what, which, at)
+    for owner, what, which in list(_of_hub(writer, hub)):
+        note(writer, owner, what, which, at)
 
 
 def _of_hub(reader: Reader, hub: Hub) -> Iterator[tuple[str, What, str]]:

@@ -133,7 +133,7 @@ def _problems(core: Core) -> list[Problem]:
 
 
 def changed_outside(core: Core) -> list[Problem]:
-    """Memories whose content is not what was written: a hand in the file, or a failing disk."""
+    """Memories with content that is not what was written: a hand in the file, or a failing disk."""
     out: list[Problem] = []
     more = 0
     try:

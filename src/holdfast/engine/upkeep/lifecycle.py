@@ -1,5 +1,5 @@
 """The rules by which memories age: active, cooling, archived. The rules are pure. A run finds the
-memories whose state should be another and moves them as one change set; a dry run returns the same
+memories that should have another state and moves them as one change set; a dry run returns the same
 moves and changes nothing.
 
 | what | cools | is archived |
@@ -20,7 +20,7 @@ The target state depends only on the settings, the clock and what happened to th
 its present state or on earlier runs. So one run reaches the right state, however late it comes, and
 a second run changes nothing.
 
-Also compacts long-term memories without a model: of those whose words are the same in the same
+Also compacts long-term memories without a model: of those with the same words in the same
 order, one stays and replaces the others, which are archived with a link to it. Nothing is
 rewritten, and one undo brings all of them back.
 """

@@ -118,8 +118,8 @@ def record(
     if writer.hub_by_id(hub_id) is not None:
         _add(writer, hub_id, f"{day}/{work}/{name}", now, spent, about)
     _add(writer, NO_HUB, str(day), now, spent, {})
-    for whose in (hub_id, NO_HUB):
-        for old in writer.due_records(KIND, now, limit=_DROPPED_AT_ONCE, hub_id=whose):
+    for owner in (hub_id, NO_HUB):
+        for old in writer.due_records(KIND, now, limit=_DROPPED_AT_ONCE, hub_id=owner):
             writer.drop_record(old.hub_id, KIND, old.id)
 
 

@@ -1,5 +1,5 @@
-"""The state of an in-memory store, plain dictionaries that are copied for each write, and what reads
-and searches it."""
+"""The state of an in-memory store, plain dictionaries that are copied for each write, and its
+readers."""
 
 from __future__ import annotations
 

@@ -456,8 +456,7 @@ class Connections:
         # The role's own statement_timeout; 0 where it has none.
         self._timeout_ms = timeout_ms
         self._spread = spread
-        # For commit marks: an id of this run and its threads, and the hubs whose old marks were
-        # deleted.
+        # For commit marks: an id of this run and its threads, and the hubs without old marks.
         self._run, self._threads, self._thread = os.urandom(8).hex(), count(1), threading.local()
         self._tidied: set[int] = set()
         # Overrides synchronous_commit = off; a server that waits for its standbys keeps its

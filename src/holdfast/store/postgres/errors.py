@@ -421,7 +421,7 @@ def _refusal(error: psycopg.Error) -> str:
 
 
 def write_cancelled(error: psycopg.Error, address: str) -> DeadlineExceeded:
-    """For a write whose statement the server cancelled: by a timeout, or by an administrator."""
+    """For a write that the server cancelled: by a timeout, or by an administrator."""
     return DeadlineExceeded(
         f"The server of {address} stopped the write ({_message(error)}).",
         hint="Nothing was written. Where the server or the role has a statement_timeout, raise it;"
@@ -442,7 +442,7 @@ def connection_lost(error: psycopg.Error) -> bool:
     return gone or (isinstance(error, psycopg.OperationalError) and not state)
 
 
-# What a coordinator reports of a node that it cannot reach, or whose answer broke off. The first
+# What a coordinator reports of a node that it cannot reach, or that broke off its answer. The first
 # has a code of its own, the second that of an internal error, with the words of the driver.
 _NODE_LOST = r"connection to the remote node|^server closed the connection unexpectedly"
 

@@ -273,7 +273,7 @@ def install_vector(connection: psycopg.Connection[Any]) -> None:
     known = "SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"
     refused = (
         psycopg.errors.InsufficientPrivilege,
-        # A managed server whose list of allowed extensions does not have it.
+        # A managed server that does not allow this extension.
         psycopg.errors.FeatureNotSupported,
         psycopg.errors.ReadOnlySqlTransaction,
         # Another process has installed it meanwhile.

@@ -90,7 +90,7 @@ class MemoriesReader(Part):
         return self._noted_hub(self._session.row(rows.NUMBERED_HUB, number=number))
 
     def _named_hub(self, hub_id: str) -> Hub | None:
-        """A hub whose rows are read next: it is named in the same round trip."""
+        """A hub that is read next: it is named in the same round trip."""
         session = self._session
         if not session.spread:
             row = session.row(rows.NAMED_HUB, hub=hub_id)

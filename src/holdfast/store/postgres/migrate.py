@@ -1,8 +1,8 @@
 """Runs the migrations that a database lacks, and finds out what it can do.
 
 Each migration runs in its own transaction, under a lock, and is recorded together with the number
-of partitions and whether Citus distributes the tables. Each record also names the oldest schema
-whose Holdfast still works with it, so that two versions can use one database during an upgrade.
+of partitions and whether Citus distributes the tables. Each record also names the oldest schema of
+a Holdfast that still works with it, so that two versions can use one database during an upgrade.
 
 A change that needs an exclusive lock gives up after LOCK_WAIT_MS and is tried again: behind a
 statement that waits for a table lock, every later statement on that table waits too. Long work is

@@ -6,7 +6,7 @@ is never edited: a later change is a new migration.
 
 One schema serves plain PostgreSQL, managed servers and Citus. `hub_id` leads every primary key,
 unique key and foreign key, and never changes, so that a hub can live in any partition or on any
-node. There are no triggers, no sequences whose order matters between hubs, and nothing that locks
+node. There are no triggers, no sequence that orders rows of two hubs, and nothing that locks
 rows of two hubs. `hubs` and `models` are small tables that every node has whole.
 
 Row level security: a transaction sees and writes rows of the hubs that it has named, whatever its
@@ -520,7 +520,7 @@ class Migration(NamedTuple):
 
     version: int
     name: str
-    oldest: int  # the oldest schema whose Holdfast can still work with this one
+    oldest: int  # the oldest schema of a Holdfast that can still work with this one
     plain: tuple[Table, ...] = ()
     tables: tuple[Table, ...] = ()
     before: tuple[str, ...] = ()

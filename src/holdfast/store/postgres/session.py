@@ -178,7 +178,7 @@ def _found(connection: Connection, mark: Mark, local: Sequence[str]) -> str:
 
 
 def in_doubt(address: str) -> ServerUnreachable:
-    """For a write whose outcome is unknown."""
+    """For a write with an unknown outcome."""
     return ServerUnreachable(
         f"The connection to {address} was cut, or fell silent, while a write was being committed,"
         " and no server could be asked since; it is not known whether it was written.",
@@ -359,7 +359,7 @@ class Session:
         self._hubs[hub_id] = number
 
     def name_hub(self, hub_id: str, number: int) -> None:
-        """Names a hub whose number is known, on all nodes: Citus passes on SET LOCAL, but not
+        """Names a hub by its number, on all nodes: Citus passes on SET LOCAL, but not
         set_config()."""
         self._hubs[hub_id] = number
         named = ",".join(str(one) for one in (0, *self._hubs.values()))

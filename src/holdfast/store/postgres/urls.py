@@ -38,7 +38,7 @@ _PARSE_ERRORS = (
         "For example: postgresql://user@host/database?sslmode=require&connect_timeout=5.",
     ),
 )
-# Messages of libpq about a setting whose value it does not accept.
+# Messages of libpq about a value that it does not accept.
 _BAD_VALUE = (
     r"^(connection is bad: )?(connection to .* failed: )?"
     r"(invalid (integer value|port number|\"?\w+\"? value)|bad value for|definition of service"

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 # An exact scan of this many vectors of 384 dimensions takes about two milliseconds if they are in
 # memory; an index saves that memory in each process.
 INDEX_FROM = 20_000
-# Passages whose vectors are added in one transaction; the hub's writers wait a quarter of a second.
+# Passages that are added in one transaction; the hub's writers wait a quarter of a second.
 # The index is built afterwards: adding rows to one takes several times as long.
 _FILL_STEP = 2_000
 # The default of pgvector. In a hub of 100,000, 128 finds 99.9 % of the ten nearest instead of
@@ -64,7 +64,7 @@ _MEMORY = re.compile(r"[1-9][0-9]{0,6}(kB|MB|GB)")
 
 
 class Indexed(NamedTuple):
-    """A hub and model whose index was built or dropped."""
+    """A hub and a model, after their index was built or dropped."""
 
     hub: str
     model: str
@@ -279,7 +279,7 @@ def drop_indexes(
     connection: Connection, *, hub: int | None = None, kept: Collection[str] = ()
 ) -> None:
     """Drops the indexes of one hub, or of all, except those in `kept`: of hubs that are gone or
-    whose vectors were replaced."""
+    have new vectors."""
     found = connection.execute(
         "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
         " WHERE n.nspname = %s AND c.relkind IN ('i', 'I') AND starts_with(c.relname, %s)",

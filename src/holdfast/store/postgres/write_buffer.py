@@ -447,7 +447,7 @@ class BufferedWriter(CountingWriter):
         return found
 
     def _next(self, places: int, passages: int) -> tuple[list[int], list[int]]:
-        """Numbers for rows whose order matters."""
+        """Numbers for rows that have an order."""
         if not (places or passages):
             return [], []
         row = self._session.row(

@@ -1,5 +1,5 @@
-"""Whole files: a consistent copy out while writers run, a copy back in, and the rescue of a file
-whose derived tables are beyond dropping.
+"""Whole files: a consistent copy out while writers run, a copy back in, and the rescue of a damaged
+file.
 
 A copy in goes through SQLite's own transaction, so that other processes that have the store open
 see it whole or not at all.

@@ -1,7 +1,7 @@
 """Brings canonical rows from a damaged file into a fresh one: intact rows as they are, damaged ones
 repaired where that can be proven, and the rest set aside with a copy of their bytes.
 
-A memory that cannot be proven but whose content is intact is copied and held for review. What is
+A memory that cannot be proven but has intact content is copied and held for review. What is
 set aside is written to a file beside the store, a JSON object a line.
 
 A damaged row is repaired by a candidate that matches its checksum. Candidates come from indexes,
@@ -195,7 +195,7 @@ class RowRepair:
         return out
 
     def _recounted(self, values: Values) -> Values:
-        """A memory whose row is proven, with counters that can be; they may have lost a little."""
+        """A proven memory, with counters that can be proven; they may have lost a little."""
         counters = [values.get(name) for name in _COUNTERS]
         if are_counters_intact(counters, values.get("counters_check")):
             return values
@@ -260,7 +260,7 @@ class RowRepair:
         return self._sealed(CHANGES, made)
 
     def _partial_memory(self, values: Values) -> Values | None:
-        """A memory whose id, hub and content are proven, although something else of it is not; it
+        """A memory with a proven id, hub and content, although something else of it is not; it
         is held for review later."""
         from holdfast.text.clean import content_hash
 

@@ -43,7 +43,7 @@ class StoreCase:
     """Opens the store that is on trial; every promise is a subclass of this."""
 
     def open_store(self, tmp_path: Path) -> Store:
-        """A store whose state is under `tmp_path`; a durable one that is opened again there has
+        """A store with its state under `tmp_path`; a durable one that is opened again there has
         it."""
         raise NotImplementedError("Say in your class how the store is opened: open_store().")
 
