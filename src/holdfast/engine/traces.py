@@ -5,7 +5,8 @@ memory was made from, or the other way round) is forgotten and restored with it.
 turns that say the same are withheld: blocks for prompts, recall and the recovery prompt leave them
 out, while the log keeps the turn and marks it. A record for each turn holds these sentences as
 positions, without words. It is written in the transaction that forgets the memory, and it remains
-after a purge.
+after a purge. Of a fact that something newer took the place of, only the sentence it was taken from
+is noted, and left out where nobody asked a question: recall finds it, behind what holds now.
 
 What the person says later is a new statement, and is not withheld.
 """
@@ -30,8 +31,10 @@ from holdfast.text.analysis.terms import query_terms
 if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
 
-# By the id of a turn: its session and time, and by memory the parts that are withheld.
+# By the id of a turn: its session and time, and by memory the parts that are withheld, and those
+# that no longer hold.
 _KIND = "withheld-turn"
+_PARTS, _CORRECTED = "parts", "corrected"
 # By the id of a memory: the turns that are withheld because of it.
 _BY_MEMORY = "withheld-by"
 # How many turns with words of a memory are looked at.
@@ -158,31 +161,55 @@ def _merged(parts: Iterable[Part]) -> list[Part]:
 
 def withhold(writer: Writer, memory: Memory, at: datetime) -> None:
     """Withholds what turns say of a memory that is forgotten."""
-    hub_id, said = memory.hub_id, said_in(writer, memory)
+    said = said_in(writer, memory)
     for turn, parts in said.items():
-        record = writer.record(hub_id, _KIND, turn.id)
-        by_memory = {} if record is None else dict(record.body["parts"])
-        by_memory[memory.id] = [list(part) for part in parts]
-        body = {"session": turn.session, "at": to_text(turn.at), "parts": by_memory}
-        writer.put_record(Record(hub_id, _KIND, turn.id, at, body))
+        _note(writer, turn, at, _PARTS, memory.id, parts)
     if said:
         ids = [turn.id for turn in said]
-        writer.put_record(Record(hub_id, _BY_MEMORY, memory.id, at, {"turns": ids}))
+        writer.put_record(Record(memory.hub_id, _BY_MEMORY, memory.id, at, {"turns": ids}))
 
 
 def show_again(writer: Writer, memory: Memory) -> None:
     """Shows again what was withheld because of a memory that is back."""
-    hub_id = memory.hub_id
     for turn_id in _withheld_by(writer, memory):
-        record = writer.record(hub_id, _KIND, turn_id)
-        if record is None:
-            continue
-        parts = {name: one for name, one in record.body["parts"].items() if name != memory.id}
-        if parts:
-            writer.put_record(record._replace(body={**record.body, "parts": parts}))
-        else:
-            writer.drop_record(hub_id, _KIND, turn_id)
-    writer.drop_record(hub_id, _BY_MEMORY, memory.id)
+        _drop_note(writer, memory, turn_id, _PARTS)
+    writer.drop_record(memory.hub_id, _BY_MEMORY, memory.id)
+
+
+def note_superseded(writer: Writer, memory: Memory, at: datetime) -> None:
+    """Notes that what a memory was taken from no longer holds; or that it holds again, where
+    nothing supersedes the memory any more."""
+    origin = memory.origin
+    if origin is None:
+        return
+    if memory.superseded_by is None:
+        _drop_note(writer, memory, origin.turn, _CORRECTED)
+        return
+    for turn in writer.turns_by_id(memory.hub_id, [origin.turn]).values():
+        parts = _around(turn.content, origin.start, origin.end)
+        _note(writer, turn, at, _CORRECTED, memory.id, parts)
+
+
+def _note(
+    writer: Writer, turn: Turn, at: datetime, why: str, memory_id: str, parts: Sequence[Part]
+) -> None:
+    record = writer.record(turn.hub_id, _KIND, turn.id)
+    noted = {_PARTS: {}, _CORRECTED: {}} if record is None else record.body
+    body = {**noted, "session": turn.session, "at": to_text(turn.at)}
+    body[why] = {**noted[why], memory_id: [list(part) for part in parts]}
+    writer.put_record(Record(turn.hub_id, _KIND, turn.id, at, body))
+
+
+def _drop_note(writer: Writer, memory: Memory, turn_id: str, why: str) -> None:
+    record = writer.record(memory.hub_id, _KIND, turn_id)
+    if record is None:
+        return
+    left = {name: parts for name, parts in record.body[why].items() if name != memory.id}
+    body = {**record.body, why: left}
+    if body[_PARTS] or body[_CORRECTED]:
+        writer.put_record(record._replace(body=body))
+    else:
+        writer.drop_record(memory.hub_id, _KIND, turn_id)
 
 
 def _withheld_by(reader: Reader, memory: Memory) -> list[str]:
@@ -193,13 +220,14 @@ def _withheld_by(reader: Reader, memory: Memory) -> list[str]:
 # Reading
 
 
-class _Moment(NamedTuple):
-    """A withheld turn of the person's own hub, by which the same turn is known in a project's."""
+class _Noted(NamedTuple):
+    """What is noted of a turn. The same turn in a project's log is known by session and time."""
 
     turn_id: str
-    session: str
+    session: str | None
     at: datetime
     parts: Sequence[Part]
+    corrected: Sequence[Part]
 
 
 class Withheld:
@@ -207,33 +235,33 @@ class Withheld:
 
     def __init__(self, reader: Reader, scope: Scope) -> None:
         self._reader = reader
-        self._parts = {
-            one.id: _parts(one.body) for one in every_record(reader, scope.hub_id, _KIND)
-        }
+        self._noted = {one.turn_id: one for one in _noted(reader, scope.hub_id)}
         self._beside = scope.beside
-        self._moments = [
-            _Moment(one.id, one.body["session"], from_text(one.body["at"]), _parts(one.body))
-            for one in (every_record(reader, scope.beside, _KIND) if scope.beside else ())
-            if one.body["session"] is not None
-        ]
+        self._own = [] if not scope.beside else list(_noted(reader, scope.beside))
 
     def __bool__(self) -> bool:
-        return bool(self._parts or self._moments)
+        return bool(self._noted or self._own)
 
-    def parts(self, turn: Turn) -> list[Part]:
-        """What of a turn is withheld, in order; empty where all of it is shown."""
-        parts = list(self._parts.get(turn.id, ()))
-        for one in self._moments:
-            if one.session == turn.session and abs(one.at - turn.at) <= _SAME_MOMENT:
-                parts += self._said_beside(one, turn)
+    def parts(self, turn: Turn, *, corrected: bool = False) -> list[Part]:
+        """What of a turn is withheld, in order; empty where all of it is shown. With `corrected`,
+        also what no longer holds."""
+        parts: list[Part] = []
+        if (noted := self._noted.get(turn.id)) is not None:
+            parts += [*noted.parts, *(noted.corrected if corrected else ())]
+        for own in self._own:
+            if own.session is None or own.session != turn.session:
+                continue
+            if abs(own.at - turn.at) <= _SAME_MOMENT:
+                withheld = [*own.parts, *(own.corrected if corrected else ())]
+                parts += self._said_beside(own.turn_id, withheld, turn) if withheld else []
         return _merged(parts)
 
-    def _said_beside(self, moment: _Moment, turn: Turn) -> list[Part]:
+    def _said_beside(self, turn_id: str, parts: Sequence[Part], turn: Turn) -> list[Part]:
         """The person's own hub has the part of a turn that is about them; this one all of it."""
-        own = self._reader.turns_by_id(self._beside, [moment.turn_id]).get(moment.turn_id)
+        own = self._reader.turns_by_id(self._beside, [turn_id]).get(turn_id)
         if own is None:
             return [(0, len(turn.content))] if turn.role == "user" else []
-        said = " ".join(own.content[start:end] for start, end in moment.parts)
+        said = " ".join(own.content[start:end] for start, end in parts)
         return parts_saying(turn, set(query_terms(said)), near=True)
 
     def hides_in(self, found: Memory, start: int, end: int) -> bool:
@@ -244,9 +272,10 @@ class Withheld:
         return any(first < end and last > start for first, last in self.parts(turn))
 
     def shown(self, turn: Turn) -> str:
-        """The text of a turn with an ellipsis for what is withheld; empty where nothing is left."""
+        """The text of a turn with an ellipsis for what is withheld or no longer holds; empty where
+        nothing is left."""
         out, at = [], 0
-        for start, end in self.parts(turn):
+        for start, end in self.parts(turn, corrected=True):
             out.append(turn.content[at:start])
             at = end
         rest = [*out, turn.content[at:]]
@@ -273,8 +302,15 @@ def with_notes(scope: Scope, reader: Reader, turns: Iterable[Turn]) -> list[Turn
     return [turn._replace(note=NOTE) if hidden.parts(turn) else turn for turn in turns]
 
 
-def _parts(body: Mapping[str, Any]) -> list[Part]:
-    return _merged((start, end) for parts in body["parts"].values() for start, end in parts)
+def _noted(reader: Reader, hub_id: str) -> Iterable[_Noted]:
+    for one in every_record(reader, hub_id, _KIND):
+        session, at = one.body["session"], from_text(one.body["at"])
+        parts = (_parts_of(one.body[why]) for why in (_PARTS, _CORRECTED))
+        yield _Noted(one.id, session, at, *parts)
+
+
+def _parts_of(by_memory: Mapping[str, Any]) -> list[Part]:
+    return [(start, end) for parts in by_memory.values() for start, end in parts]
 
 
 def traces(scope: Scope, references: Sequence[Reference]) -> Traces:

@@ -209,3 +209,42 @@ def test_the_past_is_as_it_was(hub: HubMemory) -> None:
     hub.forget(1)
     assert not hub.recall("allergic nuts")
     assert hub.recall("allergic nuts", as_of=before)
+
+
+# What no longer holds
+
+
+@pytest.mark.parametrize("way", ["supersedes", "update", "MEMORY.md"])
+def test_a_corrected_fact_is_nowhere_else_unasked(hub: HubMemory, way: str) -> None:
+    observed(hub, "I drive a Golf. Which tyres fit?", "Any of 16 inches.")
+    number = fact(hub, "Golf")
+    block = hub.context()
+    if way == "supersedes":
+        hub.remember("Drives a Kona", supersedes=number)
+    elif way == "update":
+        hub.update(number, content="Drives a Kona")
+    else:
+        hub.sync()
+        path = Path(hub.memory_md)
+        path.write_text(path.read_text().replace("Golf", "Kona"))
+        hub.sync()
+    after = hub.context()
+    assert "Drives a Kona" in after and "Golf" not in after
+    assert "… Which tyres fit?" in after
+    assert "Golf" not in hub.recovery_prompt()
+    # Somebody who asks finds it behind what holds now.
+    assert "Kona" in hub.recall("which car do I drive?")[0].memory.content
+    assert {turn.note for turn in hub.turns()} == {""}
+    if way != "MEMORY.md":
+        hub.undo()
+        assert hub.context() == block
+
+
+def test_a_line_that_is_removed_from_memory_md_does_not_come_back(hub: HubMemory) -> None:
+    observed(hub, "I drive a Golf.")
+    hub.sync()
+    path = Path(hub.memory_md)
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if "Golf" not in line))
+    hub.sync()
+    assert "Drives a Golf" not in hub.context()

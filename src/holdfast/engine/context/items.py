@@ -135,6 +135,9 @@ def corrected_in(scope: Scope, found: Recalled) -> list[CorrectedFact]:
         turn = said.get(successor.origin.turn) if successor.origin is not None else None
         until = successor.created_at if turn is None else turn.at
         origin = "" if memory.origin is None else memory.origin.turn
+        if turn is not None and turn.id == origin:
+            # The memory made of the turn was itself changed.
+            until = successor.updated_at
         out.append(CorrectedFact(tuple(sorted(set(terms(memory.content)))), origin, until))
     return out
 

@@ -326,14 +326,9 @@ def recovery_prompt(
     _check_count(chars, "number of characters")
     label = _clean_label(name, "name") or "Assistant"
     newest = turns(scope, limit=count, session=session)
-    return render_recovery(_without_withheld(scope, newest), chars=chars, name=label)
-
-
-def _without_withheld(scope: Scope, newest: Sequence[Turn]) -> list[Turn]:
-    if not any(turn.note for turn in newest):
-        return list(newest)
     with scope.read() as reader:
-        return Withheld(reader, scope).shown_turns(newest)
+        shown = Withheld(reader, scope).shown_turns(newest)
+    return render_recovery(shown, chars=chars, name=label)
 
 
 def render_recovery(newest: Sequence[Turn], *, chars: int, name: str) -> str:

@@ -110,6 +110,8 @@ def update(
         recorder = Recorder(scope, writer, "update", reason=reason)
         fresh = index if memory.version == seen.version else None
         after = recorder.revise(memory, fresh, **completed(memory, new))
+        if after.content != memory.content:
+            recorder.supersede_twins(memory, after)
     recorder.embed()
     return after
 

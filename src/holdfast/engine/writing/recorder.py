@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.change import Action, Change, changed_fields, retires
 from holdfast.domain.memory import Memory
+from holdfast.engine import traces
 from holdfast.engine.core import Scope
 from holdfast.engine.writing.indexing import Indexed, indexed_all
 
@@ -96,6 +97,8 @@ class Recorder:
         )
         self._writer.set_memory(after)
         self._record(after, fields)
+        if "superseded_by" in fields:
+            traces.note_superseded(self._writer, after, self.change.at)
         if not _SEARCHED.isdisjoint(fields):
             if index is None and "content" not in fields:
                 index = self._with_kept_vectors(after)
@@ -103,6 +106,23 @@ class Recorder:
         if "quarantine" in fields or "content" in fields:
             self._scope.core.held.note(after)
         return after
+
+    def supersede_twins(self, before: Memory, by: Memory) -> None:
+        """The lines of the journal that say what a memory said no longer hold either, once that
+        memory is changed or superseded."""
+        for line in self._lines_of(before):
+            if line.superseded_by is None:
+                ended = line.valid_until or self.change.at
+                self.revise(line, superseded_by=by.id, valid_until=ended)
+
+    def archive_twins(self, archived: Memory) -> None:
+        """Archives the lines of the journal that say what an archived memory says."""
+        for line in self._lines_of(archived):
+            self.revise(line, state=archived.state, state_reason=archived.state_reason)
+
+    def _lines_of(self, memory: Memory) -> list[Memory]:
+        found = traces.twins(self._writer, memory)
+        return [one for one in found if one.layer == "journal" and self.may_retire(one)]
 
     def may_retire(self, memory: Memory) -> bool:
         """Whether who acts may archive, supersede or expire it."""

@@ -151,6 +151,12 @@ def doubted_by(item: Prepared, rivals: Sequence[Rival]) -> Prepared | None:
 
 def supersede(recorder: Recorder, item: Prepared, previous: Memory) -> Superseded:
     """Puts a memory in the place of another, as somebody asked for; refuses where that is wrong."""
+    return _put_in_place(recorder, item, [previous])
+
+
+def _put_in_place(recorder: Recorder, item: Prepared, replaced: Sequence[Memory]) -> Superseded:
+    """Puts a memory in the place of others, and links it with the first."""
+    previous = replaced[0]
     if previous.superseded_by is not None:
         raise InvalidInput(
             f"#{previous.number} has been superseded already, by {previous.superseded_by}.",
@@ -163,7 +169,10 @@ def supersede(recorder: Recorder, item: Prepared, previous: Memory) -> Supersede
             hint="Leave the boundary out, or keep a private one beside it.",
         )
     memory = recorder.add(item.memory._replace(supersedes=previous.id), item.indexed)
-    _end(recorder, previous, memory)
+    for one in replaced:
+        _end(recorder, one, memory)
+    for one in replaced:
+        recorder.supersede_twins(one, memory)
     return Superseded(memory, recorder.change.id, previous)
 
 
@@ -177,9 +186,7 @@ def supersede_all(recorder: Recorder, item: Prepared, replaced: Sequence[Rival])
         path = None if item.memory.layer == "journal" else item.memory.source_path
         moved = item.memory._replace(layer="long_term", source_path=path)
         item = item._replace(memory=moved)
-    result = supersede(recorder, item, previous[0])
-    for other in previous[1:]:
-        _end(recorder, other, result.memory)
+    result = _put_in_place(recorder, item, previous)
     kept: set[str] = set()
     for rival in replaced:
         keeps = rival.verdict.keeps

@@ -349,7 +349,10 @@ class Intake:
             rows = writer.memories_by_id(self._scope.hub_id, touched)
             for edit, values in zip(edits, fields, strict=True):
                 row = rows[edit.memory.id]
-                taken.changed[row.id] = recorder.revise(row, next(indexes), **values)
+                edited = recorder.revise(row, next(indexes), **values)
+                if edited.content != row.content:
+                    recorder.supersede_twins(row, edited)
+                taken.changed[row.id] = edited
             for item, memory in zip(new, made, strict=True):
                 if memory is not None:
                     added = recorder.add(memory, next(indexes))
@@ -361,7 +364,9 @@ class Intake:
             clashes = self._note_clashes(writer, new, snapshot.open_clashes)
             archived: dict[str, Any] = {"state": "archived", "state_reason": self._voice.removed}
             for memory in gone:
-                taken.changed[memory.id] = recorder.revise(rows[memory.id], **archived)
+                removed = recorder.revise(rows[memory.id], **archived)
+                recorder.archive_twins(removed)
+                taken.changed[memory.id] = removed
             token = token_of(writer, self._scope.hub_id)
             change = recorder.change.id if recorder.written else None
         return taken._replace(token=token, clashes=clashes, change=change)
