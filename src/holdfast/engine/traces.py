@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.memory import TURN, Memory, made_from
-from holdfast.domain.query import Filter
+from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.domain.records import Record, Role, Turn
 from holdfast.domain.results import Traces
 from holdfast.engine.core import Scope
@@ -188,6 +188,21 @@ def note_superseded(writer: Writer, memory: Memory, at: datetime) -> None:
     for turn in writer.turns_by_id(memory.hub_id, [origin.turn]).values():
         parts = _around(turn.content, origin.start, origin.end)
         _note(writer, turn, at, _CORRECTED, memory.id, parts)
+
+
+def note_all(writer: Writer, hub_id: str, at: datetime) -> None:
+    """Notes what is withheld in a hub that came without these notes: an export has none."""
+    after = None
+    while True:
+        page = writer.memories(hub_id, EVERYTHING, order="number", after=after, limit=_PAGE)
+        for memory in page:
+            if memory.forgotten_at is not None and memory.origin is not None:
+                withhold(writer, memory, at)
+            if memory.superseded_by is not None:
+                note_superseded(writer, memory, at)
+        if len(page) < _PAGE:
+            return
+        after = (page[-1].number, page[-1].number)
 
 
 def _note(

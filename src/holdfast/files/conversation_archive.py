@@ -20,6 +20,7 @@ from holdfast.domain.query import Filter
 from holdfast.domain.records import Turn
 from holdfast.engine.log.turns import clean_session
 from holdfast.engine.reading.lookup import Reference
+from holdfast.engine.traces import Withheld
 from holdfast.engine.writing.redact import Redactor
 from holdfast.errors import AlreadyExists, HoldfastError, InvalidInput, StoreReadOnly
 from holdfast.files import conversation_archive_format
@@ -206,7 +207,8 @@ class _Said(NamedTuple):
 def _from_log(place: Place, session: str) -> list[_Said]:
     with place.scope.core.store.read() as reader:
         found = reader.turns(place.scope.hub_id, limit=MESSAGES_MAX, session=session)
-    return [_said(turn) for turn in reversed(found)]
+        shown = Withheld(reader, place.scope).shown_turns(reversed(found))
+    return [_said(turn) for turn in shown]
 
 
 def _said(turn: Turn) -> _Said:

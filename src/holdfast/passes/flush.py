@@ -15,11 +15,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.results import Flushed, Noted
-from holdfast.engine.core import require_hub
+from holdfast.engine.core import Scope, require_hub
 from holdfast.engine.echo.detect import with_echo_marked
 from holdfast.engine.log.observe import SEEN_MAX, USER_CHARS_MAX, mark_of, mark_seen, seen
 from holdfast.engine.log.turns import clean_session, others_logged
 from holdfast.engine.people.members import is_alone
+from holdfast.engine.traces import Withheld
 from holdfast.engine.upkeep import capture_stats
 from holdfast.errors import Conflict, InvalidInput
 from holdfast.passes.journaler import Heard, Proposed, by_rules, take
@@ -141,6 +142,8 @@ def _logged(core: Core, hub: Hub, session: str | None) -> list[Heard] | None:
             return None
         # Every other one is an assistant's.
         newest = reader.turns(hub.id, limit=2 * TURNS_MAX, session=session)
+        hidden = Withheld(reader, Scope(core, hub.id, hub.name))
+        newest = [turn for turn in newest if not hidden.parts(turn)]
     return [
         Heard(turn.content[:USER_CHARS_MAX], "", turn.at, turn.session, {"user": turn.id})
         for turn in reversed(newest)

@@ -248,3 +248,41 @@ def test_a_line_that_is_removed_from_memory_md_does_not_come_back(hub: HubMemory
     path.write_text("".join(line for line in lines if "Golf" not in line))
     hub.sync()
     assert "Drives a Golf" not in hub.context()
+
+
+# Other ways back
+
+
+def test_a_flush_takes_nothing_from_a_withheld_turn(hub: HubMemory) -> None:
+    hub.log_turn("user", "I am allergic to nuts.", session="s")
+    hub.remember("Is allergic to nuts", session="s")
+    hub.forget(1)
+    hub.flush(session="s")
+    assert hub.list() == []
+
+
+def test_an_archive_of_the_conversation_leaves_out_what_was_forgotten(hub: HubMemory) -> None:
+    observed(hub, SAID, REPLY)
+    hub.forget(fact(hub))
+    archived = hub.archive_conversation("s")
+    text = Path(archived.path or "").read_text()
+    assert "nuts" not in text and "harbour" in text
+    assert "nuts" not in shown(hub)
+
+
+def test_an_export_that_is_imported_elsewhere_brings_nothing_back(
+    memory: Holdfast, hub: HubMemory
+) -> None:
+    observed(hub, SAID, REPLY)
+    hub.forget(fact(hub))
+    copy = memory.import_hub(list(hub.export()), name="copy")
+    assert "nuts" not in shown(copy) and "kiosk" in copy.context()
+    assert len(copy.turns()) == 2
+
+
+def test_consolidation_promotes_nothing_that_was_forgotten(hub: HubMemory) -> None:
+    observed(hub, SAID, REPLY)
+    hub.forget(fact(hub))
+    hub.core.clock.tick(days=3)  # type: ignore[attr-defined]
+    hub.consolidate()
+    assert "nuts" not in shown(hub)

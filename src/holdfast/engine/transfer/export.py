@@ -18,6 +18,7 @@ from holdfast.domain.hub import Hub, PersonName
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import EVERYTHING
 from holdfast.domain.records import Turn, fields_to_plain, memory_to_plain
+from holdfast.engine import traces
 from holdfast.engine.core import Core, Scope, require_hub
 from holdfast.engine.history import Reasons, entries_seen
 from holdfast.engine.hubs import drop_hub
@@ -158,6 +159,7 @@ def import_hub(
                 hint="It was changed or damaged; export it again.",
             )
         with core.write(hub.id) as writer:
+            traces.note_all(writer, hub.id, core.now())
             writer.set_hub_state(hub.id, "active", numbers)
     except BaseException:
         with core.write() as writer:
