@@ -345,7 +345,7 @@ def _check(args: Namespace) -> None:
     if args.hub is not None:
         from holdfast.text.clean import clean_hub_name
 
-        # Said here and not by a server that a client cannot start, and tells nobody why.
+        # Checked here: a client would fail to start the server, and not say why.
         clean_hub_name(args.hub)
     dialect = vars(args).get("dialect")
     if dialect is not None:

@@ -288,7 +288,7 @@ def _show_moved(
         f" are equal. {without_password(source)} is as it was."
     )
     if brought:
-        _tell_of_files(call, *brought)
+        _note_files(call, *brought)
     if args.hub:
         call.out.note(
             "Keys, people and teams are not part of a hub and were not copied. What is written to"
@@ -317,7 +317,7 @@ def _broken_off(far: list[tuple[str, int]]) -> str:
     )
 
 
-def _tell_of_files(call: Call, there: int, missing: int) -> None:
+def _note_files(call: Call, there: int, missing: int) -> None:
     if there:
         call.out.note(f"{counted(there, 'file')} of memories: here, and compared.")
     if missing:

@@ -241,10 +241,10 @@ def serve(
     app = create_app(memory, key_needed=needed, limits=limits, access=access)
     bound = socket_.getsockname()[1]
     if not quiet:
-        _tell(memory, host, bound, key_needed=needed)
+        _announce(memory, host, bound, key_needed=needed)
     if listening_at is not None:
         listening_at(url_of(host, bound))
-    # Of the libraries only what is wrong: they tell of each request, session and file otherwise.
+    # Of the libraries only what is wrong: they log each request, session and file otherwise.
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
     logging.getLogger("holdfast").setLevel(logging.INFO)
     sys.setswitchinterval(_SWITCH_S)
@@ -296,7 +296,7 @@ def url_of(host: str, port: int) -> str:
     return f"http://{listening.bracketed(host)}:{port}"
 
 
-def _tell(memory: Holdfast, host: str, port: int, *, key_needed: bool) -> None:
+def _announce(memory: Holdfast, host: str, port: int, *, key_needed: bool) -> None:
     url = url_of(host, port)
     key = " -H 'Authorization: Bearer KEY'" if key_needed else ""
     body = '{"content": "Ada prefers tabs"}'

@@ -1,5 +1,5 @@
-"""What a server tells of itself: a line of JSON for each request, counts and times for Prometheus,
-whether it is up and whether it can answer. Neither lines nor counts hold keys, queries or texts."""
+"""Monitoring of a server: a line of JSON for each request, counts and times for Prometheus, whether
+it is up and whether it can answer. Neither lines nor counts hold keys, queries or texts."""
 
 from __future__ import annotations
 

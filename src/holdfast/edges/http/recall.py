@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import Field
 
 from holdfast.api.hub import HubMemory
 from holdfast.domain.clock import zone_named
 from holdfast.edges.http.call import Calling, data
-from holdfast.edges.http.operations import body_of
+from holdfast.edges.http.operations import Routes, body_of
 from holdfast.edges.http.shapes import Many, One, RecalledOut, TextOut, TopicOut, UsageOut
 from holdfast.edges.to_json import recalled_to_json
 from holdfast.text import clean
 
-router = APIRouter(tags=["recall"])
+router = Routes(tags=["recall"])
 
 
 class Question(
@@ -61,10 +61,9 @@ def context(
     return data(hub.context(query, count_tokens=count_tokens, explain=True, **asked))
 
 
-@router.get("/usage", response_model=One[UsageOut])
-def usage(call: Calling) -> Any:
-    """What is in the hub, counted."""
-    return data(call.hub().statistics())
+router.serves(
+    "GET", "/usage", HubMemory.statistics, One[UsageOut], name="usage", about="What is in the hub."
+)
 
 
 @router.get("/topics", response_model=Many[TopicOut])

@@ -170,7 +170,7 @@ class _Handlers:
         except Exception as error:
             log.exception("The tool %s failed.", params.name)
             return _failure(_fault(error))
-        self._tell_person()
+        self._notify_person()
         self._start_upkeep()
         return _result(reply)
 
@@ -181,7 +181,7 @@ class _Handlers:
         if core.permit is None and not core.is_worked and not self._options.read_only:
             upkeep_of(core).start()
 
-    def _tell_person(self) -> None:
+    def _notify_person(self) -> None:
         """What there is to know about the hub's files goes to standard error, once each: it is for
         a person, and a model can do nothing about it."""
         for note in self._hub.notes:
