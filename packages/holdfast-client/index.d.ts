@@ -1008,7 +1008,7 @@ export class Holdfast {
   topics(options?: CallOptions): Promise<TopicOut[]>;
   /** Takes back the last change set, or the one named; undoing an undo brings it back. */
   undo(body: Undo, options?: CallOptions): Promise<UndoneOut>;
-  /** What is in the hub, counted. */
+  /** What is in the hub. */
   usage(options?: CallOptions): Promise<UsageOut>;
   readonly changes: {
     /** Change sets, newest first. */
