@@ -12,7 +12,7 @@ from typing import Protocol
 from holdfast.errors import InvalidInput
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
+MICROSECOND = timedelta(microseconds=1)
 
 
 class Clock(Protocol):
@@ -30,7 +30,7 @@ class SystemClock:
 
 def to_micros(at: datetime) -> int:
     """The moment as whole microseconds since 1970, exact in both directions."""
-    return (at - EPOCH) // _MICROSECOND
+    return (at - EPOCH) // MICROSECOND
 
 
 def from_micros(micros: int) -> datetime:

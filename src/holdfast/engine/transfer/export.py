@@ -250,13 +250,13 @@ def _pulse(core: Core) -> int:
 
 def _beating(core: Core, hub: Hub, lines: Iterator[Line]) -> Iterator[Line]:
     """The lines; notes now and then, between two of them, that the import goes on."""
-    last = _pulse(core)
+    last = core.now()
     for line in lines:
-        if abs(_pulse(core) - last) >= _BEAT_S:
-            last = _pulse(core)
+        if abs((core.now() - last).total_seconds()) >= _BEAT_S:
+            last = core.now()
             with core.write(hub.id) as writer:
                 require_hub(writer, hub.id, hub.name)
-                writer.set_hub_state(hub.id, "importing", last)
+                writer.set_hub_state(hub.id, "importing", _pulse(core))
         yield line
 
 

@@ -37,7 +37,7 @@ class _Commits(threading.local):
 
 COMMITS = _Commits()
 # As many as one batch of an import.
-_WRITTEN_MAX = 1_000
+_WRITTEN_MAX = 2_000
 
 
 def guarded(store: Store, redactor: Redactor) -> Store:

@@ -43,6 +43,8 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
         # The highest number taken in each hub, and the row of the change set last added: a batch
         # would read and write them again for each of its memories.
         self._numbers: dict[str, int] = {}
+        # Hubs as this transaction has read or written them last.
+        self._hubs: dict[str, Hub] = {}
         self._change_row: tuple[str, str, int] | None = None
 
     def settle(self) -> None:
@@ -54,6 +56,12 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
         taken, self._numbers = self._numbers, {}
         for hub_id, numbers in taken.items():
             self._set_hub(hub_id, numbers=numbers)
+
+    def hub_by_id(self, hub_id: str) -> Hub | None:
+        hub = super().hub_by_id(hub_id)
+        if hub is not None:
+            self._hubs[hub_id] = hub
+        return hub
 
     def add_hub(self, hub: Hub) -> None:
         self._do(
@@ -71,10 +79,10 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
 
     def _set_hub(self, hub_id: str, **new: Any) -> Hub | None:
         """Changes a hub, after comparing its checksum; None where there is no such hub."""
-        before = self.hub_by_id(hub_id)
+        before = self._hubs.get(hub_id) or self.hub_by_id(hub_id)
         if before is None:
             return None
-        after = before._replace(**new)
+        after = self._hubs[hub_id] = before._replace(**new)
         self._do(
             f"UPDATE hubs SET ({rows.HUB_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?) WHERE id = ?",
             (*rows.hub_to_row(after), hub_id),
@@ -93,10 +101,11 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
         self._do("DELETE FROM records WHERE hub = ?", (hub,))
         self._do("DELETE FROM hubs WHERE pk = ?", (hub,))
         self._pks.pop(hub_id, None)
+        self._hubs.pop(hub_id, None)
 
     def take_numbers(self, hub_id: str, count: int) -> int:
         if (taken := self._numbers.get(hub_id)) is None:
-            hub = self.hub_by_id(hub_id)
+            hub = self._hubs.get(hub_id) or self.hub_by_id(hub_id)
             if hub is None:
                 raise NotFound(f"There is no hub {hub_id}.")
             taken = hub.numbers
