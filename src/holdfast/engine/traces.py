@@ -25,7 +25,7 @@ from holdfast.domain.records import Record, Role, Turn
 from holdfast.domain.results import Traces
 from holdfast.engine.core import Scope
 from holdfast.engine.reading.lookup import Reference, find_memory
-from holdfast.store.values import TermQuery, every_record
+from holdfast.store.values import TermQuery, every_memory, every_record
 from holdfast.text.analysis.terms import query_terms
 
 if TYPE_CHECKING:
@@ -192,17 +192,11 @@ def note_superseded(writer: Writer, memory: Memory, at: datetime) -> None:
 
 def note_all(writer: Writer, hub_id: str, at: datetime) -> None:
     """Notes what is withheld in a hub that came without these notes: an export has none."""
-    after = None
-    while True:
-        page = writer.memories(hub_id, EVERYTHING, order="number", after=after, limit=_PAGE)
-        for memory in page:
-            if memory.forgotten_at is not None and memory.origin is not None:
-                withhold(writer, memory, at)
-            if memory.superseded_by is not None:
-                note_superseded(writer, memory, at)
-        if len(page) < _PAGE:
-            return
-        after = (page[-1].number, page[-1].number)
+    for memory in every_memory(writer, hub_id, EVERYTHING):
+        if memory.forgotten_at is not None and memory.origin is not None:
+            withhold(writer, memory, at)
+        if memory.superseded_by is not None:
+            note_superseded(writer, memory, at)
 
 
 def _note(
