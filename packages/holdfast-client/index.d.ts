@@ -932,6 +932,7 @@ export interface UndoneOut {
   change: ChangeOut;
   undone: ChangeOut;
   memories: MemoryOut[];
+  turns: number;
   [field: string]: unknown;
 }
 

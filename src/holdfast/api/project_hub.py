@@ -18,6 +18,7 @@ from holdfast.errors import Conflict, InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from holdfast.api.operation import Operation
+    from holdfast.domain.change import Change
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Memory
     from holdfast.domain.results import Observed, Traces
@@ -478,7 +479,39 @@ def _undo(
     return undone  # noqa: RET504  as what it is declared to be
 
 
+def _changes(
+    hub: ProjectHub, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
+) -> list[Change]:
+    """The change sets of both, the newest first, as `undo` takes them back."""
+    from holdfast.engine.history import changes_before
+
+    own = hub.own
+    assert own is not None
+    before = values.get("before")
+    if before is None:
+        found = [*here(), *there()]
+    else:
+        with hub.core.read() as reader:
+            is_own = reader.change(own.id, before) is not None
+        # Where neither has it, the project's hub says so.
+        known, other = (there, hub) if is_own else (here, own)
+        found = [*known(), *changes_before(other.scope, before, limit=values.get("limit", 50))]
+    # An import is one change set of the same id in both.
+    each = {one.id: one for one in reversed(found)}
+    newest = sorted(each.values(), key=lambda one: (one.at, one.id), reverse=True)
+    return newest[: values.get("limit", 50)]
+
+
+def _touched(
+    hub: ProjectHub, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
+) -> dict[str, list[Memory]]:
+    ours, theirs = here(), there()
+    return {change: [*ours[change], *theirs[change]] for change in ours}
+
+
 _JOINED: dict[str, Callable[..., Any]] = {
+    "changes": _changes,
+    "touched": _touched,
     "forget_last": _forget_last,
     "traces": _traces,
     "recall": _recall,

@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 
 
 class Undone(NamedTuple):
-    """What an undo did: its own change set, the one it took back, and the memories it touched."""
+    """What an undo did: its own change set, the one it took back, the memories it touched, and how
+    many turns of an import it removed from the log, for good."""
 
     change: Change
     undone: Change
     memories: list[Memory]
+    turns: int = 0
 
     def __str__(self) -> str:
         said = f"Took back {self.undone.action} ({self.undone.id})"
@@ -142,6 +144,7 @@ def undo(scope: Scope, change_id: str | None = None, *, force: bool = False) -> 
         target = _target(scope, writer, change_id)
         recorder = Recorder(scope, writer, "undo", undoes=target.id)
         touched: dict[str, Memory] = {}
+        dropped = 0
         _refuse_of_others(scope.core, target)
         for revision in reversed(writer.revisions_of(scope.hub_id, target.id)):
             memory = writer.memory(scope.hub_id, revision.memory_id)
@@ -161,11 +164,11 @@ def undo(scope: Scope, change_id: str | None = None, *, force: bool = False) -> 
             if target.action == "import":
                 from holdfast.engine.log.import_run import drop_turns
 
-                drop_turns(scope, writer, target.id)
+                dropped = drop_turns(scope, writer, target.id)
         else:
             raise Conflict(f"There is nothing left to take back in {target.id}.")
     recorder.embed()
-    return Undone(recorder.change, target, list(touched.values()))
+    return Undone(recorder.change, target, list(touched.values()), dropped)
 
 
 def _refuse_of_others(core: Core, target: Change) -> None:
@@ -333,6 +336,21 @@ def changes(scope: Scope, *, limit: int = 50, before: str | None = None) -> list
         found = reader.changes(scope.hub_id, limit=limit, before=before)
         reasons = Reasons(scope.core, reader)
         return [reasons.seen(change) for change in found]
+
+
+def changes_before(scope: Scope, other: str, *, limit: int) -> list[Change]:
+    """Change sets that were made before one of another hub, newest first: ids are in the order of
+    their making."""
+    found = changes(scope, limit=_PAGE)
+    while found and found[-1].id > other:
+        found = changes(scope, limit=_PAGE, before=found[-1].id)
+    older = [change for change in found if change.id < other]
+    if found and len(older) < limit:
+        older += changes(scope, limit=limit, before=found[-1].id)
+    return older[:limit]
+
+
+_PAGE = 200
 
 
 class Reasons:

@@ -14,6 +14,8 @@ import pytest
 
 from holdfast.edges.cli.output import short
 from holdfast.engine.writing import drafts, redact
+from holdfast.passes.work import work_until_done
+from holdfast.testing import open_for_tests
 from holdfast.text.clean import printable, printable_line
 from tests.edges.cli.cli_calls import Run
 
@@ -328,3 +330,16 @@ def test_setup_that_was_answered_no_says_that_nothing_was_changed(
     assert code == 0
     assert "Nothing was changed. `holdfast setup CLIENT` sets up one of them." in seen
     assert not (person / ".claude" / "settings.json").exists()
+
+
+def test_a_limit_counts_the_rows_that_are_shown(home: Path, at_terminal) -> None:
+    with open_for_tests(home, settings={"shadowJournal.enabled": True}) as memory:
+        memory.core.set_worked(True)
+        for said in ("I am allergic to nuts.", "I drive a Golf.", "I live in Ghent."):
+            memory.hub().observe_turn(said, "", session="s")
+            work_until_done(memory.core, memory.home)
+        assert len(memory.hub().list()) == 6
+    pages = [_COLOUR.sub("", at_terminal("list", "-n", "2", "--page", n)[1]) for n in ("1", "2")]
+    numbers = [re.findall(r"^#(\d+)", page, re.MULTILINE) for page in pages]
+    assert numbers == [["6", "4"], ["2"]]
+    assert "add --page 2" in pages[0] and "There is more" not in pages[1]

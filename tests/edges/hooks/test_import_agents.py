@@ -126,6 +126,15 @@ def test_undo_takes_an_import_back_in_its_hub_with_the_turns(past: Hooks) -> Non
     assert "heron" in past.holdfast("recall", "staging server", "--hub", "web")
 
 
+def test_undoing_an_import_says_how_many_turns_went_for_good(past: Hooks) -> None:
+    past.holdfast("import", "claude-code", "--yes")
+    logged = json.loads(past.holdfast("log", "--hub", "web", "--json"))["data"]
+    undone = json.loads(past.holdfast("undo", "--hub", "web", "--json"))["data"]
+    assert logged and undone["turns"] == len(logged)
+    back = json.loads(past.holdfast("undo", undone["change"]["id"], "--hub", "web", "--json"))
+    assert back["data"]["turns"] == 0
+
+
 def test_undoing_an_import_leaves_what_hooks_have_logged(past: Hooks) -> None:
     past.call("UserPromptSubmit", session="s1", prompt="The mascot is a heron.", prompt_id="p0")
     past.holdfast("import", "claude-code", "--yes")

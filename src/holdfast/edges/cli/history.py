@@ -132,7 +132,7 @@ def _history(call: Call, args: Namespace) -> None:
         for change in found
     ]
     rows = [
-        (c.id, call.out.time(c.at), c.actor, c.action, _which(touched[c.id]), _why(c))
+        (c.id, call.out.time(c.at), c.actor, c.action, _which(call, touched[c.id]), _why(c))
         for c in found
     ]
     if call.out.json:
@@ -150,9 +150,9 @@ def _history(call: Call, args: Namespace) -> None:
 _TITLE_CHARS = 30
 
 
-def _which(memories: list[Memory]) -> str:
+def _which(call: Call, memories: list[Memory]) -> str:
     if len(memories) == 1:
-        return f"#{memories[0].number} {short(memories[0].title, _TITLE_CHARS)}"
+        return f"{call.named(memories[0])} {short(memories[0].title, _TITLE_CHARS)}"
     return counted(len(memories), "memory") if memories else ""
 
 
@@ -272,7 +272,12 @@ def _show_undone(call: Call, args: Namespace, done: Undone) -> None:
     In a pipe, a line per memory: undone, change set, what it was, number, how it is now."""
     if call.out.json:
         call.out.value(
-            {"undone": done.undone, "change": done.change, "memories": done.memories},
+            {
+                "undone": done.undone,
+                "change": done.change,
+                "memories": done.memories,
+                "turns": done.turns,
+            },
             result="undone",
         )
         return
@@ -285,4 +290,10 @@ def _show_undone(call: Call, args: Namespace, done: Undone) -> None:
             call.out.line(f"  {call.named(memory)}  {memory.title}  (now {now})")
         else:
             call.out.row("undone", done.undone.id, done.undone.action, call.named(memory), now)
-    call.out.note(f"To bring it back: `holdfast undo {done.change.id}`.")
+    back = f"`holdfast undo {done.change.id}`"
+    if done.turns:
+        turns = counted(done.turns, "turn")
+        call.out.note(f"{turns} of the conversation log went for good; import them again.")
+        call.out.note(f"To bring the memories back: {back}.")
+    else:
+        call.out.note(f"To bring it back: {back}.")

@@ -12,7 +12,7 @@ from holdfast.edges.cli.output import note_absent_category, note_filters, short,
 from holdfast.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from holdfast.domain.memory import Memory
     from holdfast.domain.query import Hit, Page, Recalled
@@ -280,21 +280,39 @@ def _list(call: Call, args: Namespace) -> None:
     if limit is None and not call.out.json:
         _list_everything(call, wanted, cursor)
         return
-    page = call.hub.list(**wanted, limit=limit, cursor=cursor)
+    pages = _pages(call, wanted, limit, cursor)
+    page, cursor = next(pages)
     for _ in range(1, args.page):
-        if page.cursor is None:
+        if cursor is None:
             raise InvalidInput(f"There is no page {args.page}.", hint="Ask for an earlier one.")
-        page = call.hub.list(**wanted, limit=limit, cursor=page.cursor)
+        page, cursor = next(pages)
     if call.out.json:
-        call.out.value(page, next_cursor=page.cursor)
+        call.out.value(page, next_cursor=cursor)
         return
     _show_list(call, page)
     if not page:
         call.out.note("Nothing here.")
         call.note_own_hub()
         note_absent_category(call, args.category)
-    if page.cursor is not None:
+    if cursor is not None:
         call.out.note(f"There is more: add --page {args.page + 1}")
+
+
+def _pages(
+    call: Call, wanted: dict[str, Any], limit: int | None, cursor: str | None
+) -> Iterator[tuple[list[Memory], str | None]]:
+    """Pages of a list, each with the cursor of the next. In a pipe every row is wanted; a person
+    has read the line of the journal already, and it counts as no row."""
+    said: dict[str, str] = {}
+    while True:
+        page = call.hub.list(**wanted, limit=limit, cursor=cursor)
+        rows, cursor = list(page), page.cursor
+        if call.out.terminal:
+            rows = _without_sources(rows, said)
+            while limit is not None and len(rows) < limit and cursor is not None:
+                page = call.hub.list(**wanted, limit=limit - len(rows), cursor=cursor)
+                rows, cursor = _without_sources([*rows, *page], said), page.cursor
+        yield rows, cursor
 
 
 def _list_everything(call: Call, wanted: dict[str, Any], cursor: str | None) -> None:
@@ -315,8 +333,6 @@ def _list_everything(call: Call, wanted: dict[str, Any], cursor: str | None) -> 
 
 
 def _show_list(call: Call, page: Page | list[Memory]) -> None:
-    # In a pipe every row is wanted; a person has read the line of the journal already.
-    page = _without_sources(page) if call.out.terminal else page
     rows = [
         (
             f"#{memory.number}",
@@ -332,19 +348,13 @@ def _show_list(call: Call, page: Page | list[Memory]) -> None:
         call.out.table(("#", "when", "category", "state", "key", "title"), rows)
 
 
-def _without_sources(page: Sequence[Memory]) -> list[Memory]:
-    """Without the lines of the journal whose words a memory of the same page repeats: that memory
-    was made from them."""
+def _without_sources(rows: Sequence[Memory], said: dict[str, str]) -> list[Memory]:
+    """Without the lines of the journal whose words a memory repeats that was made from them. `said`
+    has these words by the id of the line, also those of earlier pages."""
     from holdfast.domain.memory import made_from
 
-    words = {memory.id: memory.content for memory in page}
-    repeated = {
-        source
-        for memory in page
-        for source in made_from(memory)
-        if words.get(source) == memory.content
-    }
-    return [memory for memory in page if memory.id not in repeated]
+    said |= {source: memory.content for memory in rows for source in made_from(memory)}
+    return [memory for memory in rows if said.get(memory.id) != memory.content]
 
 
 def _state(memory: Memory) -> str:

@@ -279,6 +279,7 @@ class UndoneOut(ResponseModel):
     change: ChangeOut
     undone: ChangeOut
     memories: list[MemoryOut]
+    turns: int
 
 
 class TextOut(ResponseModel):

@@ -122,14 +122,14 @@ def undo(scope: Scope, run: Run, *, force: bool = False) -> Undone | None:
     return None
 
 
-def drop_turns(scope: Scope, writer: Writer, change_id: str) -> None:
-    """Drops the turns that the run with this change set logged, and what is queued of them. Does
-    nothing for a change set of no run."""
+def drop_turns(scope: Scope, writer: Writer, change_id: str) -> int:
+    """Drops the turns that the run with this change set logged, and what is queued of them; returns
+    how many. Does nothing for a change set of no run."""
     from holdfast.engine.log import forget_turns
 
     record = writer.record(scope.hub_id, _KIND, change_id)
     if record is None:
-        return
+        return 0
     run = _run(record)
     ids = [
         turn_id
@@ -143,6 +143,7 @@ def drop_turns(scope: Scope, writer: Writer, change_id: str) -> None:
             # A later run may log them again.
             turns.forget_names(writer, scope.hub_id, session)
     _put(scope, writer, run._replace(sessions={}, done=True))
+    return len(ids)
 
 
 def _turns_of(reader: Reader, hub_id: str, session: str, span: list[str]) -> list[str]:
