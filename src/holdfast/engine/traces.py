@@ -283,8 +283,11 @@ class Withheld:
     def shown(self, turn: Turn) -> str:
         """The text of a turn with an ellipsis for what is withheld or no longer holds; empty where
         nothing is left."""
+        hidden = self.parts(turn, corrected=True)
+        if not hidden:
+            return turn.content
         out, at = [], 0
-        for start, end in self.parts(turn, corrected=True):
+        for start, end in hidden:
             out.append(turn.content[at:start])
             at = end
         rest = [*out, turn.content[at:]]

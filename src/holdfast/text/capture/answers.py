@@ -9,7 +9,7 @@ import re
 from typing import NamedTuple
 
 from holdfast.text.analysis.spans import fold_in_place as fold
-from holdfast.text.capture.vocabulary import NATIONS, TRADES, TRAITS, any_of
+from holdfast.text.capture.vocabulary import NATIONS, PASSING, POINTS, TRADES, TRAITS, any_of
 from holdfast.text.capture.wording import finish
 
 # A longer answer says itself what it is about.
@@ -96,6 +96,19 @@ _STANDING = re.compile(
     r"\b(?:always|never|every|each|from now on|going forward|in (?:the )?future|by default|whenever"
     r"|as a rule)\b"
 )
+# The whole answer: 'always prefix it with the ticket' is an order of its own.
+_ALWAYS = re.compile(
+    r"(?:yes,? |yeah,? |no,? )?(?P<when>always|never|every time)"
+    r"(?:,? (?:please|pls|thanks))?[.! ]*$"
+)
+# How things are done, behind the yes or no: 'yes, we squash on merge'.
+_PRACTICE = re.compile(
+    r"(?:yes|yeah|yep|yup|no|nope|nah|sure|right|correct)[,.!:]* (?:but |because |since |as )?"
+    r"(?P<what>(?:we|our team|everyone|nobody) (?:(?:always|never|only|usually|don'?t|do not) )?"
+    r"(?!(?:have|had|has|will|can|can'?t|could|would|should|may|might|must|need|want|think|guess"
+    r"|hope|did|didn'?t|was|were|are|see|saw|get|got|know|knew|agree|agreed|already|just|found|hit"
+    r"|went|made|ran|lost|still|also|all|both|love|like)\b)[a-z]+(?<!ed)(?<!ing) \w.*)"
+)
 _WHICH_USED = re.compile(
     r"\b(?:which|what) (?P<what>[\w-]+(?: [\w-]+){0,2}?)(?: do| are) you (?:use|using|work with"
     r"|on|running)\b"
@@ -116,6 +129,11 @@ _NO_ANSWER = re.compile(
     r"|dunno|never ?mind|why|what|how|can|could|do|does|is|are|you|later|skip|maybe|hmm+|it|this"
     r"|that|stop|wait|hi|hello|hey|good|great|fine|cool|all good|nothing|depends|any|anything"
     r"|i don'?t|i'?m not|ja|nein|oui|non|sí|si|sim|não|nee)\b"
+)
+# 'No gluten' after 'Any dietary needs?'.
+_WITHOUT = re.compile(
+    r"no (?!idea|clue|thanks?|thank|problem|worries|need|preference|special|particular|more|way"
+    r"|one|not|i\b|we\b|it\b|that\b|this\b|please|real|specific)[a-z]"
 )
 # Before the answer itself: 'yeah, two rabbits', 'let's go with SQLite'.
 _LEADING = re.compile(
@@ -166,10 +184,14 @@ def answer_to(question: str, said: str) -> Answer | None:
     kind = next((one for one in _QUESTIONS if re.search(one.pattern, folded)), None)
     if kind is not None and kind.statement.endswith(": {}") and _NONE.match(own):
         return Answer(kind.statement.format("none"), kind.category)
+    if kind is None and (practice := _PRACTICE.match(own)) is not None:
+        what = words[practice.start("what") :]
+        return None if _points(practice["what"]) else Answer(finish(what), "preference")
     if kind is None and (order := _ORDER.search(folded)) is not None:
         return _ordered(order, asked, own)
     value = _value(words)
-    if not value or _NO_ANSWER.match(fold(value)):
+    is_without = kind is not None and _WITHOUT.match(fold(value)) is not None
+    if not value or (_NO_ANSWER.match(fold(value)) and not is_without):
         return None
     if kind is not None:
         return Answer(_stated(kind, value), kind.category)
@@ -203,7 +225,7 @@ def _ordered(order: re.Match[str], asked: str, own: str) -> Answer | None:
     what = _SPEAKERS.sub(
         lambda word: _OTHER[word[0].lower()], asked[order.start(group) : order.end(group)]
     )
-    always = re.match(r"(?:yes,? |yeah,? |no,? )?(?P<when>always|never|every time)\b", own)
+    always = _ALWAYS.match(own)
     if always is not None:
         when = "Never" if always["when"] == "never" else "Always"
         return Answer(f"{when} {re.sub(r'(?i)^(?:always|never) ', '', what)}", "preference")
@@ -212,6 +234,11 @@ def _ordered(order: re.Match[str], asked: str, own: str) -> Answer | None:
     if _YES.match(own):
         return Answer(finish(what), "preference")
     return Answer(f"Do not {what}", "preference") if _NO.match(own) else None
+
+
+def _points(what: str) -> bool:
+    """Whether it is about this time, or about something that was said before."""
+    return POINTS.search(what) is not None or PASSING.search(what) is not None
 
 
 def _last_question(question: str) -> str:

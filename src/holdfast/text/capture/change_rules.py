@@ -39,6 +39,14 @@ CHANGES: tuple[Rule, ...] = (
         rf"|next|other|main|page|screen|view|file|directory|folder)\b){OBJECT}\S",
     ),
     Rule(
+        "switched",
+        "decision",
+        r"(?:we|we'?ve|we have) (?:just |recently |finally )?(?:renamed|rebranded) (?!it\b|this\b"
+        r"|that\b|(?:the |a |some |these |those )?(?:\w+ )?(?:files?|functions?|methods?"
+        r"|class(?:es)?|variables?|fields?|columns?|parameters?|arguments?|tests?|props?)"
+        r"\b)\S.* (?:to|as) \S",
+    ),
+    Rule(
         "stopped",
         "fact",
         rf"{I_DID}(?:stopped|gave up|given up) (?:my (?:job|role)|{OBJECT}(?!by\b|working\b$"

@@ -28,6 +28,7 @@ from holdfast.text.capture.vocabulary import (
     DECISION_LABEL,
     EXPLICIT,
     FRONTED,
+    KIN,
     LAST_WORDS,
     OPENING,
     PASSING,
@@ -45,6 +46,7 @@ from holdfast.text.capture.wording import (
     Resolved,
     as_said,
     dated,
+    in_own_words,
     is_told_well,
     resolve,
     said_on,
@@ -154,6 +156,8 @@ def _facts(sentence: Sentence, at: datetime | None, named: str) -> list[Captured
         return [order]
     if not named and (other := _in_another_language(sentence, at)) is not None:
         return [other]
+    if not named and (called := _got_and_named(sentence, at)) is not None:
+        return [called]
     greeted = sentence.start if _HELLO.match(sentence.folded) else None
     facts = (
         fact for clause in clauses(sentence) for fact in _stated(clause, at, named, greeted=greeted)
@@ -161,6 +165,26 @@ def _facts(sentence: Sentence, at: datetime | None, named: str) -> list[Captured
     return list(facts)
 
 
+def _got_and_named(sentence: Sentence, at: datetime | None) -> Captured | None:
+    """'We got a puppy on Saturday, her name is Biscuit': the name says nothing by itself."""
+    found = _NAMED_LATER.match(sentence.folded)
+    if found is None or at is None or BLANK in found[0] or SUPPOSED.search(sentence.folded):
+        return None
+    if not sentence.said[found.start("name")].isupper():
+        return None
+    words = _without_end(found[0], sentence.said[: found.end()])[1]
+    text = in_own_words(words, at)
+    return Captured(
+        text, "person", sentence.start, sentence.start + len(words), "kin-name", verbatim=True
+    )
+
+
+_NAMED_LATER = re.compile(
+    rf"(?:(?:hi|hey|hello|ok|btw|also|so|oh)[,!. ]+)?(?:i|we)(?:'ve| have)? (?:just |now |recently "
+    rf"|finally )?(?:got|get|have|adopted|bought|rescued|had|welcomed) (?:an?|our|my|the|two) "
+    rf"(?:\w+ ){{0,2}}?{KIN}\b[^.!?]{{0,60}}?(?:,| and| -|;) (?:his|her|its|their|the) "
+    r"names?(?:'s| is| are) (?P<name>\S+)"
+)
 _HELLO = re.compile(r"(?:hi|hey|hello|hiya|yo|good (?:morning|evening|afternoon))\b")
 
 

@@ -70,8 +70,17 @@ _PROHIBITION = re.compile(
     rf"{_FIRM}(?:stop|quit) (?!talking about){_DOING}\b"
     rf"|{_FIRM}(?:(?:do not|don'?t)(?: ever)?|never(?: ever)?) {_ACTIONS}\b"
 )
+# 'Always a pleasure', 'always loved it' and 'always makes me laugh' are no orders.
+_ALWAYS_DO = (
+    r"always (?!(?:a|an|the|my|your|our|his|her|their|so|too|very|really|more|better|best|been|had"
+    r"|was|were|is|are|be|have|has|got|here|there|in|on|at|up|down|out|about|nice|good|great|fun"
+    r"|happy|glad|open|ready|late|early|hungry|tired|worth|love|like|hate|enjoy|appreciate|feel"
+    r"|want|need|wonder|think|thought|knew|felt|went|did|made|found|someone|somebody|something"
+    r"|people|room|time|welcome|interesting|interested|hard|easy|tough|possible|true|the same)\b)"
+    r"[a-z]+(?<!ed)(?<!ing)(?<!ly)(?:(?<!s)|(?<=ss)) \w"
+)
 _STANDING_ORDER = re.compile(
-    rf"{_FIRM}always {_ACTIONS}\b(?! be)"
+    rf"{_FIRM}(?:always {_ACTIONS}\b(?! be)|{_ALWAYS_DO})"
     rf"|{_FROM_NOW},? (?:(?:please|pls|always|never|only|don'?t|do not|just|also|make sure to|be"
     rf" sure"
     rf" to|i (?:want|need|expect) you to|you (?:should|must)) )*(?:{_ACTIONS}|no|only)\b"
@@ -104,7 +113,7 @@ _PERMISSION = re.compile(
 )
 # 'Use uv, not pip': only what says what to use instead of what is an order by itself.
 _INSTEAD = re.compile(
-    rf"{_FIRM}(?:we |you should |please )?(?:use|prefer|write|run|call|go with) .{{1,60}}?"
+    rf"{_FIRM}(?:we |you should |please |let'?s )?(?:use|prefer|write|run|call|go with) .{{1,60}}?"
     r"(?:, not | not | instead of | rather than |, never )\S"
     r"|i(?:'d| would) rather (?:have|use|see|get|write|work with|you) .{2,80} than \S"
 )
@@ -118,7 +127,8 @@ _PLACE = (
     r"|company|org|monorepo|app|library|house|stack|shop|office)"
 )
 _CONVENTION = re.compile(
-    rf"{_PLACE},? (?:we|i|all|every|everything|nobody|no one|\w+ (?:are|is|must|should)"
+    rf"{_PLACE},? (?:we|i|all|every|everything|nobody|no one"
+    rf"|(?:\w+ ){{1,2}}(?:are|is|must|should|go|live|belong)"
     rf"|{_ACTIONS})\b"
     rf"|{_FIRM}(?:use|write|prefer|follow|avoid|stick to|keep to) .{{2,60}} {_PLACE}\b"
     rf"|we (?:always|never|only|don'?t|do not) \w+ .{{2,100}}(?:{_PLACE}|here|around here)$"

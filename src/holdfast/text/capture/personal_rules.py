@@ -31,7 +31,8 @@ SELF: tuple[Rule, ...] = (
     Rule(
         "name",
         "fact",
-        r"(?:my|the) name(?:'s| is|s) (?!(?:not|what|the|a|on|of|in|hard)\b)[^\W\d]\S*",
+        r"(?:my|the) name(?:'s| is|s) (?!(?:not|what|the|a|on|of|in|hard|are|were|for|and)\b)"
+        r"[^\W\d]\S*",
     ),
     Rule(
         "name",
@@ -301,6 +302,16 @@ SELF: tuple[Rule, ...] = (
         "|dinosaur|wreck|nightmare)"
         r"|(?P<name>\S+))",
         lasting=True,
+    ),
+    # 'Our line length is 120', 'our API port is 8443': a value of the project.
+    Rule(
+        "attribute",
+        "project",
+        r"our (?:[\w/-]+ ){1,4}(?:is|are) (?:now |still |set to |capped at )?"
+        r"(?!\S*(?::\d\d|%|[ap]m\b))[\w.$€£-]*\d\S*(?: (?!of\b|more\b|less\b)[a-z]+)?"
+        r"(?=$|,| not | instead| since| now)",
+        lasting=True,
+        verbatim=True,
     ),
 )
 

@@ -67,9 +67,8 @@ _SPLIT = re.compile(
     r"|whereupon|except that|even though|since(?= (?:i|we|he|she|they|it|my)\b)"
     rf"|so(?! (?:that|much|many|far|good|well|long|often)\b)){_GAP}"
     rf"|,?{_GAP}(?:and|or|then|plus)(?={_GAP}(?:{_WHO}|{_VERB}|{_SOMEBODY_DOES})\b){_GAP}"
-    rf"|,{_GAP}(?=(?:{_WHO}|not|can you|could you|would you|have you|do you|did you|is there"
-    rf"|are there|any"
-    rf"|please|what|how|where|when|why|which|right|"
+    rf"|,{_GAP}(?=(?:{_WHO}|not|nobody|no one|can you|could you|would you|have you|do you"
+    rf"|did you|is there|are there|any|please|what|how|where|when|why|which|right|"
     rf"(?-i:[A-Z])[\w']*{_GAP}{_VERB})\b)|,{_GAP}(?=and\b|then\b|so\b))\s*"
 )
 _RELATIVE = re.compile(r"(?i)\b(?:who|which)\b")
