@@ -139,13 +139,13 @@ def _unset(call: Call, args: Namespace) -> None:
         _saved(call, args.name)
     else:
         data = {"name": args.name, "value": None, "origin": ""}
-        call.out.done(data, f"{args.name} is out of the file.", args.name, "", "")
+        call.out.answer(data, f"{args.name} is out of the file.", args.name, "", "")
 
 
 def _saved(call: Call, name: str) -> None:
     settings = call.settings
     value, origin = settings[name], settings.origin(name)
-    call.out.done(
+    call.out.answer(
         {"name": name, "value": _safe(value), "origin": origin},
         f"{name} is {_shown(value)!r} ({origin}).",
         name,

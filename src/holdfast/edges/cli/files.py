@@ -148,7 +148,7 @@ def _settle(call: Call, args: Namespace) -> None:
     The text that is not kept is archived or stays in the history."""
     keep = args.keep or "both"
     clash = _SETTLE.run(call, args, keep=keep)
-    call.out.done(
+    call.out.answer(
         {"settled": clash, "keep": keep},
         f"Settled {clash.id}; kept: {keep}.",
         "settled",

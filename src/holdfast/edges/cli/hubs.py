@@ -42,7 +42,7 @@ def _used_here(call: Call) -> str:
 def _show(call: Call, word: str, hub: Hub, said: str = "") -> None:
     data = plain_hub(hub, used=_used(call)) if call.out.json else None
     said = said or f"Hub {hub.name} {word}."
-    call.out.done(data, said, word, hub.name, hub.id, result=word)
+    call.out.done(word, data, said, hub.name, hub.id)
 
 
 # where

@@ -100,7 +100,7 @@ def _add(call: Call, args: Namespace) -> None:
         raise InvalidInput("Say what was said.", hint="Give it as words, or - to read it.")
     turn = _ADD.run(call, args, folder=None if call.server else os.getcwd())
     plain = _plain_turn(turn, call.hub.name)
-    call.out.done(plain, "Logged.", "logged", turn.id, result="logged")
+    call.out.done("logged", plain, "Logged.", turn.id)
 
 
 # log search

@@ -131,8 +131,12 @@ class Out:
         if change is not None and not _speaks_utf8(self.stdout):
             change(encoding="utf-8")
 
-    def done(self, data: Any, sentence: str, *row: str, **beside: Any) -> None:
-        """What was done: as JSON, as a sentence on a terminal, as a line of fields in a pipe."""
+    def done(self, word: str, data: Any, sentence: str, *row: str) -> None:
+        """What was done, in a word (`stored`), beside the data and before the fields of a pipe."""
+        self.answer(data, sentence, word, *row, result=word)
+
+    def answer(self, data: Any, sentence: str, *row: str, **beside: Any) -> None:
+        """As JSON, as a sentence on a terminal, as a line of fields in a pipe."""
         if self.json:
             self.value(data, **beside)
         elif self.terminal:

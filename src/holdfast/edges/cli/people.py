@@ -75,22 +75,13 @@ def _member_remove(call: Call, args: Namespace) -> None:
     """Take a member's role away."""
     _REMOVE_MEMBER.run(call, args, **_hub(call, args))
     call.out.done(
-        {"actor": args.actor},
-        f"{args.actor} is no member any more.",
-        "removed",
-        args.actor,
-        result="removed",
+        "removed", {"actor": args.actor}, f"{args.actor} is no member any more.", args.actor
     )
 
 
 def _show(call: Call, word: str, member: Member) -> None:
     call.out.done(
-        _plain(member),
-        f"{member.actor} is {member.role} now.",
-        word,
-        member.actor,
-        member.role,
-        result=word,
+        word, _plain(member), f"{member.actor} is {member.role} now.", member.actor, member.role
     )
 
 
@@ -154,12 +145,11 @@ def _show_group(word: str) -> Callable[[Call, Namespace, Any], None]:
     def show(call: Call, args: Namespace, group: Org | Team) -> None:
         kind = "Team" if isinstance(group, Team) else "Organisation"
         call.out.done(
+            word,
             {"id": group.id, "name": group.name},
             f"{kind} {group.name} {word}.",
-            word,
             group.name,
             group.id,
-            result=word,
         )
 
     return show

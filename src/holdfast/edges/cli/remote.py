@@ -279,4 +279,4 @@ def _logout(call: Call, args: Namespace) -> None:
         raise NotFound(f"There is no key for {args.url}.", hint="Nothing was changed.")
     write_keys(call.home, kept)
     said = f"The key for {args.url} is gone from here. It is good until it is revoked."
-    call.out.done({"server": args.url}, said, "logged out", args.url, result="logged out")
+    call.out.done("logged out", {"server": args.url}, said, args.url)

@@ -164,7 +164,7 @@ def _backup(call: Call, args: Namespace) -> None:
     data = {"path": path, "bytes": size, "files": packed.files, "files_path": packed.path or None}
     data["files_missing"] = len(packed.missing)
     said = f"Backed up to {path} ({size:,} bytes)."
-    call.out.done(data, said, "backed up", path, str(size), result="backed up")
+    call.out.done("backed up", data, said, path, str(size))
     if packed.path:
         call.out.note(f"{counted(packed.files, 'file')} of memories: {packed.path}. Keep both.")
     if packed.missing:
@@ -211,7 +211,7 @@ def _restore(call: Call, args: Namespace) -> None:
     notes = _followed(call)
     data = {"store": place, "safety_copy": kept, "files": there, "files_missing": missing}
     said = f"Restored {place} from {args.path}."
-    call.out.done(data, said, "restored", place, kept or "", result="restored")
+    call.out.done("restored", data, said, place, kept or "")
     if kept:
         call.out.note(f"What was there before is in {kept}.")
     call.out.notes(notes)

@@ -83,7 +83,7 @@ def _check_new_file(args: Namespace) -> None:
 def _show_exported(call: Call, args: Namespace, data: Any, count: int, what: str) -> None:
     hub = call.hub.name
     said = f"Exported hub {hub}: {counted(count, what)} in {args.file}."
-    call.out.done(data, said, "exported", hub, args.file, str(count), result="exported")
+    call.out.done("exported", data, said, hub, args.file, str(count))
 
 
 def _write_files(call: Call, args: Namespace) -> Packed | None:
@@ -172,7 +172,7 @@ def _import(call: Call, args: Namespace) -> None:
     count = hub.statistics().memories
     data = {"hub": plain_hub(hub.info, used=call.settings["hub"]), "memories": count}
     said = f"Imported hub {hub.name} with {counted(count, 'memory')}."
-    call.out.done(data, said, "imported", hub.name, hub.id, str(count), result="imported")
+    call.out.done("imported", data, said, hub.name, hub.id, str(count))
     if beside:
         files = len({one.hash for one in hub.attachments.held()})
         call.out.note(f"{counted(files, 'file')} of memories came along, from {beside}.")

@@ -87,7 +87,7 @@ def _embed(call: Call, args: Namespace) -> None:
         raise EmbedderError("There is no embedding model.", hint=embedding_model(call)["note"])
     with call.out.progress("embed") as step:
         made = call.local.embed_missing(step)
-    call.out.done(
+    call.out.answer(
         {"model": embedder.identity, "passages": made},
         f"Made the vectors of {counted(made, 'passage')} with {embedder.identity}.",
         "embedded",
