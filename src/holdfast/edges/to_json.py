@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from holdfast.domain.change import Entry
 from holdfast.domain.hub import Invite, Key
@@ -13,6 +13,9 @@ from holdfast.domain.memory import Memory
 from holdfast.domain.query import Hit, Recalled
 from holdfast.domain.records import fields_to_plain, memory_to_plain
 from holdfast.domain.results import CapturedDay, Remembered
+
+if TYPE_CHECKING:
+    from holdfast.engine.jobs import Job
 
 # How the edge writes a memory and a time.
 MemoryToJson: TypeAlias = Callable[[Memory], dict[str, Any]]
@@ -105,4 +108,15 @@ def result_to_json(result: Remembered, memory: MemoryToJson = memory_to_json) ->
         "result": type(result).__name__.lower(),
         "change": getattr(result, "change", None),
         **to_json(parts, memory),
+    }
+
+
+def job_to_json(job: Job) -> dict[str, Any]:
+    """Work for later, and the memory that it is about."""
+    names = ("id", "work", "state", "attempts", "done", "total", "reason")
+    return {
+        **{name: getattr(job, name) for name in names},
+        "memory": job.about.get("memory"),
+        "created_at": job.at.isoformat(),
+        "ended_at": None if job.ended_at is None else job.ended_at.isoformat(),
     }

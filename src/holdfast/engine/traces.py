@@ -22,13 +22,13 @@ from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.memory import TURN, Memory, made_from
 from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.domain.records import Record, Role, Turn
-from holdfast.domain.results import Traces
 from holdfast.engine.core import Scope
 from holdfast.engine.reading.lookup import Reference, find_memory
 from holdfast.store.values import TermQuery, every_memory, every_record
 from holdfast.text.analysis.terms import query_terms
 
 if TYPE_CHECKING:
+    from holdfast.domain.results import Traces
     from holdfast.store.base import Reader, Writer
 
 # By the id of a turn: its session and time, and by memory the parts that are withheld, and those
@@ -328,6 +328,9 @@ def _parts_of(by_memory: Mapping[str, Any]) -> list[Part]:
 def traces(scope: Scope, references: Sequence[Reference]) -> Traces:
     """What else holds the words of memories: their twins, and turns of the log. For a forgotten
     memory, what was hidden with it."""
+    # Recall imports this module too, and does not need the results of writes.
+    from holdfast.domain.results import Traces
+
     memories: dict[str, Memory] = {}
     turns: dict[str, Turn] = {}
     reads_log = scope.core.allows("read_log")

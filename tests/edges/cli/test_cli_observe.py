@@ -33,7 +33,7 @@ def test_a_turn_is_logged_queued_and_noted_by_who_works(on: Run) -> None:
 
 def test_what_the_user_said_needs_no_option(run: Run) -> None:
     run("observe", "I", "use vim.")
-    assert [row[-1] for row in run("log").rows] == ["I use vim."]
+    assert [row[5] for row in run("log").rows] == ["I use vim."]
 
 
 def test_jobs_behind_one_that_another_process_does_are_no_failures(on: Run, home: Path) -> None:

@@ -359,7 +359,7 @@ def _consolidate(call: Call, args: Namespace) -> None:
     given = None if args.apply is None else call.read(args.apply, "a plan")
     done = call.hub.consolidate(given, dry_run=args.dry_run)
     if call.out.json:
-        call.out.value(_plain_consolidated(done))
+        call.out.value(done)
     elif args.dry_run:
         call.out.raw(done.plan.text)
         _refusals(call, done)
@@ -429,18 +429,3 @@ def _step_line(step: Step) -> str:
     numbers = " ".join(f"#{number}" for number in step.sources)
     where = f"line {step.line}, " if step.line else ""
     return f"{where}{step.kind} {numbers}"
-
-
-def _plain_consolidated(done: Consolidated) -> dict[str, Any]:
-    from holdfast.passes.consolidation.plan import plain_refused, plain_step, to_plain
-
-    return {
-        "plan": to_plain(done.plan),
-        "done": [{"step": plain_step(one.step), "memory": one.memory} for one in done.done],
-        "refused": [plain_refused(one) for one in done.refused],
-        "change": done.change,
-        "skipped": done.skipped,
-        "diff": list(done.diff),
-        "backup": done.backup,
-        "notes": list(done.notes),
-    }

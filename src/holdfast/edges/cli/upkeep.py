@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from holdfast.api.hub import HubMemory
 from holdfast.edges.cli.bind import Flags, flag
@@ -344,8 +344,10 @@ def _jobs(call: Call, args: Namespace) -> None:
     """List what waits to be worked on, is being worked on, or could not be.
 
     In a pipe, a line per job: id, work, about, state, attempts, how far, since when, reason."""
+    from holdfast.edges.to_json import job_to_json
+
     found = [job for job in call.hub.jobs(limit=1_000) if args.all or job.state != "done"]
-    data = [_plain_job(job) for job in found]
+    data = [{**job_to_json(job), "about": _about(job)} for job in found] if call.out.json else None
     rows = [
         (
             job.id,
@@ -392,22 +394,6 @@ def _how_far(job: Job) -> str:
     if not job.done:
         return ""
     return str(job.done) if job.total is None else f"{job.done} of {job.total}"
-
-
-def _plain_job(job: Job) -> dict[str, Any]:
-    return {
-        "id": job.id,
-        "work": job.work,
-        "memory": job.about.get("memory"),
-        "about": _about(job),
-        "state": job.state,
-        "attempts": job.attempts,
-        "done": job.done,
-        "total": job.total,
-        "reason": job.reason,
-        "created_at": job.at.isoformat(),
-        "ended_at": None if job.ended_at is None else job.ended_at.isoformat(),
-    }
 
 
 if __name__ == "__main__":

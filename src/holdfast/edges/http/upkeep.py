@@ -9,7 +9,7 @@ from holdfast.api.hub import HubMemory
 from holdfast.edges.http.call import Calling, data, writes
 from holdfast.edges.http.operations import Body, Routes, body_of
 from holdfast.edges.http.shapes import JournalOut, Many, MemoryOut, One, OneMemory, ResponseModel
-from holdfast.passes.consolidation.plan import from_plain, plain_refused, plain_step, to_plain
+from holdfast.passes.consolidation.plan import from_plain, to_plain
 
 journal_router = Routes(prefix="/journal", tags=["journal"])
 
@@ -108,8 +108,8 @@ def consolidate(call: Calling, wanted: Wanted) -> Any:
     done = call.hub("manage", lasting=True).consolidate(given, dry_run=wanted.dry_run)
     return {
         "plan": to_plain(done.plan),
-        "done": [{"step": plain_step(one.step), "memory": one.memory} for one in done.done],
-        "refused": [plain_refused(one) for one in done.refused],
+        "done": done.done,
+        "refused": done.refused,
         "change": done.change,
         "skipped": done.skipped,
         "diff": done.diff,

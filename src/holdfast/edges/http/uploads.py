@@ -21,8 +21,7 @@ from holdfast.edges.http.call import Call, Calling, IdempotencyKey, once
 from holdfast.edges.http.client_identity import Streams, client_of
 from holdfast.edges.http.shapes import JobOut, Many, Pushed
 from holdfast.edges.server.http_protocol import connection_of
-from holdfast.edges.to_json import result_to_json
-from holdfast.engine.jobs import Job
+from holdfast.edges.to_json import job_to_json, result_to_json
 from holdfast.files.attachments.storage import Incoming, Received
 
 router = APIRouter(prefix="/memories", tags=["files"])
@@ -299,19 +298,4 @@ def attachment(call: Calling, memory_id: str) -> FileResponse:
 @jobs.get("/jobs", response_model=Many[JobOut])
 def list_jobs(call: Calling, limit: Annotated[int, Query(ge=1, le=500)] = 100) -> Any:
     """Work for later on memories in sight: waiting, running, done, failed, oldest first."""
-    return {"data": [_plain_job(job) for job in call.hub().jobs(limit=limit)]}
-
-
-def _plain_job(job: Job) -> dict[str, Any]:
-    return {
-        "id": job.id,
-        "work": job.work,
-        "memory": job.about.get("memory"),
-        "state": job.state,
-        "attempts": job.attempts,
-        "done": job.done,
-        "total": job.total,
-        "reason": job.reason,
-        "created_at": job.at.isoformat(),
-        "ended_at": None if job.ended_at is None else job.ended_at.isoformat(),
-    }
+    return {"data": [job_to_json(job) for job in call.hub().jobs(limit=limit)]}
