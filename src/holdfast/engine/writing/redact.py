@@ -91,6 +91,11 @@ def _given(
     return itemgetter(*(at for at, name in enumerate(fields) if name not in own))
 
 
+def _is_plain(text: str) -> bool:
+    """Whether there is no control and no hidden character in a text."""
+    return (text.isascii() and text.isprintable()) or clean_text(text) is text
+
+
 def _mark(text: str) -> tuple[int, int]:
     return hash(text), len(text)
 
@@ -280,7 +285,7 @@ class Redactor:
             elif isinstance(value, _HOLDING_TEXT) and not self._gather(value, "", short):
                 return False
         together = "\n".join(short)
-        if clean_text(together) is not together:
+        if not _is_plain(together):
             return False
         if not self._enabled or _mark(together) in self._clean:
             return True
@@ -298,7 +303,7 @@ class Redactor:
                 return False
             if len(value) >= _SECRET_CHARS_MIN:
                 into.append(value)
-            elif not (value.isascii() and value.isprintable()) and clean_text(value) is not value:
+            elif not _is_plain(value):
                 return False
         elif isinstance(value, Mapping):
             return all(
@@ -311,7 +316,7 @@ class Redactor:
 
     def _is_clean(self, text: str) -> bool:
         """Whether a longer text holds nothing; for secrets it need not be looked at again."""
-        if clean_text(text) is not text:
+        if not _is_plain(text):
             return False
         if not self._enabled or _mark(text) in self._clean:
             return True

@@ -131,7 +131,8 @@ def _category(shape: str, reading: _Reading, content: str) -> str:
         found = _first_match(rules.CATEGORY_RULES, reading.note, reading.words)
         if found:
             return found
-        is_used = re.search(rules.USED, reading.note) and technologies(content)
+        may_name = not reading.note.isascii() or not reading.words.isdisjoint(_openings())
+        is_used = may_name and re.search(rules.USED, reading.note) and technologies(content)
         return "project" if is_used else "fact"
     return "decision" if re.search(rules.DECISION_HEADLINE, reading.headline) else "fact"
 

@@ -91,6 +91,7 @@ _QUIET_WORDS: set[str] = set()
 _QUIET_WORDS_MAX = 20_000
 _CUES = (*NOUN_CUES, *(cue for cue, _ in SPACED_BY_CUE), *_OPTIONS)
 _CUES_ASCII = tuple(cue for cue in _CUES if cue.isascii())
+_NOUN_CUES_ASCII = tuple(cue for cue in NOUN_CUES if cue.isascii())
 
 
 def _vocabulary(words: set[str]) -> str:
@@ -210,7 +211,11 @@ def placeholders(text: str) -> dict[str, int]:
 
 
 def _may_name(low: str) -> bool:
-    return any(cue in low for cue in NOUN_CUES)
+    # A loop: `any` takes twice as long, and this is asked of every name in a dictionary.
+    for cue in _NOUN_CUES_ASCII if low.isascii() else NOUN_CUES:  # noqa: SIM110
+        if cue in low:
+            return True
+    return False
 
 
 @cache
