@@ -24,7 +24,7 @@ def texts() -> dict[str, tuple[str, str]]:
     """Name → (text, content type)."""
     plain = "The tea was good and the rain went on. We walked home over the hill.\n"
     prose = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
-    code = "".join(p.read_text("utf-8") for p in sorted(ROOT.glob("src/holdfast/hub_*.py")))
+    code = "".join(p.read_text("utf-8") for p in sorted(ROOT.glob("src/holdfast/engine/*.py")))
     lines = [f"{line}\npassword = 'Maple{n}!x7'" for n, line in enumerate(prose.splitlines()[::10])]
     return {
         "without a cue": (plain * (_CHARS // len(plain)), "text"),

@@ -1,10 +1,10 @@
 """The store: durable writes against a bare loop, what superseding costs, batch import, recall by
 words, start-up.
 
-    python -m bench.store [--part write|supersede|import|recall|start] [--large]
+    python -m bench.store [--part write|supersede|import|vectors|recall|start] [--large]
 
-Words only (`embed.model` none), but for one row of start-up: what an embedding model costs depends
-on the model, not the store.
+Words only (`embed.model` none), but for one row of start-up and for `vectors`, a batch import whose
+vectors are at hand: what an embedding model costs depends on the model, not the store.
 Every part runs in a process of its own, so that one does not sit on the memory of another.
 """
 
@@ -21,18 +21,31 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import apsw
+import numpy as np
 
 import holdfast
-from bench.measure import Times, drained, folder_bytes, rss_mb, spread, timed_ms, verdict
+from bench.measure import (
+    DIMENSIONS,
+    Times,
+    drained,
+    folder_bytes,
+    rss_mb,
+    spread,
+    timed_ms,
+    verdict,
+)
 from bench.texts import Texts
 from holdfast.evaluation.run import percentile
 from holdfast.store.sqlite.connection import connect, migrate, prepare_file
 
 WORDS_ONLY = {"embed.model": "none"}
-PARTS = ("write", "supersede", "import", "recall", "start")
+PARTS = ("write", "supersede", "import", "vectors", "recall", "start")
 WRITES = 500
 KNOWN = 5_000
 IMPORTED = 100_000
+WITH_VECTORS = 10_000
+# As many as a program hands over at once.
+STREAMED = 500
 QUESTIONS = 200
 STARTS = 30
 
@@ -61,6 +74,8 @@ def main() -> None:
                 bench_supersede(folder)
             case "import":
                 bench_import(folder)
+            case "vectors":
+                bench_vectors(folder)
             case "recall":
                 sizes = [10_000, 100_000, *([1_000_000] if args.large else [])]
                 for size in sizes:
@@ -226,6 +241,51 @@ def bench_import(folder: str) -> None:
             memory.import_hub(watched(file, watch))
         watch.done()
     print()
+
+
+class VectorsAtHand:
+    """An embedder that costs nothing: its vectors are of use only to be many."""
+
+    identity = "bench:at-hand"
+    dimensions = DIMENSIONS
+    passage_tokens_max = 512
+
+    def __init__(self) -> None:
+        drawn = np.random.default_rng(1).standard_normal((4_096, DIMENSIONS)).astype(np.float32)
+        self._vectors = drawn / np.linalg.norm(drawn, axis=1)[:, None]
+
+    def embed_passages(self, texts: Sequence[str]) -> Any:
+        return self._vectors[: len(texts)]
+
+    def embed_query(self, text: str) -> Any:
+        return self._vectors[0]
+
+
+def bench_vectors(folder: str) -> None:
+    """Processor time of each memory of a batch whose vectors are at hand. Run the code before and
+    after a change in turns: the figures of one run depend on what else the machine does."""
+    print(f"batches of {WITH_VECTORS:,} short memories with vectors at hand, of the processor")
+    settings = {"embed.background": False}
+    drafts = list(Texts().memories(WITH_VECTORS))
+    home = os.path.join(folder, "streamed")
+    with holdfast.open(home, embedder=VectorsAtHand(), settings=settings) as memory:
+        hub = memory.create_hub("bench")
+        drained(hub.remember_stream(Texts(seed=99).memories(STREAMED)))
+        began = time.process_time()
+        for start in range(0, WITH_VECTORS, STREAMED):
+            drained(hub.remember_stream(drafts[start : start + STREAMED]))
+        _report("remember_stream", time.process_time() - began, WITH_VECTORS)
+        lines = list(hub.export())
+    home = os.path.join(folder, "imported")
+    with holdfast.open(home, embedder=VectorsAtHand(), settings=settings) as memory:
+        began = time.process_time()
+        memory.import_hub(lines)
+        _report("import of JSON Lines", time.process_time() - began, WITH_VECTORS + STREAMED)
+    print()
+
+
+def _report(name: str, seconds: float, count: int) -> None:
+    print(f"  {name:<22}{1e6 * seconds / count:8.0f} µs each, {count / seconds:,.0f} a second")
 
 
 class Watch:
