@@ -292,3 +292,16 @@ def test_the_list_of_modules_is_the_one_that_the_tool_writes() -> None:
 
     assert _architecture() == modules.page()
     assert not re.findall(r"^- `[a-z_]+\.py`: *$", modules.listing(), re.MULTILINE)
+
+
+def test_a_method_that_performs_an_operation_is_named_after_one() -> None:
+    from holdfast.api.hub import HubMemory
+    from holdfast.api.operation import operations_of
+    from holdfast.api.project_hub import ProjectHub
+    from holdfast.client.hub import RemoteHub
+
+    operations = {f"_on_{name}" for name in operations_of(HubMemory)}
+    for kind in (ProjectHub, RemoteHub):
+        own = {name for name in vars(kind) if name.startswith("_on_")}
+        assert own
+        assert own <= operations

@@ -42,8 +42,65 @@ def may_stand_beside(own: Hub, project: Hub, core: Core) -> bool:
     return own.id != project.id and own.owner == project.owner and core.permit is None
 
 
+class _Call:
+    """A call of an operation that may be about the project's hub, the person's own, or both."""
+
+    def __init__(
+        self,
+        hub: ProjectHub,
+        own: HubMemory,
+        operation: Operation,
+        method: Callable[..., Any],
+        args: tuple[Any, ...],
+        values: dict[str, Any],
+    ) -> None:
+        self._hub, self.own = hub, own
+        self.operation, self._method = operation, method
+        self.args, self.values = args, values
+
+    def here(self) -> Any:
+        """The result of the project's hub."""
+        return HubMemory._perform(self._hub, self.operation, self._method, self.args, self.values)
+
+    def there(self, *args: Any) -> Any:
+        """The result of the person's own hub, with these arguments in the place of those given."""
+        return getattr(self.own, self.operation.name)(*(args or self.args), **self.values)
+
+    def by_reference(self) -> Any:
+        """A number is the project's; `default#12`, an id or a key may name one of the person's."""
+        reference = self.args[0] if self.args else self.values.get("reference")
+        if isinstance(reference, str) and reference.startswith(f"{self.own.name}#"):
+            self.values.pop("reference", None)
+            return self.there(reference.removeprefix(self.own.name), *self.args[1:])
+        is_number = isinstance(reference, int) or str(reference).lstrip("#").isdigit()
+        try:
+            return self.here()
+        except NotFound as error:
+            if is_number:
+                raise
+            try:
+                return self.there()
+            except NotFound:
+                raise error from None
+
+    def by_references(self) -> Any:
+        """Several memories are of one hub: all of the person's, or all of the project's."""
+        args, name = self.args, self.own.name
+        named = list(args[0]) if args and not isinstance(args[0], str | int) else []
+        theirs = [one for one in named if isinstance(one, str) and one.startswith(f"{name}#")]
+        if theirs and len(theirs) < len(named):
+            raise InvalidInput(
+                f"Some of these memories are in {name} and some are not.",
+                hint="Name those of one hub at a time.",
+            )
+        if theirs:
+            return self.there([one.removeprefix(name) for one in theirs], *args[1:])
+        return self.here()
+
+
 class ProjectHub(HubMemory):
-    """A project's hub; `own` is the hub of the person, where one is read beside it."""
+    """A project's hub; `own` is the hub of the person, where one is read beside it. Methods named
+    `_on_…` perform an operation on both."""
 
     def __init__(
         self,
@@ -70,29 +127,21 @@ class ProjectHub(HubMemory):
         args: tuple[Any, ...],
         values: dict[str, Any],
     ) -> Any:
-        own = self.own
-        if operation.name in _LOGGING and values.get("folder") is None and self.place:
+        takes_folder = "folder" in (method.__kwdefaults__ or {})
+        if takes_folder and values.get("folder") is None and self.place:
             values = {**values, "folder": self.place}
-
-        def here() -> Any:
-            return HubMemory._perform(self, operation, method, args, values)
-
+        own = self.own
         if own is None:
-            return here()
-
-        def there(*given: Any, **other: Any) -> Any:
-            return getattr(own, operation.name)(*(given or args), **{**values, **other})
-
-        if operation.name == "context":
-            return HubMemory._perform(self, operation, _context, args, values)
-        joined = _JOINED.get(operation.name)
+            return HubMemory._perform(self, operation, method, args, values)
+        call = _Call(self, own, operation, method, args, values)
+        joined = getattr(self, f"_on_{operation.name}", None)
         if joined is not None:
-            return joined(self, here, there, args, values)
+            return joined(call)
         if operation.name in _BY_REFERENCE:
-            return _by_reference(own, here, there, args, values)
+            return call.by_reference()
         if operation.name in _BY_REFERENCES:
-            return _by_references(own, here, there, args)
-        return here()
+            return call.by_references()
+        return call.here()
 
     def hub_of(self, memory: Memory) -> HubMemory:
         """The hub that a memory is in."""
@@ -102,6 +151,156 @@ class ProjectHub(HubMemory):
         """What a memory is called here: `#12`, or `default#12` where it is the person's."""
         hub = self.hub_of(memory)
         return f"#{memory.number}" if hub is self else f"{hub.name}#{memory.number}"
+
+    # Operations on both hubs
+
+    def _on_context(self, call: _Call) -> str | Context:
+        performed: str | Context = HubMemory._perform(
+            self, call.operation, _context, call.args, call.values
+        )
+        return performed
+
+    def _on_recall(self, call: _Call) -> Recalled:
+        """The hits of both, by score."""
+        ours: Recalled = call.here()
+        theirs: Recalled = call.there()
+        limit = call.values.get("limit") or self.core.settings["recall.limit"]
+        mark = f"from {call.own.name}, the person's own hub"
+        is_logged = _sessions_of(self)
+        marked = [
+            hit._replace(why=(mark, *hit.why))
+            for hit in theirs
+            # The project's log has the whole turn.
+            if hit.turn is None or not is_logged(hit.turn.session)
+        ]
+        merged = sorted([*ours, *marked], key=lambda hit: -hit.score)
+        seen: set[str] = set()
+        hits = []
+        for hit in merged:
+            words = " ".join(hit.passage.text.lower().split())
+            if words not in seen:
+                seen.add(words)
+                hits.append(hit)
+        # As the one that found more says of itself.
+        first = theirs if theirs and (not ours or theirs[0].score > ours[0].score) else ours
+        joined = Recalled(hits[:limit])
+        joined.__dict__.update(first.__dict__)
+        joined.confidence = max(ours.confidence, theirs.confidence)
+        both = (one for one in ours.unknown_names if one in theirs.unknown_names)
+        joined.unknown_names = tuple(both)
+        joined.degraded = tuple(dict.fromkeys((*ours.degraded, *theirs.degraded)))
+        joined.filtered = {
+            reason: ours.filtered.get(reason, 0) + theirs.filtered.get(reason, 0)
+            for reason in (*ours.filtered, *theirs.filtered)
+        }
+        joined.left_out = [*ours.left_out, *theirs.left_out]
+        return joined
+
+    def _on_remember(self, call: _Call) -> Any:
+        content = {"content": call.args[0]} if call.args else {}
+        return call.there() if _is_own(self, {**call.values, **content}) else call.here()
+
+    def _on_remember_many(self, call: _Call) -> Any:
+        """One by itself goes where it belongs; several are one change of the project's hub."""
+        items = call.args[0] if call.args else None
+        one = items[0] if isinstance(items, list) and len(items) == 1 else None
+        return call.there() if isinstance(one, dict) and _is_own(self, one) else call.here()
+
+    def _on_observe_turn(self, call: _Call) -> Observed:
+        """The project's log has the whole turn; what the person said of themselves is noted in
+        their own hub, and there alone."""
+        from holdfast.text.clean import without_private
+        from holdfast.text.facts.audience import parts_of
+
+        if aside := _set_aside(self, call.values):
+            from holdfast.domain.results import Observed
+
+            return Observed(reason=aside)
+        given = dict(zip(("user", "assistant"), call.args, strict=False)) | call.values
+        user = given.get("user")
+        if isinstance(user, str):
+            # Before it is cut into sentences: a private passage may have several.
+            user = given["user"] = without_private(user)
+        parts = parts_of(user) if isinstance(user, str) else []
+        personal = "".join(part.text for part in parts if part.about == "person")
+        if not personal.strip() or given.get("noted") is not None:
+            return _alone(self).observe_turn(**given)
+        rest = "".join(part.text for part in parts if part.about == "project")
+        call.own.observe_turn(**{**given, "user": personal.strip(), "assistant": ""})
+        return _alone(self).observe_turn(**{**given, "noted": rest})
+
+    def _on_log_turn(self, call: _Call) -> Any:
+        if aside := _set_aside(self, call.values):
+            raise Conflict(
+                f"The turn was not logged: {aside}.",
+                hint="The rules of the log say what is not logged.",
+                command="`holdfast log rules` shows what is not logged.",
+            )
+        return call.here()
+
+    def _on_traces(self, call: _Call) -> Traces:
+        try:
+            found: Traces = call.by_references()
+        except NotFound:
+            # Ids and keys do not say which of the two hubs they are of.
+            found = call.there()
+        return found
+
+    def _on_forget_last(self, call: _Call) -> list[Memory]:
+        """What was taken in last may be in both: some of it is about the project, some about the
+        person."""
+        from holdfast.engine.log.forget_turns import forget_last
+
+        session = call.args[0] if call.args else call.values["session"]
+        mine = forget_last(self.scope, session, dry_run=True)
+        theirs = call.own.forget_last(session, dry_run=True)
+        newest = max((one.created_at for one in (*mine, *theirs)), default=None)
+        gone: list[Memory] = []
+        for found, forget in ((mine, call.here), (theirs, call.there)):
+            if found and found[0].created_at == newest:
+                gone += forget()
+        return gone
+
+    def _on_undo(self, call: _Call) -> Undone:
+        """Takes back the last change of both, or the one named, in whichever of them it is."""
+        from holdfast.engine.history import last_change
+
+        if call.args[:1] not in ((), (None,)) or call.values.get("change") is not None:
+            try:
+                undone: Undone = call.here()
+            except NotFound as absent:
+                try:
+                    undone = call.there()
+                except NotFound:
+                    raise absent from None
+            return undone
+        ours, theirs = last_change(self.scope), last_change(call.own.scope)
+        # Ids of change sets are in the order of their making, also within one moment of the clock.
+        newer = theirs is not None and (ours is None or (theirs.at, theirs.id) > (ours.at, ours.id))
+        undone = call.there() if newer else call.here()
+        return undone  # noqa: RET504  as what it is declared to be
+
+    def _on_changes(self, call: _Call) -> list[Change]:
+        """The change sets of both, the newest first, as `undo` takes them back."""
+        from holdfast.engine.history import changes_before
+
+        before, limit = call.values.get("before"), call.values.get("limit", 50)
+        if before is None:
+            found = [*call.here(), *call.there()]
+        else:
+            with self.core.read() as reader:
+                is_own = reader.change(call.own.id, before) is not None
+            # Where neither has it, the project's hub says so.
+            known, other = (call.there, self) if is_own else (call.here, call.own)
+            found = [*known(), *changes_before(other.scope, before, limit=limit)]
+        # An import is one change set of the same id in both.
+        each = {one.id: one for one in reversed(found)}
+        newest = sorted(each.values(), key=lambda one: (one.at, one.id), reverse=True)
+        return newest[:limit]
+
+    def _on_touched(self, call: _Call) -> dict[str, list[Memory]]:
+        ours, theirs = call.here(), call.there()
+        return {change: [*ours[change], *theirs[change]] for change in ours}
 
 
 class UnmadeHub(ProjectHub):
@@ -174,45 +373,6 @@ def named(hub: HubMemory, memory: Memory) -> str:
 # Reading both
 
 
-def _recall(
-    hub: ProjectHub, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
-) -> Recalled:
-    """The hits of both, by score."""
-    ours: Recalled = here()
-    theirs: Recalled = there()
-    limit = values.get("limit") or hub.core.settings["recall.limit"]
-    assert hub.own is not None
-    mark = f"from {hub.own.name}, the person's own hub"
-    is_logged = _sessions_of(hub)
-    marked = [
-        hit._replace(why=(mark, *hit.why))
-        for hit in theirs
-        # The project's log has the whole turn.
-        if hit.turn is None or not is_logged(hit.turn.session)
-    ]
-    merged = sorted([*ours, *marked], key=lambda hit: -hit.score)
-    seen: set[str] = set()
-    hits = []
-    for hit in merged:
-        words = " ".join(hit.passage.text.lower().split())
-        if words not in seen:
-            seen.add(words)
-            hits.append(hit)
-    # As the one that found more says of itself.
-    first = theirs if theirs and (not ours or theirs[0].score > ours[0].score) else ours
-    joined = Recalled(hits[:limit])
-    joined.__dict__.update(first.__dict__)
-    joined.confidence = max(ours.confidence, theirs.confidence)
-    joined.unknown_names = tuple(one for one in ours.unknown_names if one in theirs.unknown_names)
-    joined.degraded = tuple(dict.fromkeys((*ours.degraded, *theirs.degraded)))
-    joined.filtered = {
-        reason: ours.filtered.get(reason, 0) + theirs.filtered.get(reason, 0)
-        for reason in (*ours.filtered, *theirs.filtered)
-    }
-    joined.left_out = [*ours.left_out, *theirs.left_out]
-    return joined
-
-
 def built_context(
     hub: HubMemory, query: str | None = None, *, explain: bool = False, **asked: Any
 ) -> Context:
@@ -281,22 +441,6 @@ def _alone(hub: ProjectHub) -> HubMemory:
 # Writing where it belongs
 
 
-def _remember(
-    hub: ProjectHub, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
-) -> Any:
-    content = {"content": args[0]} if args else {}
-    return there() if _is_own(hub, {**values, **content}) else here()
-
-
-def _remember_many(
-    hub: ProjectHub, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
-) -> Any:
-    """One by itself goes where it belongs; several are one change of the project's hub."""
-    items = args[0] if args else None
-    one = items[0] if isinstance(items, list) and len(items) == 1 else None
-    return there() if isinstance(one, dict) and _is_own(hub, one) else here()
-
-
 def _is_own(hub: ProjectHub, given: dict[str, Any]) -> bool:
     """Whether something to remember is for the person's own hub: by the memory that it replaces,
     else by its words."""
@@ -332,45 +476,6 @@ def _has(hub: HubMemory, reference: Any) -> bool:
     return True
 
 
-def _observe_turn(
-    hub: ProjectHub, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
-) -> Observed:
-    """The project's log has the whole turn; what the person said of themselves is noted in their
-    own hub, and there alone."""
-    from holdfast.text.clean import without_private
-    from holdfast.text.facts.audience import parts_of
-
-    if aside := _set_aside(hub, values):
-        from holdfast.domain.results import Observed
-
-        return Observed(reason=aside)
-    given = dict(zip(("user", "assistant"), args, strict=False)) | values
-    user = given.get("user")
-    if isinstance(user, str):
-        # Before it is cut into sentences: a private passage may have several.
-        user = given["user"] = without_private(user)
-    parts = parts_of(user) if isinstance(user, str) else []
-    personal = "".join(part.text for part in parts if part.about == "person")
-    if not personal.strip() or given.get("noted") is not None:
-        return _alone(hub).observe_turn(**given)
-    rest = "".join(part.text for part in parts if part.about == "project")
-    assert hub.own is not None
-    hub.own.observe_turn(**{**given, "user": personal.strip(), "assistant": ""})
-    return _alone(hub).observe_turn(**{**given, "noted": rest})
-
-
-def _log_turn(
-    hub: ProjectHub, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
-) -> Any:
-    if aside := _set_aside(hub, values):
-        raise Conflict(
-            f"The turn was not logged: {aside}.",
-            hint="The rules of the log say what is not logged.",
-            command="`holdfast log rules` shows what is not logged.",
-        )
-    return here()
-
-
 def _set_aside(hub: ProjectHub, values: dict[str, Any]) -> str:
     """Why a turn is not to be logged by the rules of the person's own hub, which hold in every
     project, or by those of the project, which hold for what goes to the person's own."""
@@ -381,147 +486,6 @@ def _set_aside(hub: ProjectHub, values: dict[str, Any]) -> str:
     with hub.core.read() as reader:
         found = [why_not(reader, one.id, now=hub.core.now(), **where) for one in (hub.own, hub)]
     return next(filter(None, found), "")
-
-
-# One memory
-
-
-def _by_reference(
-    own: HubMemory, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
-) -> Any:
-    """A number is the project's; `default#12`, an id or a key may name one of the person's."""
-    reference = args[0] if args else values.get("reference")
-    if isinstance(reference, str) and reference.startswith(f"{own.name}#"):
-        rest = {name: value for name, value in values.items() if name != "reference"}
-        values.clear()
-        values.update(rest)
-        return there(reference.removeprefix(own.name), *args[1:])
-    is_number = isinstance(reference, int) or str(reference).lstrip("#").isdigit()
-    try:
-        return here()
-    except NotFound as error:
-        if is_number:
-            raise
-        try:
-            return there()
-        except NotFound:
-            raise error from None
-
-
-def _by_references(own: HubMemory, here: Any, there: Any, args: tuple[Any, ...]) -> Any:
-    """Several memories are of one hub: all of the person's, or all of the project's."""
-    named = list(args[0]) if args and not isinstance(args[0], str | int) else []
-    front = f"{own.name}#"
-    theirs = [one for one in named if isinstance(one, str) and one.startswith(front)]
-    if theirs and len(theirs) < len(named):
-        raise InvalidInput(
-            f"Some of these memories are in {own.name} and some are not.",
-            hint="Name those of one hub at a time.",
-        )
-    if theirs:
-        return there([one.removeprefix(own.name) for one in theirs], *args[1:])
-    return here()
-
-
-def _traces(
-    hub: ProjectHub, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
-) -> Traces:
-    assert hub.own is not None
-    try:
-        found: Traces = _by_references(hub.own, here, there, args)
-    except NotFound:
-        # Ids and keys do not say which of the two hubs they are of.
-        found = there()
-    return found
-
-
-def _forget_last(
-    hub: ProjectHub, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
-) -> list[Memory]:
-    """What was taken in last may be in both: some of it is about the project, some about the
-    person."""
-    if hub.own is None:
-        return list(here())
-    from holdfast.engine.log.forget_turns import forget_last
-
-    session = args[0] if args else values["session"]
-    mine = forget_last(hub.scope, session, dry_run=True)
-    theirs = hub.own.forget_last(session, dry_run=True)
-    newest = max((one.created_at for one in (*mine, *theirs)), default=None)
-    gone: list[Memory] = []
-    for found, forget in ((mine, here), (theirs, there)):
-        if found and found[0].created_at == newest:
-            gone += forget()
-    return gone
-
-
-def _undo(
-    hub: ProjectHub, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
-) -> Undone:
-    """Takes back the last change of both, or the one named, in whichever of them it is."""
-    from holdfast.engine.history import last_change
-
-    own = hub.own
-    assert own is not None
-    if args[:1] not in ((), (None,)) or values.get("change") is not None:
-        try:
-            undone: Undone = here()
-        except NotFound as absent:
-            try:
-                undone = there()
-            except NotFound:
-                raise absent from None
-        return undone
-    ours, theirs = last_change(hub.scope), last_change(own.scope)
-    # Ids of change sets are in the order of their making, also within one moment of the clock.
-    newer = theirs is not None and (ours is None or (theirs.at, theirs.id) > (ours.at, ours.id))
-    undone = there() if newer else here()
-    return undone  # noqa: RET504  as what it is declared to be
-
-
-def _changes(
-    hub: ProjectHub, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
-) -> list[Change]:
-    """The change sets of both, the newest first, as `undo` takes them back."""
-    from holdfast.engine.history import changes_before
-
-    own = hub.own
-    assert own is not None
-    before = values.get("before")
-    if before is None:
-        found = [*here(), *there()]
-    else:
-        with hub.core.read() as reader:
-            is_own = reader.change(own.id, before) is not None
-        # Where neither has it, the project's hub says so.
-        known, other = (there, hub) if is_own else (here, own)
-        found = [*known(), *changes_before(other.scope, before, limit=values.get("limit", 50))]
-    # An import is one change set of the same id in both.
-    each = {one.id: one for one in reversed(found)}
-    newest = sorted(each.values(), key=lambda one: (one.at, one.id), reverse=True)
-    return newest[: values.get("limit", 50)]
-
-
-def _touched(
-    hub: ProjectHub, here: Any, there: Any, args: tuple[Any, ...], values: dict[str, Any]
-) -> dict[str, list[Memory]]:
-    ours, theirs = here(), there()
-    return {change: [*ours[change], *theirs[change]] for change in ours}
-
-
-_JOINED: dict[str, Callable[..., Any]] = {
-    "changes": _changes,
-    "touched": _touched,
-    "forget_last": _forget_last,
-    "traces": _traces,
-    "recall": _recall,
-    "undo": _undo,
-    "remember": _remember,
-    "remember_many": _remember_many,
-    "observe_turn": _observe_turn,
-    "log_turn": _log_turn,
-}
-_LOGGING = ("observe_turn", "log_turn")
 
 
 def _taking(first: str) -> frozenset[str]:
