@@ -11,9 +11,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from holdfast.evaluation import run as running
-from holdfast.evaluation.baselines import FullText, Hybrid, Vectors
 from holdfast.evaluation.report import as_text, bench_recall
-from holdfast.evaluation.run import OURS, PLAIN, Results, run, without_metadata
+from holdfast.evaluation.run import (
+    OURS,
+    PLAIN,
+    FullText,
+    Hybrid,
+    Results,
+    Vectors,
+    run,
+    without_metadata,
+)
 from holdfast.evaluation.stores import (
     CachedEmbedder,
     Collection,

@@ -39,6 +39,7 @@ from psycopg.errors import CharacterNotInRepertoire
 
 from holdfast.domain.records import NO_HUB
 from holdfast.errors import DeadlineExceeded, ServerUnreachable, StoreError
+from holdfast.store.postgres import rows
 from holdfast.store.postgres.errors import busy, transaction_failed
 from holdfast.store.postgres.rows import SEEN, viewer_values
 from holdfast.store.postgres.schema import Halfvec
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     import psycopg
 
     from holdfast.domain.hub import Viewer
+    from holdfast.domain.memory import Memory
     from holdfast.store.postgres.connections import Connection, MonitoredConnection
     from holdfast.store.postgres.schema import Halfvec
 
@@ -481,6 +483,14 @@ class Part(SqlReader):
 
     def _texts(self, texts: Sequence[str]) -> list[str]:
         return list(texts)
+
+    def _select(self, hub_id: str, rest: str, **values: Any) -> list[Memory]:
+        found = self._session.all(
+            f"SELECT {rows.MEMORY_COLUMNS} FROM memories m WHERE m.hub_id = %(hub)s{rest}",
+            hub=self._session.hub(hub_id),
+            **values,
+        )
+        return [rows.memory_from_row(row, hub_id) for row in found]
 
     def _seen_changes(self, table: str) -> str:
         if not self._seen:

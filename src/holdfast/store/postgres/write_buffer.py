@@ -22,7 +22,7 @@ from struct import pack
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from holdfast.errors import NotFound
-from holdfast.store.postgres.reader import VectorsReader, index_vectors
+from holdfast.store.postgres.reader import Rows, index_vectors
 from holdfast.store.postgres.schema import (
     CHANGES,
     MEMORIES,
@@ -193,7 +193,7 @@ class Counts:
         self.length = 0
 
 
-class CountingWriter(VectorsReader):
+class CountingWriter(Rows):
     """The part of the Writer that counts."""
 
     def __init__(self, session: Session) -> None:
