@@ -158,8 +158,6 @@ def _open_read_only(home: str, url: str) -> Store:
         from holdfast.store.postgres.store import open_read_only
 
         return open_read_only(url)
-    from holdfast.wiring import without_password
-
     raise InvalidSetting(
         f"The memories of {home} are in a store of another kind (store.url is"
         f" `{without_password(url)}`).",
@@ -189,7 +187,8 @@ def open_store(url: str, *, read_url: str = "", answer_s: float | None = None) -
             "The store's URL cannot be read.",
             hint="For example: sqlite:memory.db, or postgresql://user@host/database.",
         )
-    return _open_plugin(scheme, url)
+    store: Store = _store_plugin(scheme).load()(url)
+    return store
 
 
 def _open_postgres(url: str, read_url: str, answer_s: float | None) -> Store:
@@ -208,11 +207,6 @@ def need_postgres() -> None:
             "The store on PostgreSQL needs packages that are not installed.",
             hint=install_hint("postgres"),
         ) from None
-
-
-def _open_plugin(scheme: str, url: str) -> Store:
-    store: Store = _store_plugin(scheme).load()(url)
-    return store
 
 
 def check_store_url(url: str) -> None:

@@ -267,23 +267,19 @@ class InMemoryWriter(InMemoryReader, WriterDefaults):
                 self._index_turn(hub, turn)
 
     def count_access(self, hub_id: str, memory_ids: Sequence[str], at: datetime) -> None:
-        memories = self._own(hub_id).memories
-        for memory_id in memory_ids:
-            if (one := memories.get(memory_id)) is not None:
-                count = one.access_count + 1
-                memories[memory_id] = one._replace(access_count=count, accessed_at=at)
+        self._count(hub_id, memory_ids, "access_count", accessed_at=at)
 
     def count_shown(self, hub_id: str, memory_ids: Sequence[str]) -> None:
-        memories = self._own(hub_id).memories
-        for memory_id in memory_ids:
-            if (one := memories.get(memory_id)) is not None:
-                memories[memory_id] = one._replace(shown_count=one.shown_count + 1)
+        self._count(hub_id, memory_ids, "shown_count")
 
     def count_mention(self, hub_id: str, memory_ids: Sequence[str]) -> None:
+        self._count(hub_id, memory_ids, "mention_count")
+
+    def _count(self, hub_id: str, memory_ids: Sequence[str], name: str, **new: Any) -> None:
         memories = self._own(hub_id).memories
         for memory_id in memory_ids:
             if (one := memories.get(memory_id)) is not None:
-                memories[memory_id] = one._replace(mention_count=one.mention_count + 1)
+                memories[memory_id] = one._replace(**{name: getattr(one, name) + 1}, **new)
 
 
 def open_store(url: str) -> Store:
