@@ -61,7 +61,7 @@ class Flags:
     """The options of a command, made from the signature of its operation.
 
     `omit` names the parameters that the command sets itself, or not at all. `only` names those
-    that it has, instead. Keywords say what differs."""
+    that it has, instead. `given` makes values that are not typed. Keywords say what differs."""
 
     def __init__(
         self,
@@ -69,9 +69,11 @@ class Flags:
         *,
         omit: Sequence[str] = (),
         only: Sequence[str] = (),
+        given: Callable[[Call, Namespace], Mapping[str, Any]] | None = None,
         **changed: Flag,
     ) -> None:
         self._method = operation
+        self._given = given
         self._omit = omit
         self._only = only
         self._changed = changed
@@ -116,7 +118,8 @@ class Flags:
         sets itself goes before what was typed."""
         name = self.operation.name
         place = call.hub if self._method.__qualname__.startswith("HubMemory.") else call.memory
-        return getattr(place, name)(**{**self.values(call, args), **more})
+        given = {} if self._given is None else self._given(call, args)
+        return getattr(place, name)(**{**self.values(call, args), **given, **more})
 
     def _arguments(self) -> Iterator[Argument]:
         for argument in arguments_of(self._method):

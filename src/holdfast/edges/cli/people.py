@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from holdfast.domain.hub import Member, Org
     from holdfast.edges.cli.call import Call
+    from holdfast.engine.people.records import HandedInvite
 
 COMMANDS = Commands()
 
@@ -36,25 +37,26 @@ def _named_hub(call: Call) -> str:
     return call.hub.id if call.client is not None else call.hub.name
 
 
+def _of_place(operation: Callable[..., Any], **changed: Any) -> Flags:
+    """The options of an operation on the people of a hub, a team or an organisation."""
+    return Flags(operation, omit=("hub",), given=_hub, team=_TEAM, org=_ORG, **changed)
+
+
 # member
 
 
-_MEMBERS = Flags(People.members, omit=("hub",), team=_TEAM, org=_ORG)
-
-
-@COMMANDS.add("member list", "holdfast member list", _MEMBERS)
-def _members(call: Call, args: Namespace) -> None:
+@COMMANDS.shows("member list", "holdfast member list", _of_place(People.members))
+def _members(call: Call, args: Namespace, found: list[Member]) -> None:
     """List the members of the hub, a team or an organisation.
 
     In a pipe, a line per member: name, role, since when, added by whom."""
-    found = _MEMBERS.run(call, args, **_hub(call, args))
     rows = [(one.actor, one.role, call.out.time(one.since), one.added_by) for one in found]
     data = [_plain(member) for member in found]
     call.out.rows(("name", "role", "since", "added by"), rows, data=data)
 
 
 _WHO = flag(about="who")
-_SET_MEMBER = Flags(People.set_member, omit=("hub",), actor=_WHO, role=_ROLE, team=_TEAM, org=_ORG)
+_SET_MEMBER = _of_place(People.set_member, actor=_WHO, role=_ROLE)
 
 
 @COMMANDS.add("member set", "holdfast member set ada --role admin", _SET_MEMBER)
@@ -63,17 +65,14 @@ def _member_set(call: Call, args: Namespace) -> None:
 
     viewer reads; contributor also writes; admin also manages members; owner also renames
     and deletes the hub. Roles hold for those who come through the server, by their keys."""
-    role = args.role or "contributor"
-    _show(call, "set", _SET_MEMBER.run(call, args, role=role, **_hub(call, args)))
+    _show(call, "set", _SET_MEMBER.run(call, args, role=args.role or "contributor"))
 
 
-_REMOVE_MEMBER = Flags(People.remove_member, omit=("hub",), actor=_WHO, team=_TEAM, org=_ORG)
-
-
-@COMMANDS.add("member remove", "holdfast member remove ada", _REMOVE_MEMBER)
-def _member_remove(call: Call, args: Namespace) -> None:
+@COMMANDS.shows(
+    "member remove", "holdfast member remove ada", _of_place(People.remove_member, actor=_WHO)
+)
+def _show_removed(call: Call, args: Namespace, removed: str) -> None:
     """Take a member's role away."""
-    _REMOVE_MEMBER.run(call, args, **_hub(call, args))
     call.out.done(
         "removed", {"actor": args.actor}, f"{args.actor} is no member any more.", args.actor
     )
@@ -92,20 +91,13 @@ def _plain(member: Member) -> dict[str, Any]:
 # invite
 
 
-_INVITE = Flags(
-    People.invite,
-    omit=("hub",),
-    role=_ROLE,
-    days=flag(about="how long it is good (7)"),
-    team=_TEAM,
-    org=_ORG,
+@COMMANDS.shows(
+    "invite create",
+    "holdfast invite create --role viewer --days 3",
+    _of_place(People.invite, role=_ROLE, days=flag(about="how long it is good (7)")),
 )
-
-
-@COMMANDS.add("invite create", "holdfast invite create --role viewer --days 3", _INVITE)
-def _invite(call: Call, args: Namespace) -> None:
+def _show_invite(call: Call, args: Namespace, handed: HandedInvite) -> None:
     """Make a one-time token that gives a role."""
-    handed = _INVITE.run(call, args, **_hub(call, args))
     if call.out.json:
         value = {"id": handed.what.id, "role": handed.what.role, "token": handed.secret}
         call.out.value({**value, "expires_at": handed.what.expires_at.isoformat()})
