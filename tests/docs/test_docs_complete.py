@@ -139,3 +139,26 @@ def test_every_page_can_be_found_from_the_index(page: Path) -> None:
     index = ROOT / "docs" / "index.md"
     if page != index:
         assert f"({page.relative_to(index.parent).as_posix()})" in index.read_text(encoding="utf-8")
+
+
+# Pages for people. Reference pages are looked up, and decisions are about the code.
+_FOR_PEOPLE = [
+    page
+    for page in sorted((ROOT / "docs").rglob("*.md"))
+    if page.parent.name not in ("reference", "decisions") and page.name != "index.md"
+]
+# Words that make a riddle of a sentence: name the person, the program or the place instead.
+_RIDDLES = re.compile(r"\b(whoever|whom|stands|who asks|the eyes of|(?:is|are) told)\b", re.I)
+
+
+@pytest.mark.parametrize("page", _FOR_PEOPLE, ids=lambda p: p.name)
+def test_a_page_says_first_for_whom_it_is(page: Path) -> None:
+    title, _, rest = page.read_text(encoding="utf-8").partition("\n\n")
+    assert title.startswith("# ")
+    assert re.match(r"For [^\n]+?\.(?: |\n)", rest), rest[:80]
+
+
+@pytest.mark.parametrize("page", [*_FOR_PEOPLE, ROOT / "README.md"], ids=lambda p: p.name)
+def test_a_page_for_people_names_its_persons_and_places(page: Path) -> None:
+    prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    assert [found[0] for found in _RIDDLES.finditer(prose)] == []

@@ -26,7 +26,7 @@ def test_every_page_is_in_the_navigation() -> None:
 
 def test_pages_are_grouped_by_who_reads_them() -> None:
     titles = [section.title for section in sections_of(INDEX)]
-    for reader in ("you and your agent", "those who build agents", "a team", "operators"):
+    for reader in ("you and your agent", "developers", "a team", "operators"):
         assert f"For {reader}" in titles
 
 
