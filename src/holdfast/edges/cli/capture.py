@@ -50,7 +50,7 @@ _OBSERVE = Flags(
     makes_hub=True,
 )
 def _observe(call: Call, args: Namespace) -> None:
-    """Show memory a turn: it is logged, and noted in the journal where that is switched on.
+    """Log a turn of a conversation, and note it in the journal where that is switched on.
 
     With shadowJournal.enabled it is put into a queue; a server, `holdfast work` or --work
     does the rest, off the path of the reply. Turns of the modes cron, heartbeat and
