@@ -147,9 +147,10 @@ def _newest(
 # Turns that ask the same. Every question ends up in the log, and comes first when it is asked
 # again, but answers nothing; its reply may.
 
-# One question and nothing else: what is said around it may be an answer.
-_ONE_QUESTION = re.compile(r"[^.!?。！？\n]{3,200}[?？]+")
-_SAYS_NOTHING = re.compile(
+# One question and nothing else: what is said around it may be an answer. Both patterns are compiled
+# where they are used, as every command loads this module.
+_ONE_QUESTION = r"[^.!?。！？\n]{3,200}[?？]+"
+_SAYS_NOTHING = (
     r"\b(?:(?:do|did|could|can|does)(?:n['’]t| not)|cannot) "
     r"(?:know|have|find|see|recall|remember)\b"
     r"|\bno (?:information|record|memory|memories|mention|details?)\b|\bnot sure\b"
@@ -157,8 +158,7 @@ _SAYS_NOTHING = re.compile(
     r"|\bnothing (?:about|on) (?:that|this|it)\b"
     r"|\bweiß (?:ich )?(?:es )?nicht\b|\bkeine (?:Information|Angabe|Ahnung)"
     r"|\bno (?:lo )?sé\b|\bno tengo\b|\bne sais pas\b|\baucune information\b"
-    r"|\bnon (?:lo )?so\b|\bnão sei\b|\bweet (?:het )?niet\b|不知道|わかりません|知りません",
-    re.IGNORECASE,
+    r"|\bnon (?:lo )?so\b|\bnão sei\b|\bweet (?:het )?niet\b|不知道|わかりません|知りません"
 )
 # Replies longer than this say something beside what they do not know.
 _NOTHING_CHARS = 300
@@ -204,7 +204,7 @@ def _words_of(understood: Understood) -> frozenset[str]:
 
 def _asks_the_same(item: Evidence, asked: frozenset[str], covered: Coverage) -> bool:
     """Whether it is a question with no other word than the one that is asked now, or with few."""
-    if not _ONE_QUESTION.fullmatch(item.memory.content.strip()):
+    if not re.fullmatch(_ONE_QUESTION, item.memory.content.strip()):
         return False
     if covered(item) < weights.ASKED_BEFORE_COVERAGE:
         return False
@@ -214,7 +214,8 @@ def _asks_the_same(item: Evidence, asked: frozenset[str], covered: Coverage) -> 
 
 def _reply(reader: Reader, hub_id: str, question: Memory) -> Turn | None:
     for turn in reader.turns_around(hub_id, question.id, before=0, after=1):
-        nothing = len(turn.content) <= _NOTHING_CHARS and _SAYS_NOTHING.search(turn.content)
+        is_short = len(turn.content) <= _NOTHING_CHARS
+        nothing = is_short and re.search(_SAYS_NOTHING, turn.content, re.IGNORECASE)
         if turn.role == "assistant" and not nothing:
             return turn
     return None

@@ -115,6 +115,15 @@ def understand(reader: Reader, hub_id: str, text: str, query: TermQuery) -> Unde
     return Understood(query, lexicon, known, spelled_out(text, instead), foreign)
 
 
+def load_tables() -> None:
+    """Makes the tables and patterns that questions are read by. They are made when they are first
+    needed: a process that is forked for each question makes them beforehand."""
+    words = words_of("colours in 2017")
+    find_variants(words)
+    spelling_variants(words)
+    language_of(words)
+
+
 class _Others:
     """Alternatives as they are found."""
 

@@ -111,6 +111,10 @@ class ForkServer:
                 if embedder is not None:
                     embedder.embed_query("warm")
                 self._embedder = embedder or False
+        if "holdfast.recall.expand" in sys.modules:
+            from holdfast.recall.expand import load_tables
+
+            load_tables()
         self._code = {path: mark(path) for path in _code_paths()}
         # Garbage collection would write to every page that a child shares with this process.
         gc.collect()
