@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 import holdfast
+from holdfast.text.patterns import LazyPattern
 
 _ROOT = Path(holdfast.__file__).parent
 _CALLS = ("compile", "sub", "subn", "match", "search", "fullmatch", "findall", "finditer", "split")
@@ -39,6 +40,8 @@ def all_patterns() -> dict[tuple[str, int], str]:
 
 def _held(value: object, depth: int) -> Iterator[re.Pattern[str]]:
     """The patterns in a module's values, in tables of them, and in classes."""
+    if isinstance(value, LazyPattern):
+        value = re.compile(value.pattern, value.given_flags)
     if isinstance(value, re.Pattern):
         if isinstance(value.pattern, str):
             yield value

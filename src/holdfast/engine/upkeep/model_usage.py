@@ -16,13 +16,13 @@ from holdfast.domain.results import UsageRow
 from holdfast.engine.core import Scope
 from holdfast.errors import InvalidInput, ModelError
 from holdfast.llm.base import Usage
-from holdfast.llm.tool_loop import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from holdfast.engine.core import Core
     from holdfast.llm.base import Answer, Message, Model, ModelTool
+    from holdfast.llm.tool_loop import Limits
     from holdfast.store.base import Reader, Writer
 
 # Attachments count their bytes under `usage`.
@@ -44,6 +44,9 @@ def metered_model(core: Core, hub_id: str, work: str, name: str = "") -> Model |
 
 def limits_of(core: Core, *, rounds: int = 2) -> Limits:
     """The bounds of one talk, as the settings say; how many rounds it takes, a pass knows."""
+    # The client of HTTP takes 20 ms to load, and most have no model.
+    from holdfast.llm.tool_loop import Limits
+
     settings = core.settings
     return Limits(
         rounds=rounds,

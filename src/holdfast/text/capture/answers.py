@@ -11,6 +11,7 @@ from typing import NamedTuple
 from holdfast.text.analysis.spans import fold_in_place as fold
 from holdfast.text.capture.vocabulary import NATIONS, PASSING, POINTS, TRADES, TRAITS, any_of
 from holdfast.text.capture.wording import finish
+from holdfast.text.patterns import lazy
 
 # A longer answer says itself what it is about.
 _ANSWER_CHARS_MAX = 80
@@ -61,7 +62,7 @@ _QUESTIONS = (
     _Question(r"\b(?:medical|health) (?:conditions?|issues?)\b", "Health: {}"),
 )
 # Whatever else is asked about the person, or how they work: question and answer are kept together.
-_ABOUT_THE_PERSON = re.compile(
+_ABOUT_THE_PERSON = lazy(
     r"\byour (?:\w+ )?(?:birthday|language|tongue|hobb(?:y|ies)|team|editor|stack|setup|budget"
     r"|goals?"
     r"|schedule|family|partner|wife|husband|favou?rite|preferred|size|height|weight|role|title"
@@ -80,50 +81,50 @@ _ABOUT_THE_PERSON = re.compile(
     r"|\b(?:qué|cuál) .{2,60} (?:usas|prefieres)\b|\b(?:che|quale) .{2,60} (?:usi|preferisci)\b"
     r"|\b(?:qual|que) .{2,60} (?:usas|você usa|preferes)\b|\bwelke? .{2,60} gebruik je\b"
 )
-_THE_TASK = re.compile(
+_THE_TASK = lazy(
     r"\b(?:options?|files?|branch|lines?|errors?|results?|continue|proceed|now|next|step|message"
     r"|first|again|main character|quiz|game|story|instead|here|this|these|that|those|it"
     r"|tests? fail)\b"
     r"(?! project| repo| repository| codebase)"
 )
 # 'Should I always ask first?': an order, if it is answered with yes.
-_ORDER = re.compile(
+_ORDER = lazy(
     r"\b(?:should|shall|may) i (?P<should>.+)\?|\b(?:do you want|would you like"
     r"|would you prefer) me to"
     r" (?P<want>.+)\?"
 )
-_STANDING = re.compile(
+_STANDING = lazy(
     r"\b(?:always|never|every|each|from now on|going forward|in (?:the )?future|by default|whenever"
     r"|as a rule)\b"
 )
 # The whole answer: 'always prefix it with the ticket' is an order of its own.
-_ALWAYS = re.compile(
+_ALWAYS = lazy(
     r"(?:yes,? |yeah,? |no,? )?(?P<when>always|never|every time)"
     r"(?:,? (?:please|pls|thanks))?[.! ]*$"
 )
 # How things are done, behind the yes or no: 'yes, we squash on merge'.
-_PRACTICE = re.compile(
+_PRACTICE = lazy(
     r"(?:yes|yeah|yep|yup|no|nope|nah|sure|right|correct)[,.!:]* (?:but |because |since |as )?"
     r"(?P<what>(?:we|our team|everyone|nobody) (?:(?:always|never|only|usually|don'?t|do not) )?"
     r"(?!(?:have|had|has|will|can|can'?t|could|would|should|may|might|must|need|want|think|guess"
     r"|hope|did|didn'?t|was|were|are|see|saw|get|got|know|knew|agree|agreed|already|just|found|hit"
     r"|went|made|ran|lost|still|also|all|both|love|like)\b)[a-z]+(?<!ed)(?<!ing) \w.*)"
 )
-_WHICH_USED = re.compile(
+_WHICH_USED = lazy(
     r"\b(?:which|what) (?P<what>[\w-]+(?: [\w-]+){0,2}?)(?: do| are) you (?:use|using|work with"
     r"|on|running)\b"
 )
-_YES_OR_NO = re.compile(
+_YES_OR_NO = lazy(
     rf"\bare you (?P<what>(?:an? )?(?:{TRAITS}|{TRADES}|{NATIONS}|lactose intolerant"
     r"|allergic to [\w ]+))\s*\?"
 )
-_YES = re.compile(r"(?:yes|yeah|yep|yup|i am|correct|right|please do|sure)\b")
-_NO = re.compile(r"(?:no|nope|nah|not|i'?m not)\b")
-_NONE = re.compile(
+_YES = lazy(r"(?:yes|yeah|yep|yup|i am|correct|right|please do|sure)\b")
+_NO = lazy(r"(?:no|nope|nah|not|i'?m not)\b")
+_NONE = lazy(
     r"(?:no|nope|none|nothing|nah|n/a|not that i know(?: of)?|nein|keine?|non|ninguna?|nessuna?"
     r"|nenhuma?|geen)(?:,? (?:none|nothing|no))?[.! ]*$"
 )
-_NO_ANSWER = re.compile(
+_NO_ANSWER = lazy(
     r"(?:ok|okay|sure|yes|yeah|yep|no|nope|thanks?|thank you|please|go ahead|the (?:\w+ )?(?:one"
     r"|first|second|third|last)|first|second|both|either|whatever|not sure|idk|i don'?t know"
     r"|dunno|never ?mind|why|what|how|can|could|do|does|is|are|you|later|skip|maybe|hmm+|it|this"
@@ -131,12 +132,12 @@ _NO_ANSWER = re.compile(
     r"|i don'?t|i'?m not|ja|nein|oui|non|sí|si|sim|não|nee)\b"
 )
 # 'No gluten' after 'Any dietary needs?'.
-_WITHOUT = re.compile(
+_WITHOUT = lazy(
     r"no (?!idea|clue|thanks?|thank|problem|worries|need|preference|special|particular|more|way"
     r"|one|not|i\b|we\b|it\b|that\b|this\b|please|real|specific)[a-z]"
 )
 # Before the answer itself: 'yeah, two rabbits', 'let's go with SQLite'.
-_LEADING = re.compile(
+_LEADING = lazy(
     any_of(
         r"""
         well, oh, um+, uh+, er, yeah, yes, yep, yup, ja, oui, sí, sim, it'?s, just(?! outside),
@@ -147,21 +148,19 @@ _LEADING = re.compile(
     + r"[,.!]? +",
     re.IGNORECASE,
 )
-_TRAILING = re.compile(
+_TRAILING = lazy(
     r"(?i),? (?:is (?:fine|ok|okay|good|great)|will do|works(?: for me)?|please|pls|actually"
     r"|i think"
     r"|i guess|thanks|thank you|for now|btw)[.! ]*$"
 )
 # 'Outside Bath' is a place with its preposition.
-_PLACE = re.compile(
-    r"(?i)(?:in|near|just|outside|close to|around|by|at|on|between|en|em|à|au|a) (?=\S)"
-)
-_PLAIN_IN = re.compile(r"(?i)(?:in|en|em|à|au|a) ")
+_PLACE = lazy(r"(?i)(?:in|near|just|outside|close to|around|by|at|on|between|en|em|à|au|a) (?=\S)")
+_PLAIN_IN = lazy(r"(?i)(?:in|en|em|à|au|a) ")
 
 
 # What the assistant calls 'I' is 'you' in the words of the person.
 _OTHER = {"i": "you", "me": "you", "my": "your", "you": "me", "your": "my"}
-_SPEAKERS = re.compile(r"(?i)\b(?:i|me|my|you|your)\b")
+_SPEAKERS = lazy(r"(?i)\b(?:i|me|my|you|your)\b")
 
 
 class Answer(NamedTuple):

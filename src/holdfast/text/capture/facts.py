@@ -53,6 +53,7 @@ from holdfast.text.capture.wording import (
     tell,
 )
 from holdfast.text.facts.about_oneself import RULE_OF, stated
+from holdfast.text.patterns import lazy
 
 # The table of rules
 
@@ -72,7 +73,7 @@ def rows_for(folded: str) -> tuple[tuple[Rule, re.Pattern[str]], ...]:
 def _compiled(subject: str) -> tuple[tuple[Rule, re.Pattern[str]], ...]:
     """Compiled once per process, and only what is needed: all of them take a tenth of a second."""
     rows = (rule for rule in RULES if _subject(rule) in ("", subject))
-    return tuple((rule, re.compile(rule.pattern)) for rule in rows)
+    return tuple((rule, lazy(rule.pattern)) for rule in rows)
 
 
 def _subject(rule: Rule) -> str:
@@ -179,13 +180,13 @@ def _got_and_named(sentence: Sentence, at: datetime | None) -> Captured | None:
     )
 
 
-_NAMED_LATER = re.compile(
+_NAMED_LATER = lazy(
     rf"(?:(?:hi|hey|hello|ok|btw|also|so|oh)[,!. ]+)?(?:i|we)(?:'ve| have)? (?:just |now |recently "
     rf"|finally )?(?:got|get|have|adopted|bought|rescued|had|welcomed) (?:an?|our|my|the|two) "
     rf"(?:\w+ ){{0,2}}?{KIN}\b[^.!?]{{0,60}}?(?:,| and| -|;) (?:his|her|its|their|the) "
     r"names?(?:'s| is| are) (?P<name>\S+)"
 )
-_HELLO = re.compile(r"(?:hi|hey|hello|hiya|yo|good (?:morning|evening|afternoon))\b")
+_HELLO = lazy(r"(?:hi|hey|hello|hiya|yo|good (?:morning|evening|afternoon))\b")
 
 
 # Explicit requests
@@ -243,13 +244,13 @@ _CHARS_MIN = 4
 _SHORT_WORDS = 4
 # With a comma, 'remember' also begins a piece of wisdom: what tells something has a person, a
 # number, a name or an instruction in it.
-_SAYING = re.compile(r"(?:remember|never forget|don'?t forget|keep in mind), *$")
-_TELLS_SOMETHING = re.compile(
+_SAYING = lazy(r"(?:remember|never forget|don'?t forget|keep in mind), *$")
+_TELLS_SOMETHING = lazy(
     r"(?i:\b(?:i|i'?m|i'?ve|my|me|we|our|us|no|not|never|always|only|don'?t|use|must)\b)|\d"
     r"|\A[A-Z]|(?<=\w )[A-Z]|[_/.@]\w"
 )
-_STATES = re.compile(r"\b(?:is|are|was|were|has|have)\b")
-_PAST = re.compile(r"\b(?:was|were|had|did|went|got|came|left|\w{3,}ed)\b")
+_STATES = lazy(r"\b(?:is|are|was|were|has|have)\b")
+_PAST = lazy(r"\b(?:was|were|had|did|went|got|came|left|\w{3,}ed)\b")
 
 
 # Orders
@@ -271,14 +272,14 @@ def _ordered(sentence: Sentence, at: datetime | None) -> Captured | None:
     return Captured(as_said(words), category, begin, begin + len(words), rule, verbatim=True)
 
 
-_OWN_CORRECTION = re.compile(
+_OWN_CORRECTION = lazy(
     r"(?:i|i'?m|i'?ve|my|he|she|they|his|her|their) (?!want you|need you|prefer|said|told|rather"
     r"|would rather|meant)(?=.*, not )"
 )
 
 
-_POLITE = re.compile(r"(?:(?:please|pls|plz|just|and|but|so|also|again)\b,? *)*")
-_GREETING = re.compile(r"(?:(?:hi|hey|hello|ok|okay|btw|also|and|so|thanks|cool|great)[,!. ]+)+")
+_POLITE = lazy(r"(?:(?:please|pls|plz|just|and|but|so|also|again)\b,? *)*")
+_GREETING = lazy(r"(?:(?:hi|hey|hello|ok|okay|btw|also|and|so|thanks|cool|great)[,!. ]+)+")
 
 
 def _order_opening(folded: str) -> int:
@@ -373,29 +374,27 @@ def _stated(
 
 
 # 'IT' is a department.
-_IT = re.compile(r"\bIT\b")
-_TRADE_ALONE = re.compile(
-    rf"(?!an? |the |c[a-z]o\b|head of|co-?founder)(?:[\w-]+ ){{0,2}}?{TRADES}"
-)
+_IT = lazy(r"\bIT\b")
+_TRADE_ALONE = lazy(rf"(?!an? |the |c[a-z]o\b|head of|co-?founder)(?:[\w-]+ ){{0,2}}?{TRADES}")
 # What is learned takes longer than what is built.
-_LEARNS = re.compile(
+_LEARNS = lazy(
     r"\b(?:learning|training for|studying for|volunteering|teaching myself"
     r"|saving (?:up )?for)\b"
 )
-_NEW_WORK = re.compile(r"\b(?:new|my) (?:\w+ )?(?:job|role|position)\b|\bworking (?:at|as|for) ")
+_NEW_WORK = lazy(r"\b(?:new|my) (?:\w+ )?(?:job|role|position)\b|\bworking (?:at|as|for) ")
 # What happens once in a life is known for good.
-_LIFE_EVENT = re.compile(
+_LIFE_EVENT = lazy(
     r"\b(?:wedding|married|due date|surgery|operation|(?:parental|maternity|paternity) leave"
     r"|baby)\b"
 )
 # What a colleague or a neighbour is like is no fact about the person.
-_NOT_FAMILY = re.compile(rf"(?:my|our) (?:\w+ )?{ACQUAINTANCE}\b")
+_NOT_FAMILY = lazy(rf"(?:my|our) (?:\w+ )?{ACQUAINTANCE}\b")
 # 'From Monday on I'm on leave' is clearer than with its time last.
-_FROM_WHEN = re.compile(r"(?i)(?:from|starting) (?!now)")
-_PLACE_NAMED = re.compile(r"\b(?:to|into|from|in with|out of) \S")
-_AT_TIMES = re.compile(r"\b(?:usually|sometimes|often|when|while|during)\b")
+_FROM_WHEN = lazy(r"(?i)(?:from|starting) (?!now)")
+_PLACE_NAMED = lazy(r"\b(?:to|into|from|in with|out of) \S")
+_AT_TIMES = lazy(r"\b(?:usually|sometimes|often|when|while|during)\b")
 # What a decision is about for it to hold beyond the day: a tool, a way of working, a plan.
-_SETTLES = re.compile(
+_SETTLES = lazy(
     r"\b(?:use|using|go with|going with|switch|migrate|adopt|drop|support|sunset|deprecate"
     r"|rewrite|ship|launch|hire|replace|standardi[sz]e|host|deploy|against|over|instead"
     r"|in favou?r|chose|chosen|picked|settled|opted|ruled out|that|not to)\b"
@@ -448,9 +447,7 @@ def _without_end(folded: str, words: str) -> tuple[str, str]:
     return folded[:end], words[:end]
 
 
-_ASIDES = re.compile(
-    r",? (?:as|like) (?:i|we)(?:'ve| have)? (?:said|mentioned|told you)(?: before)?$"
-)
+_ASIDES = lazy(r",? (?:as|like) (?:i|we)(?:'ve| have)? (?:said|mentioned|told you)(?: before)?$")
 _SIGNS_KEPT = "'\"()/%$€£+#&?"
 
 
@@ -487,7 +484,7 @@ def _holds(rule: Rule, folded: str) -> bool:
 
 
 # A preference for 'a balanced approach', or a choice of times, is about something said before.
-_SAYS_LITTLE = re.compile(
+_SAYS_LITTLE = lazy(
     r"\S+ \S+ (?:\S+ )?(?:an? |the )?(?:\w+ ){0,2}(?:approach|option|way|method|version|style|idea"
     r"|plan|solution)$"
     r"|.*\b(?:settled on|chose|picked|decided on|agreed on) (?:an? |the )?(?:\S+ )?(?:ratio|mix"
@@ -510,10 +507,10 @@ def _reworded(rule: Rule | None, words: str, named: str) -> str:
     return tell(words, named)
 
 
-_CALLED = re.compile(r"(?i)\bcalls? me ([^,;]+?)(?:,? (?:by the way|btw))?(?:[,;].*|$)")
-_NAMES = re.compile(r"(?i)\b(name)(?:['’]s|s) (?!is\b)")
-_TIE = re.compile(r"(?i)(.+) is (?:my|our) (.+)")
-_IS_SHORT = re.compile(
+_CALLED = lazy(r"(?i)\bcalls? me ([^,;]+?)(?:,? (?:by the way|btw))?(?:[,;].*|$)")
+_NAMES = lazy(r"(?i)\b(name)(?:['’]s|s) (?!is\b)")
+_TIE = lazy(r"(?i)(.+) is (?:my|our) (.+)")
+_IS_SHORT = lazy(
     r"(?i)^((?:my|our) [\w -]+?)['’]s (getting|moving|studying|working|living|turning|having"
     r"|starting|called|named|allergic|an?|from)\b"
 )

@@ -8,6 +8,7 @@ import re
 
 from holdfast.text.capture.vocabulary import NATIONS, TRADES, TRAITS
 from holdfast.text.capture.wording import finish
+from holdfast.text.patterns import lazy
 
 _I_AM = r"(?:i'?m|i am|this is|it'?s)"
 _NAME = r"[^\W\d_][\w'-]{1,20}(?: [^\W\d_][\w'-]{1,20})?"
@@ -15,17 +16,15 @@ _ROLE = (
     rf"(?:an? |the )?(?:[\w-]+ ){{0,3}}?(?:{TRADES}|head of|vp of|lead of|chief \w+ officer"
     r"|responsible for|in charge of)"
 )
-_WITH_ROLE = re.compile(rf"{_I_AM} (?P<name>{_NAME}), (?P<role>{_ROLE}\b.*)")
-_WITH_CAPITAL = re.compile(
+_WITH_ROLE = lazy(rf"{_I_AM} (?P<name>{_NAME}), (?P<role>{_ROLE}\b.*)")
+_WITH_CAPITAL = lazy(
     rf"(?:i'?m|i am) (?P<name>{_NAME})(?: here)?(?:$|[.!,]? *$| from (?P<place>.+))"
 )
-_GREETED = re.compile(r"(?:i'?m|i am) (?P<name>[^\W\d_]+)(?:$|[.!,]| and\b| here\b| from\b)")
-_HERE = re.compile(r"(?P<name>[^\W\d_][\w'-]+) here[.! ]*$")
-_NAMES = re.compile(r"names? (?:is )?(?P<name>[^\W\d_][\w'-]+)(?: by the way| btw)?[.! ]*$")
-_PRONOUNS = re.compile(
-    r"(?P<what>(?:she|he|they)/(?:her|him|them)(?:/\w+)?)(?: btw| by the way)?[.! ]*$"
-)
-_NO_NAME = re.compile(
+_GREETED = lazy(r"(?:i'?m|i am) (?P<name>[^\W\d_]+)(?:$|[.!,]| and\b| here\b| from\b)")
+_HERE = lazy(r"(?P<name>[^\W\d_][\w'-]+) here[.! ]*$")
+_NAMES = lazy(r"names? (?:is )?(?P<name>[^\W\d_][\w'-]+)(?: by the way| btw)?[.! ]*$")
+_PRONOUNS = lazy(r"(?P<what>(?:she|he|they)/(?:her|him|them)(?:/\w+)?)(?: btw| by the way)?[.! ]*$")
+_NO_NAME = lazy(
     rf"(?:{TRAITS}|{NATIONS}|\w+(?:ing|ed)|a|an|the|not|so|just|here|back|new|in|on|at|from|with|to"
     r"|same|nothing|everything|over|around|down|left|me|most|people|hi|hello|us"
     r"|sorry|sure|fine|good|well|ok|okay|glad|happy|sad|tired|stuck|lost|done|sick|curious|afraid"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from holdfast.text.capture.vocabulary import POINTS, any_of
+from holdfast.text.patterns import lazy
 
 # What an agent does, as a verb in its base form.
 _ACTIONS = any_of(
@@ -53,20 +54,20 @@ _FROM_NOW = (
     r"|next time|for (?:the )?next time|as a rule|by default)"
 )
 # 'No, …', 'wrong. …', 'I told you, …', 'you keep forgetting: …': what follows corrects the agent.
-_CORRECTS = re.compile(
+_CORRECTS = lazy(
     r"(?:(?:no|nope|nah|wrong|actually|again|seriously|hey|ugh|hmm)(?: no)*(?:[,.!:]| -)[,.!: -]*)+"
     r"|i(?:'ve| have)? (?:already |just )?(?:told|said|asked)(?: you)?(?: (?:before|again|twice"
     r"|already|many times))?[,: ]+(?=(?:no|not|to|use|never|always|don'?t|only)\b)"
     r"|you (?:keep|always|constantly) (?:forget(?:ting)?|ignor(?:e|ing))(?: this| that| it)?[,:] *"
 )
 # 'House rules: …', 'how I want it: …'.
-_LABEL = re.compile(
+_LABEL = lazy(
     r"(?:(?:my|our|the|house|ground|team|project|coding)(?: \w+)? (?:rules?|preferences?"
     r"|conventions?"
     r"|guidelines?)|(?:the way|how) (?:i|we) (?:want|like|do) (?:it|things|code|tests|commits"
     r"|(?:my|our) \w+))(?: here)?(?: is| are)?: *(?=\S+ \S)"
 )
-_PROHIBITION = re.compile(
+_PROHIBITION = lazy(
     rf"{_FIRM}(?:stop|quit) (?!talking about){_DOING}\b"
     rf"|{_FIRM}(?:(?:do not|don'?t)(?: ever)?|never(?: ever)?) {_ACTIONS}\b"
 )
@@ -79,7 +80,7 @@ _ALWAYS_DO = (
     r"|people|room|time|welcome|interesting|interested|hard|easy|tough|possible|true|the same)\b)"
     r"[a-z]+(?<!ed)(?<!ing)(?<!ly)(?:(?<!s)|(?<=ss)) \w"
 )
-_STANDING_ORDER = re.compile(
+_STANDING_ORDER = lazy(
     rf"{_FIRM}(?:always {_ACTIONS}\b(?! be)|{_ALWAYS_DO})"
     rf"|{_FROM_NOW},? (?:(?:please|pls|always|never|only|don'?t|do not|just|also|make sure to|be"
     rf" sure"
@@ -95,7 +96,7 @@ _STANDING_ORDER = re.compile(
     rf" {_ACTIONS}\b"
 )
 # What the person wants the agent to do or not to do: 'I'd rather you ask before installing'.
-_WISH = re.compile(
+_WISH = lazy(
     rf"{_FIRM}i(?:'d| would)? (?:much )?(?:rather|prefer(?: it)?)(?: if| that)? you \w"
     rf"|{_FIRM}i(?:'d| would)? (?:like|want|need|expect|prefer) (?:for )?you (?:to (?:always"
     rf"|never|stop)"
@@ -103,30 +104,28 @@ _WISH = re.compile(
     r"|i (?:really |absolutely )?(?:hate|dislike|don'?t like|can'?t stand) it when you \w"
 )
 # 'Can you always show the diff first?' is an order in the shape of a question.
-_ASKED_FOR = re.compile(
+_ASKED_FOR = lazy(
     rf"{_FIRM}(?:can|could|would|will) (?:you|u) {_FIRM}(?=(?:always|never) {_ACTIONS}\b|stop"
     rf" {_DOING}\b"
     rf"|{_ACTIONS} .{{2,80}} {_FROM_NOW}\W*$)"
 )
-_PERMISSION = re.compile(
-    rf"{_FIRM}(?:no need to|you (?:don'?t|do not) (?:need|have) to) {_ACTIONS}\b"
-)
+_PERMISSION = lazy(rf"{_FIRM}(?:no need to|you (?:don'?t|do not) (?:need|have) to) {_ACTIONS}\b")
 # 'Use uv, not pip': only what says what to use instead of what is an order by itself.
-_INSTEAD = re.compile(
+_INSTEAD = lazy(
     rf"{_FIRM}(?:we |you should |please |let'?s )?(?:use|prefer|write|run|call|go with) .{{1,60}}?"
     r"(?:, not | not | instead of | rather than |, never )\S"
     r"|i(?:'d| would) rather (?:have|use|see|get|write|work with|you) .{2,80} than \S"
 )
-_NOT_THAT = re.compile(r".{2,80}(?:, not|\b(?:like|as in|say|use) \S.{1,30} not) \S+(?: \S+){0,3}$")
-_NO_THINGS = re.compile(r"(?:no|not to|only|never|always) \S")
+_NOT_THAT = lazy(r".{2,80}(?:, not|\b(?:like|as in|say|use) \S.{1,30} not) \S+(?: \S+){0,3}$")
+_NO_THINGS = lazy(r"(?:no|not to|only|never|always) \S")
 # After a correction, what to use is an order by itself: 'no, use tabs'.
-_CORRECTED = re.compile(r"(?:please )?(?:use|prefer|we (?:use|always|never|don'?t|only)) \S")
+_CORRECTED = lazy(r"(?:please )?(?:use|prefer|we (?:use|always|never|don'?t|only)) \S")
 # How things are done in a place: 'in this repo we use tabs', 'we never use default exports here'.
 _PLACE = (
     r"(?:in|at|for|across) (?:this|our|the|my) (?:\w+ )?(?:repo(?:sitory)?|project|codebase|team"
     r"|company|org|monorepo|app|library|house|stack|shop|office)"
 )
-_CONVENTION = re.compile(
+_CONVENTION = lazy(
     rf"{_PLACE},? (?:we|i|all|every|everything|nobody|no one"
     rf"|(?:\w+ ){{1,2}}(?:are|is|must|should|go|live|belong)"
     rf"|{_ACTIONS})\b"
@@ -135,10 +134,10 @@ _CONVENTION = re.compile(
     rf"|(?:we|i) use .{{2,80}} (?:{_PLACE}|here|around here)$"
     r"|we (?:don'?t|do not) \w+ .{2,60} here\b"
 )
-_HERE_PLACE = re.compile(rf"\b{_PLACE}\b|\b(?:around )?here\b")
-_THAT = re.compile(r"\b(?:it|this|that|these|those|them)\b")
-_IT_IS = re.compile(r"^(?:it'?s|it is) ")
-_PASSING = re.compile(
+_HERE_PLACE = lazy(rf"\b{_PLACE}\b|\b(?:around )?here\b")
+_THAT = lazy(r"\b(?:it|this|that|these|those|them)\b")
+_IT_IS = lazy(r"^(?:it'?s|it is) ")
+_PASSING = lazy(
     r"\b(?:yet|for now|right now|today|tonight|tomorrow|just now|this time|at the moment|just"
     r" this once"
     # 'Never deploy without asking me first' is no order of steps.
@@ -187,11 +186,11 @@ def _says_no(correction: re.Match[str], order: str) -> bool:
     return correction[0].startswith("i") and _NO_THINGS.match(order) is not None
 
 
-_ABOUT_YOU = re.compile(
+_ABOUT_YOU = lazy(
     r"\b(?:your|you)\b(?= (?:answers?|repl(?:y|ies)|responses?|messages?|code|explanations?"
     rf"|summaries|don'?t|do not|need|should|finish|tell|{_ACTIONS}))|\bi (?:want|need|expect) you\b"
 )
-_OWN_THINGS = re.compile(
+_OWN_THINGS = lazy(
     r"\b(?:it|this|that)(?= (?:repo|project|codebase|folder|file type))\b|\bhere on out\b"
 )
 # A shorter beginning says nothing by itself.

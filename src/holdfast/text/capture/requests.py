@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-import re
+from holdfast.text.patterns import lazy
 
 # After the request comes what to remember: behind 'that' in the language, a colon or a comma.
 _REQUESTS: dict[str, str] = {
@@ -58,16 +58,16 @@ _REQUESTS: dict[str, str] = {
         r"[。、，,：:！! ]+"
     ),
 }
-_BEFORE = tuple(re.compile(pattern) for pattern in _REQUESTS.values())
+_BEFORE = tuple(lazy(pattern) for pattern in _REQUESTS.values())
 # In Japanese the request may come last.
-_BEHIND = re.compile(
+_BEHIND = lazy(
     r"(?P<what>.{2,200}?)(?:だ|です)?(?:という(?:こと|の))?(?:と|を|は)"
     r"(?:覚えておいて|覚えといて|忘れないで|記憶して|メモして)(?:おいて)?(?:ください|下さい"
     r"|くださいね|ね)?[。！!]*$"
 )
 # 'Remember that time …' and 'remember when' are no requests.
-_NO_REQUEST = re.compile(r"[^?？]*[?？]\s*$")
-_WORDS = re.compile(r"\w")
+_NO_REQUEST = lazy(r"[^?？]*[?？]\s*$")
+_WORDS = lazy(r"\w")
 # What is to be remembered has at least so many letters.
 _LETTERS_MIN = 4
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from holdfast.text.analysis.spans import fold_in_place as fold
 from holdfast.text.capture.vocabulary import OPENING, TRADES, TRAITS, any_of
+from holdfast.text.patterns import lazy
 
 # Sentences
 
@@ -36,20 +37,18 @@ class Sentence(NamedTuple):
     asked: bool = False
 
 
-_NO_LINE_END = re.compile(r"[^\n]")
-_FENCE = re.compile(r"(?m)^ {0,3}(```+|~~~+)")
-_QUOTED = re.compile(
-    r"`[^`\n]{1,300}`|“[^”]{1,600}”|\"[^\"\n]{1,600}\"|\[[^\]\n]{1,400}\]|https?://\S+"
-)
-_SINGLE_QUOTED = re.compile(r"(?<![\w])['‘](?=\w)[^'’\n]{2,300}(?<=[\w.!?,])['’](?!\w)")
-_PARAGRAPH = re.compile(r"\n[ \t]*\r?\n")
-_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|$)")
+_NO_LINE_END = lazy(r"[^\n]")
+_FENCE = lazy(r"(?m)^ {0,3}(```+|~~~+)")
+_QUOTED = lazy(r"`[^`\n]{1,300}`|“[^”]{1,600}”|\"[^\"\n]{1,600}\"|\[[^\]\n]{1,400}\]|https?://\S+")
+_SINGLE_QUOTED = lazy(r"(?<![\w])['‘](?=\w)[^'’\n]{2,300}(?<=[\w.!?,])['’](?!\w)")
+_PARAGRAPH = lazy(r"\n[ \t]*\r?\n")
+_LINE = lazy(r"[^\r\n]*(?:\r\n?|\n|$)")
 # After one of these lines the text is somebody else's.
-_PASTED = re.compile(
+_PASTED = lazy(
     r"(?:-{2,} ?(?:original message|forwarded message|begin)|(?:from|to|subject|sent|cc|date): \S"
     r"|on .{4,80} wrote: *$|begin forwarded message|dear [\w. ]{1,40},? *$)"
 )
-_HEADING = re.compile(r"#{1,6} \S")
+_HEADING = lazy(r"#{1,6} \S")
 _WORK_ON_TEXT = any_of(
     """
     translate, rewrite, re-write, summari[sz]e, proofread, proof-read, correct, fix, edit, review,
@@ -62,7 +61,7 @@ _WORK_ON_TEXT = any_of(
     (?:an?|the|my|what(?! i (?:need|want|have|know|did|think))|some|how)
     """
 )
-_GIVEN = re.compile(rf"\b{_WORK_ON_TEXT}\b[^:\n]{{0,120}}:(?= |$)")
+_GIVEN = lazy(rf"\b{_WORK_ON_TEXT}\b[^:\n]{{0,120}}:(?= |$)")
 _TEXTS = any_of(
     r"""
     texts?, essays?, e-?mails?, messages?, letters?, bios?, articles?, posts?, poems?, ads?, readme,
@@ -73,7 +72,7 @@ _TEXTS = any_of(
     """
 )
 # A paragraph that speaks of a text: what comes below it was pasted.
-_ABOUT_TEXT = re.compile(
+_ABOUT_TEXT = lazy(
     rf"\b(?:this|these|following|attached|here(?:'s| is| are))\b.{{0,40}}\b{_TEXTS}\b"
     rf"|\b(?:grade|translate|rewrite|summari[sz]e|proofread|shorten|rephrase|paraphrase|polish"
     rf"|review"
@@ -82,13 +81,13 @@ _ABOUT_TEXT = re.compile(
     r"|replied)\b[^.]{0,30}$"
 )
 # 'Here's a bio, make it shorter.' Even in the same paragraph, the rest is the text.
-_TEXT_AND_TASK = re.compile(
+_TEXT_AND_TASK = lazy(
     rf"\bhere(?:'s| is) (?:an?|the|my|our|some) (?:\w+ ){{0,3}}{_TEXTS}\b.*\b(?:make|shorten"
     rf"|rewrite"
     r"|translate|improve|fix|polish|correct|summari[sz]e|check|edit|turn)\b"
 )
 # Code and quotations end by themselves; what comes after them is the person's again.
-_DELIMITED = re.compile(
+_DELIMITED = lazy(
     r"\s*(?:```|~~~|[>|$<{\[#@(]|//|/\*|\w+\(|(?:def|class|import|from|const|let|var|func|fn|public"
     r"|select|traceback|file)\b)|\s*\n(?: {4}|\t)",
     re.IGNORECASE,
@@ -99,7 +98,7 @@ _FICTIONS = any_of(
     screenplay, persona, fanfic, conversation, diary, test data, sample, example
     """
 )
-_FICTION = re.compile(
+_FICTION = lazy(
     r"\b(?:pretend|imagine|suppose|hypothetically|role-?play\w*|assume|first[- ]person|for example"
     r"|let'?s (?:say|pretend|imagine|assume|practi[cs]e|play)|e\.g\.|lorem|(?:my|the"
     r"|main) character"
@@ -113,13 +112,13 @@ _FICTION = re.compile(
     r"|(?:act|speak|talk|answer) (?:as|like)|(?:write|tell|give|make|compose|generate|create)"
     rf"(?: me| us)? (?:an? |some |the )?(?:\w+ ){{0,3}}{_FICTIONS})\b"
 )
-_IRONY = re.compile(
+_IRONY = lazy(
     r"(?:^|\s)/s\b|\byeah,? right\b|\bsure,? jan\b|\bas if\b|\b(?:just |only )?kidding\b|\bj/?k\b"
     r"|\bjoking\b|🙄|\bnot!|\bsarcas\w+|\bwhatever you say\b"
 )
 # A shorter sentence with a sign of irony retracts the sentence before it.
 _TAKES_BACK_CHARS_MAX = 40
-_SPEAKER = re.compile(
+_SPEAKER = lazy(
     r"[ \t]*(?:\*\*)?[A-Z@][\w.-]*(?: [A-Z][\w.-]*)?(?:\*\*)?(?: ?[\[(][^\])\n]{0,40}[\])])?"
     r" ?:(?:\*\*)? "
 )
@@ -131,21 +130,21 @@ _OWN_LABELS = frozenset(
     """.split()  # noqa: SIM905 - a list of twenty quoted words is harder to read
 )
 _NO_PROSE = (">", "|", "#", "{", "}", "<", "$", "//", "/*", "import ", "def ", "    ", "\t")
-_BULLET = re.compile(r"\s*(?:[-*•–]|\d{1,2}[.)])\s+")
-_SENTENCE_END = re.compile(
+_BULLET = lazy(r"\s*(?:[-*•–]|\d{1,2}[.)])\s+")
+_SENTENCE_END = lazy(
     r"(?<=[.!?…])[\"')\]”’]*\s+|(?<=[^\W\d_][)\s])[.!?]+(?=\s)|(?<=\w)\.(?=[A-Z]\w* )"
     # Scripts without spaces have none behind the end of a sentence.
     r"|(?<=[。！？])(?=.)"
 )
-_ABBREVIATION = re.compile(
+_ABBREVIATION = lazy(
     r"(?:\b(?:mr|mrs|ms|dr|st|prof|jr|sr|vs|etc|inc|ltd|co|approx|dept|fig|no|vol|e\.g|i\.e|a\.m"
     r"|p\.m|u\.s|u\.k)|\b\w)\.$"
 )
-_OPENS_NEXT = re.compile(
+_OPENS_NEXT = lazy(
     r"\s*(?:(?:覚えて|忘れないで|メモして|記憶して)[^。！？]{0,12}。"
     r"|(?i:no|nope|nah|wrong|ugh|stop|remember this|note this)(?i:,? no)*[.!]+)"
 )
-_ASKED_BELOW = re.compile(
+_ASKED_BELOW = lazy(
     r"(?:(?:can|could) you )?(?:please |pls )?(?:also )?(?:remember|keep in mind|memori[sz]e|save"
     r"|store|note)(?: these| this| the following)?(?: \w+){0,3} ?:"
 )
@@ -320,7 +319,7 @@ _WHO = any_of(
     everyone, people, his, her, their
     """
 )
-_JOINT = re.compile(
+_JOINT = lazy(
     r",? (?:and|but|(?<!just )so|because|cause|'cause|cuz|coz|bc|though|although|while|whereas"
     r"|plus|except"
     rf"|then|as|yet|or)(?: also| now| then)?(?= {_WHO}\b)"
@@ -364,7 +363,7 @@ _VERBS = any_of(
     listen, made, took, went, said, told, had, saw, met, format, lint, deploy, build, test
     """
 )
-_AND_VERB = re.compile(
+_AND_VERB = lazy(
     rf",? (?:and|but)(?: also| now| then)? (?={_VERBS}\b)"
     # 'I'm 41, have a bad knee and …'
     r"|, (?=(?:have|live|work|run|own|speak|teach|study|drive|play)\b)"
@@ -377,23 +376,23 @@ _WHO_ONE_IS = (
     r"|parent) of|(?:married|engaged) to|(?:originally |currently |now )?(?:based|living|working"
     r"|studying|from|born) )"
 )
-_SELF = re.compile(
+_SELF = lazy(
     rf"(?:i'?m|i am) (?:\d\d,|{_WHO_ONE_IS}|(?!\w+ing\b)[^\W\d_][\w'-]+(?: [^\W\d_][\w'-]+)?,)"
 )
-_PART = re.compile(
+_PART = lazy(
     rf"(?<!\d),(?: and)? (?=\d\d(?:$|, [a-z]| years old)|{_WHO_ONE_IS})"
     rf"|(?<=\d\d),(?= {_WHO_ONE_IS})"
 )
-_INFINITIVE = re.compile(r"\b(?:to|will|can|could|would|should|might|must|may) [a-z]+ ")
-_QUESTION = re.compile(rf"{_ASKS}\b")
-_OPENS = re.compile(rf"(?:{OPENING.pattern}){{1,4}}")
-_BEGINS = re.compile(r"(?:hi|hey|hello|yo|ok|so|and|well|i|i'?m|my|we)\b")
-_SUBJECT = re.compile(r"(?:^|[\s,])(i|we)(?:'?m|'?ve|'re)? ")
-_REPORTED = re.compile(
+_INFINITIVE = lazy(r"\b(?:to|will|can|could|would|should|might|must|may) [a-z]+ ")
+_QUESTION = lazy(rf"{_ASKS}\b")
+_OPENS = lazy(rf"(?:{OPENING.pattern}){{1,4}}")
+_BEGINS = lazy(r"(?:hi|hey|hello|yo|ok|so|and|well|i|i'?m|my|we)\b")
+_SUBJECT = lazy(r"(?:^|[\s,])(i|we)(?:'?m|'?ve|'re)? ")
+_REPORTED = lazy(
     r"(?:\b(?:said|says|say|told|tells|asked|asks|thinks?|thought|wrote|writes|goes|reads|claims?"
     r"|like|heard|if|unless|whether|suppose)(?: (?:me|us|that|him|her|them))?|:)[ ,]*$"
 )
-_SUPPOSED_OPENING = re.compile(
+_SUPPOSED_OPENING = lazy(
     r"(?:and |but |so |well,? |ok,? )*(?:if|unless|suppose|imagine|pretend|assuming|in case|were i"
     r"|had i|say|let'?s say|what if|maybe|perhaps)\b"
 )

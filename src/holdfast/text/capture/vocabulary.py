@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
+from holdfast.text.patterns import lazy
+
 # Nouns
 
 
@@ -292,7 +294,7 @@ EACH = (
 
 
 # The clause is hypothetical, a wish, hedged or retracted.
-SUPPOSED = re.compile(
+SUPPOSED = lazy(
     r"\b(?:if|unless|would|wouldn'?t|could|couldn'?t|should|might|maybe|perhaps|suppose"
     r"|imagine|pretend|wish|wishing|hope|hopefully|hypothetical\w*|probably|possibly|guess"
     r"|supposedly|allegedly|apparently|wonder\w*|thinking (?:about|of)|considering|not "
@@ -300,16 +302,16 @@ SUPPOSED = re.compile(
     r"wish|someday|one day|dream(?:ed|t)? (?:that|of))\b|(?:^| )(?:i|we)'d\b|\bor\b.*\?"
 )
 # The clause refers to something outside it.
-POINTS = re.compile(
+POINTS = lazy(
     r"\b(?:it|it'?s|this|these|those|here|there|you|you're|your|yours|yourself|thing"
     "|things|stuff|both of them|same|ones|such|one|also that|so much better|later|that "
     r"day|that name|the next day|the other day|myself some)\b|\bthat$|\bthat(?= (?:too|as "
     "well|for|in|on|at|with|from|to|by|part|thing|one|way|kind|sort|idea|place|guy|now))"
 )
 # With a relative in the clause, these refer to that person.
-THIRD = re.compile(r"\b(?:he|she|him|her|his|hers|they|them|their|theirs)\b")
+THIRD = lazy(r"\b(?:he|she|him|her|his|hers|they|them|their|theirs)\b")
 # True only for a while.
-PASSING = re.compile(
+PASSING = lazy(
     r"\b(?:today|tonight|tomorrow|yesterday|right now|at the moment|for now|just now|this "
     "(?:morning|week|evening|afternoon|time|weekend)|at present|a minute|a sec|until "
     "(?:later|then)|for the moment|temporarily|in this case|for this (?:one|task"
@@ -340,13 +342,13 @@ _OPENINGS = any_of(
     especially as, especially since, remember
     """
 )
-OPENING = re.compile(
+OPENING = lazy(
     rf"(?:(?:{_OPENINGS}|(?:after|following) [^,?]{{3,60}}?"
     r"(?=,? (?:i|we) (?:decided|agreed|settled|chose)\b),?)"
     r"[,:!.]*(?: -+| –| —)? +|[^\w\s'\"(]+ *)"
 )
 # 'Every morning I run' is worded as 'Runs every morning'.
-FRONTED = re.compile(
+FRONTED = lazy(
     rf"(?P<when>(?:on |in |at )?(?:the )?(?:{EACH}|(?:mornings|evenings|weekends"
     "|weekdays))(?: (?:before|after) work)?|(?:last|next|this) (?:week|month|year|spring"
     "|summer|autumn|fall|winter|january|february|march|april|may|june|july|august"
@@ -358,7 +360,7 @@ FRONTED = re.compile(
 )
 
 # What the person asks to be remembered follows one of these.
-EXPLICIT = re.compile(
+EXPLICIT = lazy(
     r"(?:(?:can|could|would|will) you +)?(?:please +|pls +)?(?:also +)?(?:(?:remember|keep in mind"
     r"|bear in mind|don'?t forget|do not forget|never forget|make a note|take note|memori[sz]e"
     r"|save (?:this|to memory|in memory)|store (?:this|in memory)|add to (?:your )?memory"
@@ -369,18 +371,18 @@ EXPLICIT = re.compile(
     # 'Remember that time …' is not a request.
     r"(?! |(?:time|day|one|when|night|guy|thing|the time|the day|to|you|your|how|what|where|who)\b)"
 )
-DECISION_LABEL = re.compile(r"(?:the |our |final |my )?decision(?: is)? ?: ?")
+DECISION_LABEL = lazy(r"(?:the |our |final |my )?decision(?: is)? ?: ?")
 # Addressed to the assistant.
-TO_YOU = re.compile(r"\b(?:you|you're|you'll|your|yourself)\b(?! (?:should|must|always|never))")
+TO_YOU = lazy(r"\b(?:you|you're|you'll|your|yourself)\b(?! (?:should|must|always|never))")
 # 'Moved to Lisbon': the subject is left out. Past forms only, since others are also imperatives.
-SUBJECTLESS = re.compile(
+SUBJECTLESS = lazy(
     r"can'?t stand |(?:just |finally |recently |also )?(?:been (?:\w+ing|into)|lost|started|moved"
     "|got|quit|joined|switched|bought|sold|adopted|became|decided|graduated|had|won|finished|met"
     "|went|left|opened|launched|retired|visited|attended|landed|broke up|signed up|stopped|gave "
     "up|passed|dyed|ran|turned|celebrated|volunteered|performed|accepted|resigned) "
 )
 # Every rule begins with one of these.
-STARTS = re.compile(
+STARTS = lazy(
     "(?:i|i'?m|i'?ve|we|we're|we'?ve|my|our|from now on|the|production|prod|staging|deadline"
     "|due date|one of|call"
     r"|calls|people|everyone|everybody|friends|they|just|please|you|all|deploys|deployments|builds"
@@ -399,7 +401,7 @@ LAST_WORDS = tuple(
 )
 # Phrases that look like references and are not: 'this year', 'one of'.
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
-POINTS_NOWHERE = re.compile(
+POINTS_NOWHERE = lazy(
     r"\bthis (?:year|month|spring|summer|autumn|fall|winter|week|weekend|coming \w+|past \w+"
     rf"|{_MONTHS})\b|\bone (?:of|son|daughter|dog|cat|brother|sister|kid|child)\b|\bsame-"
     r"|\bthese days\b|\bit when\b|\b(?:over|than|to) \w+ ones\b"

@@ -12,13 +12,14 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from holdfast.text.analysis.spans import fold_in_place as fold
 from holdfast.text.dates import DateMention, find_dates
+from holdfast.text.patterns import lazy
 
 # Third person
 
 
 # Fillers before a verb.
 _FILLERS = r"(?:just|actually|also|honestly|basically|literally|obviously|simply|totally|tbh)"
-_SUBJECT = re.compile(
+_SUBJECT = lazy(
     rf"(?:both )?(?:i|we)(?P<short>'m|m|'re|'ve|ve|'ll|'d)?(?= |$)(?P<fillers>(?: {_FILLERS})*)"
 )
 _ADVERBS = (
@@ -27,7 +28,7 @@ _ADVERBS = (
     " first ever hardly both all even kinda sorta no longer"
 )
 _ADVERB_SET = frozenset(_ADVERBS.split())
-_WORD = re.compile(r"[\w'-]+")
+_WORD = lazy(r"[\w'-]+")
 
 _SHORT = {
     "'m": "is", "m": "is", "'re": "is", "'ve": "has", "ve": "has", "'ll": "will", "'d": "would",
@@ -66,19 +67,19 @@ _NOT_PAST = frozenset(
 )
 
 _OTHER_WORDS = (
-    (re.compile(r"\b(?:i|we)(?:'?m| am|'re| are)(?=\W|$)"), "they are"),
-    (re.compile(r"\b(?:i|we) was\b"), "they were"),
-    (re.compile(r"\b(?:i|we) (?:wasn'?t|weren'?t)\b"), "they weren't"),
-    (re.compile(r"\b(?:i|we)'?ve\b"), "they've"),
-    (re.compile(r"\b(?:i|we)'ll\b"), "they'll"),
-    (re.compile(r"\b(?:i|we)'d\b"), "they'd"),
-    (re.compile(r"\b(?:i|we)(?![\w'-])"), "they"),
-    (re.compile(r"\b(?:my|our)(?= )(?! god)"), "their"),
-    (re.compile(r"\b(?:me|us)(?![\w'-])"), "them"),
-    (re.compile(r"\b(?:myself|ourselves)\b"), "themselves"),
-    (re.compile(r"\b(?:mine|ours)\b"), "theirs"),
+    (lazy(r"\b(?:i|we)(?:'?m| am|'re| are)(?=\W|$)"), "they are"),
+    (lazy(r"\b(?:i|we) was\b"), "they were"),
+    (lazy(r"\b(?:i|we) (?:wasn'?t|weren'?t)\b"), "they weren't"),
+    (lazy(r"\b(?:i|we)'?ve\b"), "they've"),
+    (lazy(r"\b(?:i|we)'ll\b"), "they'll"),
+    (lazy(r"\b(?:i|we)'d\b"), "they'd"),
+    (lazy(r"\b(?:i|we)(?![\w'-])"), "they"),
+    (lazy(r"\b(?:my|our)(?= )(?! god)"), "their"),
+    (lazy(r"\b(?:me|us)(?![\w'-])"), "them"),
+    (lazy(r"\b(?:myself|ourselves)\b"), "themselves"),
+    (lazy(r"\b(?:mine|ours)\b"), "theirs"),
 )
-_CONTRACTED = re.compile(r"\b(?:(?:do|does|did|have|has|is|was|are|were|would|could|should)nt)\b")
+_CONTRACTED = lazy(r"\b(?:(?:do|does|did|have|has|is|was|are|were|would|could|should)nt)\b")
 
 
 def third(verb: str) -> str:
@@ -128,7 +129,7 @@ def as_said(words: str) -> str:
 
 
 # What was said a while ago means another time than what is said now.
-_MEASURED_FROM_NOW = re.compile(
+_MEASURED_FROM_NOW = lazy(
     r"(?i)\b(?:recently|lately|currently|these days|nowadays|soon|so far"
     r"|for (?:(?:about|around|almost|nearly|over|the (?:last|past)) )?(?:\d+|an?|two|three|four"
     r"|five|six|seven|eight|nine|ten|twelve|a (?:few|couple of)|several|many|some)"
@@ -168,8 +169,8 @@ def is_told_well(words: str, resolved: Resolved) -> bool:
 
 
 # 'We' that is more than 'I', and clauses that were cut in the middle.
-_TOGETHER = re.compile(r"^(?:we|we'(?:re|ve)) .*\b(?:both|together|each other|one another)\b")
-_HANGING = re.compile(
+_TOGETHER = lazy(r"^(?:we|we'(?:re|ve)) .*\b(?:both|together|each other|one another)\b")
+_HANGING = lazy(
     r"\b(?:for|with|to|of|the|a|an|and|or|that|which|about|at|in|(?<!from now )on|by|from)$"
     r"|, rather (?!than)"
 )
@@ -229,21 +230,19 @@ _MONTHS = [
     "December",
 ]
 _DAY = timedelta(days=1)
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_OPERATOR = re.compile(
+_YEAR = lazy(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_OPERATOR = lazy(
     r"(?i)(?:since|before|prior to|until|till|up to|after|starting|around|during|by)\b"
 )
 # Before a date, one of these takes the place of 'on' or 'in'.
-_HELD = re.compile(
-    r"(?i)\b(?:by|for|from|to|is|was|of|due|the|and|be|till|my|our|their|his|her|an?) *$"
-)
-_HELD_BY = re.compile(r"(?i)\b(?:by|for|from|of|due) *$")
-_ABOUT = re.compile(r"(?i)\b(?:about|around|almost) *$")
+_HELD = lazy(r"(?i)\b(?:by|for|from|to|is|was|of|due|the|and|be|till|my|our|their|his|her|an?) *$")
+_HELD_BY = lazy(r"(?i)\b(?:by|for|from|of|due) *$")
+_ABOUT = lazy(r"(?i)\b(?:about|around|almost) *$")
 _SEASONS = {3: "spring", 6: "summer", 9: "autumn", 12: "winter"}
 # 'On Monday evenings' is every week.
-_REPEATED = re.compile(r"(?i) (?:mornings|afternoons|evenings|nights)\b")
-_WEEKDAY = re.compile(r"(?i)(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day")
-_NEXT_WORD = re.compile(r" ([A-Za-z]+)")
+_REPEATED = lazy(r"(?i) (?:mornings|afternoons|evenings|nights)\b")
+_WEEKDAY = lazy(r"(?i)(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day")
+_NEXT_WORD = lazy(r" ([A-Za-z]+)")
 _AFTER_DAYS = frozenset(
     """
     and or at in with to for from but because as so if when after before morning afternoon evening
@@ -252,20 +251,20 @@ _AFTER_DAYS = frozenset(
     """.split()  # noqa: SIM905 - a list of forty quoted words is harder to read
 )
 # 'In the last three months' is no date, and cannot be told as one.
-_STRETCH = re.compile(
+_STRETCH = lazy(
     r"(?i)\b(?:last|past|previous|next|coming) (?:\w+ )?(?:days|weeks|months|years|hours)\b"
 )
-_BY_DAY = re.compile(
+_BY_DAY = lazy(
     r"(?i)\bby(?= (?:(?:mon|tues|wednes|thurs|fri|satur|sun)day"
     r"|(?:the )?\d{1,2}(?:st|nd|rd|th)?\b))"
 )
-_BY_MONTH = re.compile(
+_BY_MONTH = lazy(
     r"(?i)\bby(?= (?:january|february|march|april|may|june|july|august|september|october|november"
     r"|december)\b(?! \d{1,2}\b))"
 )
-_SOME_YEAR = re.compile(r"(?i)(?:last|this|next) year")
-_AGO = re.compile(r"(?i)\b(?:ago|earlier|from now)\b")
-_NAMED = re.compile(r"(?i)\b(?:last|past|this|current|next|coming|previous)\b")
+_SOME_YEAR = lazy(r"(?i)(?:last|this|next) year")
+_AGO = lazy(r"(?i)\b(?:ago|earlier|from now)\b")
+_NAMED = lazy(r"(?i)\b(?:last|past|this|current|next|coming|previous)\b")
 
 
 When: TypeAlias = Literal["past", "ahead", "near"]
@@ -325,14 +324,14 @@ def resolve(clause: str, at: datetime | None, *, when: When = "past") -> Resolve
 
 
 # What is booked, due or planned for a date is ahead, though it was booked before.
-_DUE = re.compile(
+_DUE = lazy(
     r"(?i)\b(?:tickets?|reservations?|bookings?|booked|flights?|due|scheduled|planned|appointments?"
     r"|invited|signed up|registered|reserved|(?:an?|the|our|my) (?:\w+ )?(?:room|table|hotel))\b"
     r"[^.]*\b(?:for|on|until|till|by) *$"
     r"|\b(?:due|expected)(?: back)? *$|\b(?:rescheduled|postponed|moved|pushed"
     r"|delayed)\b[^.]*\bto *$"
 )
-_WAS = re.compile(r"(?i)\b(?:was|were|had|went|attended|ended)\b")
+_WAS = lazy(r"(?i)\b(?:was|were|had|went|attended|ended)\b")
 
 
 def _is_due(clause: str, mention: DateMention) -> bool:
@@ -345,7 +344,7 @@ def _is_due(clause: str, mention: DateMention) -> bool:
     return _DUE.search(before) is not None and not _WAS.search(clause[: mention.start])
 
 
-_INSIDE = re.compile(r"(?i)\b(?:the|my|our|your|their|this|a|an|those|these|earlier|late|early) *$")
+_INSIDE = lazy(r"(?i)\b(?:the|my|our|your|their|this|a|an|those|these|earlier|late|early) *$")
 
 
 def _is_inside(clause: str, mention: DateMention) -> bool:

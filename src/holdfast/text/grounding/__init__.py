@@ -43,6 +43,7 @@ from holdfast.text.grounding.words import (
     same_tense,
     words_of,
 )
+from holdfast.text.patterns import lazy
 
 # Dates
 
@@ -121,7 +122,7 @@ def _is_past(said: str) -> bool:
     return any(tense(word) == "past" for word in plain.split())
 
 
-_WEEK_OF = re.compile(r"(?i)\b(?:in|on|during) the (week(?:end)?) of (?:the )?$")
+_WEEK_OF = lazy(r"(?i)\b(?:in|on|during) the (week(?:end)?) of (?:the )?$")
 
 
 def _widened(claim: str, mention: DateMention) -> DateMention:
@@ -141,7 +142,7 @@ def _widened(claim: str, mention: DateMention) -> DateMention:
     return mention._replace(start=match.start(), since=first, until=monday + 7 * _DAY, words=words)
 
 
-_VAGUE = re.compile(
+_VAGUE = lazy(
     r"(?i)\b(?:few|several|couple of|some|many|about an?|around an?) (years?|months?"
     r"|weeks?) (?:ago|back)\b"
 )

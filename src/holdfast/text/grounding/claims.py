@@ -12,6 +12,7 @@ from holdfast.text.analysis.word_forms import base_form, tense
 from holdfast.text.facts.statements import VERBS, long_forms
 from holdfast.text.grounding.clauses import Clause, clauses_of
 from holdfast.text.grounding.words import NEGATORS, words_of
+from holdfast.text.patterns import lazy
 from holdfast.text.tables import read_words
 
 _WORDS = read_words("grounding/words.txt")
@@ -19,21 +20,21 @@ _WORDS = read_words("grounding/words.txt")
 # Negation and certainty
 
 
-_NEGATING = re.compile(
+_NEGATING = lazy(
     r"(?i)\b(?:no longer|stopped|stops|quit|quitting|gave up|given up|giving up|ceased|refuses?"
     r"|refused|avoids?|avoided|lacks?|unable to|fails? to|instead of|rather than)\b"
     r"|不|没|沒|ない|ません|않|안 "
 )
 _DISLIKES = (
     # 'Cannot stand' is not a negation, and neither is 'not only'.
-    (re.compile(r"(?i)\bcan not (?:stand|bear)\b"), "dislike"),
-    (re.compile(r"(?i)\b(?:do|does) not (?:really )?(?:like|enjoy|love)\b"), "dislike"),
-    (re.compile(r"(?i)\bnot only\b"), "only_also"),
-    (re.compile(r"(?i)\bevery (?:other|second|third)\b"), "every_other"),
-    (re.compile(r"(?i)\b(?:hates?|hated|detests?|loathes?)\b"), "dislike"),
-    (re.compile(r"(?i)\bnot (?:a (?:big |huge )?fan of)\b"), "dislike"),
+    (lazy(r"(?i)\bcan not (?:stand|bear)\b"), "dislike"),
+    (lazy(r"(?i)\b(?:do|does) not (?:really )?(?:like|enjoy|love)\b"), "dislike"),
+    (lazy(r"(?i)\bnot only\b"), "only_also"),
+    (lazy(r"(?i)\bevery (?:other|second|third)\b"), "every_other"),
+    (lazy(r"(?i)\b(?:hates?|hated|detests?|loathes?)\b"), "dislike"),
+    (lazy(r"(?i)\bnot (?:a (?:big |huge )?fan of)\b"), "dislike"),
 )
-_ENDED = re.compile(
+_ENDED = lazy(
     r"(?i)\b(?:no longer|any ?more|any longer|stopped|stops|quit|gave up|given up|ceased)\b"
 )
 
@@ -63,7 +64,7 @@ def is_ended(text: str) -> bool:
     return _ENDED.search(long_forms(text)) is not None
 
 
-_SAYING = re.compile(r"(?i)\b(?:says?|said|told|thinks?|thought|believes?|claims?|heard|according"
+_SAYING = lazy(r"(?i)\b(?:says?|said|told|thinks?|thought|believes?|claims?|heard|according"
                      r"|suggest\w*|recommend\w*|mentioned|asked|wrote)\b")  # fmt: skip
 
 
@@ -94,8 +95,8 @@ def differs_in_negation(part: Part, run: Sequence[Clause]) -> bool:
 # Clauses of a claim
 
 
-_LABEL = re.compile(r"^([^\W\d_a-z][\w.'-]*(?: [^\W\d_a-z][\w.'-]*)?): +(?=\S)")
-_ABOUT = re.compile(
+_LABEL = lazy(r"^([^\W\d_a-z][\w.'-]*(?: [^\W\d_a-z][\w.'-]*)?): +(?=\S)")
+_ABOUT = lazy(
     r"(?i)^(?:the )?(?:user|speaker|human)(?:'s)? (?:(?:has )?(?:said|says|stated|states|mentioned"
     r"|mentions|noted|reported|told \w+|shared|confirmed|explained|indicated)(?: that)? (?:they"
     r"|he|she"
@@ -114,7 +115,7 @@ class Part(NamedTuple):
     supposed: frozenset[str]
 
 
-CAPITAL = re.compile(r"\b[^\W\d_a-z][\w'-]*")
+CAPITAL = lazy(r"\b[^\W\d_a-z][\w'-]*")
 
 
 def _is_name(word: str, names: frozenset[str]) -> bool:
@@ -256,7 +257,7 @@ def names_agree(part: Part, run: Sequence[Clause]) -> bool:
     return others <= set(part.words)
 
 
-_POSSESSIVE_NAME = re.compile(r"\b([^\W\d_a-z]\w*)['’]s\b")
+_POSSESSIVE_NAME = lazy(r"\b([^\W\d_a-z]\w*)['’]s\b")
 
 
 def _same_owners(part: Part, run: Sequence[Clause]) -> bool:

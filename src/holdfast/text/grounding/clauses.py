@@ -13,6 +13,7 @@ from typing import NamedTuple
 from holdfast.text.analysis.terms import STOP_WORDS, fold
 from holdfast.text.analysis.word_forms import tense
 from holdfast.text.facts.statements import VERBS, long_forms
+from holdfast.text.patterns import lazy
 from holdfast.text.tables import read_table
 
 
@@ -31,14 +32,12 @@ class Clause(NamedTuple):
     sentence: int = 0
 
 
-_FENCE = re.compile(r"(?ms)^ {0,3}(```+|~~~+).*?(?:^ {0,3}\1[ \t]*$|\Z)|^[ \t]*[>|].*?$")
-_QUOTED = re.compile(
+_FENCE = lazy(r"(?ms)^ {0,3}(```+|~~~+).*?(?:^ {0,3}\1[ \t]*$|\Z)|^[ \t]*[>|].*?$")
+_QUOTED = lazy(
     r"\"[^\"\n]{1,600}\"|“[^”\n]{1,600}”|«[^»\n]{1,600}»|(?<!\w)'(?=\w)[^'\n]{8,600}'(?!\w)"
 )
-_SENTENCE = re.compile(r"(?<=[.!?…。！？])[\"')\]”’]*(?:\s+|(?<=[。！？]))|\n+")
-_ABBREVIATION = re.compile(
-    r"(?i)\b(?:mr|mrs|ms|dr|st|prof|vs|e\.g|i\.e|etc|approx|no|inc|jr)\.\s*$"
-)
+_SENTENCE = lazy(r"(?<=[.!?…。！？])[\"')\]”’]*(?:\s+|(?<=[。！？]))|\n+")
+_ABBREVIATION = lazy(r"(?i)\b(?:mr|mrs|ms|dr|st|prof|vs|e\.g|i\.e|etc|approx|no|inc|jr)\.\s*$")
 
 _VERB = (
     r"(?:live|lives|lived|work|works|worked|use|uses|used|prefer|prefers|like|likes|love|loves|hate"
@@ -59,7 +58,7 @@ _GAP, _GAP_BEFORE = r"\s{1,20}", r"\s{0,2}"
 _SOMEBODY_DOES = (
     r"(?-i:[A-Z][\w']*)\s(?!(?:in|at|on|of|for|with|to|from|and|or|by|as|but|is my)\b)(?-i:[a-z]+)"
 )
-_SPLIT = re.compile(
+_SPLIT = lazy(
     rf"(?i){_GAP_BEFORE}(?:[;:]{_GAP}|\s[-–—]+\s|\(|\)"
     rf"|(?<!thing)(?<!all)(?<!one),?{_GAP}but{_GAP}"
     rf"|{_GAP}that{_GAP}(?={_WHO}\b)"
@@ -71,13 +70,11 @@ _SPLIT = re.compile(
     rf"|did you|is there|are there|any|please|what|how|where|when|why|which|right|"
     rf"(?-i:[A-Z])[\w']*{_GAP}{_VERB})\b)|,{_GAP}(?=and\b|then\b|so\b))\s*"
 )
-_RELATIVE = re.compile(r"(?i)\b(?:who|which)\b")
+_RELATIVE = lazy(r"(?i)\b(?:who|which)\b")
 # Words that carry on with whom the clause before was about.
-_LINK = re.compile(
-    r"(?i)^(?:and|then|or|which|who|plus|also|so|but|now|because|while|that|where)\s+"
-)
+_LINK = lazy(r"(?i)^(?:and|then|or|which|who|plus|also|so|but|now|because|while|that|where)\s+")
 
-_OPENER = re.compile(
+_OPENER = lazy(
     r"(?i)^(?:(?:hi|hello|hey|ok|okay|yes|no(?=[,.!:])|nope|yeah|yep|well|oh|ah|so|and|but|also|btw"
     r"|by the way|fyi|actually|sure|thanks|thank you|please|pls|plz|just fyi|anyway|right|look"
     r"|lol|haha|honestly|frankly|basically|just so you know|you should know(?: that)?|for context"
@@ -87,11 +84,11 @@ _OPENER = re.compile(
     r"|quick note|(?:quick )?(?:update|news|reminder|correction))\b[,:!.]*\s*)+"
 )
 # A request to remember is no question, though it has the mark of one.
-_REQUEST = re.compile(
+_REQUEST = lazy(
     r"(?i)^(?:(?:and|so|hey|hi|also|please)[, ]+)*(?:can|could|would|will) you (?:please )?"
     r"(?:remember|note|keep in mind)(?: that)? "
 )
-_ASKS = re.compile(
+_ASKS = lazy(
     r"(?i)^(?:(?:and|so|but|or|then)\s+)?(?:do|does|did|is|are|am|was|were|can|could|would|will"
     r"|should"
     r"|shall|have|has|had|may|might|what|what's|where|where's|when|who|who's|whom|whose|which"
@@ -99,32 +96,32 @@ _ASKS = re.compile(
     r"|how's|isn't|aren't|don't|doesn't|didn't|won't|any \w+|right|correct"
     r"|tell me)\b"
 )
-_TAG = re.compile(
+_TAG = lazy(
     r"(?i)^(?:right|correct|no|yes|huh|eh|ok|okay|isn't it|is it|don't i|do i|didn't i|did i|am i"
     r"|aren't i|remember|don't you think|or not|or am i\b.*|or\b.*)\W*\?*$"
 )
 # 'Not sure if …' asks, and puts no condition on what was said before it; nor does a polite request
 # on anything.
-_ASKED_IF = re.compile(
+_ASKED_IF = lazy(
     r"(?i)\b(?:wonder\w*|ask\w*|know|knows|see|tell me|check|(?:un)?sure|curious|figure out"
     r"|decid\w+|understand|determine) if\b"
 )
-_REQUESTED_IF = re.compile(
+_REQUESTED_IF = lazy(
     r"(?i)\b(?:wonder\w*|ask\w*|hop\w+|(?:appreciate it|grateful|great|nice|helpful|love it)) if"
     r" you (?:can|could|would|might|have)\b|\bif (?:you (?:don't mind|can|could)|possible)\b"
 )
 # At the front, they are about all that follows.
-_PERHAPS = re.compile(r"(?i)(?:maybe|perhaps|possibly|probably|apparently|supposedly)\b")
-_TOLD = re.compile(
+_PERHAPS = lazy(r"(?i)(?:maybe|perhaps|possibly|probably|apparently|supposedly)\b")
+_TOLD = lazy(
     r"(?i)\b(?:said|says|saying|told (?:me|us|him|her|them|everyone)|tells (?:me|us)|claims?"
     r"|claimed"
     r"|thinks|thought|believes|believed|insists|insisted|mentioned|wrote|writes|texted|asked|argues"
     r"|argued|according to|reads|announced|heard|suggested|suggests|joked|lied)\b"
 )
-_OWN_WORDS = re.compile(r"(?i)^(?:i|we)\s+(?:\w+\s+)?(?:said|told|mentioned|wrote|think|believe)\b")
+_OWN_WORDS = lazy(r"(?i)^(?:i|we)\s+(?:\w+\s+)?(?:said|told|mentioned|wrote|think|believe)\b")
 
 
-_ORDER_TEXT = re.compile(
+_ORDER_TEXT = lazy(
     r"(?i)\s*(?:(?:hi|hey|ok|okay|so|and|please|now)[,!]? )*(?:(?:can|could|would"
     r"|will) you )?(?:please )?"
     r"(?:help me )?(?:write|compose|draft|generate|create|translate|rewrite|rephrase|reword"
@@ -238,7 +235,7 @@ def _supposed(text: str) -> set[str]:
 @cache
 def _supposing() -> list[tuple[str, re.Pattern[str]]]:
     rows = read_table("grounding/supposed.txt")
-    return [(name, re.compile(pattern, re.IGNORECASE)) for name, _, pattern in rows]
+    return [(name, lazy(pattern, re.IGNORECASE)) for name, _, pattern in rows]
 
 
 def _mixed(pieces: list[str]) -> bool:
@@ -249,42 +246,40 @@ def _mixed(pieces: list[str]) -> bool:
     return _ASKS.match(last) is not None and not _TAG.match(last)
 
 
-_SELF = re.compile(
-    r"(?i)^(?:i|we|let's|let us|me|i'm|i've|i'd|i'll|we're|we've|we'll|we'd|im|ive)\b"
-)
-_CALL_ME = re.compile(
+_SELF = lazy(r"(?i)^(?:i|we|let's|let us|me|i'm|i've|i'd|i'll|we're|we've|we'll|we'd|im|ive)\b")
+_CALL_ME = lazy(
     r"(?i)^(?:you can |please |just |(?:everyone|everybody|people|friends|my friends) )?calls? me\b"
 )
 _BEFORE_VERB = r"(?:(?:just|now|also|really|still|always|never|only|usually|recently|finally)\s+)?"
-_OWNED = re.compile(
+_OWNED = lazy(
     r"(?i)^(?:my|our)\s+((?:[\w'-]+\s+){0,3}?[\w'-]+)(?=\s+"
     rf"{_BEFORE_VERB}(?:is|are|was|were|has|have|had|'s|{_VERB})\b)"
 )
 # A verb that is not known: the first word after 'my' is what it is about.
-_OWN_THING = re.compile(r"(?i)^(?:my|our)\s+([\w'-]+)")
+_OWN_THING = lazy(r"(?i)^(?:my|our)\s+([\w'-]+)")
 _PRONOUNS = frozenset(
     "he she they it this that there his her their its these those".split()  # noqa: SIM905
 )
-_PRONOUN = re.compile(
+_PRONOUN = lazy(
     r"(?i)^(he|she|they|it|you|this|that|there|his|her|their|its|these|those)(?:'s|'re|'ve|'ll"
     r"|'d)?\b"
 )
-_NOUN = re.compile(
+_NOUN = lazy(
     rf"(?i)^((?:the|a|an|some|all|every)\s+(?:[\w'.-]+\s+){{0,4}}?[\w'.-]+)(?=\s+(?:is|are|was"
     rf"|were|has|have|had|{_VERB}"
     r"|listens|costs|takes|needs|runs|lives)\b)"
 )
 # A name, and whatever it does.
-_NAMED = re.compile(
+_NAMED = lazy(
     r"^([A-Z][\w'.-]*(?:\s+(?:and\s+)?[A-Z][\w'.-]*){0,3})(?=\s+"
     r"(?!(?:a|an|the|my|your|our|his|her|their|this|that|in|at|on|of|for|with|to|from|by"
     r"|as)\b)[a-z])"
 )
 # 'Ana is my wife' is about the wife.
-_TURNED = re.compile(
+_TURNED = lazy(
     r"^[A-Z][\w'.-]*(?: [A-Z][\w'.-]*)? (?:is|was) (?:my|our) ((?:[\w'-]+ ){0,2}[\w'-]+)\Z"
 )
-_ADVERBS = re.compile(
+_ADVERBS = lazy(
     r"(?i)^(?:(?:last|next|this|every|each) \w+|yesterday|today|tomorrow|now|currently|recently"
     r"|[\w ]{1,20} ago|from now on|in \w+(?: \d{4})?|in the \w+|at (?:work|home)|these days"
     r"|nowadays"

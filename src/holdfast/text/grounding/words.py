@@ -12,11 +12,12 @@ from itertools import pairwise
 from holdfast.text.analysis.terms import STOP_WORDS, fold, is_unspaced, phrase_terms, terms
 from holdfast.text.analysis.word_forms import Number, base_form, is_number_word, numbers_in, tense
 from holdfast.text.facts.statements import long_forms
+from holdfast.text.patterns import lazy
 from holdfast.text.tables import read_words
 
 _WORDS = read_words("grounding/words.txt")
 
-_WORD = re.compile(r"[^\W_]+(?:['.+#&/_@:-]+[^\W_]+)*(?:\+\+|#)?|[%€$£]")
+_WORD = lazy(r"[^\W_]+(?:['.+#&/_@:-]+[^\W_]+)*(?:\+\+|#)?|[%€$£]")
 # Words that a claim may add, and words that it may leave out.
 _FILLERS = _WORDS["fillers"]
 # Words that make a claim broader or narrower than what was said.

@@ -1,0 +1,36 @@
+"""A pattern that is compiled at its first use does what a compiled one does."""
+
+import re
+
+import pytest
+
+from holdfast.text.patterns import LazyPattern, lazy
+
+
+def test_it_is_compiled_once_when_it_is_first_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    compiled = re.compile
+
+    def note(pattern: str, flags: int = 0) -> re.Pattern[str]:
+        made.append(pattern)
+        return compiled(pattern, flags)
+
+    monkeypatch.setattr(re, "compile", note)
+    pattern = lazy(r"(\w+)-(\w+)", re.IGNORECASE)
+    assert made == []
+    assert pattern.search("see A-b")
+    assert pattern.sub(r"\2-\1", "a-b") == "b-a"
+    assert made == [r"(\w+)-(\w+)"]
+
+
+def test_it_has_what_a_compiled_pattern_has() -> None:
+    mine, plain = lazy("(?P<first>a)b*", re.IGNORECASE), re.compile("(?P<first>a)b*", re.IGNORECASE)
+    assert isinstance(mine, LazyPattern)
+    assert (mine.pattern, mine.flags, mine.groups) == (plain.pattern, plain.flags, plain.groups)
+    text = "Abb ab x a"
+    for method in ("findall", "split"):
+        assert getattr(mine, method)(text) == getattr(plain, method)(text)
+    assert [m.group() for m in mine.finditer(text)] == [m.group() for m in plain.finditer(text)]
+    assert mine.match(" a") is None
+    assert mine.fullmatch("aBB")
+    assert mine.subn("-", text) == plain.subn("-", text)
