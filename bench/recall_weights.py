@@ -32,7 +32,7 @@ VALUES: dict[str, tuple[float, ...]] = {
     "LEXICAL_WEIGHT": (0.0, 0.06, 0.09, 0.15, 0.18),
     "WINDOWS_PENALTY": (0.0, 0.02, 0.03),
     "NEIGHBOUR_WEIGHT": (0.0, 0.15, 0.45),
-    "SESSION_WEIGHT": (0.0, 0.1, 0.3),
+    "SESSION_WEIGHT": (0.0, 0.2, 0.3, 0.5, 0.7),
     "VOICE_WEIGHT": (0.0, 0.05, 0.15),
     "WINDOW_WEIGHT": (0.0, 0.05, 0.15),
     "RECENT_WEIGHT": (0.0, 0.03, 0.1),

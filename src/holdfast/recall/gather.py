@@ -19,7 +19,7 @@ from holdfast.recall.confidence import Background, nearness
 from holdfast.recall.evidence import Evidence, Found, corrected, owners_by_id
 from holdfast.recall.expand import Understood
 from holdfast.recall.vector import VectorCache
-from holdfast.recall.voice import Voice, find_speakers, first_person
+from holdfast.recall.voice import Voice, find_speakers, first_person, is_group
 from holdfast.store.rows import damaged_row
 from holdfast.store.values import Candidate, TermQuery
 from holdfast.text.analysis.terms import fold, is_stop, symbols, terms, trigram_text
@@ -146,8 +146,19 @@ def hear_speakers(
 ) -> tuple[Asked, list[lexical.WordHit]]:
     """Where a name in the question speaks in transcripts kept as text, the voice is theirs.
 
-    Their name is in front of all that they say, so it no longer counts as a word.
+    Their name is in front of all that they say, so it no longer counts as a word. A group is known
+    by the texts that hold the names, too.
     """
+    asked, heard = _hear_in_text(asked, understood, hits)
+    if not asked.voice.about:
+        return asked, heard
+    in_group = is_group(asked.reader, asked.hub_id, asked.voice.about, heard)
+    return asked._replace(voice=asked.voice._replace(in_group=in_group)), heard
+
+
+def _hear_in_text(
+    asked: Asked, understood: Understood, hits: Sequence[lexical.WordHit]
+) -> tuple[Asked, list[lexical.WordHit]]:
     names = asked.analysis.names
     if asked.voice.about or not names:
         return asked, list(hits)

@@ -4,12 +4,13 @@ In a conversation a person speaks of themselves as 'I': 'When did Nate dye his h
 a turn of Nate's that says 'I dyed my hair'. So a question that names a speaker of the hub is asked
 of that speaker's turns, in the first person. In conversations that are stored as plain text ('Nate:
 I dyed my hair', without a speaker or a session in the metadata) the speaker is read from the text.
+Among several people anybody may be 'I': there the question keeps its names.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.memory import Memory
@@ -41,6 +42,8 @@ class Voice(NamedTuple):
     asks_agent: bool = False
     # The speakers are written in front of texts, and are no part of their metadata.
     in_text: bool = False
+    # More than two people say the names: a conversation of several.
+    in_group: bool = False
 
     def speaks(self, memory: Memory) -> bool:
         """Whether the memory is in the voice that the question asks for."""
@@ -69,6 +72,8 @@ def find_voice(question: str, speakers: Sequence[str]) -> Voice:
 
 def first_person(question: str, voice: Voice) -> str:
     """The question as its subject would put it: what the embedding model reads."""
+    if voice.in_group:
+        return question
     for speaker in sorted(voice.about):
         for name in dict.fromkeys((speaker, speaker.split()[0])):
             bare = re.escape(name)
@@ -110,6 +115,23 @@ def find_speakers(
         if sum(speaks(one.content, name) for one in memories) >= _LINES_LEAST:
             out.add(name)
     return frozenset(out)
+
+
+def is_group(reader: Reader, hub_id: str, about: Iterable[str], words: Sequence[WordHit]) -> bool:
+    """Whether these speakers talk with more than one other, judging by who says their names."""
+    talking = {_first_name(name) for name in about}
+    for name in talking.copy():
+        own = set(terms(name))
+        holding = [candidate for candidate, _ in words if own & set(candidate.body.split())]
+        ids = list(dict.fromkeys(one.memory_id for one in holding))[:_LOOKED_AT]
+        for memory in owners_by_id(reader, hub_id, ids).values():
+            if speaker := memory.speaker or speaker_in_text(memory.content):
+                talking.add(_first_name(speaker))
+    return len(talking) > 2
+
+
+def _first_name(speaker: str) -> str:
+    return fold(speaker).partition(" ")[0]
 
 
 def speaks(text: str, name: str) -> bool:

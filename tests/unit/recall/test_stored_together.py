@@ -6,6 +6,7 @@ import pathlib
 from datetime import UTC, datetime, timedelta
 
 from holdfast.domain.query import Hit
+from holdfast.recall import weights
 from holdfast.testing import FixedClock, open_for_tests
 
 AT = datetime(2026, 1, 14, 12, tzinfo=UTC)
@@ -14,7 +15,7 @@ AT = datetime(2026, 1, 14, 12, tzinfo=UTC)
 def _lift(hits: list[Hit], number: int) -> float:
     """What the session adds beside the memory's own evidence."""
     (hit,) = (hit for hit in hits if hit.memory.number == number)
-    return hit.parts["session"] - 0.2 * hit.parts["words"]
+    return hit.parts["session"] - weights.SESSION_WEIGHT * hit.parts["words"]
 
 
 def _asked(folder: pathlib.Path, *, apart: timedelta, between: int = 0, session: str = "") -> float:

@@ -67,3 +67,37 @@ def test_notes_that_begin_with_a_name_make_no_speaker(tmp_path: Path) -> None:
         hits = hub.recall("When does Nate sail?")
     assert embedder.questions == ["When does Nate sail?"]
     assert not any("neighbour" in hit.parts for hit in hits)
+
+
+GROUP = [
+    "Nate: I dyed my hair purple last week",
+    "Joanna: Nate, your hair looks wonderful",
+    "Nate: Thanks, I like it too",
+    "Amir: Nate, mine was purple once",
+    "Nate: I remember",
+]
+
+
+@pytest.mark.parametrize("spoken", [False, True], ids=["texts", "speakers"])
+def test_among_several_people_a_question_keeps_its_names(tmp_path: Path, spoken: bool) -> None:
+    embedder = Asked()
+    with open_for_tests(tmp_path, embedder=embedder) as memory:
+        hub = memory.hub()
+        for line in GROUP:
+            speaker, _, text = line.partition(": ")
+            hub.remember(text if spoken else line, speaker=speaker if spoken else None)
+        hits = hub.recall("When did Nate dye his hair?")
+    assert embedder.questions == ["When did Nate dye his hair?"]
+    (answer,) = (hit for hit in hits if hit.memory.number == 1)
+    assert "said by Nate" in answer.why
+
+
+def test_speakers_of_a_dialogue_are_asked_in_the_first_person(tmp_path: Path) -> None:
+    embedder = Asked()
+    with open_for_tests(tmp_path, embedder=embedder) as memory:
+        hub = memory.hub()
+        for line in LINES:
+            speaker, _, text = line.partition(": ")
+            hub.remember(text, speaker=speaker)
+        hub.recall("When did Nate dye his hair?")
+    assert embedder.questions == ["When did I dye his hair?"]
