@@ -37,7 +37,14 @@ from holdfast.text.analysis.variants import (
     spelling_variants,
     split_variants,
 )
-from holdfast.text.analysis.word_forms import LANGUAGES, function_words, language_of, stem, stems
+from holdfast.text.analysis.word_forms import (
+    LANGUAGES,
+    function_words,
+    language_of,
+    other_number,
+    stem,
+    stems,
+)
 
 if TYPE_CHECKING:
     from holdfast.store.base import Reader
@@ -274,11 +281,20 @@ def _forms(reader: Reader, hub_id: str, word: str, term: str, language: str) -> 
             and other.startswith(own[language])
         ):
             found[other] = (COMPOUND_QUALITY, known[other])
+    found |= _other_number(reader, hub_id, word, term, language)
     if has_compounds:
         if len(own[language]) >= _COMPOUND_CHARS_LEAST:
             found = {**_ending_with(reader, hub_id, own[language], language), **found}
         found = found or _parts(reader, hub_id, word)
     return found
+
+
+def _other_number(reader: Reader, hub_id: str, word: str, term: str, language: str) -> _Near:
+    """The singular or plural of a word, where the hub has it."""
+    others = [phrase_terms(other) for other in other_number(word, language)]
+    terms = [one[0] for one in others if len(one) == 1 and one[0] != term]
+    held = reader.lexicon(hub_id, terms).frequency if terms else {}
+    return {other: (FORM_QUALITY, passages) for other, passages in held.items() if passages}
 
 
 def _ending_with(reader: Reader, hub_id: str, ending: str, language: str) -> _Near:

@@ -151,6 +151,12 @@ def test_short_words_are_never_taken_for_mistypes(stocked: Stocked) -> None:
         # Portuguese
         ("Onde estão as chaves?", "A chave está na cozinha"),
         ("Quais são os remédios da avó?", "A avó toma o remédio de manhã"),
+        # Plurals whose singular has another stem in the index.
+        ("Quais são as lições?", "A lição de quarta é de piano"),
+        ("Onde estão os papéis?", "O papel ficou na gaveta"),
+        ("¿Dónde están las luces?", "La luz del árbol se guarda en el altillo"),
+        ("Welke huizen zijn dat?", "Het huis aan de gracht is verkocht"),
+        ("Quand sont les travaux ?", "Le travail commence lundi"),
     ],
 )
 def test_forms_and_compounds_of_other_languages(

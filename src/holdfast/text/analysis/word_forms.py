@@ -215,6 +215,35 @@ def _own_words(language: str) -> frozenset[str]:
     return function_words(language).difference(*others)
 
 
+# How plurals end, and the singulars to them: pairs that have two stems once accents are folded
+# ('licoes' and 'licao'), or once the index has taken an English plural off ('huis').
+_PLURALS = {
+    "dutch": (("sen", "s"), ("zen", "s"), ("ven", "f")),
+    "french": (("aux", "ail"),),
+    "spanish": (("ces", "z"),),
+    "portuguese": (
+        ("oes", "ao"),
+        ("aes", "ao"),
+        ("ais", "al"),
+        ("eis", "el"),
+        ("ois", "ol"),
+        ("ns", "m"),
+    ),
+}
+_PLURAL_STEM_LEAST = 2
+
+
+def other_number(word: str, language: str) -> list[str]:
+    """The singular of a folded word that may be a plural in one of the LANGUAGES, and the plural of
+    one that may be a singular: 'lição' and 'lições'. Not all of them are words."""
+    out = []
+    for plural, singular in _PLURALS.get(language, ()):
+        for ending, other in ((plural, singular), (singular, plural)):
+            if word.endswith(ending) and len(word) - len(ending) >= _PLURAL_STEM_LEAST:
+                out.append(word.removesuffix(ending) + other)
+    return out
+
+
 class _Stemmers(dict[str, Any]):
     def __missing__(self, language: str) -> Any:
         import Stemmer  # here, because most questions need none
