@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.clock import from_text, to_text
@@ -28,7 +29,6 @@ from holdfast.store.values import TermQuery, every_memory, every_record
 from holdfast.text.analysis.terms import query_terms
 
 if TYPE_CHECKING:
-    from holdfast.domain.results import Traces
     from holdfast.store.base import Reader, Writer
 
 # By the id of a turn: its session and time, and by memory the parts that are withheld, and those
@@ -60,13 +60,12 @@ Part = tuple[int, int]
 
 def twins(reader: Reader, memory: Memory) -> list[Memory]:
     """The memories of the same capture in another layer that are not forgotten."""
-    linked = reader.memories_by_id(memory.hub_id, made_from(memory))
-    found = [*linked.values(), *reader.memories_by_hash(memory.hub_id, memory.content_hash)]
-    return [
-        one
-        for one in {each.id: each for each in found}.values()
-        if one.forgotten_at is None and _is_twin(memory, one)
-    ]
+    if memory.layer == "journal":
+        # What was made from a line names it, not the other way round; a capture has one text.
+        found = reader.memories_by_hash(memory.hub_id, memory.content_hash)
+    else:
+        found = [*reader.memories_by_id(memory.hub_id, made_from(memory)).values()]
+    return [one for one in found if one.forgotten_at is None and _is_twin(memory, one)]
 
 
 def forgotten_twins(reader: Reader, memory: Memory) -> list[Memory]:
@@ -240,13 +239,21 @@ class _Noted(NamedTuple):
 
 
 class Withheld:
-    """The parts of turns that are not shown unasked in a scope; good as long as its reader."""
+    """The parts of turns that are not shown unasked in a scope; good as long as its reader. They
+    are read when the first turn is asked about."""
 
     def __init__(self, reader: Reader, scope: Scope) -> None:
         self._reader = reader
-        self._noted = {one.turn_id: one for one in _noted(reader, scope.hub_id)}
+        self._hub_id = scope.hub_id
         self._beside = scope.beside
-        self._own = [] if not scope.beside else list(_noted(reader, scope.beside))
+
+    @cached_property
+    def _noted(self) -> dict[str, _Noted]:
+        return {one.turn_id: one for one in _noted(self._reader, self._hub_id)}
+
+    @cached_property
+    def _own(self) -> list[_Noted]:
+        return [] if not self._beside else list(_noted(self._reader, self._beside))
 
     def __bool__(self) -> bool:
         return bool(self._noted or self._own)
@@ -329,7 +336,6 @@ def traces(scope: Scope, references: Sequence[Reference]) -> Traces:
     """What else holds the words of memories: their twins, and turns of the log. For a forgotten
     memory, what was hidden with it."""
     # Recall imports this module too, and does not need the results of writes.
-    from holdfast.domain.results import Traces
 
     memories: dict[str, Memory] = {}
     turns: dict[str, Turn] = {}
@@ -350,4 +356,6 @@ def traces(scope: Scope, references: Sequence[Reference]) -> Traces:
             turns |= {turn.id: turn for turn in said if reads_log}
     for memory in named:
         memories.pop(memory.id, None)
+    from holdfast.domain.results import Traces
+
     return Traces(tuple(memories.values()), tuple(turns.values()))

@@ -58,7 +58,7 @@ def recall_memories(
     def answer(reader: Reader) -> Recalled:
         past = None if as_of is None else engine.history.states_as_of(scope, reader, as_of)
         hidden = Withheld(reader, scope) if wanted.turns and past is None else None
-        withheld = hidden.hides_in if hidden else None
+        withheld = None if hidden is None else hidden.hides_in
         ask = Ask(analysis, wanted, count, moment, past, project, windows, withheld)
         found = recall(
             reader,
