@@ -29,6 +29,7 @@ from holdfast.store.values import TermQuery, every_memory, every_record
 from holdfast.text.analysis.terms import query_terms
 
 if TYPE_CHECKING:
+    from holdfast.domain.results import Traces
     from holdfast.store.base import Reader, Writer
 
 # By the id of a turn: its session and time, and by memory the parts that are withheld, and those
@@ -336,6 +337,7 @@ def traces(scope: Scope, references: Sequence[Reference]) -> Traces:
     """What else holds the words of memories: their twins, and turns of the log. For a forgotten
     memory, what was hidden with it."""
     # Recall imports this module too, and does not need the results of writes.
+    from holdfast.domain.results import Traces
 
     memories: dict[str, Memory] = {}
     turns: dict[str, Turn] = {}
@@ -356,6 +358,4 @@ def traces(scope: Scope, references: Sequence[Reference]) -> Traces:
             turns |= {turn.id: turn for turn in said if reads_log}
     for memory in named:
         memories.pop(memory.id, None)
-    from holdfast.domain.results import Traces
-
     return Traces(tuple(memories.values()), tuple(turns.values()))
