@@ -25,7 +25,7 @@ import holdfast
 from bench.measure import Times
 from holdfast import Holdfast, HubMemory, Memory
 from holdfast.evaluation.stores import sample_path
-from holdfast.llm.base import Answer, Usage
+from holdfast.llm import Answer, Usage
 from holdfast.passes.work import work_until_done
 from holdfast.testing import Asked, FixedClock, ScriptedModel, call
 from holdfast.text.analysis.terms import terms

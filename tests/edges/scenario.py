@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from holdfast import Holdfast, HoldfastError, HubMemory
+from holdfast.agents import ToolContext
 from holdfast.agents.dialects import NAMES as DIALECTS
 from holdfast.agents.dialects import find_dialect
-from holdfast.agents.tool import ToolContext
 from holdfast.agents.toolset import Toolset, schema_of
 from holdfast.domain.records import NO_HUB, Record
 from holdfast.engine.people import keys

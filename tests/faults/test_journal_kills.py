@@ -67,12 +67,13 @@ import os, signal, sys
 from holdfast import engine
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.clock import TimeIds
-from holdfast.files.journal import entries, journal, sync
+from holdfast.files import journal
+from holdfast.files.journal import day_sync, entries
 from holdfast.testing import open_for_tests
 
 home, step, when = sys.argv[1:]
 place, name = {
-    "sync": (sync, "sync_day"),
+    "sync": (day_sync, "sync_day"),
     "remember": (engine.remember, "remember"),
     "append": (journal, "append_line"),
     "agree": (entries, "agree"),

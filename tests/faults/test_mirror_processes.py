@@ -14,8 +14,8 @@ from pathlib import Path
 from holdfast import Holdfast, HoldfastError, HubMemory
 from holdfast.domain.clock import SystemClock, TimeIds
 from holdfast.domain.query import EVERYTHING
+from holdfast.files.memory_md import Item
 from holdfast.files.memory_md.cache import our_memories
-from holdfast.files.memory_md.document import Item
 from holdfast.files.memory_md.parse import parse
 from holdfast.testing import open_for_tests
 

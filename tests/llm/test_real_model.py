@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from holdfast.errors import ModelError
-from holdfast.llm.base import Message, Model, ModelTool, find_model
+from holdfast.llm import Message, Model, ModelTool, find_model
 from holdfast.llm.tool_loop import Limits, talk
 
 REMEMBER = ModelTool(

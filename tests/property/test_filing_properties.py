@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import holdfast
 from holdfast import HubMemory
 from holdfast.errors import HoldfastError, NotFound
-from holdfast.files.folders.documents import REMOVED
+from holdfast.files.documents import REMOVED
 from holdfast.files.tool_files.operations import inserted, replaced
 from holdfast.files.tool_files.sync import EMPTIED
 from holdfast.testing import open_for_tests

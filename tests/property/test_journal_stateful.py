@@ -18,8 +18,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from holdfast import engine
 from holdfast.domain.query import Filter
+from holdfast.files import journal
+from holdfast.files.journal import day_sync
 from holdfast.files.journal import entries as journal_entries
-from holdfast.files.journal import journal, sync
 from holdfast.testing import open_for_tests
 from holdfast.text.clean import clean_text, is_visible
 
@@ -39,8 +40,8 @@ TEXTS = st.sampled_from(WORDS) | st.text(
 ).map(clean_text).filter(is_visible)
 PLACES = st.integers(0, 30)
 STEPS = [
-    *((sync, name) for name in ("take_in", "note_clashes", "follow_store")),
-    *((sync, name) for name in ("set_paths", "write_file")),
+    *((day_sync, name) for name in ("take_in", "note_clashes", "follow_store")),
+    *((day_sync, name) for name in ("set_paths", "write_file")),
     *((journal_entries, "agree"), (journal, "append_line"), (engine.remember, "remember")),
     *((engine.remember, "remember_many"), (engine.edit, "archive"), (engine.edit, "update")),
 ]
@@ -83,7 +84,7 @@ class Journals(RuleBasedStateMachine):
         self.hub = self.memory.create_hub("work")
         self.acknowledged: set[str] = set()
         # Nobody saves while this one looks.
-        self.pause = mock.patch.object(sync, "PAUSE_S", 0.0)
+        self.pause = mock.patch.object(day_sync, "PAUSE_S", 0.0)
         self.pause.start()
         self.kill: tuple[tuple[Any, str], int, bool] | None = None
         self.dirty = False

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.domain.memory import Memory
-from holdfast.files.memory_md.document import fresh, render
+from holdfast.files.memory_md import fresh, render
 from holdfast.files.memory_md.layout import Wanted, lay_out
 from holdfast.files.memory_md.parse import parse
 

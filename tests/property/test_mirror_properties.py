@@ -8,9 +8,7 @@ from unittest import mock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.files.memory_md import parse as memory_md_parse
-from holdfast.files.memory_md import parse as near
-from holdfast.files.memory_md.document import (
+from holdfast.files.memory_md import (
     Document,
     Item,
     category_of,
@@ -19,6 +17,8 @@ from holdfast.files.memory_md.document import (
     render,
     unescaped,
 )
+from holdfast.files.memory_md import parse as memory_md_parse
+from holdfast.files.memory_md import parse as near
 from holdfast.files.memory_md.parse import identified, item_text, parse, parse_anew, rewritten
 from holdfast.text.clean import clean_category, clean_text, is_visible
 

@@ -21,9 +21,8 @@ from holdfast.domain.memory import Draft
 from holdfast.domain.query import Filter
 from holdfast.errors import Conflict
 from holdfast.files import merge
-from holdfast.files.memory_md import disk
+from holdfast.files.memory_md import Document, Item, Verbatim, disk, render
 from holdfast.files.memory_md.cache import our_memories
-from holdfast.files.memory_md.document import Document, Item, Verbatim, render
 from holdfast.files.memory_md.merge import Intake
 from holdfast.files.memory_md.parse import parse, rewritten
 from holdfast.files.memory_md.sync import Mirror

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import ModelError
-from holdfast.llm.base import Answer, ModelCall, ModelTool, Usage, find_model
+from holdfast.llm import Answer, ModelCall, ModelTool, Usage, find_model
 from holdfast.llm.protocols import AnthropicModel, OpenAICompatibleModel
 from holdfast.llm.tool_loop import Limits, Tools, read_arguments, talk
 from holdfast.testing import ScriptedModel

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.domain.memory import CATEGORIES
-from holdfast.files.memory_md.document import Document, Section, Verbatim, render, section_text
+from holdfast.files.memory_md import Document, Section, Verbatim, render, section_text
 from holdfast.files.memory_md.pages import (
     category_of_page,
     gathered,

@@ -10,8 +10,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
+from holdfast.files.memory_md import Document, Page
 from holdfast.files.memory_md.disk import agreed_texts
-from holdfast.files.memory_md.document import Document, Page
 from holdfast.files.memory_md.pages import joined, split
 from holdfast.files.memory_md.parse import parse
 from tests.property.test_mirror_stateful import WHICH, BothSides

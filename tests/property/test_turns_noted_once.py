@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from holdfast import HubMemory, ModelError
 from holdfast.engine import jobs
 from holdfast.engine.core import Scope
-from holdfast.llm.base import Answer
+from holdfast.llm import Answer
 from holdfast.passes.work import work_until_done
 from holdfast.testing import Asked, FixedClock, ScriptedModel, call, open_for_tests
 from holdfast.text.clean import content_hash

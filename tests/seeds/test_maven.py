@@ -13,7 +13,7 @@ import pytest
 import holdfast
 from holdfast import Holdfast, HubMemory
 from holdfast.errors import InvalidSetting
-from holdfast.llm.base import parse
+from holdfast.llm import parse
 from holdfast.passes import schedule
 from holdfast.passes.consolidation.run import NAME, PERIODIC, RUNNING
 from holdfast.sources import Registry

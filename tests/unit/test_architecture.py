@@ -54,7 +54,7 @@ INNER_LAYERS = {
         ("review", "transfer"),
         ("context", "log", "upkeep"),
     ),
-    "files": (("folders", "memory_md"), ("attachments", "journal", "tool_files")),
+    "files": (("memory_md",), ("journal", "tool_files")),
     "passes": (("consolidation",),),
     "agents": (("dialects",),),
     "testing": (("conformance",),),

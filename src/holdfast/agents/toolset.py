@@ -9,8 +9,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from holdfast.agents.dialects import find_dialect
-from holdfast.agents.tool import (
+from holdfast.agents import (
     Dialect,
     MissingArguments,
     Parameter,
@@ -19,6 +18,7 @@ from holdfast.agents.tool import (
     ToolContext,
     checked,
 )
+from holdfast.agents.dialects import find_dialect
 from holdfast.api.caller import without_places
 from holdfast.api.hub import HubMemory
 from holdfast.errors import CallCancelled, HoldfastError, InvalidInput, NotFound

@@ -41,16 +41,16 @@ from holdfast.engine.transfer.imports import Source as ImportSource
 from holdfast.engine.transfer.imports import Statement, Taken
 from holdfast.engine.upkeep.lifecycle import Compacted
 from holdfast.engine.upkeep.secret_scan import Secret
-from holdfast.files.attachments.storage import Kept, Received
-from holdfast.files.attachments.tar_archive import Packed
+from holdfast.files.attachments import Kept, Received
+from holdfast.files.attachments_tar import Packed
 from holdfast.files.conversation_archive import Archived
-from holdfast.files.folders.documents import Report
+from holdfast.files.documents import Report
+from holdfast.files.journal import Days
 from holdfast.files.journal.intake import Rewritten as JournalRewritten
-from holdfast.files.journal.journal import Days
 from holdfast.files.memory_md.edit import Appended, Rewritten
 from holdfast.files.memory_md.merge import SyncReport
-from holdfast.llm.base import Model
-from holdfast.passes.consolidation.plan import Consolidated, Plan
+from holdfast.llm import Model
+from holdfast.passes.consolidation import Consolidated, Plan
 from holdfast.store.base import Store
 
 list_ = list

@@ -63,8 +63,8 @@ _TYPES = {
     "holdfast.engine.reading.pictures": "Activity MeaningMap",
     "holdfast.engine.upkeep.lifecycle": "Compacted",
     "holdfast.files.conversation_archive": "Archived",
-    "holdfast.files.journal.journal": "Days",
-    "holdfast.passes.consolidation.plan": "Consolidated Plan",
+    "holdfast.files.journal": "Days",
+    "holdfast.passes.consolidation": "Consolidated Plan",
 }
 # What every store can hold as an integer.
 _INT_MAX = 2**62

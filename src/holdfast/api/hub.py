@@ -66,21 +66,21 @@ if TYPE_CHECKING:
     from holdfast.engine.transfer.imports import Statement, Taken
     from holdfast.engine.upkeep.lifecycle import Compacted
     from holdfast.engine.upkeep.secret_scan import Secret
-    from holdfast.files.attachments.storage import Attachments, Kept, Received
-    from holdfast.files.attachments.tar_archive import Packed
+    from holdfast.files.attachments import Attachments, Kept, Received
+    from holdfast.files.attachments_tar import Packed
     from holdfast.files.conversation_archive import Archived
+    from holdfast.files.documents import Report
     from holdfast.files.file_sync import FileSync
-    from holdfast.files.folders.documents import Report
+    from holdfast.files.journal import Days
     from holdfast.files.journal.changes import JournalChanges
     from holdfast.files.journal.entries import Place
     from holdfast.files.journal.intake import Rewritten as JournalRewritten
-    from holdfast.files.journal.journal import Days
     from holdfast.files.memory_md.edit import Appended, Rewritten
     from holdfast.files.memory_md.edit import Place as TextPlace
     from holdfast.files.memory_md.merge import SyncReport
     from holdfast.files.tool_files.operations import Files
     from holdfast.files.tool_files.sync import KeptFiles
-    from holdfast.passes.consolidation.plan import Consolidated, Plan
+    from holdfast.passes.consolidation import Consolidated, Plan
 
 # Inside the class the word `list` is the method; here it is the type.
 list_ = list
@@ -302,7 +302,7 @@ class HubMemory:
         """Keeps a file: its bytes beside the store, and a memory with its name as the title. A
         worker reads its text (`holdfast work`, or the server); until then it is `processing`. The
         other fields are those of `remember`. The same bytes again are a duplicate."""
-        from holdfast.files.attachments.storage import described
+        from holdfast.files.attachments import described
 
         if isinstance(file, str | os.PathLike):
             self._require_local()
@@ -621,7 +621,7 @@ class HubMemory:
         cannot be read now does not keep the block from being made."""
         if not os.path.isdir(os.path.join(self.folder, "files")):
             return []
-        from holdfast.files.folders.documents import own_paths
+        from holdfast.files.documents import own_paths
 
         with suppress(HoldfastError, OSError):
             self.index_files()
@@ -889,8 +889,8 @@ class HubMemory:
     def export_files(self, path: str | os.PathLike[str]) -> Packed:
         """The files that memories of this hub were made from, as an archive to go with an export,
         and as far as that tells of them; nothing is written where there are none."""
-        from holdfast.files.attachments.storage import Attachments
-        from holdfast.files.attachments.tar_archive import pack_for_export
+        from holdfast.files.attachments import Attachments
+        from holdfast.files.attachments_tar import pack_for_export
 
         self._require_local()
         place = Attachments(self.core, self.id, self._here())
@@ -911,7 +911,7 @@ class HubMemory:
     ) -> Memory:
         """Adds an entry to the journal of its UTC day, in the file and as a memory. What the day
         says already is not written again where it is to be there `once`."""
-        from holdfast.files.journal import journal
+        from holdfast.files import journal
 
         if self.core.permit is not None:
             # What the owner wrote into the file must not be recorded as the caller's.
@@ -933,7 +933,7 @@ class HubMemory:
     def journal(self, when: str | date | tuple[date, date] = "today") -> Days:
         """The journal of today, yesterday, a date, or a range such as `2026-05-01..2026-05-27`;
         newest day first. What was changed in the files is taken in before."""
-        from holdfast.files.journal import journal
+        from holdfast.files import journal
 
         if self.core.permit is not None:
             self._owner_view.sync_journals()
@@ -945,7 +945,7 @@ class HubMemory:
         """Puts a text in the place of a day's journal. `shown` is the day's text as its author saw
         it: what others wrote since is kept, entry by entry. What is left out is archived; `changes`
         are the change sets, to undo."""
-        from holdfast.files.journal import journal
+        from holdfast.files import journal
 
         return journal.rewrite(self._journals, when, text, shown)
 
@@ -953,7 +953,7 @@ class HubMemory:
     def sync_journals(self, *, confirm: bool = False) -> list_[str]:
         """Takes in what was changed in the journal files; returns notes on what could not be.
         `confirm` says that many missing entries are meant."""
-        from holdfast.files.journal import journal
+        from holdfast.files import journal
 
         return journal.sync(self._journals, confirm=confirm)
 
@@ -1354,9 +1354,9 @@ class HubMemory:
         """Brings MEMORY.md, INBOX.md, the journals and the store together, and keeps them so from
         now on: afterwards each operation takes in what was edited. `confirm` says that many missing
         lines are meant, and that this folder is the hub's where another was so far."""
+        from holdfast.files import journal
         from holdfast.files.hub_folder import take_over
         from holdfast.files.inbox import InboxFile
-        from holdfast.files.journal import journal
         from holdfast.files.memory_md.sync import Mirror
 
         if confirm:
@@ -1466,8 +1466,8 @@ class HubMemory:
         Where very many files are gone at once, `remove_many` says that this is meant. A dry run
         only says what it would do.
         """
-        from holdfast.files.folders import documents
-        from holdfast.files.folders.documents import other_place
+        from holdfast.files import documents
+        from holdfast.files.documents import other_place
 
         scope = self.scope
         if folder is None:
@@ -1506,7 +1506,7 @@ class HubMemory:
     @property
     def attachments(self) -> Attachments:
         """The files that memories of this hub were made from."""
-        from holdfast.files.attachments.storage import Attachments
+        from holdfast.files.attachments import Attachments
 
         return Attachments(self.core, self.id, self._here())
 

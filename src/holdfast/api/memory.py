@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from holdfast.embed.base import Embedder
     from holdfast.engine.core import Core
     from holdfast.engine.history import Undone
-    from holdfast.files.attachments.storage import Attachments
-    from holdfast.files.attachments.tar_archive import Packed
+    from holdfast.files.attachments import Attachments
+    from holdfast.files.attachments_tar import Packed
     from holdfast.files.tool_files.follow import Doomed
-    from holdfast.llm.base import Model
+    from holdfast.llm import Model
     from holdfast.store.base import Store
 
 
@@ -168,9 +168,7 @@ class Holdfast(OpenMemory):
         hub = engine.hubs.delete_hub(self.core, name)
         folder = os.path.join(self.home, "hubs", hub.name)
         if os.path.isdir(folder):
-            from holdfast.files import conversation_archive
-            from holdfast.files.attachments import storage
-            from holdfast.files.journal import journal
+            from holdfast.files import attachments, conversation_archive, journal
             from holdfast.files.memory_md.cache import remove_mirrored
             from holdfast.files.tool_files import follow
 
@@ -180,7 +178,7 @@ class Holdfast(OpenMemory):
             remove_mirrored(os.path.join(folder, "INBOX.md"))
             journal.remove_all(folder)
             conversation_archive.remove_all(folder)
-            storage.remove_all(folder)
+            attachments.remove_all(folder)
             if os.path.islink(folder):
                 from holdfast.files.hub_folder import unlink_hub_folder
 
@@ -220,7 +218,7 @@ class Holdfast(OpenMemory):
         if files is None:
             made = import_hub(self.core, lines, name=name, progress=progress)
             return HubMemory(self.core, made, self.home)
-        from holdfast.files.attachments.tar_archive import adopt, unpacked
+        from holdfast.files.attachments_tar import adopt, unpacked
 
         with unpacked(os.fspath(files), self.home) as staged:
             made = import_hub(self.core, lines, name=name, progress=progress)
@@ -286,12 +284,12 @@ class Holdfast(OpenMemory):
         """A consistent copy of the whole store, while others read and write; and beside it, where
         there are any, the files that memories were made from, in an archive called like it with
         `.files.tar` at the end. Returns what is in that."""
-        from holdfast.files.attachments import tar_archive
+        from holdfast.files import attachments_tar
 
         name = os.fspath(path)
-        if os.path.exists(name + tar_archive.BESIDE):
+        if os.path.exists(name + attachments_tar.BESIDE):
             raise AlreadyExists(
-                f"{name}{tar_archive.BESIDE} exists already.", hint="Choose another name."
+                f"{name}{attachments_tar.BESIDE} exists already.", hint="Choose another name."
             )
         if Capability.BACKUP in self.core.store.capabilities:
             self.core.store.backup(name, progress)
@@ -300,7 +298,7 @@ class Holdfast(OpenMemory):
 
             # The same file as of the embedded store: it can be opened, and brought back anywhere.
             copy_to_file(self.core.store, name, progress)
-        return tar_archive.pack(name + tar_archive.BESIDE, self._attachments())
+        return attachments_tar.pack(name + attachments_tar.BESIDE, self._attachments())
 
     def _attachments(self) -> Iterator[Attachments]:
         """Of each hub."""

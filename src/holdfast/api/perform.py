@@ -123,7 +123,7 @@ def synced(hub: HubMemory, operation: Operation) -> Iterator[None]:
         if sync is not None:
             sync.before()
             if names := hub._journal_changes.changed(hub.core, hub.id, hub.folder):
-                from holdfast.files.journal import journal
+                from holdfast.files import journal
 
                 journal.take_in(hub._journals, names)
             if sync.decisions():
@@ -144,7 +144,7 @@ def _follow(hub: HubMemory, sync: FileSync, operation: Operation) -> None:
 
         sync.note(follow_newest(hub._kept_files))
     if Follow.JOURNALS in follow:
-        from holdfast.files.journal import journal
+        from holdfast.files import journal
 
         sync.note(journal.follow(hub._journals, purged=operation.purges))
     if Follow.MEMORY_MD in follow:

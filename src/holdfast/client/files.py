@@ -1,6 +1,6 @@
 """Files of this machine sent to a server: one file as a form with its fields, or a folder as
 documents of a hub, each file one memory that is found by its path. The same as
-`holdfast.files.folders.documents` does for a local hub.
+`holdfast.files.documents` does for a local hub.
 
 What was sent is recorded in the home folder of this machine, so that a second run sends only what
 has changed. The record may be lost: then files are sent again, and the server recognises them.
@@ -17,7 +17,7 @@ from holdfast.client.responses import decoded
 from holdfast.domain.memory import Draft, Memory
 from holdfast.domain.results import Duplicate, Quarantined, Stored, Superseded, Updated
 from holdfast.errors import InvalidInput, NotFound
-from holdfast.files.folders.documents import (
+from holdfast.files.documents import (
     REMOVED,
     FolderRun,
     Place,
@@ -29,7 +29,7 @@ from holdfast.files.folders.documents import (
     other_place,
     read_text,
 )
-from holdfast.files.folders.walk import Found, Note, Walked, walk
+from holdfast.files.folder_walk import Found, Note, Walked, walk
 from holdfast.files.merge import open_regular
 from holdfast.text.clean import clean_time, content_hash
 

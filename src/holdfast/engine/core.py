@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from holdfast.domain.clock import Clock, Ids
     from holdfast.domain.hub import Act, Hub, PersonName
     from holdfast.embed.base import Embedder
-    from holdfast.llm.base import Model
+    from holdfast.llm import Model
     from holdfast.settings import Settings
     from holdfast.store.base import Reader, Store, Writer
 

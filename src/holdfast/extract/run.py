@@ -23,7 +23,7 @@ from holdfast.engine.writing import extraction
 from holdfast.engine.writing.extraction import Made
 from holdfast.errors import HoldfastError, NotFound
 from holdfast.files import hub_path
-from holdfast.files.attachments.storage import Attachments
+from holdfast.files.attachments import Attachments
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core

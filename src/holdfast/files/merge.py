@@ -25,7 +25,7 @@ from holdfast.engine.writing.edit import completed
 from holdfast.engine.writing.indexing import indexed
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import InvalidInput, NotFound, StoreError, StoreReadOnly
-from holdfast.files.memory_md.document import FILE_NAME
+from holdfast.files.memory_md import FILE_NAME
 from holdfast.store.base import Reader
 from holdfast.system.atomic_file import real_path
 from holdfast.text import clean

@@ -18,15 +18,14 @@ from typing import TYPE_CHECKING
 from holdfast.domain.records import Record
 from holdfast.engine.core import Scope
 from holdfast.errors import HoldfastError, with_command
-from holdfast.files import hub_path
-from holdfast.files.attachments.storage import swept_for
+from holdfast.files import hub_path, journal
+from holdfast.files.attachments import swept_for
 from holdfast.files.file_sync import notes_of
 from holdfast.files.hub_folder import BEFORE, KIND, has_had
-from holdfast.files.journal import journal
 from holdfast.files.journal.changes import JournalChanges, day_of_name
 from holdfast.files.journal.entries import Place
+from holdfast.files.memory_md import FILE_NAME
 from holdfast.files.memory_md.cache import is_page_name
-from holdfast.files.memory_md.document import FILE_NAME
 from holdfast.files.memory_md.sync import Mirror
 
 if TYPE_CHECKING:

@@ -24,15 +24,13 @@ from holdfast.engine.upkeep.secret_scan import Secret, for_everything, secrets_f
 from holdfast.engine.writing import dedup
 from holdfast.engine.writing.edit import settle
 from holdfast.errors import HoldfastError
-from holdfast.files import conversation_archive
-from holdfast.files.attachments import storage
-from holdfast.files.attachments.storage import HEAD_BYTES
-from holdfast.files.journal import journal
+from holdfast.files import attachments, conversation_archive, journal
+from holdfast.files.attachments import HEAD_BYTES
 from holdfast.files.journal.changes import day_of_name
 from holdfast.files.journal.entries import Place
+from holdfast.files.memory_md import FILE_NAME
 from holdfast.files.memory_md.cache import COPY, drop_copy
 from holdfast.files.memory_md.disk import page_names
-from holdfast.files.memory_md.document import FILE_NAME
 from holdfast.files.memory_md.edit import forget_seen
 from holdfast.files.memory_md.sync import Mirror
 from holdfast.files.merge import open_regular
@@ -42,7 +40,7 @@ from holdfast.system.zip_archive import ZipRefused, open_zip
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
     from holdfast.engine.core import Core
-    from holdfast.files.attachments.storage import Attachments
+    from holdfast.files.attachments import Attachments
 
 
 # What is larger is no text that somebody wrote, and would fill the memory.
@@ -119,7 +117,7 @@ def _paths(folder: str) -> Iterator[str]:
 
 def _is_attached(path: str) -> bool:
     front, _, name = path.rpartition("/")
-    return len(name) == 64 and front == f"{storage.FOLDER}/{name[:2]}"
+    return len(name) == 64 and front == f"{attachments.FOLDER}/{name[:2]}"
 
 
 def _text(folder: str, path: str) -> str | None:

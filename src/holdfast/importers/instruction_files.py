@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from holdfast.domain.memory import Draft, Trust
 from holdfast.engine.transfer.imports import Item, Statement
-from holdfast.files.memory_md.document import Item as Line
+from holdfast.files.memory_md import Item as Line
 from holdfast.files.memory_md.parse import parse
 from holdfast.importers.record import IMPORTED, digest
 

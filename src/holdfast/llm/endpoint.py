@@ -17,14 +17,14 @@ from urllib.error import HTTPError
 from urllib.request import urlopen
 
 from holdfast.errors import ModelError, install_hint
-from holdfast.llm.base import Message, Usage
+from holdfast.llm import Message, Usage
 from holdfast.llm.http_limits import Late, on_time
 from holdfast.system.backoff import MODEL_SERVER, Failed, retry, retry_after_s
 
 if TYPE_CHECKING:
     from httpx2 import Client, Response
 
-    from holdfast.llm.base import ModelCall, Spec
+    from holdfast.llm import ModelCall, Spec
 
 
 # Far beyond what a pass may have answered; a server that says more does not keep to the tokens.

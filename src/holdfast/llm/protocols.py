@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from holdfast.llm.base import Answer, Message, ModelCall
+from holdfast.llm import Answer, Message, ModelCall
 from holdfast.llm.endpoint import (
     EndpointModel,
     arguments_of,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from httpx2 import Client, Response
     from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolParam
 
-    from holdfast.llm.base import ModelTool
+    from holdfast.llm import ModelTool
 
 
 OPENAI_URL = "https://api.openai.com/v1"

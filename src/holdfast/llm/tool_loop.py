@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from holdfast.errors import Conflict, Forbidden, InvalidInput, NotFound
-from holdfast.llm.base import Message, Usage
+from holdfast.llm import Message, Usage
 from holdfast.llm.endpoint import is_plain
 
 if TYPE_CHECKING:
-    from holdfast.llm.base import Answer, Model, ModelCall, ModelTool
+    from holdfast.llm import Answer, Model, ModelCall, ModelTool
 
 
 # A long journal line is far below this; what is larger is no argument of a tool of ours.

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from holdfast.domain.memory import Trust
     from holdfast.engine.core import Core
     from holdfast.engine.jobs import Job
-    from holdfast.llm.base import Model
+    from holdfast.llm import Model
     from holdfast.store.base import Writer
     from holdfast.text.grounding import Span
 

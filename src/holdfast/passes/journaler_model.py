@@ -13,7 +13,7 @@ from holdfast.domain.query import Filter
 from holdfast.engine.core import Scope
 from holdfast.engine.upkeep.model_usage import limits_of
 from holdfast.errors import InvalidInput
-from holdfast.llm.base import ModelTool
+from holdfast.llm import ModelTool
 from holdfast.llm.tool_loop import talk
 from holdfast.text.analysis.spans import snippet
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Memory
     from holdfast.engine.core import Core
-    from holdfast.llm.base import Model
+    from holdfast.llm import Model
     from holdfast.llm.tool_loop import Tools
     from holdfast.passes.journaler import Heard, Proposed
 

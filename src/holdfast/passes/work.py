@@ -41,8 +41,8 @@ def synced_files(
         yield
         _log_notes(hub.name, notes)
         return
+    from holdfast.files import journal
     from holdfast.files.file_sync import FileSync
-    from holdfast.files.journal import journal
     from holdfast.files.journal.changes import JournalChanges
     from holdfast.files.journal.entries import Place
 

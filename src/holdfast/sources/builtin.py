@@ -18,8 +18,8 @@ from holdfast.engine.core import Scope
 from holdfast.engine.hubs import find_hub
 from holdfast.engine.reading.recall import recall_memories
 from holdfast.errors import EmbedderError, InvalidInput, NotFound
-from holdfast.files.folders.documents import read_text
-from holdfast.files.folders.walk import Found, Walked, walk
+from holdfast.files.documents import read_text
+from holdfast.files.folder_walk import Found, Walked, walk
 from holdfast.recall.lexical import bm25, rarity
 from holdfast.recall.weights import CUT_COVERAGE, CUT_PASSAGES_LEAST
 from holdfast.sources import Excerpt, Excerpts

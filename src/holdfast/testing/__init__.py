@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from holdfast.embed.base import check, unit_rows
 from holdfast.errors import ModelError
-from holdfast.llm.base import Answer, Message, ModelCall, Usage
+from holdfast.llm import Answer, Message, ModelCall, Usage
 from holdfast.text.analysis.terms import terms
 
 if TYPE_CHECKING:
     from holdfast.api.memory import Holdfast
     from holdfast.domain.clock import Clock, Ids
     from holdfast.embed.base import Embedder, Matrix, Vector
-    from holdfast.llm.base import Model, ModelTool
+    from holdfast.llm import Model, ModelTool
     from holdfast.store.base import Store
     from holdfast.testing.conformance import StoreConformance
 

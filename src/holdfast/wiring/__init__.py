@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from holdfast.domain.hub import PersonName
     from holdfast.embed.base import Embedder
-    from holdfast.llm.base import Model
+    from holdfast.llm import Model
     from holdfast.store.base import Store
     from holdfast.store.postgres import PostgresStore
     from holdfast.store.postgres.initialise import Prepared as Prepared
@@ -116,7 +116,7 @@ def embedder_of(settings: Settings) -> Embedder | None:
 
 
 def _find_model(name: str, settings: Settings) -> Model | None:
-    from holdfast.llm.base import find_model
+    from holdfast.llm import find_model
 
     return find_model(
         name, inherit=settings["llm.model"], key_variable_named=settings["llm.key_variable"]

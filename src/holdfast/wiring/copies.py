@@ -66,8 +66,8 @@ def bring_attachments(source: str, home: str, settings: Settings) -> tuple[int, 
     in; how many there are here now, and how many are not. Before a move, so that one that is broken
     off is begun again with them."""
     from holdfast.files import hub_path
-    from holdfast.files.attachments.storage import Attachments
-    from holdfast.files.attachments.tar_archive import bring
+    from holdfast.files.attachments import Attachments
+    from holdfast.files.attachments_tar import bring
 
     path = source.removeprefix("sqlite:")
     other = home if path == source else os.path.dirname(os.path.abspath(path))

@@ -136,7 +136,7 @@ def test_watching_takes_in_what_is_saved(
         file.write_bytes(b"\xff")
         yield {"default", "unknown"}
 
-    monkeypatch.setattr("holdfast.files.folders.watch.watch_hubs", saves)
+    monkeypatch.setattr("holdfast.files.folder_walk.watch_hubs", saves)
     ran = stocked("watch")
     assert ran.code == 0
     assert ran.rows[0] == ["taken in", "1", "Prefers spaces over tabs"]

@@ -268,7 +268,7 @@ def test_watching_takes_in_what_is_saved(
         (folder / "list.txt").unlink()
         yield
 
-    monkeypatch.setattr("holdfast.files.folders.watch.watch_paths", saves)
+    monkeypatch.setattr("holdfast.files.folder_walk.watch_paths", saves)
     ran = push("push", str(folder), "--watch", "--yes")
     assert ran.code == 0
     told = by(ran)
@@ -292,7 +292,7 @@ def test_a_watch_keeps_what_a_disk_that_went_away_had(
             file.unlink()
         yield
 
-    monkeypatch.setattr("holdfast.files.folders.watch.watch_paths", loses)
+    monkeypatch.setattr("holdfast.files.folder_walk.watch_paths", loses)
     ran = push("push", str(many), "--watch", "--yes")
     assert len(by(ran)["added"]) == 24
     assert "removed" not in by(ran)
@@ -310,7 +310,7 @@ def test_watching_one_file_pushes_it_again(
         plan.unlink()
         yield
 
-    monkeypatch.setattr("holdfast.files.folders.watch.watch_paths", saves)
+    monkeypatch.setattr("holdfast.files.folder_walk.watch_paths", saves)
     assert [row[0] for row in push("push", str(plan), "--watch").rows] == ["stored", "updated"]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import holdfast
 from holdfast.engine.upkeep.model_usage import metered_model
-from holdfast.llm.base import Message
+from holdfast.llm import Message
 from holdfast.llm.endpoint import answering
 from holdfast.testing import FixedClock, ScriptedModel
 from tests.edges.cli.cli_calls import Run

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from holdfast import engine
+from holdfast.agents import Parameter, Tool, ToolContext
 from holdfast.agents.dialects import NAMES, find_dialect
-from holdfast.agents.tool import Parameter, Tool, ToolContext
 from holdfast.agents.toolset import Toolset
 from holdfast.api.caller import Caller, without_places
 from holdfast.api.hub import HubMemory

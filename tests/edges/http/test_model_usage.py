@@ -11,7 +11,7 @@ from holdfast.api.hub import HubMemory
 from holdfast.domain.results import UsageRow
 from holdfast.engine.upkeep.model_usage import record
 from holdfast.errors import InvalidInput
-from holdfast.llm.base import Usage
+from holdfast.llm import Usage
 from tests.edges.client.servers import served
 from tests.edges.http.conftest import Asking, House
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from holdfast.agents import ToolContext
 from holdfast.agents.dialects import find_dialect
-from holdfast.agents.tool import ToolContext
 from holdfast.agents.toolset import Toolset
 from holdfast.api.caller import Caller
 from holdfast.api.hub import HubMemory

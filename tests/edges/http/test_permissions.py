@@ -14,8 +14,8 @@ from fastapi.routing import iter_route_contexts
 from tools.reference.permissions import page
 
 import holdfast
+from holdfast.agents import ToolContext
 from holdfast.agents.dialects import find_dialect
-from holdfast.agents.tool import ToolContext
 from holdfast.agents.toolset import Toolset
 from holdfast.api.caller import Caller
 from holdfast.api.hub import HubMemory

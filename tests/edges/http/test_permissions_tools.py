@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from holdfast import NotFound
+from holdfast.agents import ToolContext
 from holdfast.agents.dialects import NAMES, find_dialect
-from holdfast.agents.tool import ToolContext
 from holdfast.agents.toolset import Reply, Toolset
 from holdfast.api.caller import Caller
 from holdfast.engine.people import keys

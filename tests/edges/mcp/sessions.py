@@ -15,7 +15,7 @@ import mcp_types as types
 from mcp import Client, StdioServerParameters
 from mcp.server.lowlevel import Server
 
-from holdfast.agents.tool import Dialect, Parameter, Tool, ToolContext
+from holdfast.agents import Dialect, Parameter, Tool, ToolContext
 from tests.homes.sitecustomize import HOMES
 
 # The handshake of 2025 and the envelope of 2026.

@@ -14,9 +14,9 @@ from mcp import Client
 
 import holdfast
 from holdfast import HubMemory
+from holdfast.agents import ToolContext
 from holdfast.agents.dialects import NAMES as DIALECTS
 from holdfast.agents.dialects import find_dialect
-from holdfast.agents.tool import ToolContext
 from holdfast.agents.toolset import Toolset
 from holdfast.edges.mcp.server import Options, make_server
 from holdfast.testing import open_for_tests

@@ -10,8 +10,8 @@ import pytest
 
 import holdfast
 from holdfast import HubMemory
+from holdfast.agents import ToolContext
 from holdfast.agents.dialects import anthropic as memory_md
-from holdfast.agents.tool import ToolContext
 from holdfast.files.tool_files.operations import Edited, replaced
 
 NOTES = "/memories/notes.md"

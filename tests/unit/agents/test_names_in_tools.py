@@ -12,9 +12,9 @@ import pytest
 
 import holdfast
 from holdfast import Holdfast
+from holdfast.agents import Tool, ToolContext
 from holdfast.agents.dialects import NAMES as DIALECTS
 from holdfast.agents.dialects import find_dialect
-from holdfast.agents.tool import Tool, ToolContext
 from holdfast.agents.toolset import Toolset
 from holdfast.api.caller import Caller
 from holdfast.domain.hub import PersonName

@@ -9,8 +9,8 @@ import pytest
 
 import holdfast
 from holdfast import HubMemory
+from holdfast.agents import Parameter, Tool
 from holdfast.agents.dialects import NAMES, find_dialect
-from holdfast.agents.tool import Parameter, Tool
 from holdfast.testing import FixedClock
 
 READ_ONLY = [

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.agents import Parameter, Tool, checked
 from holdfast.agents.dialects import NAMES, find_dialect
-from holdfast.agents.tool import Parameter, Tool, checked
 from holdfast.agents.toolset import FORMATS, render, schema_of
 from holdfast.errors import InvalidInput
 

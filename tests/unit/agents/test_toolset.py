@@ -8,8 +8,8 @@ import pytest
 
 import holdfast
 from holdfast import CallCancelled, Holdfast, HubMemory
+from holdfast.agents import ToolContext
 from holdfast.agents.dialects import find_dialect
-from holdfast.agents.tool import ToolContext
 from holdfast.agents.toolset import Toolset
 from holdfast.edges.mcp.resources import Resources
 

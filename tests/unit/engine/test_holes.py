@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from holdfast import Conflict, Forbidden, Holdfast, HubMemory, InvalidInput, NotFound
+from holdfast.agents import ToolContext
 from holdfast.agents.dialects import find_dialect
-from holdfast.agents.tool import ToolContext
 from holdfast.agents.toolset import Toolset
 from holdfast.api.caller import Caller
 from holdfast.edges.mcp.resources import Resources

@@ -14,7 +14,7 @@ from holdfast.domain.records import NO_HUB
 from holdfast.domain.results import UsageRow
 from holdfast.engine.upkeep.model_usage import KEPT_DAYS, KIND, limits_of, metered_model, usage
 from holdfast.errors import ModelError
-from holdfast.llm.base import Answer, Message, Usage
+from holdfast.llm import Answer, Message, Usage
 from holdfast.testing import FixedClock, ScriptedModel, open_for_tests
 
 TODAY = date(2026, 1, 14)

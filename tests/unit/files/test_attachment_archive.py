@@ -14,7 +14,7 @@ import pytest
 
 import holdfast
 from holdfast import AlreadyExists, Holdfast, HubMemory, NotFound, StoreDamaged
-from holdfast.files.attachments import tar_archive
+from holdfast.files import attachments_tar as tar_archive
 from holdfast.testing import open_for_tests
 from holdfast.wiring.copies import restore_backup
 

@@ -19,7 +19,7 @@ from holdfast import Duplicate, Holdfast, HubFull, HubMemory, NotFound, Stored, 
 from holdfast.engine.writing import dedup
 from holdfast.errors import InvalidInput
 from holdfast.files import ATTACHMENTS
-from holdfast.files.attachments.storage import FOLDER
+from holdfast.files.attachments import FOLDER
 from holdfast.testing import open_for_tests
 
 

@@ -12,10 +12,10 @@ import pytest
 
 from holdfast import Holdfast, HubMemory
 from holdfast.errors import InvalidInput, NotFound
-from holdfast.files.folders import documents
-from holdfast.files.folders import walk as walking
-from holdfast.files.folders.documents import Report
-from holdfast.files.folders.walk import KINDS, walk
+from holdfast.files import documents
+from holdfast.files import folder_walk as walking
+from holdfast.files.documents import Report
+from holdfast.files.folder_walk import KINDS, walk
 from holdfast.testing import FixedClock, open_for_tests
 
 # Long after every file of a test was written: a file that was written to just now is read again.

@@ -21,7 +21,7 @@ from holdfast.errors import (
     NotFound,
     StoreFull,
 )
-from holdfast.files.tool_files import folder as kept_folder
+from holdfast.files import tool_files as kept_folder
 from holdfast.files.tool_files import sync, tree
 from holdfast.files.tool_files.operations import Files, Page
 from holdfast.files.tool_files.tree import Listing

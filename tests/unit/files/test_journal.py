@@ -28,7 +28,8 @@ from holdfast import (
     engine,
 )
 from holdfast.domain.clock import SystemClock, TimeIds
-from holdfast.files.journal import entries, journal, sync
+from holdfast.files import journal
+from holdfast.files.journal import day_sync, entries
 from holdfast.system.atomic_file import locked
 from holdfast.testing import FixedClock, open_for_tests
 
@@ -564,7 +565,7 @@ def test_a_kill_during_a_sync_loses_nothing_and_doubles_nothing(
     write(hub, text.replace("- 12:00 removed in the file\n", "") + "typed\n")
     hub.forget(third.id)
     hub.remember("from a tool", layer="journal")
-    module: Any = entries if step == "agree" else sync
+    module: Any = entries if step == "agree" else day_sync
     real = getattr(module, step)
 
     def after(*args: Any, **kwargs: Any) -> Any:
@@ -618,7 +619,7 @@ def test_an_editor_that_saves_while_we_write_is_not_written_over(
 ) -> None:
     kept = hub.journal_add("tea")
     hub.journal_add("milk")
-    real = sync.set_paths
+    real = day_sync.set_paths
     saves = iter(["- 12:00 tea\n- 12:00 milk\nsaved in between\n"])
 
     def meanwhile(*args: Any) -> None:
@@ -626,7 +627,7 @@ def test_an_editor_that_saves_while_we_write_is_not_written_over(
         for text in saves:
             write(hub, text)
 
-    monkeypatch.setattr(sync, "set_paths", meanwhile)
+    monkeypatch.setattr(day_sync, "set_paths", meanwhile)
     hub.forget(kept.id)
     assert file_of(hub).read_text() == "- 12:00 milk\nsaved in between\n"
     assert in_store(hub) == ["milk", "saved in between"]
@@ -636,7 +637,7 @@ def test_a_file_that_never_comes_to_rest_is_said_so(
     hub: HubMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = hub.journal_add("tea")
-    monkeypatch.setattr(sync, "write_file", lambda *_: False)
+    monkeypatch.setattr(day_sync, "write_file", lambda *_: False)
     hub.forget(kept.id)
     assert any("all the time" in note for note in hub.notes)
 

@@ -12,7 +12,7 @@ import pytest
 
 from holdfast import Holdfast, HubMemory, engine
 from holdfast.domain.query import Filter
-from holdfast.files.journal import changes, entries, sync
+from holdfast.files.journal import changes, day_sync, entries
 
 TODAY = "2026-01-14"
 
@@ -105,7 +105,7 @@ def test_a_kill_in_a_conflict_lists_it_once(
     kept = hub.journal_add("The deploy failed because of the proxy")
     changed_elsewhere(hub, kept.id, BOB)
     write(hub, f"- 12:00 {DISK}\n")
-    module: Any = entries if step == "agree" else sync
+    module: Any = entries if step == "agree" else day_sync
     real = getattr(module, step)
 
     def after(*args: Any, **kwargs: Any) -> Any:
@@ -222,7 +222,7 @@ def test_a_day_without_a_journal_is_looked_at_once(
     assert said(hub, "2020-01-01") == []
     hub.list()
     synced: list[object] = []
-    monkeypatch.setattr(sync, "survey", lambda *args: synced.append(args))
+    monkeypatch.setattr(day_sync, "survey", lambda *args: synced.append(args))
     hub.list()
     assert synced == [] and not file_of(hub, "2020-01-01").exists()
 
@@ -236,7 +236,7 @@ def test_an_empty_journal_that_is_deleted_stays_so_and_is_looked_at_once(
     file_of(hub).unlink()
     hub.list()
     looked: list[object] = []
-    monkeypatch.setattr(sync, "survey", lambda *args: looked.append(args))
+    monkeypatch.setattr(day_sync, "survey", lambda *args: looked.append(args))
     hub.list()
     assert looked == [] and not file_of(hub).exists()
 

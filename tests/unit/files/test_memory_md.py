@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from holdfast.files.memory_md.document import Section, category_of, dated, heading_of, render
+from holdfast.files.memory_md import Section, category_of, dated, heading_of, render
 from holdfast.files.memory_md.parse import identified, item_text, paragraph_text, parse
 
 ONE = "<!-- mem_1 -->"

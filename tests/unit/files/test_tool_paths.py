@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import InvalidInput
-from holdfast.files.tool_files.folder import DEPTH_MAX, ToolPath, parse
+from holdfast.files.tool_files import DEPTH_MAX, ToolPath, parse
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.files.folders.watch import hub_of, watch_hubs
+from holdfast.files.folder_walk import hub_of, watch_hubs
 
 
 @pytest.mark.parametrize(

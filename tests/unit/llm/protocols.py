@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from holdfast.llm.base import Model, find_model
+from holdfast.llm import Model, find_model
 from tests.unit.llm.servers import Server
 
 

@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from holdfast.errors import ModelError
-from holdfast.llm import endpoint
-from holdfast.llm.base import Answer, Message, Model, find_model
+from holdfast.llm import Answer, Message, Model, endpoint, find_model
 from holdfast.llm.endpoint import TEXT_CHARS_MAX
 from holdfast.llm.http_limits import RESPONSE_BYTES_MAX
 from tests.unit.llm.protocols import OPENAI, PROTOCOLS, Protocol

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import InvalidSetting
-from holdfast.llm.base import PROVIDERS, describe, key_variable, parse
+from holdfast.llm import PROVIDERS, describe, key_variable, parse
 from holdfast.testing import ScriptedModel, open_for_tests
 from tests.docs.documentation import ROOT
 

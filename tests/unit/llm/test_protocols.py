@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast.errors import ModelError
-from holdfast.llm.base import Answer, Message, Model, ModelCall, ModelTool, Usage, find_model
+from holdfast.llm import Answer, Message, Model, ModelCall, ModelTool, Usage, find_model
 from holdfast.llm.tool_loop import Limits, talk
 from tests.unit.llm.protocols import ANTHROPIC, OPENAI, PROTOCOLS, Protocol
 from tests.unit.llm.servers import reply, serving

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from holdfast.errors import InvalidInput, ModelError, StoreFull
-from holdfast.llm.base import Answer, ModelCall, ModelTool, Usage
+from holdfast.llm import Answer, ModelCall, ModelTool, Usage
 from holdfast.llm.tool_loop import CALLS_MAX, RESULT_CHARS_MAX, Limits, Tools, talk
 from holdfast.testing import Asked, ScriptedModel, call, calls
 

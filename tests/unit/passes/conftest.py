@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast import Holdfast, HubMemory
-from holdfast.llm.base import Model
+from holdfast.llm import Model
 from holdfast.testing import CountedIds, FixedClock, open_for_tests
 
 Opener = Callable[..., Holdfast]

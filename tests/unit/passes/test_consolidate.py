@@ -13,9 +13,9 @@ import pytest
 from holdfast import HubMemory, InvalidInput, Memory
 from holdfast.domain.memory import made_from
 from holdfast.passes import schedule
+from holdfast.passes.consolidation import Step, to_plain
 from holdfast.passes.consolidation.checks import PROMOTIONS_MAX
 from holdfast.passes.consolidation.material import JOURNAL_CHARS_MAX
-from holdfast.passes.consolidation.plan import Step, to_plain
 from holdfast.passes.consolidation.run import NAME, NO_JOURNALS, PERIODIC, RUNNING, UNCHANGED
 from holdfast.testing import FixedClock, open_for_tests
 from tests.unit.passes.conftest import Opener
@@ -274,7 +274,7 @@ def test_what_waits_for_review_cannot_be_promoted(hub: HubMemory) -> None:
     note(hub, "Important: the dentist is Dr High")
     plan = hub.plan_consolidation()
     step = Step("promote", (held.number,), held.content, "fact")
-    from holdfast.passes.consolidation.plan import source_of
+    from holdfast.passes.consolidation import source_of
 
     given = plan._replace(steps=(step,), sources=(source_of(held),))
     assert hub.consolidate(given).refused[0].reason == f"#{held.number} waits for review"
@@ -479,7 +479,7 @@ def test_a_step_that_cannot_be_done_says_why(hub: HubMemory, step: Step, why: st
     long_term(hub, "Prefers dark mode")
     long_term(hub, "Prefers light mode", key="mode")
     long_term(hub, "Prefers no mode", pinned=True)
-    from holdfast.passes.consolidation.plan import source_of
+    from holdfast.passes.consolidation import source_of
 
     plan = hub.plan_consolidation()
     sources = tuple(map(source_of, hub.scan()))
@@ -495,7 +495,7 @@ def test_retiring_by_hand_links_or_archives(hub: HubMemory) -> None:
     note(hub, "The heating hums")
     old = [long_term(hub, f"Room {number} is red") for number in (1, 2)]
     new = long_term(hub, "All rooms are white")
-    from holdfast.passes.consolidation.plan import source_of
+    from holdfast.passes.consolidation import source_of
 
     plan = hub.plan_consolidation()._replace(
         steps=(Step("retire", (old[0].number, old[1].number), replaced_by=new.number),),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast import HubMemory, ModelError
-from holdfast.llm.base import Answer
+from holdfast.llm import Answer
 from holdfast.testing import ScriptedModel, call, calls
 from tests.unit.passes.conftest import Opener
 

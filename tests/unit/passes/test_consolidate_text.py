@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import InvalidInput
-from holdfast.passes.consolidation.plan import (
+from holdfast.passes.consolidation import (
     Plan,
     Refused,
     Source,

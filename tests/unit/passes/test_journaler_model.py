@@ -9,7 +9,7 @@ import pytest
 
 from holdfast import Holdfast, HubMemory, ModelError
 from holdfast.engine import jobs
-from holdfast.llm.base import Answer, ModelCall
+from holdfast.llm import Answer, ModelCall
 from holdfast.passes.work import work_until_done
 from holdfast.testing import FixedClock, ScriptedModel, call, calls
 from tests.unit.passes.conftest import Opener

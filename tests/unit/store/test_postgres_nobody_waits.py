@@ -13,7 +13,7 @@ import pytest
 from holdfast.domain.records import NO_HUB
 from holdfast.engine.people import keys, members, teams
 from holdfast.engine.upkeep import model_usage
-from holdfast.llm.base import Usage
+from holdfast.llm import Usage
 from holdfast.store.postgres import connections
 from holdfast.store.postgres.store import PostgresStore
 from tests.edges.http.conftest import House

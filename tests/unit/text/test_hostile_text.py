@@ -53,7 +53,7 @@ def test_time_grows_with_the_length_of_a_text_and_not_with_its_square() -> None:
     # Each of these took more than a minute.
     printed = run(
         "from holdfast.extract.link import page_text\n"
-        "from holdfast.files.memory_md.document import without_any_id\n"
+        "from holdfast.files.memory_md import without_any_id\n"
         "from holdfast.files.memory_md.parse import parse\n"
         "from holdfast.passes.consolidation.model import written_down\n"
         "from holdfast.text.chunking.chunk import chunk\n"

@@ -17,7 +17,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from holdfast.agents.tool import Answer, Dialect, Parameter, Tool, ToolContext
+from holdfast.agents import Answer, Dialect, Parameter, Tool, ToolContext
 from holdfast.errors import InvalidInput
 
 _ALL = ("holdfast", "max", "maven", "memax", "minion", "pynchy", "anthropic", "chatgpt")

@@ -14,9 +14,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from holdfast.agents.tool import Dialect, Parameter, Tool, ToolContext
+from holdfast.agents import Dialect, Parameter, Tool, ToolContext
 from holdfast.errors import AlreadyExists, InvalidInput
-from holdfast.files.tool_files.folder import ROOT, folded
+from holdfast.files.tool_files import ROOT, folded
 from holdfast.files.tool_files.operations import Edited, Files, Page, inserted, replaced
 from holdfast.files.tool_files.tree import Listing, Shown
 

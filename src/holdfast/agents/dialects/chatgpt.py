@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
+from holdfast.agents import ToolContext
 from holdfast.agents.dialects import read_dialect
-from holdfast.agents.tool import ToolContext
 
 _LIMIT = 10  # A page of results; what is needed is fetched by id.
 

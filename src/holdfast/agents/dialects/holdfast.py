@@ -10,14 +10,14 @@ import os
 from typing import Any
 
 from holdfast import sources
-from holdfast.agents.dialects import read_dialect
-from holdfast.agents.tool import (
+from holdfast.agents import (
     REFERENCE,
     Parameter,
     ToolContext,
     one_of,
     refuse_held,
 )
+from holdfast.agents.dialects import read_dialect
 from holdfast.agents.wording import head, hit_text, in_brief, notes_of, quoted, traces_text, whole
 from holdfast.api.hub import HubMemory
 from holdfast.api.project_hub import named as named_in

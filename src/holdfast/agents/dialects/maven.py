@@ -12,8 +12,8 @@ from datetime import date, timedelta
 from typing import Any
 
 from holdfast import sources
+from holdfast.agents import ToolContext, held_sentence
 from holdfast.agents.dialects import read_dialect
-from holdfast.agents.tool import ToolContext, held_sentence
 from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import Memory
 from holdfast.errors import InvalidInput

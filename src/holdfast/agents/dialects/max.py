@@ -12,8 +12,8 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
+from holdfast.agents import Answer, ToolContext, note_held
 from holdfast.agents.dialects import read_dialect
-from holdfast.agents.tool import Answer, ToolContext, note_held
 from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import EXPLICIT, Memory, made_from
 from holdfast.domain.results import Remembered, Superseded

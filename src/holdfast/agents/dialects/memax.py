@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from holdfast.agents import Answer, Parameter, ToolContext
 from holdfast.agents.dialects import read_dialect
-from holdfast.agents.tool import Answer, Parameter, ToolContext
 from holdfast.agents.wording import day, in_brief, notes_of, origin, quoted
 from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import KINDS, STABILITIES, Memory

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from holdfast.agents import ToolContext
 from holdfast.agents.dialects import read_dialect
-from holdfast.agents.tool import ToolContext
 
 MISSING = "(MEMORY.md does not exist yet)"
 

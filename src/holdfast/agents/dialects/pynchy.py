@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from holdfast.agents import MissingArguments, Parameter, ToolContext
 from holdfast.agents.dialects import read_dialect
-from holdfast.agents.tool import MissingArguments, Parameter, ToolContext
 from holdfast.domain.clock import to_text
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Hit

@@ -208,8 +208,8 @@ def _dialect_options() -> tuple[Option, ...]:
 
 def toolset(call: Call, args: Namespace, *, agent: str | None = None) -> Toolset:
     """The tools that the options choose, on the hub of the call."""
+    from holdfast.agents import ToolContext
     from holdfast.agents.dialects import find_dialect
-    from holdfast.agents.tool import ToolContext
     from holdfast.agents.toolset import Toolset
 
     dialect = find_dialect(args.dialect)

@@ -17,8 +17,8 @@ from holdfast.errors import AlreadyExists, InvalidInput
 if TYPE_CHECKING:
     from holdfast.domain.results import CapturedDay, Flushed, Noted, Observed
     from holdfast.edges.cli.call import Call
-    from holdfast.files.journal.journal import Day, Days
-    from holdfast.passes.consolidation.plan import Consolidated, Plan, Step
+    from holdfast.files.journal import Day, Days
+    from holdfast.passes.consolidation import Consolidated, Plan, Step
 
 
 COMMANDS = Commands()
@@ -395,7 +395,7 @@ def _as_written(call: Call, plan: Plan) -> str:
         return plan.text
     import json
 
-    from holdfast.passes.consolidation.plan import to_plain
+    from holdfast.passes.consolidation import to_plain
 
     return json.dumps(to_plain(plan), ensure_ascii=False, indent=2) + "\n"
 

@@ -73,7 +73,7 @@ def _set(call: Call, args: Namespace) -> None:
 
         zone_of(args.value)
     if setting.name.endswith(".model") and setting.name != "embed.model":
-        from holdfast.llm.base import parse
+        from holdfast.llm import parse
 
         # A pass may name a model of the service that `llm.model` names.
         service = "" if setting.name == "llm.model" else call.settings["llm.model"]

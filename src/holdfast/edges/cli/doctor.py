@@ -200,7 +200,7 @@ def embedding_model(call: Call) -> dict[str, str]:
 def language_models(call: Call) -> tuple[dict[str, str], list[str]]:
     """The language model of each setting that names one, and whether its key is there; and what
     is wrong with those that cannot be."""
-    from holdfast.llm.base import describe
+    from holdfast.llm import describe
     from holdfast.settings import SETTINGS
 
     settings = call.local.core.settings
@@ -225,7 +225,7 @@ def language_models(call: Call) -> tuple[dict[str, str], list[str]]:
 def model_servers(call: Call) -> dict[str, str]:
     """The model servers whose addresses are in the settings: '' for each that answers, otherwise
     why it does not. Providers at their default addresses are not contacted without need."""
-    from holdfast.llm.base import parse
+    from holdfast.llm import parse
     from holdfast.settings import SETTINGS
 
     settings = call.local.core.settings

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from holdfast.domain.records import Clash
     from holdfast.edges.cli.call import Call
     from holdfast.engine.upkeep.lifecycle import Compacted
-    from holdfast.files.folders.documents import Report
+    from holdfast.files.documents import Report
     from holdfast.files.memory_md.merge import SyncReport
 
 COMMANDS = Commands()
@@ -82,7 +82,7 @@ def _watch(call: Call, args: Namespace) -> None:
     """Take in edits of MEMORY.md and journals the moment they are saved.
 
     It runs until Ctrl-C."""
-    from holdfast.files.folders.watch import watch_hubs
+    from holdfast.files.folder_walk import watch_hubs
 
     call.hub.sync()
     names = [args.hub] if args.hub else [hub.name for hub in call.memory.hubs()]

@@ -22,14 +22,14 @@ from holdfast.edges.cli.files import show_report
 from holdfast.edges.cli.output import counted, short
 from holdfast.edges.cli.write import plain_result, show_result
 from holdfast.errors import HoldfastError, InvalidInput, NotFound, StoreFull
-from holdfast.files.folders.documents import REMOVED, other_place, too_many
-from holdfast.files.folders.walk import OTHER_KIND, Note, stamp_of
+from holdfast.files.documents import REMOVED, other_place, too_many
+from holdfast.files.folder_walk import OTHER_KIND, Note, stamp_of
 from holdfast.files.merge import open_regular, refuse_irregular
 
 if TYPE_CHECKING:
     from holdfast.domain.results import Remembered
     from holdfast.edges.cli.call import Call
-    from holdfast.files.folders.documents import Report
+    from holdfast.files.documents import Report
 
 COMMANDS = Commands()
 
@@ -408,7 +408,7 @@ def _question(gone: Sequence[str]) -> str:
 
 
 def _watch(call: Call, args: Namespace, paths: Sequence[str]) -> None:
-    from holdfast.files.folders.watch import watch_paths
+    from holdfast.files.folder_walk import watch_paths
 
     call.out.stdout.flush()
     call.out.note(f"Watching {', '.join(paths)}. Ctrl-C ends it.")

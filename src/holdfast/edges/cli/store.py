@@ -181,7 +181,7 @@ def _backup(call: Call, args: Namespace) -> None:
 )
 def _restore(call: Call, args: Namespace) -> None:
     """Bring back a backup; what is there now is kept beside it."""
-    from holdfast.files.attachments import tar_archive
+    from holdfast.files import attachments_tar
     from holdfast.wiring import make_home, store_file, store_url, without_password
     from holdfast.wiring.copies import check_backup, restore_backup
 
@@ -198,16 +198,16 @@ def _restore(call: Call, args: Namespace) -> None:
         call.confirm(f"Replace everything in {place} with the backup {args.path}?")
     make_home(call.home)
     # Its files are checked before anything is replaced.
-    with tar_archive.unpacked_beside(args.path, call.home) as staged:
+    with attachments_tar.unpacked_beside(args.path, call.home) as staged:
         with call.out.progress("restore") as step:
             if path:
                 kept = restore_backup(path, args.path, step, home=call.home)
             else:
                 kept = _restored_into(call, args.path, step)
-        there, missing = tar_archive.put_back(call.local._attachments(), staged)
+        there, missing = attachments_tar.put_back(call.local._attachments(), staged)
     if kept:
         # What only the store knew that was there before: its copy can be brought back with them.
-        tar_archive.pack_unheld(kept + tar_archive.BESIDE, call.local._attachments())
+        attachments_tar.pack_unheld(kept + attachments_tar.BESIDE, call.local._attachments())
     notes = _followed(call)
     data = {"store": place, "safety_copy": kept, "files": there, "files_missing": missing}
     said = f"Restored {place} from {args.path}."

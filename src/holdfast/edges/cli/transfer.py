@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from holdfast.edges.cli.output import Step
     from holdfast.engine.transfer.copy import Moved
     from holdfast.exporters import Exporter
-    from holdfast.files.attachments.tar_archive import Packed
+    from holdfast.files.attachments_tar import Packed
 
 COMMANDS = Commands()
 
@@ -90,7 +90,7 @@ def _write_files(call: Call, args: Namespace) -> Packed | None:
     """The files that memories were made from, beside the export; None through a server."""
     if call.server:
         return None
-    from holdfast.files.attachments.tar_archive import BESIDE
+    from holdfast.files.attachments_tar import BESIDE
 
     path = args.file + BESIDE
     if args.force:
@@ -181,7 +181,7 @@ def _import(call: Call, args: Namespace) -> None:
 
 def _beside(file: str) -> str | None:
     """The archive of files that was written with an export, where it is beside it."""
-    from holdfast.files.attachments.tar_archive import BESIDE
+    from holdfast.files.attachments_tar import BESIDE
 
     return file + BESIDE if file != "-" and os.path.isfile(file + BESIDE) else None
 

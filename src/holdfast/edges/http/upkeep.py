@@ -9,7 +9,7 @@ from holdfast.api.hub import HubMemory
 from holdfast.edges.http.call import Calling, data, writes
 from holdfast.edges.http.operations import Body, Routes, body_of
 from holdfast.edges.http.shapes import JournalOut, Many, MemoryOut, One, OneMemory, ResponseModel
-from holdfast.passes.consolidation.plan import from_plain, to_plain
+from holdfast.passes.consolidation import from_plain, to_plain
 
 journal_router = Routes(prefix="/journal", tags=["journal"])
 

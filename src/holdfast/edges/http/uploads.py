@@ -22,7 +22,7 @@ from holdfast.edges.http.client_identity import Streams, client_of
 from holdfast.edges.http.shapes import JobOut, Many, Pushed
 from holdfast.edges.server.http_protocol import connection_of
 from holdfast.edges.to_json import job_to_json, result_to_json
-from holdfast.files.attachments.storage import Incoming, Received
+from holdfast.files.attachments import Incoming, Received
 
 router = APIRouter(prefix="/memories", tags=["files"])
 jobs = APIRouter(tags=["files"])

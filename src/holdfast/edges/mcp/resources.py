@@ -138,7 +138,7 @@ class Resources:
         """The days that have a journal, newest first: those with a file, and those whose entries
         came without one, as an import brings them. With a key, those with something to see."""
         # Not before it is needed: journals are half of what a start would load.
-        from holdfast.files.journal.journal import journal_files
+        from holdfast.files.journal import journal_files
 
         local = self._hub.core.permit is None
         found = set(journal_files(self._hub.folder)[0]) if local else set()

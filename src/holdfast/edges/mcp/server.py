@@ -18,8 +18,8 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from holdfast import __version__
+from holdfast.agents import ToolContext
 from holdfast.agents.dialects import find_dialect
-from holdfast.agents.tool import ToolContext
 from holdfast.agents.toolset import Reply, Toolset
 from holdfast.api.caller import Caller
 from holdfast.api.hub import HubMemory

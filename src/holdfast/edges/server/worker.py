@@ -128,7 +128,7 @@ class Watcher:
         self._thread.join(_STOP_S)
 
     def _watch(self) -> None:
-        from holdfast.files.folders.watch import watch_hubs
+        from holdfast.files.folder_walk import watch_hubs
 
         try:
             for names in watch_hubs(self._memory.home, stop=self._stop):

@@ -15,13 +15,13 @@ from holdfast.domain.records import NO_HUB, Record
 from holdfast.domain.results import UsageRow
 from holdfast.engine.core import Scope
 from holdfast.errors import InvalidInput, ModelError
-from holdfast.llm.base import Usage
+from holdfast.llm import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from holdfast.engine.core import Core
-    from holdfast.llm.base import Answer, Message, Model, ModelTool
+    from holdfast.llm import Answer, Message, Model, ModelTool
     from holdfast.llm.tool_loop import Limits
     from holdfast.store.base import Reader, Writer
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.records import Agreed
 from holdfast.errors import HoldfastError, StoreError
-from holdfast.files.memory_md.disk import agreed_texts
-from holdfast.files.memory_md.document import (
+from holdfast.files.memory_md import (
     FILE_NAME,
     SPACE,
     TITLE,
@@ -28,6 +27,7 @@ from holdfast.files.memory_md.document import (
     dated,
     ended,
 )
+from holdfast.files.memory_md.disk import agreed_texts
 from holdfast.files.memory_md.parse import identified, item_text, parse
 from holdfast.system.atomic_file import locked, write_atomic
 

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 from holdfast.domain.clock import to_micros
 from holdfast.domain.query import Filter
 from holdfast.errors import InvalidInput
-from holdfast.files.memory_md.document import Item
+from holdfast.files.memory_md import Item
 from holdfast.files.memory_md.parse import parse
 from holdfast.files.merge import open_regular
 from holdfast.store.values import every_memory

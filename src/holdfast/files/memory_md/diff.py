@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast.engine.context.styles import MINION, marked
 from holdfast.engine.core import Scope
-from holdfast.files.memory_md.document import (
+from holdfast.files.memory_md import (
     SPACE,
     TITLE,
     Block,

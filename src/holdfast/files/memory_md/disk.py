@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.domain.memory import CATEGORIES
 from holdfast.domain.records import Agreed
 from holdfast.engine.core import Core, Scope
+from holdfast.files.memory_md import FILE_NAME, Document, fresh, render
 from holdfast.files.memory_md.cache import is_page_name, stamp_of
-from holdfast.files.memory_md.document import FILE_NAME, Document, fresh, render
 from holdfast.files.memory_md.merge import Moved
 from holdfast.files.memory_md.pages import category_of_page, gathered, joined, split, spread
 from holdfast.files.merge import FileRead, free_name, holds, read_settled

@@ -17,6 +17,13 @@ from holdfast.engine.context.layout import ITEM_SHARE, FileItem, FilePart
 from holdfast.engine.writing.drafts import clean_label, reason_to_hold
 from holdfast.engine.writing.remember import remember_many
 from holdfast.errors import HoldfastError, InvalidInput, StoreError
+from holdfast.files.memory_md import (
+    FILE_NAME,
+    TITLE,
+    Item,
+    fresh,
+    render,
+)
 from holdfast.files.memory_md.append import (
     BEFORE,
     Piece,
@@ -28,13 +35,6 @@ from holdfast.files.memory_md.append import (
 from holdfast.files.memory_md.cache import our_memories
 from holdfast.files.memory_md.diff import shown, visible_text, without
 from holdfast.files.memory_md.disk import agreed_text, agreed_texts
-from holdfast.files.memory_md.document import (
-    FILE_NAME,
-    TITLE,
-    Item,
-    fresh,
-    render,
-)
 from holdfast.files.memory_md.layout import Wanted, lay_out
 from holdfast.files.memory_md.merge import Voice
 from holdfast.files.memory_md.pages import joined, split, tidied

@@ -11,7 +11,7 @@ from datetime import date
 from typing import NamedTuple
 
 from holdfast.domain.memory import CATEGORIES, Memory
-from holdfast.files.memory_md.document import (
+from holdfast.files.memory_md import (
     Block,
     Document,
     Item,

@@ -20,8 +20,8 @@ from holdfast.engine.writing.edit import completed
 from holdfast.engine.writing.indexing import indexed_all
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import InvalidInput
+from holdfast.files.memory_md import FILE_NAME, Document, Item
 from holdfast.files.memory_md.cache import Token, known_memories, token_of
-from holdfast.files.memory_md.document import FILE_NAME, Document, Item
 from holdfast.files.memory_md.parse import rewritten
 from holdfast.files.merge import Changed, changed
 from holdfast.store.base import Reader, Writer

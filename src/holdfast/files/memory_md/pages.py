@@ -13,8 +13,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import CATEGORIES
-from holdfast.files.memory_md.cache import is_page_name
-from holdfast.files.memory_md.document import (
+from holdfast.files.memory_md import (
     FILE_NAME,
     Block,
     Document,
@@ -28,6 +27,7 @@ from holdfast.files.memory_md.document import (
     section_text,
     updated_of,
 )
+from holdfast.files.memory_md.cache import is_page_name
 from holdfast.files.memory_md.parse import parse
 
 if TYPE_CHECKING:

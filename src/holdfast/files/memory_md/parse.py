@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import NamedTuple
 
-from holdfast.files.memory_md.document import (
+from holdfast.files.memory_md import (
     ID_COMMENT,
     SPACE,
     Block,

@@ -27,6 +27,7 @@ from holdfast.domain.memory import Memory
 from holdfast.engine.core import Scope
 from holdfast.errors import Conflict
 from holdfast.files.hub_folder import note_had, require_here
+from holdfast.files.memory_md import Block, Document, Item, render
 from holdfast.files.memory_md.append import appended
 from holdfast.files.memory_md.cache import (
     Stamp,
@@ -39,7 +40,6 @@ from holdfast.files.memory_md.cache import (
 )
 from holdfast.files.memory_md.diff import dropped_text, taken_over, visible_text
 from holdfast.files.memory_md.disk import Files, MirrorFiles, agreed_text, texts_of
-from holdfast.files.memory_md.document import Block, Document, Item, render
 from holdfast.files.memory_md.layout import Wanted, headings_made, lay_out, without_place
 from holdfast.files.memory_md.merge import (
     A_PERSON,

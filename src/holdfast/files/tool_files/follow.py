@@ -16,8 +16,8 @@ from holdfast.domain.query import Filter
 from holdfast.engine.reading.listing import scan_memories
 from holdfast.engine.reading.lookup import find_memory
 from holdfast.errors import HoldfastError
-from holdfast.files.folders.documents import FOLDER
-from holdfast.files.tool_files.folder import Folder, open_root
+from holdfast.files.folder_walk import FOLDER
+from holdfast.files.tool_files import Folder, open_root
 from holdfast.files.tool_files.sync import KeptFiles, digest, wanted
 from holdfast.files.tool_files.tree import reach
 

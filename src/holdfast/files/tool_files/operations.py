@@ -19,7 +19,7 @@ from holdfast.errors import (
     NotFound,
     StoreError,
 )
-from holdfast.files.tool_files.folder import (
+from holdfast.files.tool_files import (
     DEPTH_MAX,
     PATH_CHARS_MAX,
     ROOT,

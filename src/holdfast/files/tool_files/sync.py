@@ -20,10 +20,11 @@ from holdfast.engine.writing.edit import refuse_taken
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.engine.writing.remember import new_version
 from holdfast.errors import HoldfastError, InvalidInput, StoreError
-from holdfast.files.folders.documents import FOLDER, REMOVED
+from holdfast.files.documents import REMOVED
+from holdfast.files.folder_walk import FOLDER
 from holdfast.files.hub_folder import require_here
 from holdfast.files.merge import Changed, changed
-from holdfast.files.tool_files.folder import FileText, Folder, Stamp, encoded, open_root
+from holdfast.files.tool_files import FileText, Folder, Stamp, encoded, open_root
 from holdfast.files.tool_files.tree import reach
 from holdfast.system.atomic_file import locked, make_folder
 from holdfast.text.clean import is_visible, without_hidden

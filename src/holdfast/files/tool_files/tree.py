@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from holdfast.errors import AlreadyExists, InvalidInput
-from holdfast.files.tool_files.folder import ROOT, Folder, Item, Stamp, ToolPath, folded
+from holdfast.files.tool_files import ROOT, Folder, Item, Stamp, ToolPath, folded
 
 # What a folder view, a delete and a rename walk at most; far more than a model can oversee.
 FILES_MAX = 10_000

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from holdfast.domain.memory import Memory
+from holdfast.passes.consolidation import Refused, Step
 from holdfast.passes.consolidation.material import Material, RelatedMemories, audience, said_at
-from holdfast.passes.consolidation.plan import Refused, Step
 from holdfast.passes.consolidation.rules import (
     PROMOTED_CHARS_MAX,
     Proposed,

@@ -14,7 +14,7 @@ from holdfast.domain.memory import MADE_FROM, SAID_AT, Memory
 from holdfast.domain.query import Filter
 from holdfast.domain.records import Record
 from holdfast.engine.core import Core, Scope
-from holdfast.passes.consolidation.plan import STEP_KINDS, Step, StepKind
+from holdfast.passes.consolidation import STEP_KINDS, Step, StepKind
 from holdfast.store.values import every_memory
 from holdfast.text.analysis.terms import terms
 from holdfast.text.facts.sameness import words_key

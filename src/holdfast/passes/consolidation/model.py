@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.errors import HoldfastError, InvalidInput
-from holdfast.llm.base import ModelTool
+from holdfast.llm import ModelTool
 from holdfast.llm.tool_loop import Limits, talk
+from holdfast.passes.consolidation import SOURCES_MAX, STEP_KINDS, Refused, Step, StepKind
 from holdfast.passes.consolidation.checks import misfit, unsupported
 from holdfast.passes.consolidation.material import Material, RelatedMemories, day_of
-from holdfast.passes.consolidation.plan import SOURCES_MAX, STEP_KINDS, Refused, Step, StepKind
 from holdfast.passes.consolidation.rules import unfit
 from holdfast.text.clean import clean_category
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
-    from holdfast.llm.base import Model
+    from holdfast.llm import Model
 
 
 # A model that proposes more than this for a week does not choose.

@@ -28,6 +28,7 @@ from typing import NamedTuple, TypeAlias
 
 from holdfast.domain.memory import TRUSTS, Memory, made_from
 from holdfast.engine.upkeep.lifecycle import ranked, replaceable, sameness
+from holdfast.passes.consolidation import Refused, Step
 from holdfast.passes.consolidation.material import (
     Material,
     RelatedMemories,
@@ -36,7 +37,6 @@ from holdfast.passes.consolidation.material import (
     said_at,
     voice,
 )
-from holdfast.passes.consolidation.plan import Refused, Step
 from holdfast.text.facts.sameness import words_key
 from holdfast.text.slots.compare import compare
 

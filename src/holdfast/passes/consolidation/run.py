@@ -22,6 +22,17 @@ from holdfast.engine.upkeep.model_usage import limits_of, metered_model
 from holdfast.engine.writing.drafts import Prepared, prepare
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import InvalidInput, InvalidSetting, ModelError
+from holdfast.passes.consolidation import (
+    BY_RULES,
+    HASH_CHARS,
+    Consolidated,
+    Done,
+    Plan,
+    Refused,
+    Step,
+    parse,
+    with_sources,
+)
 from holdfast.passes.consolidation.checks import bounded, misfit, survivor
 from holdfast.passes.consolidation.material import (
     DAYS,
@@ -35,23 +46,12 @@ from holdfast.passes.consolidation.material import (
     voice,
 )
 from holdfast.passes.consolidation.model import ask_model
-from holdfast.passes.consolidation.plan import (
-    BY_RULES,
-    HASH_CHARS,
-    Consolidated,
-    Done,
-    Plan,
-    Refused,
-    Step,
-    parse,
-    with_sources,
-)
 from holdfast.passes.consolidation.rules import once_each, propose
 from holdfast.passes.schedule import Periodic, taking_turn
 from holdfast.text.clean import TAGS_MAX
 
 if TYPE_CHECKING:
-    from holdfast.llm.base import Model
+    from holdfast.llm import Model
     from holdfast.passes.schedule import Singleton
     from holdfast.settings import Settings
     from holdfast.store.base import Reader, Writer

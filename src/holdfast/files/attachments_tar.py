@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 from holdfast.domain.memory import Attachment, attachment_of
 from holdfast.engine.writing import dedup
 from holdfast.errors import AlreadyExists, InvalidInput, NotFound, StoreDamaged
-from holdfast.files.attachments.storage import Attachments, Received
+from holdfast.files.attachments import Attachments, Received
 from holdfast.system.atomic_file import (
     FILE_MODE,
     file_errors,

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from holdfast.domain.memory import Memory
     from holdfast.engine.core import Core
-    from holdfast.files.attachments.tar_archive import Held
+    from holdfast.files.attachments_tar import Held
 
 FOLDER = "attachments"
 _INCOMING = "incoming"
@@ -284,7 +284,7 @@ class Attachments:
 
     def held(self) -> Iterator[Held]:
         """Every file that a memory of this hub was made from, with the memory."""
-        from holdfast.files.attachments.tar_archive import Held
+        from holdfast.files.attachments_tar import Held
 
         with self._core.store.read() as reader:
             yield from (Held(*one) for one in dedup.held_files(reader, self._hub_id))

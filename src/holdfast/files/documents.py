@@ -23,7 +23,7 @@ from holdfast.engine.writing import edit
 from holdfast.engine.writing.drafts import clean_draft
 from holdfast.engine.writing.remember import remember_stream
 from holdfast.errors import InvalidInput
-from holdfast.files.folders.walk import Found, Note, Walked, is_inside, stamp_of, walk
+from holdfast.files.folder_walk import FOLDER, Found, Note, Walked, is_inside, stamp_of, walk
 from holdfast.store.base import Reader
 from holdfast.text.clean import content_hash, without_hidden
 
@@ -153,7 +153,6 @@ def lasting_stamp(stamp: Stamp, now: datetime) -> Stamp:
     return (0, 0, 0) if max(stamp[0], stamp[1]) > now_ns - _FRESH_NS else stamp
 
 
-FOLDER = "files"
 IGNORED = "file no longer indexed"
 # One transaction archives at most this many, so that others do not wait for long.
 _BATCH = 500

@@ -1,1 +1,0 @@
-"""The original bytes of files that memories were made from."""

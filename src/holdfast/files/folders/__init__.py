@@ -1,1 +1,0 @@
-"""Folders of documents: which files to read, indexing them, watching them."""
