@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import sys
 
-from holdfast.agents.dialects import NAMES, find_dialect
 from holdfast.agents import Parameter, Tool
+from holdfast.agents.dialects import NAMES, find_dialect
 
 _OPENING = """# Tools and dialects
 

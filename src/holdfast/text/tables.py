@@ -1,7 +1,7 @@
 """Reads the rule tables and word lists that are kept as text files beside the code.
 
-A row is a line of cells, separated by tabs. An indented line continues the last cell of the row
-above it, and one that begins with `> ` is its next cell. `NAME = …` defines a part that later cells
+A row is a line of cells, separated by tabs. A line indented by four spaces continues the last cell of the
+row above it, and one that begins with `> ` is its next cell. `NAME = …` defines a part that later cells
 use as `{NAME}`. Lines that begin with `#` are comments. Tables are read when they are first needed.
 """
 
@@ -33,7 +33,8 @@ def read_table(name: str, *, joiner: str = "") -> list[list[str]]:
         elif said.startswith("> "):
             rows[-1].append(said[2:])
         else:
-            rows[-1][-1] += joiner + said
+            # Behind the four spaces of a line that goes on, a space is part of the cell.
+            rows[-1][-1] += joiner + line[4:].rstrip()
     _settle(rows, parts)
     return rows
 
@@ -58,3 +59,21 @@ def pieces(cell: str) -> tuple[str, ...]:
     """The parts of a cell, separated by `;`. Spaces count; a cell that ends with one has a `;` at
     its end, and `-` is an empty one."""
     return () if cell == "-" else tuple(piece for piece in cell.split(";") if piece)
+
+
+class Patterns(dict[str, re.Pattern[str]]):
+    """The patterns of a file by their names. A row has the name, an example that the pattern is
+    found in, and the pattern. Each is compiled when it is first used: that takes milliseconds."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._file = name
+
+    def __missing__(self, name: str) -> re.Pattern[str]:
+        self[name] = found = re.compile(_patterns(self._file)[name])
+        return found
+
+
+@cache
+def _patterns(file: str) -> dict[str, str]:
+    return {name: pattern for name, _, pattern in read_table(file)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def test_a_row_has_cells_lines_that_go_on_and_named_parts(
 
 def test_every_table_is_read_by_a_test_of_its_rows() -> None:
     found = {path.relative_to(TEXT).as_posix() for path in TEXT.rglob("*.txt")}
-    lists = {name for name in found if name.endswith("words.txt")}
+    lists = {name for name in found if name.endswith(("words.txt", "patterns.txt"))}
     tested = {
         *("facts/about_oneself.txt", "facts/signs.txt", "guard/rules.txt"),
         *("slots/rules.txt", "slots/places.txt", "slots/synonyms.txt", "grounding/supposed.txt"),
@@ -56,6 +57,21 @@ def test_every_table_is_read_by_a_test_of_its_rows() -> None:
 @pytest.mark.parametrize("name", [f"{folder}/words.txt" for folder in FOLDERS])
 def test_no_list_of_words_is_empty(name: str) -> None:
     assert all(read_words(name).values())
+
+
+PATTERNS = [
+    (path.parent.name, *row)
+    for path in sorted(TEXT.rglob("patterns.txt"))
+    for row in read_table(path.relative_to(TEXT).as_posix())
+]
+
+
+@pytest.mark.parametrize(("folder", "name", "example", "pattern"), PATTERNS)
+def test_a_pattern_is_found_in_its_example(
+    folder: str, name: str, example: str, pattern: str
+) -> None:
+    assert re.search(pattern, example)
+    assert tables.Patterns(f"{folder}/patterns.txt")[name].pattern == pattern
 
 
 @pytest.mark.parametrize(

@@ -11,31 +11,17 @@ from typing import NamedTuple
 
 from holdfast.text.analysis.word_forms import numbers_in
 from holdfast.text.dates import DateMention, find_dates
+from holdfast.text.tables import Patterns
+
+_PATTERNS = Patterns("dates/patterns.txt")
 
 # A longer text tells of several things.
 TEXT_CHARS_MAX = 240
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_REPEATED = re.compile(
-    r"(?i)\b(?:every|each|always|usually|never|often|daily|weekly|monthly|yearly|annually|most"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days|mornings|evenings|nights|weekends|birthday)\b"
-)
 # An open end is no time at which something happens.
 _OPEN = re.compile(r"(?i)(?:since|before|prior to|until|till|up to|after|from|for|within)\b")
 _OPEN_BEFORE = re.compile(r"(?i)\b(?:since|until|till|before|after) *$")
 _IN_SOME_DAYS = re.compile(r"(?i)\bin (?P<count>\d{1,3}|[a-z]+) (?P<unit>day|week)s?(?: time)?\b")
-_FIXED = re.compile(
-    r"(?i)\b(?:last|past|ago|earlier|yesterday|today|tonight|this|current|next|coming|tomorrow"
-    r"|from now|weekend|in (?:\w+ ){1,2}(?:days?|weeks?|months?|years?))\b"
-)
-_PAST = re.compile(
-    r"(?i)\b(?:was|were|had|did|went|got married|came|left|met|saw|bought|sold|born|took place"
-    r"|started|finished|moved|graduated|\w{3,}ed(?! (?:for|to|on|until)\b))\b"
-)
-_AHEAD = re.compile(
-    r"(?i)\b(?:is|are|will|going to|starts|begins|ends|expires|takes place|due|tickets?|booked"
-    r"|reservations?|reserved|bookings?|flights?|scheduled|planned|appointment|deadline|pushed to"
-    r"|moved to|postponed to|have|has|'ve got)\b"
-)
 _WAS = re.compile(r"(?i)\b(?:was|were|had|went)\b")
 
 
@@ -48,10 +34,6 @@ _DAYS_AWAY = {
     2: r"übermorgen|après-demain|pasado mañana|dopodomani|depois de amanhã|overmorgen|后天|後天"
     r"|明後日|あさって",
 }
-# 'Hier' is 'here' in German and Dutch: it is a day only in a French sentence.
-_FRENCH = re.compile(
-    r"(?i)\b(?:je|j'ai|j'|nous|on|mon|ma|mes|notre|le|la|les|un|une|est|était|avons)\b"
-)
 
 
 class Event(NamedTuple):
@@ -63,7 +45,7 @@ class Event(NamedTuple):
 
 def event_in(text: str, *, at: datetime) -> Event | None:
     """The time that a statement names in words, as it was meant when it was said."""
-    if len(text) > TEXT_CHARS_MAX or "\n" in text.strip() or _REPEATED.search(text):
+    if len(text) > TEXT_CHARS_MAX or "\n" in text.strip() or _PATTERNS["repeated"].search(text):
         return None
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
     found = find_dates(text, now=at, zone=at.tzinfo)
@@ -77,7 +59,11 @@ def event_in(text: str, *, at: datetime) -> Event | None:
     mention = found[0]
     if _YEAR.search(mention.words) or _OPEN_BEFORE.search(text[: mention.start]):
         return None
-    if not _FIXED.search(mention.words) and _is_ahead(text, mention) and mention.until <= at:
+    if (
+        not _PATTERNS["fixed"].search(mention.words)
+        and _is_ahead(text, mention)
+        and mention.until <= at
+    ):
         return _next(mention)
     return Event(mention.since, mention.until)
 
@@ -94,7 +80,7 @@ def _days_away(text: str) -> int | None:
         found += [
             days
             for match in pattern.finditer(rest)
-            if match[0].lower() != "hier" or _FRENCH.search(text)
+            if match[0].lower() != "hier" or _PATTERNS["french"].search(text)
         ]
         rest = pattern.sub(" ", rest)
     return found[0] if len(found) == 1 else None
@@ -105,9 +91,9 @@ def _is_ahead(text: str, mention: DateMention) -> bool:
     before = text[: mention.start]
     if _WAS.search(text):
         return False
-    if _AHEAD.search(before):
+    if _PATTERNS["ahead"].search(before):
         return re.search(r"(?i)\bborn\b", before) is None
-    return _PAST.search(text) is None
+    return _PATTERNS["past"].search(text) is None
 
 
 def _in_some_days(found: re.Match[str], at: datetime) -> Event | None:

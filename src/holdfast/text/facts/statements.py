@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 from holdfast.text.analysis.terms import STOP_WORDS, fold, terms
 from holdfast.text.analysis.word_forms import numbers_in
-from holdfast.text.tables import read_table, read_words
+from holdfast.text.tables import Patterns, read_table, read_words
+
+_PATTERNS = Patterns("facts/patterns.txt")
 
 _WORDS = read_words("facts/words.txt")
 
@@ -76,11 +78,6 @@ VERBS = _WORDS["verbs"]
 # Words that are no names, though they begin a statement: what they name is somebody's.
 _NOUNS = _WORDS["nouns"]
 _PERSON = r"(?:the )?(?:user|human|speaker)"
-_OPENING = re.compile(
-    r"(?i)^(?:(?:and|but|so|also|ok|okay|btw|by the way|actually|well|yes|note|fyi|as of (?:now"
-    r"|today))"
-    r"(?:[,:] *| +))+"
-)
 _OWN = re.compile(rf"(?i)^(?:my|our|{_PERSON}(?:'s|s'))\s+")
 _SELF = re.compile(rf"(?i)^(?:i|{_PERSON})\s+")
 _NAME = r"[^\W\d_a-z][\w.&+-]*(?: (?:[^\W\d_a-z]|de |van |von |da )[\w.&+-]*){0,2}"
@@ -114,7 +111,7 @@ def without_note(text: str) -> str:
 def read(text: str) -> Statement:
     """A statement of one sentence, taken apart."""
     plain = long_forms(without_note(" ".join(text.split()))).strip(" .!;,\"'*")
-    plain = _OPENING.sub("", plain) if not plain.lower().startswith("also ") else plain
+    plain = _PATTERNS["opening"].sub("", plain) if not plain.lower().startswith("also ") else plain
     subject, body, owned = _subject(plain)
     words = frozenset(re.findall(r"[a-z'-]+", body.lower()))
     # The subject may hide a word of doubt: 'Maybe Ann lives in Oslo'.

@@ -44,6 +44,9 @@ from holdfast.text.grounding.words import (
     words_of,
 )
 from holdfast.text.patterns import lazy
+from holdfast.text.tables import Patterns
+
+_PATTERNS = Patterns("grounding/patterns.txt")
 
 # Dates
 
@@ -142,17 +145,13 @@ def _widened(claim: str, mention: DateMention) -> DateMention:
     return mention._replace(start=match.start(), since=first, until=monday + 7 * _DAY, words=words)
 
 
-_VAGUE = lazy(
-    r"(?i)\b(?:few|several|couple of|some|many|about an?|around an?) (years?|months?"
-    r"|weeks?) (?:ago|back)\b"
-)
 # The most days that 'a few' of a unit can mean.
 _VAGUE_DAYS_MAX = {"year": 6 * 366, "month": 340, "week": 60}
 
 
 def _is_vague(claimed: DateMention, said: str, at: datetime) -> bool:
     """'Around 2023' of 'a few years ago'."""
-    match = _VAGUE.search(said)
+    match = _PATTERNS["vague"].search(said)
     if match is None or not claimed.words.lower().startswith(_APPROXIMATE):
         return False
     days = _VAGUE_DAYS_MAX[match[1].lower().rstrip("s")]

@@ -13,18 +13,15 @@ from holdfast.text.facts.statements import VERBS, long_forms
 from holdfast.text.grounding.clauses import Clause, clauses_of
 from holdfast.text.grounding.words import NEGATORS, words_of
 from holdfast.text.patterns import lazy
-from holdfast.text.tables import read_words
+from holdfast.text.tables import Patterns, read_words
+
+_PATTERNS = Patterns("grounding/patterns.txt")
 
 _WORDS = read_words("grounding/words.txt")
 
 # Negation and certainty
 
 
-_NEGATING = lazy(
-    r"(?i)\b(?:no longer|stopped|stops|quit|quitting|gave up|given up|giving up|ceased|refuses?"
-    r"|refused|avoids?|avoided|lacks?|unable to|fails? to|instead of|rather than)\b"
-    r"|不|没|沒|ない|ません|않|안 "
-)
 _DISLIKES = (
     # 'Cannot stand' is not a negation, and neither is 'not only'.
     (lazy(r"(?i)\bcan not (?:stand|bear)\b"), "dislike"),
@@ -33,9 +30,6 @@ _DISLIKES = (
     (lazy(r"(?i)\bevery (?:other|second|third)\b"), "every_other"),
     (lazy(r"(?i)\b(?:hates?|hated|detests?|loathes?)\b"), "dislike"),
     (lazy(r"(?i)\bnot (?:a (?:big |huge )?fan of)\b"), "dislike"),
-)
-_ENDED = lazy(
-    r"(?i)\b(?:no longer|any ?more|any longer|stopped|stops|quit|gave up|given up|ceased)\b"
 )
 
 
@@ -54,14 +48,14 @@ def is_negated(text: str) -> bool:
     found = [word for word in re.findall(r"[^\W\d_]+", words) if word in NEGATORS]
     # 'Neither … nor' negates once.
     count = len(found) - ("neither" in found and "nor" in found)
-    special = len(_NEGATING.findall(words)) - len(re.findall(r"\bno longer\b", words))
+    special = len(_PATTERNS["negating"].findall(words)) - len(re.findall(r"\bno longer\b", words))
     # 'Does not eat meat any more' negates once.
     return (count + special) % 2 == 1
 
 
 def is_ended(text: str) -> bool:
     """Whether it says that something is over."""
-    return _ENDED.search(long_forms(text)) is not None
+    return _PATTERNS["ended"].search(long_forms(text)) is not None
 
 
 _SAYING = lazy(r"(?i)\b(?:says?|said|told|thinks?|thought|believes?|claims?|heard|according"
@@ -96,12 +90,6 @@ def differs_in_negation(part: Part, run: Sequence[Clause]) -> bool:
 
 
 _LABEL = lazy(r"^([^\W\d_a-z][\w.'-]*(?: [^\W\d_a-z][\w.'-]*)?): +(?=\S)")
-_ABOUT = lazy(
-    r"(?i)^(?:the )?(?:user|speaker|human)(?:'s)? (?:(?:has )?(?:said|says|stated|states|mentioned"
-    r"|mentions|noted|reported|told \w+|shared|confirmed|explained|indicated)(?: that)? (?:they"
-    r"|he|she"
-    r"|the user)?\s*)?"
-)
 
 
 class Part(NamedTuple):
@@ -142,7 +130,7 @@ def parts_of(claim: str, speaker: str, names: frozenset[str]) -> Iterator[Part]:
     if label is not None:
         # 'Ann: likes tea' is about Ann; of a key, 'Editor: Vim', both words must be there.
         named, plain = label[1], f"{label[1]} {plain[label.end() :]}"
-    about = _ABOUT.match(plain)
+    about = _PATTERNS["about"].match(plain)
     if about is not None:
         owned = "'s" in about[0].lower()
         plain = ("My " if owned else "I ") + plain[about.end() :]

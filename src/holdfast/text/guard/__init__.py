@@ -16,32 +16,9 @@ from typing import NamedTuple
 
 from holdfast.text.analysis.terms import fold
 from holdfast.text.guard.disguises import decoded, flat, hides_characters, unmasked
-from holdfast.text.tables import pieces, read_table
+from holdfast.text.tables import Patterns, pieces, read_table
 
-# Words of people who write about attacks; what such a text quotes is an example.
-_DISCUSSION = (
-    r"\b(?:inject\w*|refused|jailbreaks?|attack(?:s|er|ers)?|adversarial|malicious|red[- ]team\w*"
-    r"|payloads?|untrusted|classifiers?|detect(?:s|ed|ion|or)?|filters?|guardrails?|owasp"
-    r"|vulnerab\w+|exploits?|phish\w+|examples?|such as|phrases?|tokens?|templates?|chatml|regex"
-    r"|test(?:s|ed| cases?)|called|titled|talk|paper|article|docs?|documentation|parser|schema"
-    r"|api)\b"
-)
-_QUOTED = (
-    r"(?ms)```.*?(?:```|\Z)|`[^`\n]+`|\"[^\"\n]{1,400}\""
-    r"|(?<!\w)'[^'\n]{1,400}'(?!\w)|^[ \t]*>[^\n]*$"
-)
-# A prohibition reaches to the end of its clause. A comma ends it, unless a list follows ('never
-# log, print or send …'), and so does 'but'. 'Do not hesitate to …' prohibits nothing.
-_PROHIBITION = (
-    r"(?:\b(?:never|(?:do|does|must|should|shall|may|can|could|will|would) not|cannot"
-    r"|(?:do|does|must|should|ca|could|wo|would)n't|not to|no one (?:may|should)"
-    r"|under no circumstances|avoid|refuse to|refrain from|nobody (?:may|should)"
-    r"|niemals|jamais|nunca|nooit|aldrig|nigdy|никогда не)\b|不要|请勿|禁止)"
-    r"(?! ?(?:ever )?(?:hesitate|forget|fail|stop|cease|worry|wait|delay|omit|neglect|mind\b"
-    r"|be afraid|only|just))"
-    r"(?:[^.!?;:,\n。！？]|,(?=[^.!?;:\n]{0,80}\b(?:or|nor)\b)|\.(?=\w)){0,300}?"
-    r"(?=[.!?;:,\n。！？]|$| (?:but|and|instead|rather|then|until|unless|except)\b)"
-)
+_PATTERNS = Patterns("guard/patterns.txt")
 
 
 class Rule(NamedTuple):
@@ -91,8 +68,8 @@ def instruction_shaped(text: str, *, in_conversation: bool = False) -> str | Non
     """
     wanted = [rule for rule in rules() if not (in_conversation and rule.kind == "standing order")]
     folded = fold(text)
-    unquoted = re.sub(_QUOTED, " … ", folded)
-    said = unquoted if re.search(_DISCUSSION, unquoted) else folded
+    unquoted = _PATTERNS["quoted"].sub(" … ", folded)
+    said = unquoted if _PATTERNS["discussion"].search(unquoted) else folded
     lines = unmasked(said)
     if reason := _judged(wanted, flat(lines), lines):
         return reason
@@ -119,7 +96,7 @@ class _View:
 
     @cached_property
     def permitted(self) -> str:
-        return re.sub(_PROHIBITION, " … ", self.text)
+        return _PATTERNS["prohibition"].sub(" … ", self.text)
 
 
 def _applies(rule: Rule, view: _View) -> bool:

@@ -53,7 +53,9 @@ from holdfast.text.slots.values import (
     relative_terms,
     slot_terms,
 )
-from holdfast.text.tables import read_words
+from holdfast.text.tables import Patterns, read_words
+
+_PATTERNS = Patterns("slots/patterns.txt")
 
 _WORDS = read_words("slots/words.txt")
 
@@ -65,15 +67,8 @@ _DISLIKES = frozenset(["hate", "dislik", "detest", "loath"])
 _SEVERAL = r"(?i)\b(?:and|or|but)\b|[,;/]"
 
 
-# 'Stopped smoking' ends something; 'stopped the server' and 'stopped by the office' do not.
-_STOPPED = (
-    r"(?i)\b(?:stopped|stops|quit|quits|gave up|given up|ceased|dropped|ditched|abandoned)\b"
-    r"(?: (\w+))?"
-)
-
-
 def _stops_a_thing(said: Statement) -> bool:
-    match = re.search(_STOPPED, said.body) if said.ended else None
+    match = _PATTERNS["stopped"].search(said.body) if said.ended else None
     return match is not None and not (match[1] or "").endswith("ing")
 
 
@@ -155,15 +150,6 @@ def state_terms(now: Statement) -> TermSets:
 
 _NUMBER = r"(?i)[$€£]?\d+(?:[.,:]\d+)*(?:%|[a-z]{1,3})?\.?"
 _YEAR = r"(?:19|20)\d\d"
-_PRESENT = (
-    r"(?i)(?:the |an? )?(?:[\w'.-]+ ){0,6}?(?:is|are|has|have|costs?|takes?|earns?|weighs?|pays?"
-    r"|runs?|drinks?|sleeps?|needs?|keeps?|lasts?|spends?|owns?|limits?|timeout|limit|retries"
-    r"|equals?|allows?|uses?|works?|reads?|walks?|swims?|eats?|smokes?|charges?|contains?)\b"
-)
-_RELATIVE = (
-    r"(?i)\b(?:son|daughter|brother|sister|child|kid|baby|dog|cat|friend|niece|nephew|cousin|boy"
-    r"|girl)\b"
-)
 
 
 def by_number(now: Statement, then: Statement) -> Verdict | None:
@@ -184,16 +170,16 @@ def by_number(now: Statement, then: Statement) -> Verdict | None:
         new, at
     ):
         return None
-    if not re.match(_PRESENT, now.body) or _unit(first) != _unit(second):
+    if not _PATTERNS["present"].match(now.body) or _unit(first) != _unit(second):
         return None
     said = f"it was {second.rstrip('.')} and is {first.rstrip('.')}"
     # 'A discount of 20%' may be one of several.
-    several = re.search(_RELATIVE, now.body) or now.body[:2].lower() in ("a ", "an")
+    several = _PATTERNS["relative"].search(now.body) or now.body[:2].lower() in ("a ", "an")
     return Verdict("contradicts", said, both=True) if several else Verdict("replaces", said)
 
 
 def amount_terms(now: Statement) -> TermSets:
-    if not re.match(_PRESENT, now.body):
+    if not _PATTERNS["present"].match(now.body):
         return []
     tokens = _tokens(now.body)
     numbers = (at for at, word in enumerate(tokens) if re.fullmatch(_NUMBER, word))
@@ -381,12 +367,6 @@ def _is_paraphrase(now: Statement, then: Statement) -> bool:
 
 _ENGLISH = {"name": "Name is {}", "home": "Lives in {}", "moved": "Lives in {}"}
 _EMPLOYED = re.compile(r"\b(?:bei|beim|chez|bij)\b|在.*(?:工作|上班)|(?:働いて|勤めて)")
-# Words in capitals, with the small words of names between them.
-_NAME = re.compile(
-    r"(?:(?:der|die|das|den|la|le|les|el|los|las|il|o|os|as|de|het) )?"
-    r"(?P<name>[^\W\d_a-zß-öø-ÿ][\w'.-]*(?: (?:(?:de|do|da|del|di|van|der|an|am|im|sur|la|le) )?"
-    r"[^\W\d_a-zß-öø-ÿ][\w'.-]*){0,3})"
-)
 _CJK = re.compile(r"[぀-ヿ㐀-鿿]")
 # A longer value is no name.
 _CJK_CHARS_MAX = 12
@@ -418,7 +398,7 @@ def _value(found: about_oneself.Statement) -> str:
     """The value, and what else is said after it unless that is a time."""
     if _CJK.search(found.value):
         return found.value if len(found.value) <= _CJK_CHARS_MAX else ""
-    name = _NAME.match(found.value)
+    name = _PATTERNS["name"].match(found.value)
     if name is None:
         return ""
     rest = "" if found.relative else found.value[name.end() :].strip(" ,")

@@ -13,7 +13,9 @@ from holdfast.text.analysis.terms import STOP_WORDS, fold, terms
 from holdfast.text.analysis.word_forms import tense
 from holdfast.text.facts.statements import VERBS, Statement, core_stems
 from holdfast.text.slots.rules import TermSets, Verdict
-from holdfast.text.tables import read_words
+from holdfast.text.tables import Patterns, read_words
+
+_PATTERNS = Patterns("slots/patterns.txt")
 
 _WORDS = read_words("slots/words.txt")
 
@@ -32,11 +34,6 @@ _TYPES: tuple[tuple[str, str], ...] = (
     ("number", r"v?[$€£]?\d+(?:[.,]\d+)*(?:%|[a-z]{1,3})?"),
 )  # fmt: skip
 _WHOLE = tuple((name, re.compile(pattern)) for name, pattern in _TYPES)
-# Said of the time in which a statement holds; it is no part of what it says.
-_SINCE = re.compile(
-    r"\b(?:from (?:now|today|next \w+) on(?:wards)?|from (?:now|today)|as of (?:now|today)|now"
-    r"|currently|these days|nowadays|any ?more|instead|about|around|the|a|an)\b"
-)
 _SAME_WORDS = {"moved": "is", "pushed": "is", "was": "is", "changed": "is", "got": "is"}
 _MAPPED = frozenset(_SAME_WORDS.values())
 # A number after one of these names a thing, and another number another thing.
@@ -130,7 +127,7 @@ def difference(new: str, old: str) -> Difference | None:
 
 @lru_cache(maxsize=1_024)
 def _tokens(body: str) -> tuple[str, ...]:
-    plain = _SINCE.sub(" ", fold(body))
+    plain = _PATTERNS["since"].sub(" ", fold(body))
     found = (word.strip(".,;!\"'") for word in plain.split())
     return tuple(_SAME_WORDS.get(word, word) for word in found if word)
 

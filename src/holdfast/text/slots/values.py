@@ -23,7 +23,9 @@ from holdfast.text.slots.rules import (
     plain_value,
     without_when,
 )
-from holdfast.text.tables import read_words
+from holdfast.text.tables import Patterns, read_words
+
+_PATTERNS = Patterns("slots/patterns.txt")
 
 _WORDS = read_words("slots/words.txt")
 
@@ -123,11 +125,6 @@ def _replaced(changed: str, then: Statement, new: Filled, old: Filled) -> Verdic
 
 
 _MOVED = re.compile(r"(?i)\bmoved\b")
-_WITH_RELATIVE = (
-    r"(?i:with|and) (?:(?i:my|his|her|their|the) )?(?i:(?P<who>wife|husband|partner|girlfriend"
-    r"|boyfriend|mother|father|son|daughter|sister|brother|dog|cat)),?"
-    r" (?P<name>[^\W\d_a-z][\w-]+)\Z"
-)
 _PAST_FORMS = {
     "lives": "Lived", "live": "Lived", "works": "Worked", "work": "Worked", "resides": "Resided",
     "is": "Was", "based": "Was based", "working": "Was working", "living": "Was living",
@@ -139,7 +136,7 @@ def _still_true(then: Statement, old: Filled) -> str:
     there is ('Wife is Ana'), or the whole of it in the past tense."""
     if then.subject or then.owned or old.kind not in ("residence", "employer", "occupation"):
         return ""
-    if match := re.match(_WITH_RELATIVE, old.rest.strip()):
+    if match := _PATTERNS["with relative"].match(old.rest.strip()):
         return f"{match['who'].capitalize()} is {match['name']}"
     first, _, rest = then.body.partition(" ")
     past = _PAST_FORMS.get(first.lower())
@@ -152,23 +149,10 @@ def _both(reason: str) -> Verdict:
 
 
 _RUNS = r"(?i)\brun"
-_AFTER_PLACE = (
-    r"(?i)(?:with|and|but|near|since|in|for|because|at|on|now|again|from|to|as|by|where|which|who"
-    r"|after|before|last|this|next|together|alone|permanently|over|under|so|of)\b|\W"
-)
-# Part-time: the older value may still hold.
-_PARTIAL = (
-    r"(?i)\b(?:during|while|when|summers?|winters?|spring|autumn|weekends?|weekdays?|mornings?"
-    r"|evenings?|nights?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|holidays?|half|partly"
-    r"|remotely"
-    r"|temporarily|investor|advis[eo]r|board|member|volunteer|contractor|consultant|mentor|intern"
-    r"|(?:days?|hours?) (?:a|per) (?:week|day|month)|for (?:a|the|two|three|\d+) (?:week|month"
-    r"|year|day|summer|winter)s?)\b"
-)
 
 
 def _is_partial(one: Filled) -> bool:
-    return bool(one.rest) and re.search(_PARTIAL, one.rest) is not None
+    return bool(one.rest) and _PATTERNS["partial"].search(one.rest) is not None
 
 
 def _covered(new: Filled, old: Filled) -> bool:
@@ -184,7 +168,7 @@ def _by_place(now: Statement, then: Statement, new: Filled, old: Filled) -> Verd
     moved = f"lived in {old.value} and lives in {new.value}"
     if new.was and new.was == old.value:
         return _replaced(moved, then, new, old)
-    if any(one.rest and not re.match(_AFTER_PLACE, one.rest) for one in (new, old)):
+    if any(one.rest and not _PATTERNS["after place"].match(one.rest) for one in (new, old)):
         # 'The Lisbon office' is not a city.
         return None
     if _is_partial(new) or _is_partial(old):
@@ -277,7 +261,7 @@ def by_key(now: Statement, then: Statement) -> Verdict | None:
         return given_up
     if (now.denied, now.owned) != (then.denied, then.owned) or now.denied:
         return None
-    for pattern in _PATTERNS:
+    for pattern in _PAIR_PATTERNS:
         new = _pair(pattern, now.body)
         old = new and _pair(pattern, then.body)
         if new is not None and old is not None:
@@ -288,7 +272,7 @@ def by_key(now: Statement, then: Statement) -> Verdict | None:
 def _by_given_up(now: Statement, then: Statement) -> Verdict | None:
     """'Switched from vim to helix' after 'Editor is vim'."""
     for new in filled(now):
-        for pattern in _PATTERNS if new.kind == "switch" and new.was else ():
+        for pattern in _PAIR_PATTERNS if new.kind == "switch" and new.was else ():
             old = _pair(pattern, then.body)
             if old is not None and old.value == new.was and old.name.split()[-1] in _SINGLE_VALUED:
                 return Verdict("replaces", f"switched from {new.was} to {new.value}")
@@ -298,7 +282,7 @@ def _by_given_up(now: Statement, then: Statement) -> Verdict | None:
 def key_terms(now: Statement) -> TermSets:
     if now.denied:
         return []
-    pairs = (pair for pattern in _PATTERNS if (pair := _pair(pattern, now.body)) is not None)
+    pairs = (pair for pattern in _PAIR_PATTERNS if (pair := _pair(pattern, now.body)) is not None)
     return [
         index_terms(pair.name)
         for pair in pairs
@@ -315,7 +299,7 @@ class _Pair(NamedTuple):
     kind: str
 
 
-_PATTERNS = (_KEYED, _KEY_IS)
+_PAIR_PATTERNS = (_KEYED, _KEY_IS)
 
 
 @lru_cache(maxsize=2_048)
