@@ -23,7 +23,7 @@ from holdfast.domain.memory import (
     STATES,
 )
 from holdfast.errors import NotFound
-from holdfast.extract.run import work_until_done
+from holdfast.passes.work import work_until_done
 from holdfast.testing import FixedClock, open_for_tests
 from holdfast.text.chunking.chunk import chunk
 from holdfast.text.classify import classify

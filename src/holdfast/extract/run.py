@@ -76,13 +76,6 @@ def runner(
     return Runner(extraction.WORK, run, extraction.lost)
 
 
-def work_on_next(
-    core: Core, home: str, *, allowed: tuple[str, ...] = (), stop: Callable[[], bool] = _never
-) -> Job | None:
-    """Reads the file or page that has waited longest; None where none is due."""
-    return jobs.work_on_next(core, runner(home, allowed=allowed, stop=stop))
-
-
 def _work_on(
     core: Core, home: str, job: Job, allowed: tuple[str, ...], stop: Callable[[], bool]
 ) -> None:
@@ -272,14 +265,6 @@ def _ended(process: subprocess.Popen[bytes]) -> Failed:
         return Failed("reading it takes more memory than is allowed, or it is broken", final=True)
     how = "by signal" if killed else "with code"
     return Failed(f"the process that read it ended {how} {code}", final=False)
-
-
-def work_until_done(core: Core, home: str, *, allowed: tuple[str, ...] = ()) -> int:
-    """Reads everything that is due; returns how many that were."""
-    done = 0
-    while work_on_next(core, home, allowed=allowed) is not None:
-        done += 1
-    return done
 
 
 def tidy(core: Core, home: str) -> list[str]:

@@ -199,10 +199,6 @@ class FileRead(NamedTuple):
         """Whether the file is not what was read any more."""
         return _read(self.path) != self.data
 
-    @staticmethod
-    def encoded(text: str) -> bytes:
-        return text.encode()
-
 
 def read_settled(path: str, folder: str, before: str, now: datetime) -> FileRead:
     """The file's text. `before` is what it held when all was well."""

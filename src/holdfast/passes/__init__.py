@@ -3,6 +3,7 @@ compaction. Each pass proposes; what is proposed is checked by rules before it i
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,3 +19,10 @@ def logger(name: str) -> Logger:
     if not root.handlers:
         root.addHandler(logging.NullHandler())
     return logging.getLogger(name)
+
+
+def prompt(name: str) -> str:
+    """What is said to a model or to an agent, from its file."""
+    path = os.path.join(os.path.dirname(__file__), "prompts", f"{name}.md")
+    with open(path, encoding="utf-8") as file:
+        return file.read().strip()

@@ -23,6 +23,7 @@ from holdfast.engine.people.members import is_alone
 from holdfast.engine.traces import Withheld
 from holdfast.engine.upkeep import capture_stats
 from holdfast.errors import Conflict, InvalidInput
+from holdfast.passes import prompt
 from holdfast.passes.journaler import Heard, Proposed, by_rules, take
 from holdfast.passes.work import synced_files
 from holdfast.text import clean
@@ -54,13 +55,6 @@ NOT_ALONE = (
 _ATTEMPTS = 5
 
 
-def flush_prompt() -> str:
-    """What to tell the agent."""
-    from importlib.resources import files
-
-    return (files("holdfast.passes") / "prompts" / "flush.md").read_text(encoding="utf-8").strip()
-
-
 def flush(
     core: Core,
     home: str,
@@ -77,14 +71,14 @@ def flush(
     for _ in range(_ATTEMPTS):
         heard = given if given is not None else _logged(core, hub, session)
         if heard is None:
-            return Flushed(flush_prompt(), note=NOT_ALONE)
+            return Flushed(prompt("flush"), note=NOT_ALONE)
         new, left_out = _unseen(core, hub, heard)
         try:
             noted = _captured(core, home, hub, new)
         except Conflict:
             # Another flush has taken care of some of them meanwhile.
             continue
-        return Flushed(flush_prompt(), len(new), noted, left_out, _told(left_out))
+        return Flushed(prompt("flush"), len(new), noted, left_out, _told(left_out))
     raise Conflict("Others are flushing this hub all the time.", hint="Try again later.")
 
 

@@ -15,6 +15,7 @@ from holdfast.engine.upkeep.model_usage import limits_of
 from holdfast.errors import InvalidInput
 from holdfast.llm import ModelTool
 from holdfast.llm.tool_loop import talk
+from holdfast.passes import prompt
 from holdfast.text.analysis.spans import snippet
 
 if TYPE_CHECKING:
@@ -67,13 +68,7 @@ def by_model(core: Core, hub: Hub, model: Model, proposed: Proposed) -> None:
     """Asks the model what of the turn is worth keeping. ModelError where it cannot be asked."""
     limits = limits_of(core, rounds=ROUNDS)
     limits = limits._replace(seconds=min(limits.seconds, SECONDS_MAX))
-    talk(model, system_prompt(), prompt_of(proposed.heard), _tools(core, hub, proposed), limits)
-
-
-def system_prompt() -> str:
-    from importlib.resources import files
-
-    return (files("holdfast.passes") / "prompts" / "journal.md").read_text(encoding="utf-8")
+    talk(model, prompt("journal"), prompt_of(proposed.heard), _tools(core, hub, proposed), limits)
 
 
 def prompt_of(heard: Heard) -> str:

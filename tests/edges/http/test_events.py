@@ -19,7 +19,7 @@ from holdfast.edges.http import changes
 from holdfast.engine import change_feed
 from holdfast.engine.people import keys, members
 from holdfast.errors import ServerUnreachable, StoreBusy
-from holdfast.extract.run import work_until_done
+from holdfast.passes.work import work_until_done
 from tests.edges.http.conftest import House
 from tests.edges.http.serving import served
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.extract.run import work_until_done
+from holdfast.passes.work import work_until_done
 from tests.edges.http.conftest import Asking, House
 
 UPLOAD = "/v1/memories/upload"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from holdfast import Holdfast, HubMemory, Memory
-from holdfast.extract.run import work_until_done
+from holdfast.passes.work import work_until_done
 
 Work = Callable[[], int]
 Push = Callable[..., Memory]

@@ -14,7 +14,7 @@ from holdfast import Duplicate, Holdfast, HubMemory, InvalidInput, Memory, Updat
 from holdfast.extract import link, run
 from holdfast.extract.link import Bounds, TryLater, checked, fetch, is_public, page_text
 from holdfast.extract.readers import Unreadable
-from holdfast.extract.run import work_until_done
+from holdfast.passes.work import work_until_done
 from holdfast.settings import Value
 from holdfast.testing import FixedClock
 

@@ -11,7 +11,7 @@ from holdfast import Conflict, Holdfast, HubMemory
 from holdfast.engine import jobs
 from holdfast.engine.writing import extraction
 from holdfast.engine.writing.extraction import Made
-from holdfast.extract.run import work_until_done
+from holdfast.passes.work import work_until_done
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 from tests.unit.extract.conftest import Push, Work
 

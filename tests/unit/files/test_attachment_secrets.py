@@ -11,8 +11,8 @@ import pytest
 
 from holdfast import Holdfast, HubMemory, Memory
 from holdfast.engine.writing import dedup
-from holdfast.extract.run import work_until_done
 from holdfast.files import secret_scan
+from holdfast.passes.work import work_until_done
 from tests.unit.extract import makes
 from tests.unit.text.secret_corpus import Draw
 

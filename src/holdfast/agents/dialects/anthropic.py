@@ -14,7 +14,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from holdfast.agents import Dialect, Parameter, Tool, ToolContext
+from holdfast.agents import ToolContext
+from holdfast.agents.dialects import read_dialect
 from holdfast.errors import AlreadyExists, InvalidInput
 from holdfast.files.tool_files import ROOT, folded
 from holdfast.files.tool_files.operations import Edited, Files, Page, inserted, replaced
@@ -184,50 +185,12 @@ _COMMANDS: dict[
     "rename": (_rename, ("old_path", "new_path")),
 }
 
-_TOOL = Tool(
-    "memory",
-    "Memory",
-    "Keeps notes in files below /memories that last from one conversation to the next. "
-    "Commands: view a folder or a file (path, view_range), create a new file (path, "
-    "file_text), str_replace the one place where a text stands (path, old_str, new_str), "
-    "insert lines after a line (path, insert_line, insert_text), delete a file or folder "
-    "(path), rename (old_path, new_path). View /memories before you start a task, and "
-    "write down what later conversations need. Every version is kept, and a person can "
-    "bring it back.",
-    (
-        Parameter(
-            "command",
-            "text",
-            "What to do.",
-            required=True,
-            choices=tuple(_COMMANDS),
-        ),
-        Parameter("path", "text", "A file or folder, such as /memories/notes.md."),
-        Parameter(
-            "view_range",
-            "value",
-            "For view: the first and the last line, such as [1, 20]; -1 is the end.",
-            shape={
-                "type": "array",
-                "items": {"type": "integer"},
-                "minItems": 2,
-                "maxItems": 2,
-            },
-        ),
-        Parameter("file_text", "text", "For create: the text of the new file."),
-        Parameter("old_str", "text", "For str_replace: the text to replace, to the letter, once."),
-        Parameter("new_str", "text", "For str_replace: what takes its place."),
-        Parameter(
-            "insert_line",
-            "whole",
-            "For insert: the line after which it goes; 0 is before the first.",
-        ),
-        Parameter("insert_text", "text", "For insert: the lines to put in."),
-        Parameter("old_path", "text", "For rename: the file or folder."),
-        Parameter("new_path", "text", "For rename: its new path, which must be free."),
-    ),
-    _memory,
-    destroys=True,
+# The first and the last line to view.
+_RANGE = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
+_READ = read_dialect(
+    "anthropic", {"memory": _memory}, {"COMMANDS": tuple(_COMMANDS), "RANGE": _RANGE}
+)
+_TOOL = _READ.tools[0]._replace(
     wire={"anthropic": {"type": "memory_20250818", "name": "memory"}},
 )
 
@@ -250,15 +213,7 @@ _VIEWING = _TOOL._replace(
     destroys=False,
 )
 
-DIALECT = Dialect(
-    "anthropic",
-    "The client-side memory tool of Anthropic's API, over the hub's files.",
-    (_TOOL,),
-    "View /memories with the memory tool before you start: earlier conversations may have left "
-    "notes there. Write down what later ones will need, as you learn it, in files named for what "
-    "is in them. Keep them short and true: edit what has changed, delete what no longer holds.",
-    when_read_only=(_VIEWING,),
-)
+DIALECT = _READ._replace(tools=(_TOOL,), when_read_only=(_VIEWING,))
 
 
 _MEMORY_MD_NAME = "MEMORY.md"

@@ -278,9 +278,6 @@ class _Layout:
             block = self.blocks[at - 1]
             self.blocks[at - 1] = block._replace(raw=ended(block.raw, self.newline))
 
-    def _after(self, memory_id: str | None) -> int:
-        return 1 + self._find(lambda block: isinstance(block, Item) and block.id == memory_id)
-
     def _find(self, wanted: Callable[[Block], bool]) -> int:
         return next((at for at, block in enumerate(self.blocks) if wanted(block)), -1)
 

@@ -158,10 +158,6 @@ class FileText(NamedTuple):
     bom: bool
     stamp: Stamp
 
-    def encoded(self, text: str) -> bytes:
-        """Other text as this file would have it."""
-        return encoded(text, bom=self.bom)
-
 
 class Item(NamedTuple):
     """One entry of a folder."""
