@@ -1,8 +1,9 @@
 """Reads the rule tables and word lists that are kept as text files beside the code.
 
-A row is a line of cells, separated by tabs. A line indented by four spaces continues the last cell of the
-row above it, and one that begins with `> ` is its next cell. `NAME = …` defines a part that later cells
-use as `{NAME}`. Lines that begin with `#` are comments. Tables are read when they are first needed.
+A row is a line of cells, separated by tabs. A line indented by four spaces continues the last cell
+of the row above it, and one that begins with `> ` is its next cell. `NAME = …` defines a part that
+later cells use as `{NAME}`. Lines that begin with `#` are comments. Tables are read when they are
+first needed.
 """
 
 from __future__ import annotations
