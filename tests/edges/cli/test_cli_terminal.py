@@ -329,6 +329,7 @@ def test_setup_that_was_answered_no_says_that_nothing_was_changed(
     code, seen = at_terminal("setup", HOME=str(person), typed="n\n")
     assert code == 0
     assert "Nothing was changed. `holdfast setup CLIENT` sets up one of them." in seen
+    assert "Yes adds hooks" in seen and max(map(len, _COLOUR.sub("", seen).splitlines())) <= 100
     assert not (person / ".claude" / "settings.json").exists()
 
 

@@ -166,7 +166,7 @@ def _wants_all(call: Call, args: Namespace, place: Place) -> bool:
         # A person who asks for a dry run has said yes to it.
         return call.out.terminal
     if call.out.terminal:
-        call.out.line(_WHAT_YES_MEANS)
+        call.out.line(output.wrapped(_WHAT_YES_MEANS))
     wanted = call.offers(f"Set up {', '.join(client.title for client in here)}?")
     if call.out.terminal and not wanted:
         call.out.note("Nothing was changed. `holdfast setup CLIENT` sets up one of them.")

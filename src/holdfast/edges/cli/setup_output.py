@@ -124,7 +124,7 @@ def clients(call: Call, args: Namespace, place: Place) -> None:
             call.out.note(f"{client.title}: {seen.reason}")
     if absent:
         names = ", ".join(dict.fromkeys(client.name for client, *_ in absent))
-        call.out.note(_wrapped(f"Not found on this machine: {names}."))
+        call.out.note(wrapped(f"Not found on this machine: {names}."))
     call.out.note("`holdfast setup CLIENT` sets one up; `holdfast setup --all`, all that are here.")
 
 
@@ -138,7 +138,7 @@ def left_in_project(call: Call, args: Namespace, place: Place) -> None:
             )
 
 
-def _wrapped(text: str) -> str:
+def wrapped(text: str) -> str:
     """A long note, for a terminal of 80 columns."""
     return "\n".join(textwrap.wrap(text, 80, break_on_hyphens=False))
 
