@@ -151,8 +151,12 @@ def sealed(table: str, hub_id: str, fields: Sequence[Any]) -> Row:
 Row = tuple[Any, ...]
 
 
+# `json.dumps` makes a new one on every call.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
 def dumps(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    return _ENCODER.encode(value)
 
 
 def _moment(micros: int | None) -> datetime | None:

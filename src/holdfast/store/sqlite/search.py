@@ -168,11 +168,11 @@ class FindingReader(Part):
     ) -> list[Candidate]:
         if not (query.terms or query.phrases or query.prefixes):
             return []
+        if query.by_rarity and not (query.phrases or query.excluded or query.prefixes):
+            return self._by_rarity(hub_id, query, wanted, limit)
         hub = self._pk(hub_id)
         joins, conditions, values = self._owners(wanted)
         columns = _OWNED_COLUMNS if " turns " in joins else _PASSAGE_COLUMNS
-        if query.by_rarity and not (query.phrases or query.excluded or query.prefixes):
-            return self._by_rarity(hub_id, query, wanted, limit)
         if query.postings_max is not None:
             query = query.of_rarest(self.lexicon(hub_id, query.terms))
             if not (query.terms or query.phrases or query.prefixes):
