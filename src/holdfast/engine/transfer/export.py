@@ -145,12 +145,14 @@ def import_hub(
     bytes_max = core.settings["content.bytes_max"]
     try:
         done = highest = 0
+        has_traces = False
         batches = _batches(_beating(core, hub, incoming))
         for ready in ahead(lambda batch: _made_ready(batch, hub, bytes_max), batches):
             with core.write(hub.id) as writer:
                 require_hub(writer, hub.id, hub.name)
                 highest = max(highest, _write(writer, hub, ready))
             done += len(ready.values)
+            has_traces = has_traces or any(_leaves_traces(value) for _, value in ready.values)
             if progress is not None:
                 progress(done)
         if numbers < highest:
@@ -159,7 +161,8 @@ def import_hub(
                 hint="It was changed or damaged; export it again.",
             )
         with core.write(hub.id) as writer:
-            traces.note_all(writer, hub.id, core.now())
+            if has_traces:
+                traces.note_all(writer, hub.id, core.now())
             writer.set_hub_state(hub.id, "active", numbers)
     except BaseException:
         with core.write() as writer:
@@ -167,6 +170,15 @@ def import_hub(
         raise
     embed_hub(core, hub.id)
     return hub._replace(state="active", numbers=numbers)
+
+
+def _leaves_traces(value: Value) -> bool:
+    """Whether a part of the turn that a memory was taken from is withheld or no longer holds."""
+    return (
+        isinstance(value, Memory)
+        and value.origin is not None
+        and (value.forgotten_at is not None or value.superseded_by is not None)
+    )
 
 
 def _begin(core: Core, header: Line, name: str | None) -> Hub:
