@@ -210,7 +210,7 @@ class ProjectHub(HubMemory):
         """The project's log has the whole turn; what the person said of themselves is noted in
         their own hub, and there alone."""
         from holdfast.text.clean import without_private
-        from holdfast.text.facts.audience import parts_of
+        from holdfast.text.facts.statements import parts_of
 
         if aside := _set_aside(self, call.values):
             from holdfast.domain.results import Observed
@@ -444,7 +444,7 @@ def _alone(hub: ProjectHub) -> HubMemory:
 def _is_own(hub: ProjectHub, given: dict[str, Any]) -> bool:
     """Whether something to remember is for the person's own hub: by the memory that it replaces,
     else by its words."""
-    from holdfast.text.facts.audience import about
+    from holdfast.text.facts.statements import about
 
     assert hub.own is not None
     for name in ("supersedes", "key"):

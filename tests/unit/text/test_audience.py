@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.text.facts.audience import Part, about, parts_of
+from holdfast.text.facts.statements import Part, about, parts_of
 
 # The rules were written with these in view.
 PERSON = """
