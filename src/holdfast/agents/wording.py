@@ -49,7 +49,7 @@ def on_a_line(text: str) -> str:
 
 
 def origin(memory: Memory) -> str:
-    """Where a memory came from: a file, an agent, or the door it came in by."""
+    """Where a memory came from: a file, an agent, or the interface."""
     return f"from {on_a_line(memory.source_path or memory.source_agent or memory.source)}"
 
 

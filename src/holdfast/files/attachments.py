@@ -1,10 +1,10 @@
 """The files that memories were made from, beside the database: `attachments/ab/<sha256>` in the
 hub's folder. They stream in and out, and the same bytes are there once.
 
-A file is in its place before the transaction that speaks of it, and goes after the transaction that
-was the last to do so; a crash in between leaves a file that nobody speaks of, and `sweep` takes it.
-The lock is held while a file is placed or taken away, so that no one takes away what another has
-just found to be there. Names that people gave are data: no path is made from them.
+A file is in its place before the transaction that refers to it, and is removed after the one that
+removed the last reference; a crash in between leaves a file that nothing refers to, and `sweep`
+removes it. The lock is held while a file is placed or removed, so that nobody removes what another
+has just found to be there. Names that people gave are data: no path is made from them.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ class Attachments:
 
     @contextmanager
     def placing(self, *received: Received) -> Iterator[None]:
-        """Puts files into their places for a transaction that will speak of them; where that fails,
+        """Puts files into their places for a transaction that will refer to them; where that fails,
         they go again."""
         with locked(os.path.join(self._folder, _INCOMING)):
             try:
@@ -220,7 +220,7 @@ class Attachments:
 
     @contextmanager
     def copied(self, source: Attachments, files: Sequence[Attachment]) -> Iterator[None]:
-        """Copies files of another hub here for a transaction that will speak of them."""
+        """Copies files of another hub here for a transaction that will refer to them."""
         if not files:
             yield
             return
@@ -236,7 +236,7 @@ class Attachments:
 
     @contextmanager
     def releasing(self, memory_ids: list[str]) -> Iterator[None]:
-        """For a transaction that purges memories: files that nobody speaks of afterwards go."""
+        """For a transaction that purges memories: files without a reference are removed."""
         with self._core.store.read() as reader:
             hashes = {
                 digest
@@ -252,7 +252,7 @@ class Attachments:
 
     @contextmanager
     def letting_go(self, digest: str) -> Iterator[None]:
-        """For a transaction after which nobody speaks of a file: it goes."""
+        """For a transaction after which nothing refers to a file: it is removed."""
         with locked(os.path.join(self._folder, _INCOMING)):
             yield
             self._remove_unheld([digest])
@@ -303,7 +303,7 @@ class Attachments:
                 yield from (name for name in names if len(name) == 64 and name.startswith(part))
 
     def check(self) -> list[str]:
-        """What is wrong: files that are missing, and files that nobody speaks of."""
+        """What is wrong: files that are missing, and files that no memory refers to."""
         with self._core.store.read() as reader:
             files = dedup.held_files(reader, self._hub_id)
             held = {digest: memory_id for digest, memory_id, _ in files}
@@ -327,7 +327,7 @@ class Attachments:
 
     def sweep(self) -> int:
         """Removes what crashes have left; returns how many files that were. Where another store
-        swept last, what this one does not speak of may be what that one does: it stays."""
+        swept last, a file without a reference here may have one there: it stays."""
         if not os.path.isdir(self._folder):
             return 0
         removed = 0

@@ -67,7 +67,7 @@ def pack(path: str, places: Iterable[Attachments]) -> Packed:
 
 
 def pack_unheld(path: str, places: Iterable[Attachments]) -> Packed:
-    """Writes the files that no memory speaks of any more, before a worker removes them."""
+    """Writes the files that no memory refers to any more, before a worker removes them."""
     found: dict[str, Attachments] = {}
     for place in places:
         held = {one.hash for one in place.held()}

@@ -201,7 +201,7 @@ class _Rules(NamedTuple):
 
 
 def _ignored(path: str, rules: Iterable[_Rules]) -> bool:
-    """What the nearest .gitignore that speaks of the path says."""
+    """What the nearest .gitignore with a rule for the path says."""
     for one in reversed(tuple(rules)):
         said: bool | None = one.spec.check_file(path[len(one.inside) :]).include
         if said is not None:

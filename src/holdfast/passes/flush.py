@@ -76,7 +76,7 @@ def flush(
         try:
             noted = _captured(core, home, hub, new)
         except Conflict:
-            # Another flush has taken care of some of them meanwhile.
+            # Another flush has processed some of them meanwhile.
             continue
         return Flushed(prompt("flush"), len(new), noted, left_out, _told(left_out))
     raise Conflict("Others are flushing this hub all the time.", hint="Try again later.")
@@ -114,7 +114,7 @@ def _captured(core: Core, home: str, hub: Hub, heard: list[Heard]) -> tuple[Note
 
 
 def _unseen(core: Core, hub: Hub, heard: list[Heard]) -> tuple[list[Heard], int]:
-    """Of the newest those that nobody has taken care of, each once, oldest first; and how many more
+    """Of the newest those that were not processed yet, each once, oldest first; and how many more
     are older."""
     with core.store.read() as reader:
         marks = set(seen(reader, hub.id))

@@ -68,7 +68,7 @@ def check_entries(text: str) -> None:
 def registry_of(hub: HubMemory) -> Registry:
     """The registry of a hub, made once for as long as its store is open."""
     kept = hub.core.kept
-    # Each who acts has a primary memory of their own eyes.
+    # Each actor sees other memories of the hub.
     place = ("sources", hub.id, hub.core.actor)
     if place not in kept:
         # Two threads may both make one; the first that is kept is used by both.

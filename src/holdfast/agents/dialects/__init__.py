@@ -5,7 +5,7 @@ loaded.
 In the file, the title is the dialect's summary, and the text below it the instructions for a model,
 a paragraph a line. Each heading below is a tool: its name, its title, and its hints for MCP. A tool
 has its description, and a line for each parameter: its name, in brackets its kind and its bounds,
-and its help. A name in capitals stands for a value of the module.
+and its help. A name in capitals is a value of the module.
 """
 
 from __future__ import annotations

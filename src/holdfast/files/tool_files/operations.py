@@ -99,7 +99,7 @@ class Files:
 
     def _text(self, root: Folder, at: ToolPath) -> str:
         sides = self._kept.sides(root, at.relative)
-        if not self._kept.in_step(sides):
+        if not self._kept.in_sync(sides):
             self._settle_quietly(at)
             sides = self._kept.sides(root, at.relative)
         if sides.file is None:

@@ -157,7 +157,7 @@ class KeptFiles:
         agreed = reader.agreed(self.scope.hub_id, f"{FOLDER}/{path}")
         return Base(*json.loads(agreed.text)) if agreed else None
 
-    def in_step(self, sides: Sides) -> bool:
+    def in_sync(self, sides: Sides) -> bool:
         """Whether there is nothing to take in and nothing to write."""
         text = digest(sides.text)
         return text == sides.meant and (sides.base is None or sides.base.digest == text)
@@ -167,7 +167,7 @@ class KeptFiles:
     def settle(self, root: Folder, path: str) -> Sides:
         """Takes in what was done by hand, and lets the file follow what was done in the store."""
         sides = self.sides(root, path)
-        if self.in_step(sides):
+        if self.in_sync(sides):
             return sides
         there, base = digest(sides.text), sides.base
         side = changed(base.digest if base else None, sides.meant, there)

@@ -67,7 +67,7 @@ class Step(NamedTuple):
 
     @property
     def named(self) -> tuple[int, ...]:
-        """All memories that it speaks of."""
+        """All memories that it names."""
         others = (self.replaces, self.replaced_by)
         return (*self.sources, *(number for number in others if number is not None))
 
@@ -125,7 +125,7 @@ def source_of(memory: Memory) -> Source:
 
 
 def with_sources(plan: Plan, memories: Mapping[int, Memory]) -> Plan:
-    """The plan with the memories that its steps speak of, by number."""
+    """The plan with the memories that its steps name, by number."""
     spoken = {number for step in plan.steps for number in step.named}
     spoken |= {number for one in plan.refused for number in one.step.named}
     found = [source_of(memories[number]) for number in sorted(spoken) if number in memories]

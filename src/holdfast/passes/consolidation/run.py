@@ -428,7 +428,7 @@ def _done(
 ) -> Consolidated:
     spoken = {number for step in plan.steps for number in step.named}
     spoken |= {number for one in plan.refused for number in one.step.named}
-    # Sources that no line speaks of any more belong to lines that a person took out.
+    # Sources that no line names any more belong to lines that a person took out.
     declined = {source.number for source in plan.sources} - spoken
 
     kept: str | None = None

@@ -355,7 +355,7 @@ def _mismatch(
         ("words", not claim_words and not dated.found),
         ("date", not dated.supported),
         ("number", not numbers_agree(dated.claim, dated.said)),
-        ("quoted", any(one.told for one in run) and not is_attributed(part.text)),
+        ("quoted", any(one.reported for one in run) and not is_attributed(part.text)),
         ("hypothetical", not same_certainty(part, run)),
         ("negation", differs_in_negation(part, run)),
         ("name", not same_subject(part, run, said_words)),

@@ -29,7 +29,7 @@ class Clause(NamedTuple):
     subject: str
     asked: bool = False
     supposed: frozenset[str] = frozenset()
-    told: bool = False
+    reported: bool = False
     refers: bool = False
     sentence: int = 0
 
@@ -117,7 +117,7 @@ def _of_sentence(text: str, start: int, end: int, number: int) -> list[Clause]:
     ]
     statement_first = asking and _mixed([piece[2] for piece in pieces])
     out: list[Clause] = []
-    told = False
+    reported = False
     for at, (begin, stop, raw, link) in enumerate(pieces):
         plain = _PATTERNS["opener"].sub("", raw.strip(" .,!?*-"))
         subject = _subject(plain)
@@ -130,14 +130,16 @@ def _of_sentence(text: str, start: int, end: int, number: int) -> list[Clause]:
                 subject = "that"
         # 'I hate that he lost his job' does not carry on with the speaker.
         refers = refers and link.strip() != "that"
-        told = told or (bool(_PATTERNS["told"].search(plain)) and not _OWN_WORDS.match(plain))
+        reported = reported or (
+            bool(_PATTERNS["told"].search(plain)) and not _OWN_WORDS.match(plain)
+        )
         full = long_forms(plain)
         supposed = always | _supposed(full)
         if asked_if and begin > start + asked_if.start():
             supposed.add("if")
         asked = asking and not (statement_first and at < len(pieces) - 1)
         held = frozenset(supposed)
-        out.append(Clause(begin, stop, plain, subject, asked, held, told, refers, number))
+        out.append(Clause(begin, stop, plain, subject, asked, held, reported, refers, number))
     return out
 
 
