@@ -8,7 +8,7 @@ intent is worth is decided where hits are ranked.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import cache
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast, get_args
@@ -115,6 +115,15 @@ def analyse(
         is_prompt=is_prompt,
         is_question=bool(_QUESTION.match(asked)),
     )
+
+
+def respelled(analysis: Analysis, names: Mapping[str, str]) -> Analysis:
+    """The question with these names written in another way."""
+    words = analysis.words
+    for name, other in names.items():
+        words = re.sub(rf"\b{re.escape(name)}\b", other, words)
+    terms = tuple(query_terms(words)[:TERMS_MAX])
+    return analysis._replace(words=words, terms=terms, names=_names(words))
 
 
 _QUESTION = re.compile(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.domain.memory import TURN, Memory
 from holdfast.domain.query import EVERYTHING, Filter, Hit, LeftOut, Passage, Recalled
 from holdfast.recall import lexical, rank, weights
-from holdfast.recall.analyse import Analysis, read_conditions
+from holdfast.recall.analyse import Analysis, read_conditions, respelled
 from holdfast.recall.confidence import Estimate, estimate, rate
 from holdfast.recall.evidence import (
     Admits,
@@ -38,7 +38,7 @@ from holdfast.recall.gather import (
 from holdfast.recall.lexical import Coverage
 from holdfast.recall.rank import cut, merge_turns
 from holdfast.recall.vector import VectorCache, best_window
-from holdfast.recall.voice import SPEAKERS_MAX, find_voice
+from holdfast.recall.voice import SPEAKERS_MAX, find_voice, misspelled_speakers
 
 if TYPE_CHECKING:
     from holdfast.domain.records import Turn
@@ -89,6 +89,8 @@ def recall(
     if not ask.analysis.words.strip():
         return _filtered_only(reader, hub_id, ask, wanted, unwanted)
     speakers = reader.speakers(hub_id, limit=SPEAKERS_MAX)
+    if others := misspelled_speakers(reader, hub_id, ask.analysis.names, speakers):
+        ask = ask._replace(analysis=respelled(ask.analysis, others))
     voice = find_voice(ask.analysis.words, speakers)
     asked = Asked(reader, hub_id, ask.analysis, voice, wanted, ask.limit, ask.past)
     degraded: list[str] = []

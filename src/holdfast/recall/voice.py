@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.domain.memory import Memory
 from holdfast.recall.evidence import owners_by_id
 from holdfast.text.analysis.terms import fold, terms
+from holdfast.text.analysis.variants import edits
 
 if TYPE_CHECKING:
     from holdfast.recall.lexical import WordHit
@@ -68,6 +69,42 @@ def find_voice(question: str, speakers: Sequence[str]) -> Voice:
             about.add(speaker)
             names.update(terms(speaker))
     return Voice(frozenset(about), frozenset(names), bool(_ASKS_AGENT.search(question)))
+
+
+def misspelled_speakers(
+    reader: Reader, hub_id: str, names: Sequence[str], speakers: Sequence[str]
+) -> dict[str, str]:
+    """Names in a question that the hub does not have, with the first name of the one speaker that
+    they may be another spelling of: Mohammed, Muhammad."""
+    known = {word for speaker in speakers for word in _words(speaker)}
+    first = {
+        speaker.split()[0]
+        for speaker in speakers
+        if _words(speaker) and speaker.casefold() not in ROLES
+    }
+    out = {}
+    for name in names:
+        if fold(name) in known:
+            continue
+        alike = [speaker for speaker in first if _spelled_alike(fold(name), fold(speaker))]
+        if len(alike) == 1 and not any(reader.lexicon(hub_id, terms(name)).frequency.values()):
+            out[name] = alike[0]
+    return out
+
+
+_SPELLING_CHARS_LEAST = 5
+_CONSONANTS_LEAST = 3
+_VOWELS = re.compile("[aeiouy]")
+_REPEATED = re.compile(r"(.)\1+")
+
+
+def _spelled_alike(one: str, two: str) -> bool:
+    """Whether two names differ in one letter, or in their vowels and double letters alone."""
+    if one[0] != two[0] or min(len(one), len(two)) < _SPELLING_CHARS_LEAST:
+        return False
+    sounds = [_REPEATED.sub(r"\1", _VOWELS.sub("", name)) for name in (one, two)]
+    same = sounds[0] == sounds[1] and len(sounds[0]) >= _CONSONANTS_LEAST
+    return same or edits(one, two, 1) <= 1
 
 
 def first_person(question: str, voice: Voice) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from holdfast.api.hub import HubMemory
 from holdfast.recall.voice import speaker_in_text
 from holdfast.testing import HashEmbedder, open_for_tests
 
@@ -101,3 +102,34 @@ def test_speakers_of_a_dialogue_are_asked_in_the_first_person(tmp_path: Path) ->
             hub.remember(text, speaker=speaker)
         hub.recall("When did Nate dye his hair?")
     assert embedder.questions == ["When did I dye his hair?"]
+
+
+def _chat(hub: HubMemory) -> None:
+    for speaker, text in (
+        ("Muhhamed", "I wake up at five for work"),
+        ("Akib", "My train leaves at nine"),
+        ("Muhhamed", "Christina wakes up late"),
+    ):
+        hub.remember(text, speaker=speaker)
+
+
+def test_a_speaker_is_known_in_other_spellings(tmp_path: Path) -> None:
+    embedder = Asked()
+    with open_for_tests(tmp_path, embedder=embedder) as memory:
+        hub = memory.hub()
+        _chat(hub)
+        hits = hub.recall("At what time does Mohammed wake up for work?")
+    assert embedder.questions == ["At what time does I wake up for work?"]
+    assert "said by Muhhamed" in hits[0].why
+    assert hits.unknown_names == ()
+
+
+@pytest.mark.parametrize("name", ["Christina", "Fahim", "Akim"])
+def test_another_name_is_no_other_spelling(tmp_path: Path, name: str) -> None:
+    embedder = Asked()
+    with open_for_tests(tmp_path, embedder=embedder) as memory:
+        hub = memory.hub()
+        _chat(hub)
+        hub.remember("Good morning", speaker="Christian")
+        hub.recall(f"At what time does {name} wake up for work?")
+    assert embedder.questions == [f"At what time does {name} wake up for work?"]
