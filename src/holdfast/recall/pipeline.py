@@ -115,7 +115,7 @@ def recall(
             reader, hub_id, kept, understood, covered, _admits(ask, wanted, unwanted)
         )
         left.add(repeated, ASKED_BEFORE)
-    if ask.withheld is not None:
+    if ask.withheld is not None and any(item.memory.layer == TURN for item in kept):
         kept = left.unless(kept, _withheld(ask.withheld))
     if not kept:
         return _nothing(degraded, left)
