@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.memory import Memory
@@ -158,9 +159,11 @@ def is_group(reader: Reader, hub_id: str, about: Iterable[str], words: Sequence[
     """Whether these speakers talk with more than one other, judging by who says their names."""
     talking = {_first_name(name) for name in about}
     for name in talking.copy():
-        own = set(terms(name))
-        holding = [candidate for candidate, _ in words if own & set(candidate.body.split())]
-        ids = list(dict.fromkeys(one.memory_id for one in holding))[:_LOOKED_AT]
+        own = [f" {term} " for term in terms(name)]
+        holding = (
+            one.memory_id for one, _ in words if any(term in f" {one.body} " for term in own)
+        )
+        ids = list(dict.fromkeys(islice(holding, _LOOKED_AT)))
         for memory in owners_by_id(reader, hub_id, ids).values():
             if speaker := memory.speaker or speaker_in_text(memory.content):
                 talking.add(_first_name(speaker))
