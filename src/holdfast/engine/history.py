@@ -156,7 +156,10 @@ def undo(scope: Scope, change_id: str | None = None, *, force: bool = False) -> 
             after = touched[memory.id] = recorder.revise(memory, **new)
             if memory.forgotten_at is not None and after.forgotten_at is None:
                 traces.show_again(writer, after)
-            elif after.forgotten_at != memory.forgotten_at and memory.origin is not None:
+            elif after.forgotten_at != memory.forgotten_at and (
+                # What a memory that never was says may well have been said.
+                memory.origin is not None or not revision.creates
+            ):
                 traces.withhold(writer, after, recorder.change.at)
         if recorder.written:
             writer.mark_undone(scope.hub_id, target.id, recorder.change.id)

@@ -24,11 +24,13 @@ from holdfast.domain.memory import TURN, Memory, made_from
 from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.domain.records import Record, Role, Turn
 from holdfast.engine.core import Scope
+from holdfast.engine.late_words import index_late_turns
 from holdfast.engine.reading.lookup import Reference, find_memory
 from holdfast.store.values import TermQuery, every_memory, every_record
 from holdfast.text.analysis.terms import query_terms
 
 if TYPE_CHECKING:
+    from holdfast.domain.query import Hit, LeftOut
     from holdfast.domain.results import Traces
     from holdfast.store.base import Reader, Writer
 
@@ -36,11 +38,15 @@ if TYPE_CHECKING:
 # that no longer hold.
 _KIND = "withheld-turn"
 _PARTS, _CORRECTED = "parts", "corrected"
+# By the session of such a turn and its id: a project's log knows the turn by its session alone.
+_BY_SESSION = "withheld-in-session"
 # By the id of a memory: the turns that are withheld because of it.
 _BY_MEMORY = "withheld-by"
 # How many turns with words of a memory are looked at.
 _FOUND_MAX = 200
 _CHANGE_MAX = 500
+# So many notes are read at once; of more, each by itself.
+_FEW_MAX = 200
 # The share of a memory's words that a sentence has to hold to say the same.
 _HELD = 0.75
 # And the share of the sentence that they have to be: less in the conversation that the memory was
@@ -207,6 +213,10 @@ def _note(
     body = {**noted, "session": turn.session, "at": to_text(turn.at)}
     body[why] = {**noted[why], memory_id: [list(part) for part in parts]}
     writer.put_record(Record(turn.hub_id, _KIND, turn.id, at, body))
+    if record is None and turn.session is not None:
+        writer.put_record(
+            Record(turn.hub_id, _BY_SESSION, _in_session(turn.session, turn.id), at, {})
+        )
 
 
 def _drop_note(writer: Writer, memory: Memory, turn_id: str, why: str) -> None:
@@ -219,6 +229,12 @@ def _drop_note(writer: Writer, memory: Memory, turn_id: str, why: str) -> None:
         writer.put_record(record._replace(body=body))
     else:
         writer.drop_record(memory.hub_id, _KIND, turn_id)
+        if (session := record.body["session"]) is not None:
+            writer.drop_record(memory.hub_id, _BY_SESSION, _in_session(session, turn_id))
+
+
+def _in_session(session: str, turn_id: str = "") -> str:
+    return f"{session}\n{turn_id}"
 
 
 def _withheld_by(reader: Reader, memory: Memory) -> list[str]:
@@ -233,41 +249,73 @@ class _Noted(NamedTuple):
     """What is noted of a turn. The same turn in a project's log is known by session and time."""
 
     turn_id: str
-    session: str | None
     at: datetime
     parts: Sequence[Part]
     corrected: Sequence[Part]
 
 
-class Withheld:
-    """The parts of turns that are not shown unasked in a scope; good as long as its reader. They
-    are read when the first turn is asked about."""
+class _Notes:
+    """The notes of a hub, read when the first is asked for: all at once where they are few, and
+    otherwise those that are asked for. A hub where thousands of memories were forgotten has as many
+    notes, and reading them all takes longer than a recall. As of an earlier time, only notes that
+    were there."""
 
-    def __init__(self, reader: Reader, scope: Scope) -> None:
-        self._reader = reader
-        self._hub_id = scope.hub_id
-        self._beside = scope.beside
-
-    @cached_property
-    def _noted(self) -> dict[str, _Noted]:
-        return {one.turn_id: one for one in _noted(self._reader, self._hub_id)}
+    def __init__(self, reader: Reader, hub_id: str, as_of: datetime | None) -> None:
+        self._reader, self._hub_id, self._as_of = reader, hub_id, as_of
+        self._by_session: dict[str, list[_Noted]] = {}
 
     @cached_property
-    def _own(self) -> list[_Noted]:
-        return [] if not self._beside else list(_noted(self._reader, self._beside))
+    def _few(self) -> list[Record]:
+        return self._reader.records(self._hub_id, _KIND, limit=_FEW_MAX + 1)
+
+    @cached_property
+    def _all(self) -> dict[str, Record] | None:
+        return None if len(self._few) > _FEW_MAX else {one.id: one for one in self._few}
 
     def __bool__(self) -> bool:
-        return bool(self._noted or self._own)
+        return bool(self._few)
+
+    def of(self, turn_id: str) -> _Noted | None:
+        if self._all is not None:
+            record = self._all.get(turn_id)
+        else:
+            record = self._reader.record(self._hub_id, _KIND, turn_id)
+        if record is None or (self._as_of is not None and record.at > self._as_of):
+            return None
+        parts = (_parts_of(record.body[why]) for why in (_PARTS, _CORRECTED))
+        return _Noted(turn_id, from_text(record.body["at"]), *parts)
+
+    def in_session(self, session: str) -> list[_Noted]:
+        if not self:
+            return []
+        if session not in self._by_session:
+            begin = _in_session(session)
+            found = every_record(self._reader, self._hub_id, _BY_SESSION, begin)
+            noted = [self.of(one.id.removeprefix(begin)) for one in found]
+            self._by_session[session] = [one for one in noted if one is not None]
+        return self._by_session[session]
+
+
+class Withheld:
+    """The parts of turns that are not shown unasked in a scope; good as long as its reader."""
+
+    def __init__(self, reader: Reader, scope: Scope, *, as_of: datetime | None = None) -> None:
+        self._reader = reader
+        self._beside = scope.beside
+        self._notes = _Notes(reader, scope.hub_id, as_of)
+        self._own = _Notes(reader, scope.beside, as_of) if scope.beside else None
+
+    def __bool__(self) -> bool:
+        return bool(self._notes or self._own)
 
     def parts(self, turn: Turn, *, corrected: bool = False) -> list[Part]:
         """What of a turn is withheld, in order; empty where all of it is shown. With `corrected`,
         also what no longer holds."""
         parts: list[Part] = []
-        if (noted := self._noted.get(turn.id)) is not None:
+        if (noted := self._notes.of(turn.id)) is not None:
             parts += [*noted.parts, *(noted.corrected if corrected else ())]
-        for own in self._own:
-            if own.session is None or own.session != turn.session:
-                continue
+        in_own = self._own.in_session(turn.session) if self._own and turn.session else ()
+        for own in in_own:
             if abs(own.at - turn.at) <= _SAME_MOMENT:
                 withheld = [*own.parts, *(own.corrected if corrected else ())]
                 parts += self._said_beside(own.turn_id, withheld, turn) if withheld else []
@@ -283,10 +331,34 @@ class Withheld:
 
     def hides_in(self, found: Memory, start: int, end: int) -> bool:
         """Whether this part of a turn, as search finds it, is withheld, or some of it is."""
-        role: Role = "user" if found.trust == "user" else "assistant"
-        turn = Turn(found.id, found.hub_id, role, found.content, found.created_at)
-        turn = turn._replace(session=found.session)
-        return any(first < end and last > start for first, last in self.parts(turn))
+        return any(first < end and last > start for first, last in self.parts(_as_turn(found)))
+
+    def without(self, hit: Hit) -> Hit:
+        """A turn that was found, without what is withheld of the rest of it."""
+        hidden = [] if hit.turn is None else self.parts(hit.turn)
+        if hit.turn is None or not hidden:
+            return hit
+        content = _cut(hit.turn.content, hidden)
+
+        def moved(place: int) -> int:
+            return place - sum(end - start - 1 for start, end in hidden if end <= place)
+
+        at, window = hit.passage, hit.window
+        if window is not None and any(s < window[1] and e > window[0] for s, e in hidden):
+            window = None
+        return hit._replace(
+            memory=hit.memory._replace(content=content),
+            turn=hit.turn._replace(content=content),
+            passage=at._replace(start=moved(at.start), end=moved(at.end)),
+            window=None if window is None else (moved(window[0]), moved(window[1])),
+        )
+
+    def without_left_out(self, found: LeftOut) -> LeftOut:
+        """The same for a turn that was found and is not among the answers."""
+        if found.memory.layer != TURN or not (hidden := self.parts(_as_turn(found.memory))):
+            return found
+        content = _cut(found.memory.content, hidden)
+        return found._replace(memory=found.memory._replace(content=content))
 
     def shown(self, turn: Turn) -> str:
         """The text of a turn with an ellipsis for what is withheld or no longer holds; empty where
@@ -322,11 +394,19 @@ def with_notes(scope: Scope, reader: Reader, turns: Iterable[Turn]) -> list[Turn
     return [turn._replace(note=NOTE) if hidden.parts(turn) else turn for turn in turns]
 
 
-def _noted(reader: Reader, hub_id: str) -> Iterable[_Noted]:
-    for one in every_record(reader, hub_id, _KIND):
-        session, at = one.body["session"], from_text(one.body["at"])
-        parts = (_parts_of(one.body[why]) for why in (_PARTS, _CORRECTED))
-        yield _Noted(one.id, session, at, *parts)
+def _cut(text: str, parts: Sequence[Part]) -> str:
+    """A text with an ellipsis for each of these parts."""
+    out, last = [], 0
+    for start, end in parts:
+        out += [text[last:start], "…"]
+        last = end
+    return "".join([*out, text[last:]])
+
+
+def _as_turn(found: Memory) -> Turn:
+    role: Role = "user" if found.trust == "user" else "assistant"
+    turn = Turn(found.id, found.hub_id, role, found.content, found.created_at)
+    return turn._replace(session=found.session)
 
 
 def _parts_of(by_memory: Mapping[str, Any]) -> list[Part]:
@@ -342,6 +422,7 @@ def traces(scope: Scope, references: Sequence[Reference]) -> Traces:
     memories: dict[str, Memory] = {}
     turns: dict[str, Turn] = {}
     reads_log = scope.core.allows("read_log")
+    index_late_turns(scope.core, scope.hub_id)
     with scope.read() as reader:
         scope.require_hub(reader)
         named = [find_memory(reader, scope, one, forgotten=True) for one in references]

@@ -10,6 +10,7 @@ import pytest
 
 from holdfast import Holdfast, HubMemory
 from holdfast.api.project_hub import ProjectHub
+from holdfast.engine import traces
 from holdfast.engine.context.items import TURN_VERSION, outdated
 from holdfast.engine.traces import NOTE
 from holdfast.passes.work import work_until_done
@@ -209,6 +210,71 @@ def test_the_past_is_as_it_was(hub: HubMemory) -> None:
     hub.forget(1)
     assert not hub.recall("allergic nuts")
     assert hub.recall("allergic nuts", as_of=before)
+    hub.core.clock.tick(hours=1)  # type: ignore[attr-defined]
+    assert not hub.recall("allergic nuts", as_of=hub.core.now())
+
+
+LONG = " ".join(
+    f"The office of the harbour wrote report {number} on the freight of the winter in good order."
+    for number in range(60)
+)
+
+
+def long_turn(hub: HubMemory) -> None:
+    text = f"I am allergic to nuts. {LONG} The zebras of Tallinn are fed at noon."
+    hub.log_turn("user", text, at=AT, session="s")
+    hub.remember("Allergic to nuts", session="s")
+
+
+def test_a_turn_that_is_found_by_another_part_does_not_bring_what_is_withheld(
+    hub: HubMemory,
+) -> None:
+    long_turn(hub)
+    hub.forget(1)
+    (hit,) = hub.recall("When are the zebras of Tallinn fed?")
+    assert hit.turn is not None and "nuts" not in repr(hit)
+    assert hit.turn.content == hit.memory.content and hit.turn.content.startswith("… The office")
+    assert hit.turn.content[hit.passage.start : hit.passage.end].split() == hit.passage.text.split()
+
+
+def test_an_explanation_does_not_say_what_is_withheld(hub: HubMemory) -> None:
+    hub.log_turn("user", "I am allergic to nuts.", at=AT, session="s")
+    hub.remember("Allergic to nuts", session="s")
+    hub.forget(1)
+    (left_out,) = hub.recall("allergic nuts", explain=True).left_out
+    assert "nuts" not in repr(left_out)
+
+
+def test_taking_back_a_restore_withholds_it_again(hub: HubMemory) -> None:
+    hub.log_turn("user", "I am allergic to nuts.", at=AT, session="s")
+    hub.remember("Allergic to nuts", session="s")
+    hub.forget(1)
+    hub.restore(1)
+    assert "nuts" in hub.recovery_prompt()
+    hub.undo()
+    assert "nuts" not in shown(hub)
+
+
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_a_purge_finds_turns_that_have_no_words_yet(hub: HubMemory, everywhere: bool) -> None:
+    long_turn(hub)
+    hub.purge(1, everywhere=everywhere)
+    assert "nuts" not in shown(hub)
+    assert len(hub.turns()) == (0 if everywhere else 1)
+
+
+def test_many_notes_hide_what_few_hide(
+    memory: Holdfast, hub: HubMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(traces, "_FEW_MAX", 0)
+    info = memory.create_hub("project").info
+    project = ProjectHub(memory.core, info, memory.home, hub)
+    observed(project, SAID, REPLY)
+    hub.forget(fact(hub))
+    assert "nuts" not in shown(project) and "nuts" not in shown(hub)
+    assert "kiosk" in project.context()
+    hub.undo()
+    assert "nuts" in project.context()
 
 
 # What no longer holds

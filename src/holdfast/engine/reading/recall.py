@@ -57,7 +57,7 @@ def recall_memories(
 
     def answer(reader: Reader) -> Recalled:
         past = None if as_of is None else engine.history.states_as_of(scope, reader, as_of)
-        hidden = Withheld(reader, scope) if wanted.turns and past is None else None
+        hidden = Withheld(reader, scope, as_of=as_of) if wanted.turns else None
         withheld = None if hidden is None else hidden.hides_in
         ask = Ask(analysis, wanted, count, moment, past, project, windows, withheld)
         found = recall(
@@ -69,6 +69,9 @@ def recall_memories(
             meaning=meaning,
             explain=explain,
         )
+        if hidden is not None:
+            found[:] = [hidden.without(hit) for hit in found]
+            found.left_out = [hidden.without_left_out(one) for one in found.left_out]
         if around:
             found[:] = [_with_neighbours(reader, hit, around, hidden) for hit in found]
         return found

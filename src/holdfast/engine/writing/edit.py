@@ -329,6 +329,7 @@ def purge(
 
     out = []
     reason = clean_label("reason", reason)
+    late_words.index_late_turns(scope.core, scope.hub_id)
     with scope.write() as writer:
         scope.require_hub(writer)
         meant = _meant(writer, scope, references, forgotten=True)
