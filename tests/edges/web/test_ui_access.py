@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import stat
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from starlette.testclient import TestClient
 
 from holdfast.api.memory import Holdfast
 from holdfast.edges.http.app import create_app
+from holdfast.edges.web import ui_access
 from holdfast.edges.web.ui_access import UiAccess, address_with_ticket
 from holdfast.engine.people import keys
 from holdfast.text.names import parse_label
@@ -113,3 +116,42 @@ def test_a_damaged_file_is_written_anew(home: str, content: str) -> None:
     assert address_with_ticket(home, HERE) == HERE
     UiAccess.begin(home)
     assert address_with_ticket(home, HERE).startswith(f"{HERE}?ticket=")
+
+
+def test_a_ticket_leads_nowhere_else(served: TestClient, home: str) -> None:
+    assert served.get(ticket(home, "//evil.example/x")).headers["location"] == "/evil.example/x"
+    assert served.get(ticket(home, "/h/a%3Fb%23c")).headers["location"] == "/h/a%3Fb%23c"
+
+
+def test_a_ticket_is_good_for_one_port(served: TestClient, home: str) -> None:
+    address = address_with_ticket(home, "http://localhost:4653/")
+    assert served.get(address.replace(":4653", "")).status_code == 403
+
+
+def test_a_server_on_another_port_leaves_tickets_as_they_are(served: TestClient, home: str) -> None:
+    UiAccess.begin(home)
+    assert served.get(ticket(home)).status_code == 303
+
+
+def test_another_account_cannot_use_a_ticket_that_it_saw(
+    memory: Holdfast, home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = create_app(memory, key_needed=False, limits=PATIENT, access=UiAccess.begin(home))
+    other = TestClient(app, base_url=HERE, follow_redirects=False, client=("127.0.0.1", 50123))
+    address = ticket(home)
+    with other as made:
+        monkeypatch.setattr(ui_access.sys, "platform", "linux")
+        monkeypatch.setattr(ui_access.os, "getuid", lambda: 1000, raising=False)
+        monkeypatch.setattr(ui_access, "_account_of", lambda *_: 1001)
+        assert made.get(address).status_code == 403
+        monkeypatch.setattr(ui_access, "_account_of", lambda *_: 1000)
+        assert made.get(address).status_code == 303
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux says so")
+def test_whose_a_connection_is_is_known() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            assert ui_access._account_of(client.getsockname()[1], port) == os.getuid()
+            assert ui_access._account_of(port, port) is None

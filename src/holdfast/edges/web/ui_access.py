@@ -3,7 +3,11 @@
 The page that `holdfast ui` serves acts as the person who started it, and every account of a machine
 can connect to its loopback address. So the address that is opened holds a ticket, which is good for
 one use and is exchanged for a cookie. Tickets are made from a secret in a file of Holdfast's home
-that only its owner can read; a second `holdfast ui` reads it to open a server that runs already.
+that only its owner can read; a second `holdfast ui` reads it to open a server that runs already. A
+ticket is good for one port, and for a server that ran when it was made.
+
+Every account can also read the arguments of the browser's process, and so the address. Where the
+system says whose a connection is, a ticket is taken from the account of the server alone.
 
 A request with a key passes: whether the key is good is decided where all keys are checked.
 """
@@ -16,9 +20,12 @@ import json
 import os
 import re
 import secrets
+import sys
+import time
+from contextlib import suppress
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -32,6 +39,9 @@ if TYPE_CHECKING:
 # The parameter of the address.
 _TICKET = "ticket"
 _FILE = "ui.json"
+_SECRETS = ("tickets", "cookie")
+# Of an address that names none.
+_PORT = 80
 # They say nothing about memories; the second is how a running server is recognised.
 _OPEN = ("/healthz", "/openapi.json")
 _KEY = re.compile(r"bearer +\S+", re.IGNORECASE)
@@ -45,17 +55,18 @@ class UiAccess:
 
     def __init__(self, tickets: str, cookie: str) -> None:
         self._tickets, self._cookie = tickets, cookie
+        self._begun_ns = time.time_ns()
         self._used: set[str] = set()
 
     @classmethod
     def begin(cls, home: str) -> UiAccess:
         """For a server that starts: earlier tickets are void, a browser that was let in stays."""
-        cookie = _read(home).get("cookie") or secrets.token_urlsafe(32)
-        tickets = secrets.token_urlsafe(32)
-        # Holdfast's own files are readable by their owner alone.
-        text = json.dumps({"tickets": tickets, "cookie": cookie})
-        write_atomic(os.path.join(home, _FILE), f"{text}\n")
-        return cls(tickets, cookie)
+        known = _read(home)
+        made = {name: known.get(name) or secrets.token_urlsafe(32) for name in _SECRETS}
+        if made != known:
+            # Holdfast's own files are readable by their owner alone.
+            write_atomic(os.path.join(home, _FILE), f"{json.dumps(made)}\n")
+        return cls(**made)
 
     def admits(self, cookies: str, port: int) -> bool:
         """Whether a Cookie header holds the cookie."""
@@ -67,15 +78,16 @@ class UiAccess:
             found.value.encode(), self._cookie.encode()
         )
 
-    def redeem(self, ticket: str) -> bool:
-        """Whether a ticket is good; it is not a second time."""
-        nonce, _, signature = ticket.partition(".")
-        right = _signature(self._tickets, nonce)
-        if not hmac.compare_digest(signature.encode(), right.encode()) or nonce in self._used:
+    def redeem(self, ticket: str, port: int) -> bool:
+        """Whether a ticket is good here; it is not a second time."""
+        made, _, signature = ticket.rpartition(".")
+        right = _signature(self._tickets, port, made)
+        if not hmac.compare_digest(signature.encode(), right.encode()):
             return False
-        if len(self._used) >= _USED_MAX:
+        is_earlier = int(made.partition(".")[0]) < self._begun_ns
+        if is_earlier or made in self._used or len(self._used) >= _USED_MAX:
             return False
-        self._used.add(nonce)
+        self._used.add(made)
         return True
 
     def set_cookie(self, port: int) -> str:
@@ -92,8 +104,9 @@ def address_with_ticket(home: str, url: str) -> str:
     tickets = _read(home).get("tickets")
     if not tickets:
         return url
-    nonce = secrets.token_urlsafe(12)
-    return f"{url}?{urlencode({_TICKET: f'{nonce}.{_signature(tickets, nonce)}'})}"
+    made = f"{time.time_ns()}.{secrets.token_urlsafe(12)}"
+    signature = _signature(tickets, urlsplit(url).port or _PORT, made)
+    return f"{url}?{urlencode({_TICKET: f'{made}.{signature}'})}"
 
 
 def _read(home: str) -> dict[str, str]:
@@ -105,8 +118,8 @@ def _read(home: str) -> dict[str, str]:
     return {k: v for k, v in found.items() if isinstance(v, str)} if isinstance(found, dict) else {}
 
 
-def _signature(secret: str, nonce: str) -> str:
-    return hmac.new(secret.encode(), nonce.encode(), hashlib.sha256).hexdigest()
+def _signature(secret: str, port: int, made: str) -> str:
+    return hmac.new(secret.encode(), f"{port} {made}".encode(), hashlib.sha256).hexdigest()
 
 
 def _cookie_name(port: int) -> str:
@@ -128,10 +141,17 @@ class UiGate:
         port = (scope.get("server") or ("", 0))[1] or 0
         asked = parse_qsl(scope.get("query_string", b"").decode("latin-1"))
         ticket = dict(asked).get(_TICKET, "")
-        if ticket and scope["method"] == "GET" and self._access.redeem(ticket):
+        if (
+            ticket
+            and scope["method"] == "GET"
+            and not _is_of_another_account(scope.get("client"), port)
+            and self._access.redeem(ticket, port)
+        ):
             rest = urlencode([(name, value) for name, value in asked if name != _TICKET])
+            # Two slashes at its beginning would make it an address of another machine.
+            path = "/" + _path(scope).lstrip("/")
             answer: Response = RedirectResponse(
-                f"{scope['path']}{f'?{rest}' if rest else ''}", 303, {"Cache-Control": "no-store"}
+                f"{path}{f'?{rest}' if rest else ''}", 303, {"Cache-Control": "no-store"}
             )
             answer.headers["Set-Cookie"] = self._access.set_cookie(port)
             await answer(scope, receive, send)
@@ -141,6 +161,36 @@ class UiGate:
             await self._app(scope, receive, send)
         else:
             await _refused(headers)(scope, receive, send)
+
+
+def _path(scope: Scope) -> str:
+    """The path as it was sent: a name in it may hold what ends a path."""
+    raw: bytes = scope.get("raw_path") or quote(scope["path"]).encode()
+    return raw.decode("latin-1")
+
+
+def _is_of_another_account(client: tuple[str, int] | None, port: int) -> bool:
+    """Whether a connection to this port was made by another account of this machine. Only Linux
+    says so, of connections by IPv4 over loopback."""
+    if client is None or client[0] != "127.0.0.1" or not sys.platform.startswith("linux"):
+        return False
+    account = _account_of(client[1], port)
+    # Root can read the secret anyway; what is outside of a container has the number of nobody.
+    known = {None, 0, 65534, os.getuid(), int(os.environ.get("SUDO_UID") or 0)}
+    return account not in known
+
+
+def _account_of(client_port: int, port: int) -> int | None:
+    """Who made a connection over loopback, by the system's table of connections. An address in it
+    is in hexadecimal, and that of a socket of IPv6 ends like one of IPv4."""
+    ends = f"0100007F:{client_port:04X}", f"0100007F:{port:04X}"
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        with suppress(OSError), open(table, encoding="ascii") as rows:
+            for row in rows:
+                cells = row.split()
+                if cells[1].endswith(ends[0]) and cells[2].endswith(ends[1]):
+                    return int(cells[7])
+    return None
 
 
 def _refused(headers: Headers) -> Response:
