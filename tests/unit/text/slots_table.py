@@ -5,6 +5,14 @@ nothing to do with each other though they share words."""
 from __future__ import annotations
 
 REPLACES = (
+    # the older value is named
+    ("Our line length is 120 not 88", "Our line length is 88"),
+    ("We deploy on Thursdays, not Tuesdays", "We deploy on Tuesdays"),
+    ("Standup is at 10:15, no longer at 9:30", "Standup is at 9:30"),
+    ("The office is in Braga, not Porto", "The office is in Porto"),
+    # a statement of several people that says it is new
+    ("We deploy on Thursdays now", "We deploy on Tuesdays"),
+    ("We deploy on Thursdays from now on", "We deploy on Tuesdays"),
     # relatives
     ("Wife works at BMW", "Wife works at Siemens"),
     ("My husband moved to Oslo", "Husband lives in Bergen"),
@@ -595,4 +603,8 @@ UNRELATED = (
     ("Drives all cars", "Drives some cars"),
     ("Likes other music", "Likes music"),
     ("Read a thousand pages", "Read a hundred pages"),
+    ("We meet on Thursdays", "We meet on Mondays"),
+    ("We use Postgres for billing, not MySQL", "We use MySQL"),
+    ("We run MySQL in tests, not Postgres", "We run Postgres in prod"),
+    ("We deploy the docs on Thursdays, not Fridays", "We deploy on Tuesdays"),
 )

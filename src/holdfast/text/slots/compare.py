@@ -30,9 +30,11 @@ from holdfast.text.facts.statements import (
 from holdfast.text.slots import STATEMENT_CHARS_MAX
 from holdfast.text.slots.frames import (
     by_frame,
+    by_old_value,
     frame_terms,
     is_close,
     may_be_close,
+    old_value_terms,
     same_topic,
 )
 from holdfast.text.slots.rules import (
@@ -296,12 +298,25 @@ _TERMS_OF_REPLACED = (
     key_terms,
     relative_terms,
     frame_terms,
+    old_value_terms,
 )
 
 
 def subject_of(text: str) -> str:
     """Whom a statement is about: '' for the owner of the memory, '?' where it is unknown."""
     return _read(text).subject
+
+
+_RULES = (
+    by_slot,
+    by_old_value,
+    by_negation,
+    by_state,
+    by_number,
+    by_key,
+    by_relative,
+    by_frame,
+)
 
 
 @lru_cache(maxsize=1_024)
@@ -320,7 +335,16 @@ def compare(new: str, old: str) -> Verdict:
         return Verdict("same", "they say the same in other words")
     if now.past or then.past or now.added or then.added:
         return _UNRELATED
-    for rule in (by_slot, by_negation, by_state, by_number, by_key, by_relative, by_frame):
+    for rule in (
+        by_slot,
+        by_old_value,
+        by_negation,
+        by_state,
+        by_number,
+        by_key,
+        by_relative,
+        by_frame,
+    ):
         verdict = rule(now, then)
         if verdict is not None:
             return verdict

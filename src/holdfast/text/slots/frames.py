@@ -1,6 +1,7 @@
 """Compares statements that differ in one place: 'Logs are kept for 14 days' and 'Logs are kept for
 30 days'. Another number, time, date or address in that place replaces the first; another name or
-word does where the statement says that it is new ('now', 'from now on').
+word does where the statement says that it is new ('now', 'from now on'), or names the older one
+('not Tuesdays').
 """
 
 from __future__ import annotations
@@ -75,6 +76,38 @@ def by_frame(now: Statement, then: Statement) -> Verdict | None:
     return None
 
 
+def by_old_value(now: Statement, then: Statement) -> Verdict | None:
+    """By naming the value that no longer holds: 'The line length is 120, not 88'."""
+    said = _with_old_value(now.body)
+    if said is None or then.denied or now.owned != then.owned:
+        return None
+    body, was = said
+    found = difference(body, then.body)
+    if found is None or _without_preposition(found.old) != was or not _is_complement(now, found):
+        return None
+    # 'Postgres for billing, not MySQL' leaves MySQL to other things.
+    if any(word in STOP_WORDS for word in _without_preposition(found.new)):
+        return None
+    return Verdict("replaces", f"it was {' '.join(found.old)} and is {' '.join(found.new)}")
+
+
+def old_value_terms(now: Statement) -> TermSets:
+    said = _with_old_value(now.body)
+    return [] if said is None else [_index_terms(said[1])]
+
+
+def _with_old_value(body: str) -> tuple[str, tuple[str, ...]] | None:
+    """A statement without the value that it denies, and the words of that value."""
+    match = _PATTERNS["old value"].search(body)
+    if match is None:
+        return None
+    return body[: match.start()], _without_preposition(_tokens(match["was"]))
+
+
+def _without_preposition(words: tuple[str, ...]) -> tuple[str, ...]:
+    return words[1:] if len(words) > 1 and words[0] in _PREPOSITIONS else words
+
+
 def frame_terms(now: Statement) -> TermSets:
     """Index terms of every statement that `by_frame` may replace by the value of a type: for every
     place in which this one has such a value, the words around it."""
@@ -136,7 +169,8 @@ def _is_complement(now: Statement, found: Difference) -> bool:
     """Whether the difference comes behind a verb, and is not in what the statement is about."""
     words = found.before
     return len(words) > (0 if now.subject else 1) and any(
-        word in ("is", "are") or word in VERBS or word in _MORE_VERBS for word in words
+        word in ("is", "are") or word in VERBS or not _MORE_VERBS.isdisjoint((word, f"{word}s"))
+        for word in words
     )
 
 
@@ -152,7 +186,7 @@ def _is_one_of_several(now: Statement, found: Difference) -> bool:
 
 
 def _type_of(chunk: tuple[str, ...]) -> str:
-    text = " ".join(chunk[1:] if chunk[0] in _PREPOSITIONS else chunk)
+    text = " ".join(_without_preposition(chunk))
     return next((name for name, pattern in _WHOLE if pattern.fullmatch(text)), "")
 
 
