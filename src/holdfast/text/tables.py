@@ -2,8 +2,8 @@
 
 A row is a line of cells, separated by tabs. A line indented by four spaces continues the last cell
 of the row above it, and one that begins with `> ` is its next cell. `NAME = …` defines a part that
-later cells use as `{NAME}`. Lines that begin with `#` are comments. Tables are read when they are
-first needed.
+later cells use as `{NAME}`, and `READ file` takes the parts of another file. Lines that begin with
+`#` are comments. Tables are read when they are first needed.
 """
 
 from __future__ import annotations
@@ -19,6 +19,11 @@ _FOLDER = os.path.dirname(__file__)
 
 def read_table(name: str, *, joiner: str = "") -> list[list[str]]:
     """The rows of a file, by its path below `text/`; `joiner` comes between the lines of a cell."""
+    return _read(name, joiner)[0]
+
+
+def _read(name: str, joiner: str) -> tuple[list[list[str]], dict[str, str]]:
+    """The rows of a file, and its parts."""
     # `importlib.resources` would take 8 ms of the start of a command.
     with open(os.path.join(_FOLDER, name), encoding="utf-8") as file:
         text = file.read()
@@ -28,7 +33,9 @@ def read_table(name: str, *, joiner: str = "") -> list[list[str]]:
         said = line.strip()
         if not said or said == "#" or said.startswith("# "):
             continue
-        if not line.startswith("    "):
+        if line.startswith("READ "):
+            parts |= _read(line[5:], joiner)[1]
+        elif not line.startswith("    "):
             _settle(rows, parts)
             rows.append(line.split("\t"))
         elif said.startswith("> "):
@@ -37,7 +44,7 @@ def read_table(name: str, *, joiner: str = "") -> list[list[str]]:
             # Behind the four spaces of a line that goes on, a space is part of the cell.
             rows[-1][-1] += joiner + line[4:].rstrip()
     _settle(rows, parts)
-    return rows
+    return rows, parts
 
 
 def _settle(rows: list[list[str]], parts: dict[str, str]) -> None:

@@ -14,7 +14,7 @@ from holdfast.text.analysis import variants
 from holdfast.text.analysis.spans import fold_in_place
 from holdfast.text.analysis.terms import terms
 from holdfast.text.analysis.word_forms import base_form
-from holdfast.text.capture import capture
+from holdfast.text.capture import answers, capture, statements
 from holdfast.text.facts import about_oneself
 from holdfast.text.facts.statements import read
 from holdfast.text.grounding.clauses import clauses_of
@@ -25,7 +25,7 @@ from holdfast.text.tables import pieces, read_table, read_words
 TEXT = Path(holdfast.text.__file__).parent
 AT = datetime(2026, 11, 16, 12, tzinfo=UTC)
 AROUND = "all"
-FOLDERS = ("analysis", "dates", "facts", "grounding", "slots")
+FOLDERS = ("analysis", "capture", "dates", "facts", "grounding", "slots")
 
 
 def test_a_row_has_cells_lines_that_go_on_and_named_parts(
@@ -39,6 +39,8 @@ def test_a_row_has_cells_lines_that_go_on_and_named_parts(
     assert read_table("x.txt") == [["one", "two", "(?:cat|dog)s?|bird"], ["last", "{1,2}"]]
     (tmp_path / "y.txt").write_text("pets\tcat\n    dog\nnone\t\n", encoding="utf-8")
     assert read_words("y.txt") == {"pets": {"cat", "dog"}, "none": frozenset()}
+    (tmp_path / "z.txt").write_text("READ x.txt\nfrom\t{PET}\n", encoding="utf-8")
+    assert read_table("z.txt") == [["from", "(?:cat|dog)"]]
     assert pieces("a;b ;") == ("a", "b ")
     assert pieces("-") == ()
 
@@ -50,6 +52,7 @@ def test_every_table_is_read_by_a_test_of_its_rows() -> None:
         *("facts/about_oneself.txt", "facts/signs.txt", "guard/rules.txt"),
         *("slots/rules.txt", "slots/places.txt", "slots/synonyms.txt", "grounding/supposed.txt"),
         *("analysis/word_forms.txt", "secrets/bip39_english.txt"),
+        *("capture/rules.txt", "capture/questions.txt", "capture/parts.txt"),
     }
     assert found - lists == tested
 
@@ -111,6 +114,26 @@ def test_a_statement_shows_what_its_row_says(name: str, example: str) -> None:
 @pytest.mark.parametrize("rule", slots.rules(), ids=lambda rule: rule.kind)
 def test_an_example_fills_the_slot_of_its_rule(rule: slots.Rule) -> None:
     assert rule.kind in [one.kind for one in slots.filled(read(rule.example))]
+
+
+@pytest.mark.parametrize("rule", statements.rules(), ids=lambda rule: rule.example)
+def test_a_rule_of_capture_is_the_first_that_matches_its_example(rule: statements.Rule) -> None:
+    assert next(statements.matching(fold_in_place(rule.example), rule.example)) == rule
+    (fact,) = capture(rule.example, at=AT)
+    assert (fact.rule, fact.category) == (rule.name, rule.category)
+
+
+@pytest.mark.parametrize("row", answers.questions(), ids=lambda row: row.statement)
+def test_an_answer_makes_the_statement_of_its_question(row: answers.Question) -> None:
+    expected = answers.Answer(row.statement.format(row.answer), row.category)
+    assert answers.answer_to(row.example, row.answer) == expected
+
+
+def test_every_part_of_the_rules_of_capture_is_used() -> None:
+    files = [TEXT / "capture" / f"{name}.txt" for name in ("parts", "rules", "patterns")]
+    read = "".join(file.read_text(encoding="utf-8") for file in files)
+    parts = re.findall(r"(?m)^([A-Z_]+) = ", read)
+    assert [part for part in parts if f"{{{part}}}" not in read] == []
 
 
 @pytest.mark.parametrize("rule", guard.rules(), ids=lambda rule: rule.reason)

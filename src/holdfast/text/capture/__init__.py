@@ -1,5 +1,213 @@
-"""Capture: the facts that a person states in a turn, found by rules."""
+"""Captures what a person says about themselves, and what they order for the future, in one turn.
 
-from holdfast.text.capture.facts import CAPTURED_MAX, Captured, capture
+Requests to remember something and orders are recognised as such and kept in the person's own words.
+Statements are matched by rules for single English clauses and told in the third person. In eight
+other languages a sentence about oneself is kept as it was said (`facts/about_oneself.py`).
+Precision comes before recall: a wrong fact is shown to an agent on every turn, and a missed one is
+still found in the conversation log.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from holdfast.text.capture.answers import answer_to
+from holdfast.text.capture.requests import order_start, requested
+from holdfast.text.capture.sentences import ASIDE, BLANK, Sentence, clauses, sentences
+from holdfast.text.capture.statements import (
+    CALLED,
+    Captured,
+    matching,
+    opening_end,
+    stated,
+    without_end,
+)
+from holdfast.text.capture.wording import (
+    Resolved,
+    as_said,
+    dated,
+    in_own_words,
+    resolve,
+    said_on,
+    tell,
+)
+from holdfast.text.facts import about_oneself
+from holdfast.text.patterns import lazy
+from holdfast.text.tables import Patterns
 
 __all__ = ["CAPTURED_MAX", "Captured", "capture"]
+
+_PATTERNS = Patterns("capture/patterns.txt")
+
+# A turn with more facts is a form or a pasted list.
+CAPTURED_MAX = 20
+_NOT_NAMES = frozenset({"", "user", "human", "me", "you"})
+
+
+def capture(
+    said: str, *, at: datetime | None, speaker: str = "", question: str = ""
+) -> list[Captured]:
+    """The facts of one turn in the order they were said, each once.
+
+    `at` is when it was said. Without it, 'last March' stays 'last March'. With a speaker that is a
+    name, the name is the subject. `question` is what the assistant said last, which a short turn
+    may answer.
+    """
+    named = "" if speaker.strip().lower() in _NOT_NAMES else speaker.strip()
+    found: dict[str, Captured] = {}
+    if question and not named and (answer := answer_to(question, said)) is not None:
+        start = len(said) - len(said.lstrip())
+        end = len(said.rstrip())
+        fact = Captured(answer.text, answer.category, start, end, "answer", verbatim=True)
+        found[fact.text.casefold()] = fact
+    for sentence in sentences(said):
+        for fact in _facts(sentence, at, named):
+            found.setdefault(fact.text.casefold(), fact)
+        if len(found) >= CAPTURED_MAX:
+            break
+    return list(found.values())[:CAPTURED_MAX]
+
+
+def _facts(sentence: Sentence, at: datetime | None, named: str) -> list[Captured]:
+    asked = _asked(sentence, at, named)
+    if asked is not None:
+        return [asked]
+    if not named and (order := _ordered(sentence)) is not None:
+        return [order]
+    if not named and (other := _in_another_language(sentence, at)) is not None:
+        return [other]
+    if not named and (called := _got_and_named(sentence, at)) is not None:
+        return [called]
+    greeted = sentence.start if _HELLO.match(sentence.folded) else None
+    facts = (
+        fact for clause in clauses(sentence) for fact in stated(clause, at, named, greeted=greeted)
+    )
+    return list(facts)
+
+
+def _got_and_named(sentence: Sentence, at: datetime | None) -> Captured | None:
+    """'We got a puppy on Saturday, her name is Biscuit': the name says nothing by itself."""
+    found = _PATTERNS["named later"].match(sentence.folded)
+    if found is None or at is None or BLANK in found[0]:
+        return None
+    if (
+        _PATTERNS["supposed"].search(sentence.folded)
+        or not sentence.said[found.start("name")].isupper()
+    ):
+        return None
+    words = without_end(found[0], sentence.said[: found.end()])[1]
+    text = in_own_words(words, at)
+    return Captured(
+        text, "person", sentence.start, sentence.start + len(words), "kin-name", verbatim=True
+    )
+
+
+_HELLO = lazy(r"(?:hi|hey|hello|hiya|yo|good (?:morning|evening|afternoon))\b")
+
+
+# Explicit requests
+
+
+def _asked(sentence: Sentence, at: datetime | None, named: str) -> Captured | None:
+    """What the person asks to be remembered or labels as a decision, to the end of the sentence."""
+    opened = opening_end(sentence.folded, until=_PATTERNS["explicit"])
+    explicit = _PATTERNS["explicit"].match(sentence.folded, opened)
+    labelled = _PATTERNS["decision label"].match(sentence.folded, opened)
+    begin = explicit or labelled
+    front, end = begin.end() if begin else 0, len(sentence.said)
+    if begin is None and not sentence.asked:
+        # 'Please' and 'note' are fillers elsewhere, and begin a request here.
+        places = ((at, requested(sentence.folded[at:])) for at in dict.fromkeys((0, opened)))
+        found = next(((at, place) for at, place in places if place is not None), None)
+        if found is None:
+            return None
+        front, end = found[0] + found[1][0], found[0] + found[1][1]
+    # Addresses and notes in brackets are part of what is to be remembered.
+    folded = sentence.folded[front:end].replace(ASIDE, "x").rstrip("? ")
+    folded, words = without_end(folded, sentence.said[front:end])
+    if len(folded) < _CHARS_MIN or BLANK in folded:
+        return None
+    if begin and _PATTERNS["to you"].search(folded):
+        return None
+    is_short = folded.count(" ") < _SHORT_WORDS
+    if explicit and is_short and _PATTERNS["refers"].search(folded):
+        return None  # 'Remember, just do it.'
+    if begin and _SAYING.match(begin[0]) and not _PATTERNS["says something"].search(words):
+        return None  # 'Remember, the experience matters as much as the result.'
+    rule = next(matching(folded, words), None)
+    if named and rule is None and not _STATES.search(folded):
+        # Between people, 'remember …' is also encouragement.
+        return None
+    when = rule.when if rule else "past" if _PAST.search(folded) else "ahead"
+    if when == "yearly":
+        resolved = Resolved(words, None, None)
+    else:
+        resolved = resolve(words, at, when=when)
+    start = sentence.start + front
+    # What somebody asks to be remembered is kept as it was said.
+    return Captured(
+        tell(resolved.text, named) if named else dated(as_said(words), resolved, at),
+        "decision" if labelled else rule.category if rule else "fact",
+        start,
+        start + len(words),
+        "decision" if labelled else "remember",
+        not labelled,
+        resolved.since,
+        resolved.until,
+        not named,
+    )
+
+
+# 'is 5' is the least that says something; it may be one word in other scripts.
+_CHARS_MIN = 4
+_SHORT_WORDS = 4
+# With a comma, 'remember' also begins a piece of wisdom: what tells something has a person, a
+# number, a name or an instruction in it.
+_SAYING = lazy(r"(?:remember|never forget|don'?t forget|keep in mind), *$")
+_STATES = lazy(r"\b(?:is|are|was|were|has|have)\b")
+_PAST = lazy(r"\b(?:was|were|had|did|went|got|came|left|\w{3,}ed)\b")
+
+
+# Orders
+
+
+def _ordered(sentence: Sentence) -> Captured | None:
+    """What the person wants done from now on, in their own words."""
+    opened = _order_opening(sentence.folded)
+    start = order_start(sentence.folded[opened:])
+    if start is None or BLANK in sentence.folded or CALLED.search(sentence.folded):
+        return None
+    front = opened + start
+    front += _POLITE.match(sentence.folded[front:]).end()  # type: ignore[union-attr]
+    words = without_end(sentence.folded[front:], sentence.said[front:])[1].rstrip("? ")
+    begin = sentence.start + front
+    # 'No, I need 120 stars, not 300' corrects what was said and orders nothing.
+    told = _PATTERNS["own correction"].match(sentence.folded[front:])
+    category, rule = ("fact", "correction") if told else ("preference", "standing-order")
+    return Captured(as_said(words), category, begin, begin + len(words), rule, verbatim=True)
+
+
+_POLITE = lazy(r"(?:(?:please|pls|plz|just|and|but|so|also|again)\b,? *)*")
+_GREETING = lazy(r"(?:(?:hi|hey|hello|ok|okay|btw|also|and|so|thanks|cool|great)[,!. ]+)+")
+
+
+def _order_opening(folded: str) -> int:
+    """Where a sentence begins after a greeting; 'no' and 'please' are part of an order."""
+    found = _GREETING.match(folded)
+    return found.end() if found else 0
+
+
+# Other languages
+
+
+def _in_another_language(sentence: Sentence, at: datetime | None) -> Captured | None:
+    """What the person says about themselves in another language than English, as they said it."""
+    found = about_oneself.stated(sentence.folded, sentence.said)
+    if found is None:
+        return None
+    rule, category = about_oneself.RULE_OF[found.slot]
+    words = as_said(sentence.said[found.start : found.end])
+    if found.relative and at is not None:
+        words = said_on(words, at)
+    start = sentence.start + found.start
+    return Captured(words, category, start, sentence.start + found.end, rule, verbatim=True)

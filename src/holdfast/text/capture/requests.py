@@ -1,73 +1,27 @@
-"""Recognises requests to remember something, in nine languages: 'Remember that …', 'Merk dir, dass
-…', 'Souviens-toi que …', '记住…', '…を覚えておいて'. What is asked for is kept as it was said.
+"""Recognises what the person asks of the agent beyond the task at hand. It is kept as it was said.
+
+Requests to remember something, in nine languages: 'Remember that …', 'Merk dir, dass …', '记住…'.
+Orders for the future: corrections ('no, use uv, not pip'), prohibitions ('stop adding comments'),
+permissions ('no need to ask') and conventions ('in this repo we use tabs'). What is said about the
+task at hand ('stop the server', 'use the second one') is none.
 """
 
 from __future__ import annotations
 
-from holdfast.text.patterns import lazy
+import re
 
-# After the request comes what to remember: behind 'that' in the language, a colon or a comma.
-_REQUESTS: dict[str, str] = {
-    "en": (
-        r"(?:(?:can|could|would|will) you +)?(?:please +|pls +)?(?:also +)?(?:note that|take note"
-        r" that|for the record *[,:])"
-    ),
-    "de": (
-        r"(?:bitte +)?(?:merke? +(?:dir|euch)|merken +sie +sich|denke? +(?:bitte +)?daran"
-        r"|vergiss +(?:bitte +)?nicht|behalte? +(?:bitte +)?im +(?:kopf|hinterkopf|auge)"
-        r"|notiere?(?: +dir)?|halte? +fest|erinnere? +dich +daran|zur +erinnerung"
-        r"|für +die +zukunft|schreibe? +dir +auf)(?: +bitte)?"
-        # Behind 'dass' the verb comes last: without it, the rest is no sentence.
-        r"(?: *[,:]? *(?=dass )| *[:,] *)"
-    ),
-    "fr": (
-        r"(?:s'il te plaît,? +|merci de +)?(?:souviens[- ]toi|souvenez[- ]vous|rappelle[- ]toi"
-        r"|rappelez[- ]vous|n'oublie(?:z)? +pas|retiens(?: +bien)?(?: +(?:ceci|ça))?|retenez"
-        r"|note(?:z)?(?: +(?:bien|ça|ceci))?"
-        r"|garde(?:z)? +(?:en +tête|à +l'esprit)|mémorise(?:z)?|pour +(?:la +suite|info|mémoire))"
-        r" *(?:qu(?:e +|['’])|: *|, *)"
-    ),
-    "es": (
-        r"(?:por +favor,? +)?(?:recuerd[ae]|acuérdate|acuerdate|no +(?:te +)?olvides|no +olvide"
-        r"|ten(?:ga)? +(?:en +cuenta|presente)|(?:apunta|anota|memoriza)(?: +(?:esto|que))?"
-        r"|toma +nota|para +el +futuro|que +no +se +te +olvide)"
-        r" *(?:(?:de +)?que +|: *|, *)"
-    ),
-    "it": (
-        r"(?:per +favore,? +)?(?:ricorda(?:ti)?|ricordi|non +(?:dimenticare|scordare|ti +scordare)"
-        r"|tieni +(?:presente|a +mente|conto)|(?:annota|segna(?:ti)?|memorizza)(?: +questo)?"
-        r"|prendi +nota|per +il +futuro)"
-        r" *(?:che +|: *|, *)"
-    ),
-    "pt": (
-        r"(?:por +favor,? +)?(?:lembr[ae](?:-te|-se)?|não +(?:te +|se +)?esque[çc]as?"
-        r"|ten(?:ha|s|m)? +em +(?:mente|conta)|(?:anot[ae]|guard[ae]|memoriz[ae])(?: +(?:aí|isso"
-        r"|isto))?|tom[ae] +nota|para +o +futuro)"
-        r" *(?:(?:de +)?que +|: *|, *)"
-    ),
-    "nl": (
-        r"(?:alsjeblieft,? +)?(?:onthoud|vergeet +niet|denk +eraan|h(?:ou|oud) +(?:er +)?(?:in"
-        r" +gedachten|rekening +mee)|let +op|(?:noteer|onthou|schrijf +op)(?: +(?:dit|even))?"
-        r"|voor +de +toekomst)(?: +alsjeblieft)?"
-        r" *(?:,? *dat +|[:,] *)"
-    ),
-    "zh": (r"[请請]?你?(?:一定)?要?(?:[记記]住|[记記]下[来來]?|[别別]忘了|不要忘[记記])[，,：: ]*"),
-    "ja": (
-        r"(?:覚えておいて|覚えといて|忘れないで|メモして|記憶して)(?:おいて)?(?:ください|下さい"
-        r"|くださいね|ね)?"
-        r"[。、，,：:！! ]+"
-    ),
-}
-_BEFORE = tuple(lazy(pattern) for pattern in _REQUESTS.values())
-# In Japanese the request may come last.
-_BEHIND = lazy(
-    r"(?P<what>.{2,200}?)(?:だ|です)?(?:という(?:こと|の))?(?:と|を|は)"
-    r"(?:覚えておいて|覚えといて|忘れないで|記憶して|メモして)(?:おいて)?(?:ください|下さい"
-    r"|くださいね|ね)?[。！!]*$"
-)
+from holdfast.text.patterns import lazy
+from holdfast.text.tables import Patterns
+
+_PATTERNS = Patterns("capture/patterns.txt")
+
+# Requests to remember
+
+
+_LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "zh", "ja")
 # 'Remember that time …' and 'remember when' are no requests.
 _NO_REQUEST = lazy(r"[^?？]*[?？]\s*$")
-_WORDS = lazy(r"\w")
+_LETTERS = lazy(r"\w")
 # What is to be remembered has at least so many letters.
 _LETTERS_MIN = 4
 
@@ -76,9 +30,78 @@ def requested(folded: str) -> tuple[int, int] | None:
     """Where what is to be remembered begins and ends in a sentence; None where nothing is asked."""
     if _NO_REQUEST.match(folded):
         return None
-    for pattern in _BEFORE:
-        found = pattern.match(folded)
-        if found is not None and len(_WORDS.findall(folded[found.end() :])) >= _LETTERS_MIN:
+    for language in _LANGUAGES:
+        found = _PATTERNS[f"remember {language}"].match(folded)
+        if found is not None and len(_LETTERS.findall(folded[found.end() :])) >= _LETTERS_MIN:
             return found.end(), len(folded)
-    behind = _BEHIND.match(folded)
+    behind = _PATTERNS["remember ja behind"].match(folded)
     return None if behind is None else behind.span("what")
+
+
+# Orders
+
+
+_NOT_THAT = lazy(r".{2,80}(?:, not|\b(?:like|as in|say|use) \S.{1,30} not) \S+(?: \S+){0,3}$")
+_NO_THINGS = lazy(r"(?:no|not to|only|never|always) \S")
+# After a correction, what to use is an order by itself: 'no, use tabs'.
+_CORRECTED = lazy(r"(?:please )?(?:use|prefer|we (?:use|always|never|don'?t|only)) \S")
+_THAT = lazy(r"\b(?:it|this|that|these|those|them)\b")
+_IT_IS = lazy(r"^(?:it'?s|it is) ")
+# At least so many words say what to do; 'no tests' alone does not.
+_WORDS_MIN, _WORDS_MAX = 2, 40
+
+
+def order_start(folded: str) -> int | None:
+    """Where an order for the future begins in a sentence; None where it is none."""
+    if not _WORDS_MIN <= folded.count(" ") + 1 <= _WORDS_MAX:
+        return None
+    if folded.rstrip(" \"')").endswith("?"):
+        asked = _PATTERNS["asked for"].match(folded)
+        if asked is None or _PATTERNS["this time"].search(folded):
+            return None
+        return asked.end() if _points_nowhere(folded[asked.end() :]) else None
+    correction = _PATTERNS["corrects"].match(folded) or _PATTERNS["label"].match(folded)
+    start = correction.end() if correction else 0
+    order = folded[start:].rstrip(" .!,;…")
+    if _PATTERNS["this time"].search(order):
+        return None
+    if _PATTERNS["label"].match(folded):
+        return start
+    if _PATTERNS["convention"].match(order):
+        return None if _THAT.search(_PATTERNS["in a place"].sub(" ", order)) else start
+    if correction and _NOT_THAT.match(order):
+        return None if _THAT.search(_IT_IS.sub("", order)) else start
+    if _PATTERNS["wish"].match(order):
+        return start
+    if not _points_nowhere(order):
+        return None
+    forms = (
+        _PATTERNS["prohibition"],
+        _PATTERNS["standing order"],
+        _PATTERNS["permission"],
+        _PATTERNS["instead"],
+    )
+    if any(form.match(order) for form in forms):
+        return start
+    if correction and (_says_no(correction, order) or _CORRECTED.match(order)):
+        return start
+    return None
+
+
+def _says_no(correction: re.Match[str], order: str) -> bool:
+    """'I told you, no emojis.'"""
+    return correction[0].startswith("i") and _NO_THINGS.match(order) is not None
+
+
+# A shorter beginning says nothing by itself.
+_FIRST_WORDS_MIN = 3
+
+
+def _points_nowhere(order: str) -> bool:
+    """Whether an order makes sense without what was said before it: 'don't apologize all the time,
+    just fix it' does by its first part."""
+    plain = _PATTERNS["own things"].sub(" ", _PATTERNS["about you"].sub(" ", order))
+    first = plain.split(", ", 1)[0]
+    if first.count(" ") + 1 >= _FIRST_WORDS_MIN and not order.startswith(("when", "if")):
+        plain = first
+    return _PATTERNS["refers"].search(plain) is None

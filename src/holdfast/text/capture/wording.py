@@ -13,21 +13,14 @@ from typing import Literal, NamedTuple, TypeAlias
 from holdfast.text.analysis.spans import fold_in_place as fold
 from holdfast.text.dates import DateMention, find_dates
 from holdfast.text.patterns import lazy
+from holdfast.text.tables import Patterns, read_words
+
+_PATTERNS = Patterns("capture/patterns.txt")
+_WORDS = read_words("capture/words.txt")
 
 # Third person
 
 
-# Fillers before a verb.
-_FILLERS = r"(?:just|actually|also|honestly|basically|literally|obviously|simply|totally|tbh)"
-_SUBJECT = lazy(
-    rf"(?:both )?(?:i|we)(?P<short>'m|m|'re|'ve|ve|'ll|'d)?(?= |$)(?P<fillers>(?: {_FILLERS})*)"
-)
-_ADVERBS = (
-    "always never usually often sometimes mostly mainly generally normally typically rarely still"
-    " now currently recently really finally only much almost strongly already then soon once"
-    " first ever hardly both all even kinda sorta no longer"
-)
-_ADVERB_SET = frozenset(_ADVERBS.split())
 _WORD = lazy(r"[\w'-]+")
 
 _SHORT = {
@@ -39,32 +32,6 @@ _IRREGULAR = {
     "aren't": "isn't", "weren't": "wasn't", "wasn't": "wasn't", "cant": "can't", "wont": "won't",
     "didnt": "didn't", "ain't": "isn't", "gotta": "has to",
 }  # fmt: skip
-# Forms that are the same for everybody: modals, and past forms without -ed.
-_SAME = frozenset(
-    """
-    can can't cannot could will won't would should must may might shall had did didn't hadn't wasn't
-    got went bought sold left quit became began grew met lost won made took wrote built chose gave
-    came ran saw said told taught thought felt found kept knew spent sent drove ate drank slept
-    spoke broke wore paid put cut set shut hit let heard held led lent meant rode rose sang sat
-    shot stood stole swam swore threw understood woke caught brought fell flew forgot froze hid
-    has is does isn't hasn't doesn't
-    """.split()  # noqa: SIM905 - a list of sixty quoted words is harder to read
-)
-_NOT_PAST = frozenset(
-    [
-        "need",
-        "feed",
-        "breed",
-        "speed",
-        "weed",
-        "heed",
-        "bleed",
-        "proceed",
-        "succeed",
-        "exceed",
-        "embed",
-    ]
-)
 
 _OTHER_WORDS = (
     (lazy(r"\b(?:i|we)(?:'?m| am|'re| are)(?=\W|$)"), "they are"),
@@ -86,7 +53,7 @@ def third(verb: str) -> str:
     """The form of a verb that goes with 'she', from the one that goes with 'I'."""
     if verb in _IRREGULAR:
         return _IRREGULAR[verb]
-    if verb in _SAME or (verb.endswith("ed") and verb not in _NOT_PAST):
+    if verb in _WORDS["same"] or (verb.endswith("ed") and verb not in _WORDS["not past"]):
         return verb
     if verb.endswith(("s", "x", "z", "ch", "sh", "o")):
         return f"{verb}es"
@@ -99,7 +66,7 @@ def tell(clause: str, speaker: str = "") -> str:
     """A clause in the third person; a speaker with a name is its subject."""
     clause = clause.strip()
     folded = fold(clause)
-    subject = _SUBJECT.match(folded)
+    subject = _PATTERNS["subject"].match(folded)
     if subject is not None:
         verb, rest = _verb(folded, clause, subject)
         told = f"{verb}{others(rest)}"
@@ -128,15 +95,6 @@ def as_said(words: str) -> str:
     return finish(words)
 
 
-# What was said a while ago means another time than what is said now.
-_MEASURED_FROM_NOW = lazy(
-    r"(?i)\b(?:recently|lately|currently|these days|nowadays|soon|so far"
-    r"|for (?:(?:about|around|almost|nearly|over|the (?:last|past)) )?(?:\d+|an?|two|three|four"
-    r"|five|six|seven|eight|nine|ten|twelve|a (?:few|couple of)|several|many|some)"
-    r" (?:day|week|month|year)s?|\d{1,3} years old)\b|^Is \d\d\b"
-)
-
-
 def dated(text: str, resolved: Resolved, at: datetime | None, *, in_words: bool = False) -> str:
     """A line of memory with the date that it needs to be understood later: the one that its words
     mean, unless that is written out already (`in_words`), or the one on which it was said."""
@@ -144,7 +102,7 @@ def dated(text: str, resolved: Resolved, at: datetime | None, *, in_words: bool 
         return text
     if resolved.dates and not in_words:
         return f"{text} ({', '.join(resolved.dates)})"
-    if not resolved.dates and _MEASURED_FROM_NOW.search(text):
+    if not resolved.dates and _PATTERNS["measured from now"].search(text):
         return said_on(text, at)
     return text
 
@@ -165,15 +123,11 @@ def is_told_well(words: str, resolved: Resolved) -> bool:
     grammatical. Where it is not, the person's own words are kept."""
     if resolved.inside or _TOGETHER.search(fold(words)):
         return False
-    return _HANGING.search(fold(words)) is None
+    return _PATTERNS["hanging"].search(fold(words)) is None
 
 
 # 'We' that is more than 'I', and clauses that were cut in the middle.
 _TOGETHER = lazy(r"^(?:we|we'(?:re|ve)) .*\b(?:both|together|each other|one another)\b")
-_HANGING = lazy(
-    r"\b(?:for|with|to|of|the|a|an|and|or|that|which|about|at|in|(?<!from now )on|by|from)$"
-    r"|, rather (?!than)"
-)
 
 
 def _is_emoji(char: str) -> bool:
@@ -188,7 +142,7 @@ def _verb(folded: str, clause: str, subject: re.Match[str]) -> tuple[str, str]:
     front = ""
     for word in _WORD.finditer(folded, at):
         said = word.group()
-        if said in _ADVERB_SET or (said.endswith("ly") and len(said) > 4 and said != "rely"):
+        if said in _WORDS["adverbs"] or (said.endswith("ly") and len(said) > 4 and said != "rely"):
             front += f"{clause[word.start() : word.end()]} "
             continue
         return f"{front}{third(said)}", clause[word.end() :]
@@ -231,11 +185,6 @@ _MONTHS = [
 ]
 _DAY = timedelta(days=1)
 _YEAR = lazy(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_OPERATOR = lazy(
-    r"(?i)(?:since|before|prior to|until|till|up to|after|starting|around|during|by)\b"
-)
-# Before a date, one of these takes the place of 'on' or 'in'.
-_HELD = lazy(r"(?i)\b(?:by|for|from|to|is|was|of|due|the|and|be|till|my|our|their|his|her|an?) *$")
 _HELD_BY = lazy(r"(?i)\b(?:by|for|from|of|due) *$")
 _ABOUT = lazy(r"(?i)\b(?:about|around|almost) *$")
 _SEASONS = {3: "spring", 6: "summer", 9: "autumn", 12: "winter"}
@@ -243,25 +192,6 @@ _SEASONS = {3: "spring", 6: "summer", 9: "autumn", 12: "winter"}
 _REPEATED = lazy(r"(?i) (?:mornings|afternoons|evenings|nights)\b")
 _WEEKDAY = lazy(r"(?i)(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day")
 _NEXT_WORD = lazy(r" ([A-Za-z]+)")
-_AFTER_DAYS = frozenset(
-    """
-    and or at in with to for from but because as so if when after before morning afternoon evening
-    night by since until we i my our the it they he she via near about around this that then till
-    through
-    """.split()  # noqa: SIM905 - a list of forty quoted words is harder to read
-)
-# 'In the last three months' is no date, and cannot be told as one.
-_STRETCH = lazy(
-    r"(?i)\b(?:last|past|previous|next|coming) (?:\w+ )?(?:days|weeks|months|years|hours)\b"
-)
-_BY_DAY = lazy(
-    r"(?i)\bby(?= (?:(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|(?:the )?\d{1,2}(?:st|nd|rd|th)?\b))"
-)
-_BY_MONTH = lazy(
-    r"(?i)\bby(?= (?:january|february|march|april|may|june|july|august|september|october|november"
-    r"|december)\b(?! \d{1,2}\b))"
-)
 _SOME_YEAR = lazy(r"(?i)(?:last|this|next) year")
 _AGO = lazy(r"(?i)\b(?:ago|earlier|from now)\b")
 _NAMED = lazy(r"(?i)\b(?:last|past|this|current|next|coming|previous)\b")
@@ -290,7 +220,7 @@ def resolve(clause: str, at: datetime | None, *, when: When = "past") -> Resolve
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
     zone = at.tzinfo or UTC
     # 'By Friday' is read as 'on Friday': of the same length, so that places stay.
-    read = _BY_DAY.sub("on", _BY_MONTH.sub("in", clause))
+    read = _PATTERNS["by day"].sub("on", _PATTERNS["by month"].sub("in", clause))
     found = [
         one._replace(words=clause[one.start : one.end])
         for one in _with_years(clause, find_dates(read, now=at, zone=zone))
@@ -299,7 +229,7 @@ def resolve(clause: str, at: datetime | None, *, when: When = "past") -> Resolve
         _later(one, at, near=when == "near") if when != "past" or _is_due(clause, one) else one
         for one in found
         if not _REPEATED.match(clause, one.end)
-        and not _STRETCH.search(one.words)
+        and not _PATTERNS["stretch"].search(one.words)
         and not _describes(clause, one)
     ]
     if not said:
@@ -317,20 +247,13 @@ def resolve(clause: str, at: datetime | None, *, when: When = "past") -> Resolve
         (first.since, None)
         if re.match(r"(?i)since|after|starting", first.words)
         else (None, first.until)
-        if _OPERATOR.match(first.words) and not re.match(r"(?i)around|during|by", first.words)
+        if _PATTERNS["operator"].match(first.words)
+        and not re.match(r"(?i)around|during|by", first.words)
         else (first.since, first.until)
     )
     return Resolved(text, since, until, tuple(dates), inside)
 
 
-# What is booked, due or planned for a date is ahead, though it was booked before.
-_DUE = lazy(
-    r"(?i)\b(?:tickets?|reservations?|bookings?|booked|flights?|due|scheduled|planned|appointments?"
-    r"|invited|signed up|registered|reserved|(?:an?|the|our|my) (?:\w+ )?(?:room|table|hotel))\b"
-    r"[^.]*\b(?:for|on|until|till|by) *$"
-    r"|\b(?:due|expected)(?: back)? *$|\b(?:rescheduled|postponed|moved|pushed"
-    r"|delayed)\b[^.]*\bto *$"
-)
 _WAS = lazy(r"(?i)\b(?:was|were|had|went|attended|ended)\b")
 
 
@@ -341,7 +264,7 @@ def _is_due(clause: str, mention: DateMention) -> bool:
     before = clause[: mention.start] + (
         "for " if re.match(r"(?i)(?:for|on|by) ", mention.words) else ""
     )
-    return _DUE.search(before) is not None and not _WAS.search(clause[: mention.start])
+    return _PATTERNS["due"].search(before) is not None and not _WAS.search(clause[: mention.start])
 
 
 _INSIDE = lazy(r"(?i)\b(?:the|my|our|your|their|this|a|an|those|these|earlier|late|early) *$")
@@ -386,7 +309,7 @@ def _describes(clause: str, mention: DateMention) -> bool:
     if not _WEEKDAY.fullmatch(mention.words):
         return False
     after = _NEXT_WORD.match(clause, mention.end)
-    return after is not None and after[1].lower() not in _AFTER_DAYS
+    return after is not None and after[1].lower() not in _WORDS["after days"]
 
 
 def _later(mention: DateMention, at: datetime, *, near: bool) -> DateMention:
@@ -414,7 +337,7 @@ def _written(clause: str, mention: DateMention, at: datetime, zone: tzinfo) -> s
     words = mention.words
     if _YEAR.search(words):
         return words
-    operator = _OPERATOR.match(words)
+    operator = _PATTERNS["operator"].match(words)
     since, until = mention.since.astimezone(zone), mention.until.astimezone(zone)
     if operator is not None:
         head = operator.group().lower()
@@ -427,7 +350,11 @@ def _written(clause: str, mention: DateMention, at: datetime, zone: tzinfo) -> s
     before = clause[: mention.start]
     if name.startswith("around ") and _ABOUT.search(before):
         return name[7:]
-    if name.startswith("on ") and not re.match(r"(?i)on ", words) and _HELD.search(before):
+    if (
+        name.startswith("on ")
+        and not re.match(r"(?i)on ", words)
+        and _PATTERNS["held"].search(before)
+    ):
         return name[3:]
     if name.startswith("in ") and _HELD_BY.search(before):
         return name[3:]
