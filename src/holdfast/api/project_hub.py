@@ -8,7 +8,7 @@ crosses between hubs of different owners, and a caller with a key sees the proje
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from holdfast.api.hub import HubMemory
@@ -18,13 +18,15 @@ from holdfast.errors import Conflict, InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from holdfast.api.operation import Operation
-    from holdfast.domain.change import Change
+    from holdfast.domain.change import Change, Receipt
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Memory
+    from holdfast.domain.records import Turn
     from holdfast.domain.results import Observed, Traces
     from holdfast.engine.context.build import Context
     from holdfast.engine.core import Core, Scope
     from holdfast.engine.history import Undone
+    from holdfast.engine.reading.lookup import Reference
 
 # The share of a block that what is known of the person may take: a third, as the project at hand
 # is what most questions are about.
@@ -57,6 +59,19 @@ class _Call:
         self._hub, self.own = hub, own
         self.operation, self._method = operation, method
         self.args, self.values = args, values
+
+    @property
+    def named(self) -> list[Reference]:
+        """The memories that the first argument names."""
+        by_name = self.values.get("references", self.values.get("reference"))
+        first = self.args[0] if self.args else by_name
+        return [first] if isinstance(first, str | int) else list(first or ())
+
+    def with_list(self) -> _Call:
+        """The same call with its memories in a list, which can be read twice."""
+        values = {name: value for name, value in self.values.items() if name != "references"}
+        args = (self.named, *self.args[1:])
+        return _Call(self._hub, self.own, self.operation, self._method, args, values)
 
     def here(self) -> Any:
         """The result of the project's hub."""
@@ -239,12 +254,40 @@ class ProjectHub(HubMemory):
         return call.here()
 
     def _on_traces(self, call: _Call) -> Traces:
+        call = call.with_list()
         try:
             found: Traces = call.by_references()
         except NotFound:
             # Ids and keys do not say which of the two hubs they are of.
             found = call.there()
-        return found
+        return found._replace(turns=(*found.turns, *self._turns_saying(call.named)))
+
+    def _on_purge(self, call: _Call) -> Receipt:
+        self._drop_turns(call)
+        receipt: Receipt = call.by_reference()
+        return receipt
+
+    def _on_purge_many(self, call: _Call) -> list[Receipt]:
+        call = call.with_list()
+        self._drop_turns(call)
+        receipts: list[Receipt] = call.by_references()
+        return receipts
+
+    def _drop_turns(self, call: _Call) -> None:
+        """Before the person's memories are purged everywhere: afterwards nothing says which turns
+        of the project's log held their words."""
+        from holdfast.engine.log.forget_turns import drop
+
+        if call.values.get("everywhere") and (said := self._turns_saying(call.named)):
+            with self.scope.write() as writer:
+                drop(self.scope, writer, [turn.id for turn in said])
+
+    def _turns_saying(self, references: Iterable[Reference]) -> list[Turn]:
+        """The turns of the project's log that say what memories of the person's own hub say."""
+        from holdfast.engine.traces import turns_saying
+
+        found = [self.find(one) for one in references]
+        return turns_saying(self.scope, [one for one in found if self.hub_of(one) is not self])
 
     def _on_forget_last(self, call: _Call) -> list[Memory]:
         """What was taken in last may be in both: some of it is about the project, some about the

@@ -325,7 +325,8 @@ class Withheld:
         """The person's own hub has the part of a turn that is about them; this one all of it."""
         own = self._reader.turns_by_id(self._beside, [turn_id]).get(turn_id)
         if own is None:
-            return [(0, len(turn.content))] if turn.role == "user" else []
+            # It was purged, and its words with it: the reply may repeat them.
+            return [(0, len(turn.content))]
         said = " ".join(own.content[start:end] for start, end in parts)
         return parts_saying(turn, set(query_terms(said)), near=True)
 
@@ -440,3 +441,16 @@ def traces(scope: Scope, references: Sequence[Reference]) -> Traces:
     for memory in named:
         memories.pop(memory.id, None)
     return Traces(tuple(memories.values()), tuple(turns.values()))
+
+
+def turns_saying(scope: Scope, memories: Sequence[Memory]) -> list[Turn]:
+    """The turns of this hub's log that say what memories of another hub say."""
+    if not memories or not scope.core.allows("read_log"):
+        return []
+    index_late_turns(scope.core, scope.hub_id)
+    found: dict[str, Turn] = {}
+    with scope.read() as reader:
+        for memory in memories:
+            said = said_in(reader, memory._replace(hub_id=scope.hub_id, origin=None))
+            found |= {turn.id: turn for turn in said}
+    return list(found.values())

@@ -202,6 +202,32 @@ def test_a_fact_of_the_persons_own_hub_is_withheld_in_the_projects_log(
     assert "nuts" in project.context()
 
 
+@pytest.mark.parametrize("named_by", ["number", "id"])
+def test_a_purge_everywhere_in_a_project_removes_what_its_log_holds_too(
+    memory: Holdfast, hub: HubMemory, named_by: str
+) -> None:
+    info = memory.create_hub("project").info
+    project = ProjectHub(memory.core, info, memory.home, hub)
+    observed(project, SAID, REPLY)
+    observed(project, "The harbour opens at nine.", session="t")
+    found = hub.get(fact(hub))
+    name = found.id if named_by == "id" else f"own#{found.number}"
+    assert {turn.content for turn in project.traces([name]).turns} >= {SAID, REPLY}
+    project.purge(name, everywhere=True)
+    assert not [turn for turn in (*project.turns(), *hub.turns()) if "nuts" in turn.content]
+    assert project.turns() and not hub.list()
+
+
+def test_a_reply_in_the_projects_log_stays_hidden_when_the_own_turn_is_purged(
+    memory: Holdfast, hub: HubMemory
+) -> None:
+    info = memory.create_hub("project").info
+    project = ProjectHub(memory.core, info, memory.home, hub)
+    observed(project, SAID, REPLY)
+    hub.purge_many(iter([fact(hub)]), everywhere=True)
+    assert "nuts" not in shown(project)
+
+
 def test_the_past_is_as_it_was(hub: HubMemory) -> None:
     hub.log_turn("user", "I am allergic to nuts.", at=AT, session="s")
     hub.remember("Allergic to nuts", session="s")
