@@ -197,12 +197,55 @@ def note_superseded(writer: Writer, memory: Memory, at: datetime) -> None:
 
 
 def note_all(writer: Writer, hub_id: str, at: datetime) -> None:
-    """Notes what is withheld in a hub that came without these notes: an export has none."""
+    """Notes what is withheld in a hub that came without these notes, in an old export."""
     for memory in every_memory(writer, hub_id, EVERYTHING):
         if memory.forgotten_at is not None and memory.origin is not None:
             withhold(writer, memory, at)
         if memory.superseded_by is not None:
             note_superseded(writer, memory, at)
+
+
+def exported(reader: Reader, hub_id: str) -> Iterable[dict[str, Any]]:
+    """What is noted of each turn. A memory that is purged, or that the caller does not see, is not
+    named."""
+    for one in every_record(reader, hub_id, _KIND):
+        seen = reader.memories_by_id(hub_id, [*one.body[_PARTS], *one.body[_CORRECTED]])
+        plain = {"turn": one.id, "session": one.body["session"], "said_at": one.body["at"]}
+        for why in (_PARTS, _CORRECTED):
+            named: dict[str, list[Part]] = {}
+            for memory_id, parts in sorted(one.body[why].items()):
+                named.setdefault(memory_id if memory_id in seen else "", []).extend(parts)
+            plain[why] = named
+        yield {**plain, "at": to_text(one.at)}
+
+
+def note_from_export(hub_id: str, line: Mapping[str, Any]) -> Record:
+    """The note that a line of an export holds; ValueError or TypeError where it holds none."""
+    session, at = line["session"], to_text(from_text(line["said_at"]))
+    if not isinstance(line["turn"], str) or not isinstance(session, str | None):
+        raise TypeError("a turn and its session are named by text")
+    body: dict[str, Any] = {"session": session, "at": at}
+    for why in (_PARTS, _CORRECTED):
+        body[why] = {
+            memory_id: [[start, end] for start, end in parts]
+            for memory_id, parts in line[why].items()
+        }
+        for start, end in _parts_of(body[why]):
+            if type(start) is not int or type(end) is not int or not 0 <= start < end:
+                raise ValueError(f"there is no part of a text from {start!r} to {end!r}")
+    return Record(hub_id, _KIND, line["turn"], from_text(line["at"]), body)
+
+
+def add_note(writer: Writer, note: Record) -> None:
+    """Adds a note of an export, and what it is found by."""
+    writer.put_record(note)
+    if (session := note.body["session"]) is not None:
+        by_session = _in_session(session, note.id)
+        writer.put_record(Record(note.hub_id, _BY_SESSION, by_session, note.at, {}))
+    for memory_id in filter(None, note.body[_PARTS]):
+        known = writer.record(note.hub_id, _BY_MEMORY, memory_id)
+        ids = [*([] if known is None else known.body["turns"]), note.id]
+        writer.put_record(Record(note.hub_id, _BY_MEMORY, memory_id, note.at, {"turns": ids}))
 
 
 def _note(

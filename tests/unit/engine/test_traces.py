@@ -13,6 +13,7 @@ from holdfast.api.project_hub import ProjectHub
 from holdfast.engine import traces
 from holdfast.engine.context.items import TURN_VERSION, outdated
 from holdfast.engine.traces import NOTE
+from holdfast.errors import InvalidInput
 from holdfast.passes.work import work_until_done
 from holdfast.testing import open_for_tests
 
@@ -378,3 +379,34 @@ def test_consolidation_promotes_nothing_that_was_forgotten(hub: HubMemory) -> No
     hub.core.clock.tick(days=3)  # type: ignore[attr-defined]
     hub.consolidate()
     assert "nuts" not in shown(hub)
+
+
+@pytest.mark.parametrize("way", ["forget", "purge"])
+def test_an_export_takes_along_what_is_withheld(memory: Holdfast, hub: HubMemory, way: str) -> None:
+    hub.log_turn("user", "I am allergic to nuts.", at=AT, session="s")
+    hub.remember("Allergic to nuts", session="s")
+    getattr(hub, way)(1)
+    lines = list(hub.export())
+    assert "nuts" not in next(line for line in lines if '"withheld"' in line)
+    copy = memory.import_hub(lines, name="copy")
+    assert "nuts" not in shown(copy)
+    assert list(copy.export())[1:] == lines[1:]
+    if way == "forget":
+        copy.restore(1)
+        assert "nuts" in copy.recovery_prompt()
+
+
+@pytest.mark.parametrize(
+    "parts", ['{"":[[5,2]]}', '{"":[["a",2]]}', '{"":[[1]]}', "[]", '{"":7}', '{"":[[true,2]]}']
+)
+def test_a_note_that_no_export_writes_is_refused(
+    memory: Holdfast, hub: HubMemory, parts: str
+) -> None:
+    hub.log_turn("user", "I am allergic to nuts.", at=AT, session="s")
+    hub.remember("Allergic to nuts", session="s")
+    hub.purge(1)
+    lines = list(hub.export())
+    changed = [line.replace('"parts":{"":[[0,22]]}', f'"parts":{parts}') for line in lines]
+    assert changed != lines
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        memory.import_hub(changed, name="copy")

@@ -1,4 +1,5 @@
-"""A whole hub as JSON Lines, out and in again: memories, change sets, revisions, receipts.
+"""A whole hub as JSON Lines, out and in again: memories, change sets, revisions, turns,
+receipts, and what is withheld of turns.
 
 The first line says what the file is; the last one counts the lines, so that a file that was cut
 off is noticed. An import is invisible until it is complete. Derived state does not travel: it is
@@ -17,7 +18,7 @@ from holdfast.domain.clock import from_text, to_micros, to_text
 from holdfast.domain.hub import Hub, PersonName
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import EVERYTHING
-from holdfast.domain.records import Turn, fields_to_plain, memory_to_plain
+from holdfast.domain.records import Record, Turn, fields_to_plain, memory_to_plain
 from holdfast.engine import traces
 from holdfast.engine.core import Core, Scope, require_hub
 from holdfast.engine.history import Reasons, entries_seen
@@ -101,6 +102,9 @@ def _lines(core: Core, reader: Reader, hub: Hub) -> Iterator[dict[str, Any]]:
         del plain["note"]
         del plain["hub_id"]
         yield {"type": "turn", **plain}
+    if core.allows("read_log"):
+        for note in traces.exported(reader, hub.id):
+            yield {"type": "withheld", **note}
     for receipt in core.receipts(reader, hub.id):
         yield {"type": "receipt", **receipt._asdict(), "at": to_text(receipt.at)}
 
@@ -145,7 +149,7 @@ def import_hub(
     bytes_max = core.settings["content.bytes_max"]
     try:
         done = highest = 0
-        has_traces = False
+        has_traces = has_notes = False
         batches = _batches(_beating(core, hub, incoming))
         for ready in ahead(lambda batch: _made_ready(batch, hub, bytes_max), batches):
             with core.write(hub.id) as writer:
@@ -153,6 +157,7 @@ def import_hub(
                 highest = max(highest, _write(writer, hub, ready))
             done += len(ready.values)
             has_traces = has_traces or any(_leaves_traces(value) for _, value in ready.values)
+            has_notes = has_notes or any(isinstance(value, Record) for _, value in ready.values)
             if progress is not None:
                 progress(done)
         if numbers < highest:
@@ -161,7 +166,7 @@ def import_hub(
                 hint="It was changed or damaged; export it again.",
             )
         with core.write(hub.id) as writer:
-            if has_traces:
+            if has_traces and not has_notes:
                 traces.note_all(writer, hub.id, core.now())
             writer.set_hub_state(hub.id, "active", numbers)
     except BaseException:
@@ -335,6 +340,8 @@ def _add(writer: Writer, hub: Hub, value: Value) -> None:
         writer.add_turn(value)
     elif isinstance(value, Receipt):
         writer.add_receipt(hub.id, value)
+    elif isinstance(value, Record):
+        traces.add_note(writer, value)
     else:
         _, change_id, memory_id, version, at, fields = value
         writer.add_revision(hub.id, change_id, memory_id, version, at, fields)

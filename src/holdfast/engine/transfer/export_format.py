@@ -18,12 +18,14 @@ from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.memory import STATES, TIMES, TRUSTS, Memory
 from holdfast.domain.query import EVERYTHING
 from holdfast.domain.records import (
+    Record,
     Turn,
     fields_from_plain,
     fields_to_plain,
     memory_from_plain,
     memory_to_plain,
 )
+from holdfast.engine.traces import note_from_export
 from holdfast.engine.writing.drafts import clean_fields
 from holdfast.errors import HoldfastError, InvalidInput
 from holdfast.store.values import every_memory
@@ -31,7 +33,6 @@ from holdfast.text.clean import clean_content, clean_time, content_hash, one_of
 
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
-    from holdfast.domain.records import Record
     from holdfast.store.base import Reader
     from holdfast.store.values import Candidate, VectorRow
 
@@ -85,7 +86,7 @@ def parsed(lines: Iterable[str]) -> Iterator[Line]:
         )
 
 
-Value: TypeAlias = Memory | Change | Revision | Turn | Receipt
+Value: TypeAlias = Memory | Change | Revision | Turn | Receipt | Record
 
 
 def value_of(line: dict[str, Any], hub: Hub, bytes_max: int) -> Value:
@@ -113,6 +114,9 @@ def value_of(line: dict[str, Any], hub: Hub, bytes_max: int) -> Value:
             count_of(fields, "number")
             count_of(fields, "revisions", least=0)
             return Receipt(**{**fields, "at": from_text(fields["at"])})
+        case "withheld":
+            _texts(fields, "turn")
+            return note_from_export(hub.id, fields)
         case other:
             raise ValueError(f"there is no line type {other!r}")
 
