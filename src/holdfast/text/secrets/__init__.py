@@ -12,17 +12,19 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from holdfast.text.secrets.program_formats import TOKEN_CHARS_MIN, Rule
+from holdfast.text.patterns import lazy
 from holdfast.text.secrets.rules import (
     COMMANDS_BY_CUE,
     NOUN_CUES,
     ORDER,
     SPACED_BY_CUE,
+    TOKEN_CHARS_MIN,
     TOKENS_BY_CUE,
+    Rule,
 )
 
 # What replaces a secret.
-PLACEHOLDER = re.compile(r"\[secret:([a-z0-9-]{1,40}):([0-9a-f]{8})\]")
+PLACEHOLDER = lazy(r"\[secret:([a-z0-9-]{1,40}):([0-9a-f]{8})\]")
 # The shortest seed phrase of a wallet has twelve words.
 _SEED_WORDS_MIN = 12
 # Shorter texts can hold a PIN at most: 'pin 1234'.
@@ -251,11 +253,11 @@ def _matches(
 ) -> Iterator[re.Match[str]]:
     """Where a rule matches; one for tokens is tried on the long words only, which are `spans`."""
     pattern = _pattern(rule)
-    if not rule.spaced:
+    if rule.is_token:
         for start, end in spans:
             yield from pattern.finditer(text, start, end)
         return
-    if not rule.at_cue:
+    if not rule.is_at_cue:
         yield from pattern.finditer(text)
         return
     for cue in rule.cues:
@@ -287,16 +289,16 @@ def _apart(found: list[Found], text: str) -> list[Found]:
 # Patterns bound what they match. A value that is at least as long as the smallest bound and goes
 # on behind the match is not over yet.
 _BOUND_CHARS_MIN = 120
-_GOES_ON = re.compile(r"[A-Za-z0-9+/_~%-]*+={0,2}")
+_GOES_ON = lazy(r"[A-Za-z0-9+/_~%-]*+={0,2}")
 # A long token that goes on in the next line: after the mark of a shell, or alone in its line, as a
 # terminal or an editor breaks what is too wide for it.
-_NEXT_LINE = re.compile(
+_NEXT_LINE = lazy(
     r"(?P<mark>[ \t]?\\)?\r?\n[ \t]*(?P<rest>[A-Za-z0-9+/_-]{8,}={0,2})(?P<alone>(?=\s*?(?:\n|$)))?"
 )
 # Few terminals are narrower, and few lines that somebody has ended are as wide.
 _WIDTH_CHARS_MIN = 70
 # A hash that has a line to itself is no rest of a token of all letters.
-_HEX = re.compile(r"[0-9a-f]+")
+_HEX = lazy(r"[0-9a-f]+")
 
 
 def _end_of(one: Found, text: str) -> int:

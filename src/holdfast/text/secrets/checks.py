@@ -11,6 +11,8 @@ from collections.abc import Callable
 from enum import Enum
 from itertools import pairwise
 
+from holdfast.text.patterns import lazy
+
 # A string over few characters, such as aaaa1111, was typed to fill a gap.
 _DISTINCT_MIN = 4
 # Of 32 random hex digits the entropy is about 3.4 bits a character, of 20 random letters and
@@ -20,7 +22,7 @@ _ENTROPY_MIN = 2.9
 # base 62, and under 0.2 in names made of words and numbers.
 _CHANGES_MIN = 0.22
 
-_EXAMPLE = re.compile(
+_EXAMPLE = lazy(
     r"x{4,}|\*{3,}|\.{3}|…|•|example|sample|placeholder|dummy|redacted|change.?me|change.?this"
     r"|replace.?(?:me|this|with)|your.?(?:api|key|token|secret|pass|own|\w*here)|_here\b|insert.?"
     r"|not.?a.?(?:real|secret)|fake|todo|foo.?bar|lorem|\[secret:",
@@ -28,13 +30,13 @@ _EXAMPLE = re.compile(
 )
 # In a long random text, four letters in a row that mean something are chance: of keys of 4,096
 # bits, one in 70 has an 'xxxx', 'todo' or 'fake' in it.
-_EXAMPLE_LONG = re.compile(
+_EXAMPLE_LONG = lazy(
     _EXAMPLE.pattern.replace("x{4,}", "x{8,}").replace("|fake|todo|", r"|\bfake\b|\btodo\b|"),
     re.IGNORECASE,
 )
 _LONG_CHARS = 64
 # Where the value comes from elsewhere: variables, templates, vaults, paths, calls.
-_REFERENCE = re.compile(
+_REFERENCE = lazy(
     r"^[<$%{*@/\\~&]|^\W*$|\$\{|\$\(|\{\{|%\(|#\{|<[\w -]+>|\benv\b|environ|getenv|process\."
     r"|^(?:self|this|os|config|settings|secrets|vault|args|options|params|request|req|ctx|data|file"
     r"|arn|op|ref\+\w*|ssm|keyring|azurekv|projects|https?|ftp)[.:\[/]|::|->|=>|\(\)|^//|\.\.|\?\.",
@@ -64,17 +66,17 @@ _WORDS = frozenset(
     )
 )
 # Names of methods and formats, which have letters and digits and are no passwords.
-_TECHNICAL = re.compile(
+_TECHNICAL = lazy(
     r"(?:sha|md|hs|rs|es|utf|oauth|bcrypt|argon|scrypt|pbkdf|base|aes|rsa|ed|x|ipv|http|python|py|v"
     r"|s|ec|int|uint|str|sec|p|h|u|iso|rfc|win|ntlm|crypt|tls|ssl|gpt|mem|step|line|part|utf-)"
     r"[-_]?\d[\w.-]*|\w*sha(?:1|256|512)\w*|\w*base64\w*|2fa|two-factor|[\w-]+-\w*ed",
     re.IGNORECASE,
 )
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_.-]*\d?")
-_VERSION = re.compile(r"v?\d+(?:[.:/-]\d+)*\w?|\d{4}-\d\d-\d\d.*")
-_SYMBOLS = re.compile(r"[^\w\s.:/,\\-]")
-_KEY_LINE = re.compile(r"[A-Za-z0-9+/]{32}")
-_RUNS = re.compile(r"0123456|1234567|abcdefg|abcd1234|deadbeef", re.IGNORECASE)
+_IDENTIFIER = lazy(r"[A-Za-z_][A-Za-z_.-]*\d?")
+_VERSION = lazy(r"v?\d+(?:[.:/-]\d+)*\w?|\d{4}-\d\d-\d\d.*")
+_SYMBOLS = lazy(r"[^\w\s.:/,\\-]")
+_KEY_LINE = lazy(r"[A-Za-z0-9+/]{32}")
+_RUNS = lazy(r"0123456|1234567|abcdefg|abcd1234|deadbeef", re.IGNORECASE)
 
 
 def is_example(secret: str) -> bool:
@@ -120,8 +122,8 @@ def is_random(text: str) -> bool:
 _RANDOM_CHARS_MIN = 24
 # Of 24 random characters it is 4.2 on average.
 _RANDOM_ENTROPY_MIN = 3.7
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
-_INNER_CHANGE = re.compile(r"(?<=\d)[A-Za-z]|(?<=[A-Za-z])\d|(?<=[a-z])[A-Z]")
+_BASE64 = lazy(r"[A-Za-z0-9+/_-]+={0,2}")
+_INNER_CHANGE = lazy(r"(?<=\d)[A-Za-z]|(?<=[A-Za-z])\d|(?<=[a-z])[A-Z]")
 
 
 class Strength(Enum):
@@ -135,15 +137,15 @@ class Strength(Enum):
 
 
 # What is written with letters, digits and marks, and is no password.
-_OTHER_FORMS = re.compile(
+_OTHER_FORMS = lazy(
     r"(?:\w\.)+\w?|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:https?|ftp|file|ssh)://\S*|(?:[~.]|\.\.)?/[\w./-]*"
     r"|[\w-]+(?:\.[\w-]+)+/\S*|[\w-]+(?:\.[a-z]{2,6})+|\d+(?:st|nd|rd|th|%|ms|kb|mb|gb|px|x)"
     r"|[A-Z]\d{1,3}|\W*\d+\W*|[\w-]+/[\w/-]+|[\w.]+\(\S*|[\w'’-]+['’](?:s|t|re|ll|d|ve)"
     r"|[A-Z]:\\\S*|\w+\[\S*|[^\W\d]+(?:[,;/+&|][^\W\d]+)+|\W+[^\W\d_]*\W*|[^\W\d_]+[!?.]+",
     re.IGNORECASE,
 )
-_COINED = re.compile(r"[^\W\d]+(?:[_-][^\W\d_]+)*\d?|[^\W\d_]+(?:[_-][^\W_]+)+")
-_INNER_CAPITAL = re.compile(r"[a-zà-ÿ][A-ZÀ-Þ]")
+_COINED = lazy(r"[^\W\d]+(?:[_-][^\W\d_]+)*\d?|[^\W\d_]+(?:[_-][^\W_]+)+")
+_INNER_CAPITAL = lazy(r"[a-zà-ÿ][A-ZÀ-Þ]")
 
 
 def strength(value: str) -> Strength:
@@ -180,8 +182,8 @@ def is_coined(value: str) -> bool:
 
 
 # 'The password is wrong' gives none: what the state of a thing sounds like.
-_STATE_ENDING = re.compile(r"\w*(?:ed|ing|able|ible|ly|less|ful|ous|ive|ory)", re.IGNORECASE)
-_STATE = re.compile(
+_STATE_ENDING = lazy(r"\w*(?:ed|ing|able|ible|ly|less|ful|ous|ive|ory)", re.IGNORECASE)
+_STATE = lazy(
     r"too|very|being|been|also|only|always|never"
     r"|about|there|here|this|that|these|those|what|where|which|whose|your|yours|mine|theirs|ours|hers"
     r"|same|wrong|right|short|shorter|long|longer|weak|weaker|strong|stronger|safe|safer|better|best|worse"
@@ -291,7 +293,7 @@ def is_encoded_pem(value: str) -> bool:
         return False
 
 
-_NAMES_ITSELF = re.compile(
+_NAMES_ITSELF = lazy(
     r"[A-Za-z_ -]*(?:pass(?:word|wort|phrase)|secret|token)[A-Za-z_ -]*", re.IGNORECASE
 )
 

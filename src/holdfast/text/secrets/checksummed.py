@@ -9,14 +9,12 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from holdfast.text.patterns import lazy
+
 # 13 to 19 digits that begin as cards do, in groups or without.
-_CARD = re.compile(
-    r"(?<![\w.-])[2-6]\d{3}(?:[ -]?\d{4}){2}[ -]?\d{1,4}(?:[ -]?\d{1,3})?(?![\w.-]?\d)"
-)
-_AMEX = re.compile(r"(?<![\w.-])3[47]\d{2}[ -]?\d{6}[ -]?\d{5}(?![\w.-]?\d)")
-_IBAN = re.compile(
-    r"(?<![\w-])[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]{4}){2,7}(?:[ ]?[A-Z0-9]{1,4})?(?![\w-])"
-)
+_CARD = lazy(r"(?<![\w.-])[2-6]\d{3}(?:[ -]?\d{4}){2}[ -]?\d{1,4}(?:[ -]?\d{1,3})?(?![\w.-]?\d)")
+_AMEX = lazy(r"(?<![\w.-])3[47]\d{2}[ -]?\d{6}[ -]?\d{5}(?![\w.-]?\d)")
+_IBAN = lazy(r"(?<![\w-])[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]{4}){2,7}(?:[ ]?[A-Z0-9]{1,4})?(?![\w-])")
 _IBAN_CHARS = range(15, 35)
 
 
@@ -55,8 +53,8 @@ _RUNS = re.compile(b"\1{12,}")
 _NUMBERS = frozenset(("12.", "12)", "12:", "12"))
 _MARKS = ",.;:\"'|[]()"
 # Between two words of a phrase: space, a comma, quotes, the number of the next line.
-_BETWEEN = re.compile(r"[\s,;\"'|]{1,12}(?:[-*]\s{1,2})?(?:\d{1,2}[.):]?\s{0,3}[\"']?)?")
-_NAMED = re.compile(
+_BETWEEN = lazy(r"[\s,;\"'|]{1,12}(?:[-*]\s{1,2})?(?:\d{1,2}[.):]?\s{0,3}[\"']?)?")
+_NAMED = lazy(
     r"(?:seed|recovery|backup|mnemonic|secret|wallet|ledger|trezor)[\w -]{0,24}[^\w]{0,6}$"
 )
 

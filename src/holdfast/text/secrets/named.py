@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from holdfast.text.patterns import lazy
 from holdfast.text.secrets.checks import (
     Strength,
     is_chosen,
@@ -24,15 +25,15 @@ from holdfast.text.secrets.rules import NOUN_CUES
 from holdfast.text.secrets.sentences import find_said, phrase_to_line_end
 
 # Names that end like those of secrets and contain none.
-_NO_SECRETS = re.compile(
+_NO_SECRETS = lazy(
     r"(?<![a-z])(?:next|page|continuation|cursor|sync|csrf|public|pub|reset|forgot|change|show|hide|max|min"
     r"|num|count|total|stop|start|end|pad|eos|bos|unk|mask|sep|cls|special|prompt|completion)[_-]?$",
     re.IGNORECASE,
 )
-_NAME_BEFORE = re.compile(r"[\w.-]{0,40}$")
+_NAME_BEFORE = lazy(r"[\w.-]{0,40}$")
 # What may be between a name and its value: an assignment with or without a type, a pair in a call,
 # a YAML list of name and value, two attributes of XML, an element.
-_SEPARATOR = re.compile(
+_SEPARATOR = lazy(
     r"(?i:[_-]?data|_?(?:base|value|b64|hex|string|text|1|2))?\\?[\"'`\])*]{0,4}[ \t]{0,4}"
     r"(?:(?P<typed>:\s{0,3}[A-Za-z_.]{1,30}(?:\[[^\]\n]{1,40}\])?(?:\s?\|\s?None)?\s{0,3}=)"
     r"|(?P<pair>,[ \t]{0,3}(?=[\"']))"
@@ -43,19 +44,17 @@ _SEPARATOR = re.compile(
     r"|(?P<equals>:=|=>|={1,3})|(?P<dots>[ \t]?\.{3,40})"
     r"|(?P<colon>[:：]\*{0,2}(?:[ \t]!\w{1,20})?))[ \t]{0,8}"
 )
-_QUOTED = re.compile(
+_QUOTED = lazy(
     r"[rbuRBU]{0,2}(?P<quote>\\?[\"'`])(?P<s>[^\"'`\n\\]{4,400})(?P=quote)|\"(?P<d>[^\"\n\\]{4,400})\""
 )
-_BARE = re.compile(r"[^\s\"'`,;&<>(){}\[\]\\|，。；、」』]{1,400}")
+_BARE = lazy(r"[^\s\"'`,;&<>(){}\[\]\\|，。；、」』]{1,400}")
 # In a connection string or a key file a value ends with the line or a semicolon only.
-_BARE_TO_END = re.compile(r"[^\s\"'`;<>]{1,400}")
-_ELEMENT = re.compile(r"[^<>\n]{1,200}")
-_CALL = re.compile(r"[A-Za-z_][\w.]*\(")
-_FLAG = re.compile(
-    r"[ \t]+(?P<s>[^\s\"'`-][^\s\"'`]{3,200})|[ \t]+[\"'](?P<q>[^\"'\n]{4,200})[\"']"
-)
-_ENV_NAME = re.compile(r"(?:^|[\s;\"'])(?:export )?[A-Z][A-Z0-9_]*$")
-_KEY_LINE = re.compile(r"(?:^|[\n{,])[ \t]*(?:[-*+] )?[\"'`*]{0,2}[\w.-]{0,40}$")
+_BARE_TO_END = lazy(r"[^\s\"'`;<>]{1,400}")
+_ELEMENT = lazy(r"[^<>\n]{1,200}")
+_CALL = lazy(r"[A-Za-z_][\w.]*\(")
+_FLAG = lazy(r"[ \t]+(?P<s>[^\s\"'`-][^\s\"'`]{3,200})|[ \t]+[\"'](?P<q>[^\"'\n]{4,200})[\"']")
+_ENV_NAME = lazy(r"(?:^|[\s;\"'])(?:export )?[A-Z][A-Z0-9_]*$")
+_KEY_LINE = lazy(r"(?:^|[\n{,])[ \t]*(?:[-*+] )?[\"'`*]{0,2}[\w.-]{0,40}$")
 
 
 def find_named(text: str, low: str, cues: Sequence[str] = NOUN_CUES) -> Iterator[Span]:
@@ -190,7 +189,7 @@ def _stands_alone(text: str, at: int, end: int) -> bool:
 
 # Cells
 
-_NEXT_CELL = re.compile(
+_NEXT_CELL = lazy(
     r"[:*`_ ]{0,4}(?:\|[ \t]{0,40}|[ \t]{0,4}\t[ \t]{0,8}|</t[dh]>\s{0,8}<t[dh][^>\n]{0,60}>)"
     r"[*`]{0,3}(?P<s>[^|\t\n<`*]{4,128}?)[*`]{0,3}[ \t]{0,40}(?:\||\t|</t|\n|$)"
 )
@@ -212,7 +211,7 @@ def _in_row(text: str, place: Place) -> Span | None:
 
 
 _DELIMITERS = ("|", "\t", ";", ",")
-_RULER = re.compile(r"[\s|:+-]+")
+_RULER = lazy(r"[\s|:+-]+")
 _ROWS_MAX = 200
 
 

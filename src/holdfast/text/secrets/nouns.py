@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from holdfast.text.patterns import lazy
 from holdfast.text.secrets.rules import NOUN_CUES
 
 # Kind, start, end.
@@ -15,9 +16,7 @@ Span = tuple[str, int, int]
 QUOTES = dict(zip("\"'`“”„‘«「『", "\"'`””“’»」』", strict=True))
 # Not part of a value at whose end they are.
 TRAILING = ".,;:)*]}…?_"
-PIN = re.compile(
-    r"[#*]?\d{4,10}[#*]?(?![A-Za-z0-9_-]|\.\d)|\d{1,2}(?:-\d{1,2}){2,4}(?![A-Za-z0-9_-])"
-)
+PIN = lazy(r"[#*]?\d{4,10}[#*]?(?![A-Za-z0-9_-]|\.\d)|\d{1,2}(?:-\d{1,2}){2,4}(?![A-Za-z0-9_-])")
 
 
 def either(words: Mapping[str, str]) -> str:
@@ -354,7 +353,7 @@ def _is_used(low: str, noun: Noun, at: int) -> bool:
     return not noun.after or bool(_compiled(noun.after).match(low, at + len(noun.text)))
 
 
-_HEADING = re.compile(r"[\s\"'`*_]*(?P<phrase>[^\W\d_][^|,;\t]{1,40}?)[\s\"'`*_:]*")
+_HEADING = lazy(r"[\s\"'`*_]*(?P<phrase>[^\W\d_][^|,;\t]{1,40}?)[\s\"'`*_:]*")
 
 
 def is_heading(cell: str, cues: Sequence[str]) -> str:

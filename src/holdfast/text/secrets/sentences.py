@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from holdfast.text.patterns import lazy
 from holdfast.text.secrets import nouns
 from holdfast.text.secrets import nouns as vocabulary
 from holdfast.text.secrets.checks import (
@@ -21,23 +22,23 @@ from holdfast.text.secrets.checks import (
 from holdfast.text.secrets.nouns import PIN, QUOTES, TRAILING, Noun, Place, Span, find_nouns
 
 _OPENING = r"^[^\w¿]{0,4}(?:(?:and|ok|okay|so|but|hey|hi|sorry|please|thanks|great|sure|then|also|now|und|et|y|e|en)\b[ ,.!:-]{0,3}){0,3}"  # noqa: E501
-_ASKS = re.compile(rf"{_OPENING}¿?(?:{nouns.spaced(nouns.ASKS)})\b", re.IGNORECASE)
-_ASKS_ELSE = re.compile(rf"\b(?:{nouns.spaced(nouns.ASKS_ELSE)})\b", re.IGNORECASE)
-_ASKED_BEHIND = re.compile(
+_ASKS = lazy(rf"{_OPENING}¿?(?:{nouns.spaced(nouns.ASKS)})\b", re.IGNORECASE)
+_ASKS_ELSE = lazy(rf"\b(?:{nouns.spaced(nouns.ASKS_ELSE)})\b", re.IGNORECASE)
+_ASKED_BEHIND = lazy(
     rf"[ \t]*(?:$|[?？:.!。：]|,[ ]|(?:{nouns.spaced(nouns.ASKED_BEHIND)})\b(?![ \t]*[?]))"
     r"|[ \t]?(?:は何|は$|は？|是什么|是多少|是啥|는 뭐)",
     re.IGNORECASE,
 )
-_LEAD_IN = re.compile(
+_LEAD_IN = lazy(
     rf"(?:(?:{nouns.spaced(nouns.LEAD_IN)})(?!\w)[ \t]*[,.:!，-]?[ \t]*){{0,2}}"
     rf"(?:(?:{nouns.spaced(nouns.ANSWER_IS)})[ \t]*:?[ \t]+)?",
     re.IGNORECASE,
 )
-_LABEL = re.compile(r"(?:[*>_ \t]{0,3}(?:[A-Za-z][\w ]{0,20}|答)[:：][*_]{0,2}[ \t]{0,3})?")
-_LAST_SENTENCE = re.compile(r"(?<=[.!?。？])\s+|\n")
-_SENTENCE_END = re.compile(r"[.!?](?=\s)")
-_QUESTION_BEHIND = re.compile(r"[^\n.!?？]{0,60}[?？](?P<gap>[ \t]*\r?\n[ \t]*|[ \t]+)")
-_WORD = re.compile(r"\S+")
+_LABEL = lazy(r"(?:[*>_ \t]{0,3}(?:[A-Za-z][\w ]{0,20}|答)[:：][*_]{0,2}[ \t]{0,3})?")
+_LAST_SENTENCE = lazy(r"(?<=[.!?。？])\s+|\n")
+_SENTENCE_END = lazy(r"[.!?](?=\s)")
+_QUESTION_BEHIND = lazy(r"[^\n.!?？]{0,60}[?？](?P<gap>[ \t]*\r?\n[ \t]*|[ \t]+)")
+_WORD = lazy(r"\S+")
 _QUESTION_CHARS_MAX = 400
 _ANSWER_CHARS_MAX = 200
 
@@ -156,28 +157,24 @@ _OTHER_WORDS = (
     r"|rules?|files?|page|box|expiry|age|version|is|was)\b)[^\W\d_]{2,20}){1,3}?"
 )
 _CLAUSE = r"[^\n.!?:;]{1,40},[ ](?=it['’]s[ ]|it[ ]is[ ])(?:it['’]s|it[ ]is)"
-_SAID_LATER = re.compile(f"(?:{_CLAUSE}|{_OTHER_WORDS}{_IS})[ \\t]?{_ALREADY}{_GAP}", re.IGNORECASE)
-_SAID = re.compile(
-    f"(?:(?P<own>['’]s)(?=\\s)|{_DESCRIPTION}{_IS})[ \\t]?{_ALREADY}{_GAP}", re.IGNORECASE
-)
+_SAID_LATER = lazy(f"(?:{_CLAUSE}|{_OTHER_WORDS}{_IS})[ \\t]?{_ALREADY}{_GAP}", re.IGNORECASE)
+_SAID = lazy(f"(?:(?P<own>['’]s)(?=\\s)|{_DESCRIPTION}{_IS})[ \\t]?{_ALREADY}{_GAP}", re.IGNORECASE)
 _ANY_WORDS = r"(?:[ \t][^\W\d_]{1,20}){1,4}?"
-_CHANGED = re.compile(f"(?:{_ANY_WORDS}|{_DESCRIPTION}){_INTO}{_ALREADY}{_GAP}", re.IGNORECASE)
-_DIRECT = re.compile(r",?[ \t]{1,3}(?=[^\s=:])")
-_CHANGE_VERB = re.compile(vocabulary.spaced(vocabulary.CHANGE), re.IGNORECASE)
+_CHANGED = lazy(f"(?:{_ANY_WORDS}|{_DESCRIPTION}){_INTO}{_ALREADY}{_GAP}", re.IGNORECASE)
+_DIRECT = lazy(r",?[ \t]{1,3}(?=[^\s=:])")
+_CHANGE_VERB = lazy(vocabulary.spaced(vocabulary.CHANGE), re.IGNORECASE)
 # 'The code was changed in 2024.'
-_CHANGED_WHEN = re.compile(r"\b(?:is|was|were|been)\b.*\bin\s*$", re.IGNORECASE | re.DOTALL)
-_CHANGED_BEHIND = re.compile(
+_CHANGED_WHEN = lazy(r"\b(?:is|was|were|been)\b.*\bin\s*$", re.IGNORECASE | re.DOTALL)
+_CHANGED_BEHIND = lazy(
     rf"[\"'”’»`]?[ \t]{{1,2}}(?:{vocabulary.either(vocabulary.CHANGED_BEHIND)})"
     rf"|[」』]?[ \t]?(?:{vocabulary.CHANGED_BEHIND_CJK})"
 )
-_MARKS = re.compile(r"(?:\*{1,2}|_{2}|<(?:b|code|strong)>)?")
+_MARKS = lazy(r"(?:\*{1,2}|_{2}|<(?:b|code|strong)>)?")
 # A value ends where another script begins: 密码是abc123，请记住.
-_BARE = re.compile(
-    r"[^\s\"”»」』`|<>\\\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]{1,200}"
-)
-_CALL = re.compile(r"[A-Za-z_][\w.]*\(")
+_BARE = lazy(r"[^\s\"”»」』`|<>\\\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]{1,200}")
+_CALL = lazy(r"[A-Za-z_][\w.]*\(")
 # What may follow a word that ends the statement: nothing, or a new clause.
-_ENDS = re.compile(
+_ENDS = lazy(
     r"[.!*\"'”’`»)]{0,3}(?:\s*$|\s*\n|[.!,;]\s|[ ]\("
     r"|[ ](?:and|but|or|for|in case|if|so|und|aber|y|et|e|en|i)\s)",
     re.IGNORECASE,
@@ -241,18 +238,18 @@ def _after_change(text: str, place: Place) -> Span | None:
 
 
 # A named argument of a call, and somebody who logs in.
-_ARGUMENT = re.compile(r"[`\"']?[A-Za-z_]\w*=")
-_USER = re.compile(
+_ARGUMENT = lazy(r"[`\"']?[A-Za-z_]\w*=")
+_USER = lazy(
     r"\b(?:user|login|log in|host|account|ftp|sftp|admin|root|usuario|wi-?fi|ssid)", re.IGNORECASE
 )
 
 
-_LOGS_IN = re.compile(
+_LOGS_IN = lazy(
     r"(?:\b(?:with|using)|\buser\b[^\n]{0,40}|@[^\n]{0,40})[ ,](?:the )?$", re.IGNORECASE
 )
 
 
-_DESCRIBED = re.compile(
+_DESCRIBED = lazy(
     rf"(?:,?[ \t](?:{vocabulary.spaced(vocabulary.DESCRIBES)})"
     r"(?:[ \t][^\W\d_]{1,20}){1,3}?)?[ \t]"
 )
@@ -275,21 +272,21 @@ def _right_behind(text: str, place: Place) -> Span | None:
     return _value(text, match.end(), place, loose=False)
 
 
-_AS = re.compile(
+_AS = lazy(
     r"(?:[\"“'`](?P<quoted>[^\"”'`\n]{4,80})[\"”'`]|(?P<bare>[^\s\"'`]{4,128}))[ ]"
     r"(?P<link>as|is|for|the|(?P<foreign>como|comme|come|als)|that['’]s|that[ ]is|which[ ]is)[ ]"
     r"(?:(?:the|my|our|your|his|her|their|a|new|el|la|le|mi|mon|das|mein|het|mijn)[ ]){0,2}"
     r"(?:[\w-]{1,20}[ ]){0,2}$",
     re.IGNORECASE,
 )
-_GIVES = re.compile(
+_GIVES = lazy(
     r"\b(?:us(?:e|es|ed|ing)|set|put|make|made|try|type|enter|with|choose|chose|picked|nimm|benutze"
     r"|verwende|utilise|usa|uso|gebruik)\b",
     re.IGNORECASE,
 )
 
 
-_GOES_ON = re.compile(r"s?[ \t-]\w")
+_GOES_ON = lazy(r"s?[ \t-]\w")
 
 
 def _before(text: str, low: str, place: Place) -> Span | None:
@@ -387,7 +384,7 @@ def _fits_bare(text: str, place: Place, value: str, end: int, *, loose: bool, wo
     return False
 
 
-_QUANTITY = re.compile(
+_QUANTITY = lazy(
     r"[ \t-](?:char|letter|digit|symbol|word|byte|bit|time|day|minute|hour|second|month|year|week"
     r"|attempt|tries|zeichen|caract|tekens|letras|users?|people|items?|of\b|ms\b|s\b)|文字|个|桁|字",
     re.IGNORECASE,
@@ -398,7 +395,7 @@ def _is_quantity(text: str, end: int) -> bool:
     return _QUANTITY.match(text, end) is not None
 
 
-_LINE = re.compile(r"[^\n\"|<>]{8,100}")
+_LINE = lazy(r"[^\n\"|<>]{8,100}")
 
 
 def phrase_to_line_end(text: str, at: int, noun: Noun) -> Span | None:
