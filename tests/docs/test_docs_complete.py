@@ -91,7 +91,8 @@ def test_every_name_of_an_open_memory_is_in_the_reference(name: str) -> None:
 @pytest.mark.parametrize("name", public_methods(holdfast.HubMemory))
 def test_every_name_of_a_hub_is_in_the_reference(name: str) -> None:
     part = read("library.md").partition("## `HubMemory`")[2].partition("\n## ")[0]
-    assert f"`{name}(" in part or f"`{name}`" in part, name
+    is_called = callable(getattr(holdfast.HubMemory, name))
+    assert (f"`{name}(" if is_called else f"`{name}`") in part, name
 
 
 @pytest.mark.parametrize("method", ["remember", "recall", "list", "update", "undo", "export"])

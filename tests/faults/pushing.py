@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 import holdfast
 from holdfast.domain.clock import SystemClock
+from holdfast.engine import jobs
 from holdfast.extract import run
 
 
@@ -38,7 +39,7 @@ def main() -> None:
                 print(made.id, made.metadata["attachment"]["hash"], flush=True)
         run.tidy(memory.core, memory.home)
         print("ready", flush=True)
-        while run.work_on_next(memory.core, memory.home) is not None:
+        while jobs.work_on_next(memory.core, run.runner(memory.home)) is not None:
             pass
         print("done", flush=True)
 

@@ -3,7 +3,8 @@
 Each public method of `HubMemory` is decorated with `reads` or `writes`. The declaration says which
 permission the caller needs, whether the operation is retried after the store was lost, which files
 are updated after it, how long a server lets it run, and whether it works through a server. Every
-layer reads the declaration; no other list of method names exists.
+layer reads the declaration; there is no list of method names. What an operation does in a
+repository, with the project's hub and the person's own, is a method of `api/project_hub.py`.
 
 The name of a parameter means the same in every operation, so it is described once, in `PARAMETERS`.
 The command line reads its help and its completions from there, and REST the descriptions of its

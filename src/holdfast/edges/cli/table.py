@@ -1,5 +1,4 @@
-"""The commands by group, and the module of each. Only the module that has the command is imported;
-a command that is missing from this index is found all the same, by importing all of them.
+"""Every command, by group, and the module of each. Only the module that has the command is imported.
 
 A command is found by its own name (`holdfast backup`), behind the name of its group
 (`holdfast admin backup`), and by what people call it elsewhere (`holdfast search`).

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from subprocess import Popen
 
-    from holdfast import HubMemory
     from holdfast.domain.hub import Statistics
     from holdfast.edges.cli.call import Call
     from holdfast.engine.jobs import Job
@@ -37,10 +36,10 @@ _LIFECYCLE = Flags(
 
 @COMMANDS.add("lifecycle", "holdfast lifecycle --dry-run", _LIFECYCLE)
 def _lifecycle(call: Call, args: Namespace) -> None:
-    # The automatic run after a command would apply what a dry run has only listed.
     """Cool and archive what is due by the rules.
 
     In a pipe, a line per memory: number, its new state, why, title."""
+    # The automatic run after a command would apply what a dry run has only listed.
     call.upkeep = False
     moves = _LIFECYCLE.run(call, args)
     data = {"dry_run": args.dry_run, "change": moves.change, "moves": moves}

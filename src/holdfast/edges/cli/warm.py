@@ -82,7 +82,7 @@ def folder_of(words: "Sequence[str]") -> str:
 
 
 def home_of(words: "Sequence[str]") -> str:
-    """As `settings.file.home_folder`, with the option of the command line."""
+    """As `settings.home_folder`, with the option of the command line."""
     given = ""
     left = iter(words)
     for word in left:

@@ -28,7 +28,7 @@ _SOCKET_BYTES_MAX = 100
 
 
 def home_of(words: list[str]) -> str:
-    """As `settings.file.home_folder`, which cannot be imported here."""
+    """As `settings.home_folder`, which cannot be imported here."""
     given = _option(words, "--home") or os.environ.get("HOLDFAST_HOME") or "~/.holdfast"
     path = os.path.expanduser(given)
     if given[0] == "~" and (
