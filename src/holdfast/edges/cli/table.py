@@ -1,4 +1,4 @@
-"""Every command, by group, and the module of each. Only the module that has the command is imported.
+"""Every command, by group, and the module of each. Only the module of a command is imported.
 
 A command is found by its own name (`holdfast backup`), behind the name of its group
 (`holdfast admin backup`), and by what people call it elsewhere (`holdfast search`).
