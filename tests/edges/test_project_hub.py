@@ -157,6 +157,51 @@ def test_a_turn_is_noted_where_its_parts_belong(memory: holdfast.Holdfast, tmp_p
     assert [turn.content for turn in web.own.turns()] == ["I live in Lisbon."]
 
 
+def test_each_fact_of_a_mixed_sentence_goes_where_it_belongs(tmp_path: Path) -> None:
+    said = "I live in Lisbon and we deploy on Fridays."
+    with open_for_tests(tmp_path / "home", settings={"shadowJournal.enabled": True}) as memory:
+        memory.core.set_worked(True)
+        web = project(memory, tmp_path / "web")
+        assert web.own is not None
+        hub = memory.hub(web.name)
+        web.observe_turn(said, "", session="one")
+        work_until_done(memory.core, memory.home)
+        assert [turn.content for turn in web.turns()] == [said]
+        assert [turn.content for turn in web.own.turns()] == ["I live in Lisbon."]
+        (home, *_), (deploys, *_) = web.own.list(), hub.list()
+        assert not any("Lisbon" in one.content for one in hub.list())
+        assert not any("Friday" in one.content for one in web.own.list())
+
+        web.forget(f"default#{home.number}")
+        assert "Lisbon" not in web.context("where do I live?")
+        assert "Friday" in web.context("when do we deploy?")
+        web.undo()
+        assert "Lisbon" in web.context("where do I live?")
+        web.forget(deploys.number)
+        assert "Friday" not in web.context("when do we deploy?")
+        assert "Lisbon" in web.context("where do I live?")
+        web.undo()
+        assert "Friday" in web.context("when do we deploy?")
+
+
+def test_a_hub_that_others_read_has_nothing_of_the_person_in_its_log(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    web = project(memory, tmp_path / "web")
+    assert web.own is not None
+    memory.set_member("ben", "viewer", hub=web.name)
+    web.observe_turn("I live in Lisbon and we deploy on Fridays.", "Lisbon!", session="s")
+    web.observe_turn("My dog is called Rex.", "Nice.", session="s")
+    assert [turn.content for turn in web.turns()] == ["We deploy on Fridays."]
+    assert {turn.content for turn in web.own.turns()} == {
+        "I live in Lisbon.",
+        "Lisbon!",
+        "My dog is called Rex.",
+        "Nice.",
+    }
+    assert "Lisbon" in str(web.recall("where do I live?", meaning=False))
+
+
 def test_a_side_that_was_missing_is_logged_later(memory: holdfast.Holdfast, tmp_path: Path) -> None:
     hub = memory.create_hub("plain")
     assert len(hub.observe_turn("Where is it?", "", session="s", turn="a").turns) == 1

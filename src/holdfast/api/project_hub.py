@@ -223,9 +223,10 @@ class ProjectHub(HubMemory):
 
     def _on_observe_turn(self, call: _Call) -> Observed:
         """The project's log has the whole turn; what the person said of themselves is noted in
-        their own hub, and there alone."""
+        their own hub, and there alone. The log of a hub that others read has only the part about
+        the project: the reply, which may repeat the rest, goes to the person's own log too."""
         from holdfast.text.clean import without_private
-        from holdfast.text.facts.statements import parts_of
+        from holdfast.text.facts.statements import parts_of, said_about
 
         if aside := _set_aside(self, call.values):
             from holdfast.domain.results import Observed
@@ -237,11 +238,15 @@ class ProjectHub(HubMemory):
             # Before it is cut into sentences: a private passage may have several.
             user = given["user"] = without_private(user)
         parts = parts_of(user) if isinstance(user, str) else []
-        personal = "".join(part.text for part in parts if part.about == "person")
-        if not personal.strip() or given.get("noted") is not None:
+        personal = said_about(parts, "person")
+        if not personal or given.get("noted") is not None:
             return _alone(self).observe_turn(**given)
-        rest = "".join(part.text for part in parts if part.about == "project")
-        call.own.observe_turn(**{**given, "user": personal.strip(), "assistant": ""})
+        rest = said_about(parts, "project")
+        if _is_shared(self):
+            seen = call.own.observe_turn(**{**given, "user": personal})
+            ours = {**given, "user": rest, "assistant": ""}
+            return _alone(self).observe_turn(**ours) if rest else seen
+        call.own.observe_turn(**{**given, "user": personal, "assistant": ""})
         return _alone(self).observe_turn(**{**given, "noted": rest})
 
     def _on_log_turn(self, call: _Call) -> Any:
@@ -456,8 +461,10 @@ def built_context(
 
 
 def _sessions_of(hub: HubMemory) -> Callable[[str | None], bool]:
-    """Asks whether turns of a session are in the log of a hub."""
+    """Asks whether whole turns of a session are in the log of a hub."""
     known: dict[str | None, bool] = {}
+    if _is_shared(hub):
+        return lambda session: False
 
     def is_logged(session: str | None) -> bool:
         if session not in known:
@@ -475,6 +482,14 @@ def _context(
 ) -> str | Context:
     built = built_context(hub, query, explain=explain, **asked)
     return built if explain else built.text
+
+
+def _is_shared(hub: HubMemory) -> bool:
+    """Whether others than its owner may read a hub."""
+    from holdfast.engine.people.members import is_alone
+
+    with hub.core.read() as reader:
+        return not is_alone(reader, hub.info, hub.info.owner)
 
 
 def _alone(hub: ProjectHub) -> HubMemory:

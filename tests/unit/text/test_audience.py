@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.text.facts.statements import Part, about, parts_of
+from holdfast.text.facts.statements import Part, about, parts_of, said_about
 
 # The rules were written with these in view.
 PERSON = """
@@ -95,3 +95,33 @@ def test_a_turn_is_taken_apart_by_what_its_sentences_are_about() -> None:
         Part("I live in Bonn.", "person"),
     ]
     assert "".join(part.text for part in parts_of(said)) == said
+
+
+@pytest.mark.parametrize(
+    ("said", "person", "project"),
+    [
+        (
+            "I live in Lisbon and we deploy on Fridays.",
+            "I live in Lisbon.",
+            "We deploy on Fridays.",
+        ),
+        ("We ship daily, but I’m vegan.", "I’m vegan.", "We ship daily."),
+        ("Hi, my son is Bo; the API is slow.", "Hi, my son is Bo.", "The API is slow."),
+        ("I like tea.\nthe API is up and I am 40", "I like tea.\nI am 40", "the API is up."),
+        # One statement.
+        ("My team and I deploy on Fridays.", "", "My team and I deploy on Fridays."),
+        (
+            "I always check that we test and we lint.",
+            "",
+            "I always check that we test and we lint.",
+        ),
+        ("I have a dog and the vet is Ann.", "I have a dog and the vet is Ann.", ""),
+        ("I live in Lisbon and we have two kids.", "I live in Lisbon and we have two kids.", ""),
+    ],
+)
+def test_a_sentence_is_cut_between_clauses_about_the_person_and_the_project(
+    said: str, person: str, project: str
+) -> None:
+    parts = parts_of(said)
+    assert (said_about(parts, "person"), said_about(parts, "project")) == (person, project)
+    assert "".join(part.text for part in parts) == said

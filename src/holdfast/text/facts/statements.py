@@ -9,6 +9,7 @@ English alone, by its function words. It knows neither what a statement is worth
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -310,6 +311,12 @@ _PERSONAL = ("person", "preference", "routine")
 _ENDS = re.compile(r"(?<=[.!?])\s+(?=[^a-z])|\n+")
 
 
+# How a clause ends that was cut from the next one.
+_JOINT = re.compile(
+    r"(?i)(?:[,;]?\s+(?:and|but|so|while|whereas|plus)|[,;]|\s+[-–—])\s+(?:also\s+)?\Z"
+)
+
+
 class Part(NamedTuple):
     """A stretch of a text, and what it is about."""
 
@@ -319,9 +326,11 @@ class Part(NamedTuple):
 
 def about(text: str, *, category: str | None = None) -> tuple[About, str]:
     """What one statement is about, and the reason in a few words."""
-    line = " ".join(text.split())
+    line = " ".join(text.translate(_STRAIGHT).split())
     if _PATTERNS["everywhere"].search(line):
         return "person", "it is said for all projects"
+    if _PATTERNS["household"].search(line):
+        return "person", "it is about the people they live with"
     if _PATTERNS["here"].search(line):
         return "project", "it is said of this project"
     if category in _PERSONAL and category is not None and not _PATTERNS["work"].search(line):
@@ -333,14 +342,44 @@ def about(text: str, *, category: str | None = None) -> tuple[About, str]:
 
 
 def parts_of(text: str) -> list[Part]:
-    """What a person said, sentence by sentence; neighbours about the same thing are one part."""
+    """What a person said, sentence by sentence; neighbours about the same thing are one part. A
+    sentence is cut between clauses that are about different things."""
     parts: list[Part] = []
     start = 0
     for mark in _ENDS.finditer(text):
-        _add(parts, text[start : mark.end()])
+        _add_sentence(parts, text[start : mark.end()])
         start = mark.end()
-    _add(parts, text[start:])
+    _add_sentence(parts, text[start:])
     return parts
+
+
+def said_about(parts: Iterable[Part], what: About) -> str:
+    """The parts about the person, or about the project, as sentences of their own."""
+    said, is_inside = "", False
+    for part in parts:
+        text = part.text
+        if is_inside:
+            text = text[:1].upper() + text[1:]
+        joint = _JOINT.search(text)
+        is_inside = joint is not None
+        if part.about == what:
+            said += text if joint is None else text[: joint.start()] + ". "
+    return said.strip()
+
+
+def _add_sentence(parts: list[Part], text: str) -> None:
+    """Adds a sentence, in one part unless a clause is about something else than the one before."""
+    clauses, start = [], 0
+    for mark in _PATTERNS["next clause"].finditer(text):
+        clause = text[start : mark.end()]
+        # 'I check that we test and the build is green' is one statement, and so is one with two
+        # subjects: 'My team and I deploy'.
+        if _PATTERNS["dependent"].search(clause) or not _PATTERNS["clause"].match(clause):
+            continue
+        clauses.append(clause)
+        start = mark.end()
+    for clause in (*clauses, text[start:]):
+        _add(parts, clause)
 
 
 def _add(parts: list[Part], text: str) -> None:
