@@ -133,7 +133,7 @@ def test_a_server_on_another_port_leaves_tickets_as_they_are(served: TestClient,
     assert served.get(ticket(home)).status_code == 303
 
 
-def test_another_account_cannot_use_a_ticket_that_it_saw(
+def test_another_account_cannot_use_a_ticket_or_a_cookie_that_it_saw(
     memory: Holdfast, home: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = create_app(memory, key_needed=False, limits=PATIENT, access=UiAccess.begin(home))
@@ -146,6 +146,10 @@ def test_another_account_cannot_use_a_ticket_that_it_saw(
         assert made.get(address).status_code == 403
         monkeypatch.setattr(ui_access, "_account_of", lambda *_: 1000)
         assert made.get(address).status_code == 303
+        assert made.get("/").status_code == 200
+        monkeypatch.setattr(ui_access, "_account_of", lambda *_: 1001)
+        assert made.get("/").status_code == 403
+        assert made.get("/v1/memories").status_code == 403
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux says so")

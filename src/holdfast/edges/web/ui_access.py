@@ -6,8 +6,9 @@ one use and is exchanged for a cookie. Tickets are made from a secret in a file 
 that only its owner can read; a second `holdfast ui` reads it to open a server that runs already. A
 ticket is good for one port, and for a server that ran when it was made.
 
-Every account can also read the arguments of the browser's process, and so the address. Where the
-system says whose a connection is, a ticket is taken from the account of the server alone.
+Every account can also read the arguments of the browser's process, and so the address; and it can
+listen on another port, where the browser sends the cookie too. Where the system says whose a
+connection is, both are taken from the account of the server alone.
 
 A request with a key passes: whether the key is good is decided where all keys are checked.
 """
@@ -141,12 +142,10 @@ class UiGate:
         port = (scope.get("server") or ("", 0))[1] or 0
         asked = parse_qsl(scope.get("query_string", b"").decode("latin-1"))
         ticket = dict(asked).get(_TICKET, "")
-        if (
-            ticket
-            and scope["method"] == "GET"
-            and not _is_of_another_account(scope.get("client"), port)
-            and self._access.redeem(ticket, port)
-        ):
+        is_known = self._access.admits("; ".join(headers.getlist("cookie")), port)
+        if (ticket or is_known) and _is_of_another_account(scope.get("client"), port):
+            ticket, is_known = "", False
+        if ticket and scope["method"] == "GET" and self._access.redeem(ticket, port):
             rest = urlencode([(name, value) for name, value in asked if name != _TICKET])
             # Two slashes at its beginning would make it an address of another machine.
             path = "/" + _path(scope).lstrip("/")
@@ -155,9 +154,7 @@ class UiGate:
             )
             answer.headers["Set-Cookie"] = self._access.set_cookie(port)
             await answer(scope, receive, send)
-        elif self._access.admits("; ".join(headers.getlist("cookie")), port) or _KEY.fullmatch(
-            headers.get("authorization", "")
-        ):
+        elif is_known or _KEY.fullmatch(headers.get("authorization", "")):
             await self._app(scope, receive, send)
         else:
             await _refused(headers)(scope, receive, send)
