@@ -184,6 +184,23 @@ def test_each_fact_of_a_mixed_sentence_goes_where_it_belongs(tmp_path: Path) -> 
         assert "Friday" in web.context("when do we deploy?")
 
 
+@pytest.mark.parametrize("is_given", [False, True])
+def test_a_flush_captures_each_fact_where_it_belongs(
+    memory: holdfast.Holdfast, tmp_path: Path, is_given: bool
+) -> None:
+    web = project(memory, tmp_path / "web")
+    assert web.own is not None
+    said = "I live in Lisbon and we deploy on Fridays."
+    if is_given:
+        done = web.flush(iter([{"role": "user", "content": said}]))
+    else:
+        web.observe_turn(said, "", session="s")
+        done = web.flush(session="s")
+    assert [one.text for one in done.noted] == ["Lives in Lisbon", "Deploys on Fridays"]
+    assert {one.content for one in web.own.list()} == {"Lives in Lisbon"}
+    assert {one.content for one in memory.hub(web.name).list()} == {"Deploys on Fridays"}
+
+
 def test_a_hub_that_others_read_has_nothing_of_the_person_in_its_log(
     memory: holdfast.Holdfast, tmp_path: Path
 ) -> None:

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Memory
     from holdfast.domain.records import Turn
-    from holdfast.domain.results import Observed, Traces
+    from holdfast.domain.results import Flushed, Observed, Traces
     from holdfast.engine.context.build import Context
     from holdfast.engine.core import Core, Scope
     from holdfast.engine.history import Undone
     from holdfast.engine.reading.lookup import Reference
+    from holdfast.text.facts.statements import About
 
 # The share of a block that what is known of the person may take: a third, as the project at hand
 # is what most questions are about.
@@ -248,6 +249,25 @@ class ProjectHub(HubMemory):
             return _alone(self).observe_turn(**ours) if rest else seen
         call.own.observe_turn(**{**given, "user": personal, "assistant": ""})
         return _alone(self).observe_turn(**{**given, "noted": rest})
+
+    def _on_flush(self, call: _Call) -> Flushed:
+        """Captures what the person said of themselves for their own hub, and the rest here."""
+        given = dict(zip(("messages",), call.args, strict=False)) | call.values
+        messages = given.get("messages")
+        if messages is not None and not isinstance(messages, str):
+            # Both read it.
+            given["messages"] = list(messages)
+
+        def flushed(hub: HubMemory, about: About | None) -> Flushed:
+            performed: Flushed = HubMemory._perform(
+                hub, call.operation, _flush, (), {**given, "about": about}
+            )
+            return performed
+
+        # All of the person's own log is for their own hub.
+        theirs = flushed(call.own, None if messages is None else "person")
+        ours = flushed(self, "project")
+        return ours._replace(noted=(*theirs.noted, *ours.noted), note=ours.note or theirs.note)
 
     def _on_log_turn(self, call: _Call) -> Any:
         if aside := _set_aside(self, call.values):
@@ -497,6 +517,15 @@ def _alone(hub: ProjectHub) -> HubMemory:
 
 
 # Writing where it belongs
+
+
+def _flush(hub: HubMemory, *, about: About | None, **given: Any) -> Flushed:
+    from holdfast.passes.flush import flush
+    from holdfast.text.facts.statements import parts_of, said_about
+
+    hub.core.settings.refresh()
+    part = None if about is None else lambda said: said_about(parts_of(said), about)
+    return flush(hub.core, hub.home, hub.info, part=part, **given)
 
 
 def _is_own(hub: ProjectHub, given: dict[str, Any]) -> bool:

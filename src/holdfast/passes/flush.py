@@ -10,7 +10,7 @@ the one who flushes; where others use the hub too, their words would become some
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -62,9 +62,11 @@ def flush(
     *,
     messages: Iterable[Any] | str | None = None,
     session: str | None = None,
+    part: Callable[[str], str] | None = None,
 ) -> Flushed:
     """The prompt, and what was captured: from the log, or from the conversation that is given (a
-    transcript, or messages with a role and a content)."""
+    transcript, or messages with a role and a content). `part` cuts out what of a user's words is
+    for this hub."""
     core.require("write")
     session = clean_session(session)
     given = None if messages is None else list(_given(core, hub, messages, session))
@@ -74,7 +76,7 @@ def flush(
             return Flushed(prompt("flush"), note=NOT_ALONE)
         new, left_out = _unseen(core, hub, heard)
         try:
-            noted = _captured(core, home, hub, new)
+            noted = _captured(core, home, hub, new, part)
         except Conflict:
             # Another flush has processed some of them meanwhile.
             continue
@@ -92,8 +94,10 @@ def _told(left_out: int) -> str:
     )
 
 
-def _captured(core: Core, home: str, hub: Hub, heard: list[Heard]) -> tuple[Noted, ...]:
-    turns = [Proposed(one) for one in heard]
+def _captured(
+    core: Core, home: str, hub: Hub, heard: list[Heard], part: Callable[[str], str] | None
+) -> tuple[Noted, ...]:
+    turns = [Proposed(one._replace(user=part(one.user)) if part else one) for one in heard]
     for one in turns:
         by_rules(one)
     dropped = [drop for one in turns for drop in one.dropped]
