@@ -12,6 +12,9 @@ from enum import Enum
 from itertools import pairwise
 
 from holdfast.text.patterns import lazy
+from holdfast.text.tables import Patterns
+
+_PATTERNS = Patterns("secrets/patterns.txt")
 
 # A string over few characters, such as aaaa1111, was typed to fill a gap.
 _DISTINCT_MIN = 4
@@ -35,13 +38,6 @@ _EXAMPLE_LONG = lazy(
     re.IGNORECASE,
 )
 _LONG_CHARS = 64
-# Where the value comes from elsewhere: variables, templates, vaults, paths, calls.
-_REFERENCE = lazy(
-    r"^[<$%{*@/\\~&]|^\W*$|\$\{|\$\(|\{\{|%\(|#\{|<[\w -]+>|\benv\b|environ|getenv|process\."
-    r"|^(?:self|this|os|config|settings|secrets|vault|args|options|params|request|req|ctx|data|file"
-    r"|arn|op|ref\+\w*|ssm|keyring|azurekv|projects|https?|ftp)[.:\[/]|::|->|=>|\(\)|^//|\.\.|\?\.",
-    re.IGNORECASE,
-)
 _WORDS = frozenset(
     (
         *("none", "null", "nil", "true", "false", "undefined", "empty", "required"),
@@ -65,13 +61,6 @@ _WORDS = frozenset(
         *("text/plain", "varchar", "wrongpassword", "wrong_password", "vault", "keychain"),
     )
 )
-# Names of methods and formats, which have letters and digits and are no passwords.
-_TECHNICAL = lazy(
-    r"(?:sha|md|hs|rs|es|utf|oauth|bcrypt|argon|scrypt|pbkdf|base|aes|rsa|ed|x|ipv|http|python|py|v"
-    r"|s|ec|int|uint|str|sec|p|h|u|iso|rfc|win|ntlm|crypt|tls|ssl|gpt|mem|step|line|part|utf-)"
-    r"[-_]?\d[\w.-]*|\w*sha(?:1|256|512)\w*|\w*base64\w*|2fa|two-factor|[\w-]+-\w*ed",
-    re.IGNORECASE,
-)
 _IDENTIFIER = lazy(r"[A-Za-z_][A-Za-z_.-]*\d?")
 _VERSION = lazy(r"v?\d+(?:[.:/-]\d+)*\w?|\d{4}-\d\d-\d\d.*")
 _SYMBOLS = lazy(r"[^\w\s.:/,\\-]")
@@ -87,7 +76,7 @@ def is_example(secret: str) -> bool:
 
 def is_reference(value: str) -> bool:
     """Whether it names a place where the secret is, and is none itself."""
-    return _REFERENCE.search(value) is not None and not is_random(value)
+    return _PATTERNS["reference"].search(value) is not None and not is_random(value)
 
 
 def entropy(text: str) -> float:
@@ -136,14 +125,6 @@ class Strength(Enum):
     STRONG = 4  # Letters with digits or symbols.
 
 
-# What is written with letters, digits and marks, and is no password.
-_OTHER_FORMS = lazy(
-    r"(?:\w\.)+\w?|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:https?|ftp|file|ssh)://\S*|(?:[~.]|\.\.)?/[\w./-]*"
-    r"|[\w-]+(?:\.[\w-]+)+/\S*|[\w-]+(?:\.[a-z]{2,6})+|\d+(?:st|nd|rd|th|%|ms|kb|mb|gb|px|x)"
-    r"|[A-Z]\d{1,3}|\W*\d+\W*|[\w-]+/[\w/-]+|[\w.]+\(\S*|[\w'’-]+['’](?:s|t|re|ll|d|ve)"
-    r"|[A-Z]:\\\S*|\w+\[\S*|[^\W\d]+(?:[,;/+&|][^\W\d]+)+|\W+[^\W\d_]*\W*|[^\W\d_]+[!?.]+",
-    re.IGNORECASE,
-)
 _COINED = lazy(r"[^\W\d]+(?:[_-][^\W\d_]+)*\d?|[^\W\d_]+(?:[_-][^\W_]+)+")
 _INNER_CAPITAL = lazy(r"[a-zà-ÿ][A-ZÀ-Þ]")
 
@@ -159,9 +140,13 @@ def strength(value: str) -> Strength:
         return Strength.NONE
     if is_random(value):
         return Strength.STRONG
-    if bare.lower() in _WORDS or _TECHNICAL.fullmatch(bare) or _NAMES_ITSELF.fullmatch(bare):
+    if (
+        bare.lower() in _WORDS
+        or _PATTERNS["technical"].fullmatch(bare)
+        or _NAMES_ITSELF.fullmatch(bare)
+    ):
         return Strength.NONE
-    if _VERSION.fullmatch(bare) or _OTHER_FORMS.fullmatch(bare):
+    if _VERSION.fullmatch(bare) or _PATTERNS["other form"].fullmatch(bare):
         return Strength.NONE
     if not any(map(str.isalpha, bare)):
         return Strength.NONE
@@ -183,26 +168,6 @@ def is_coined(value: str) -> bool:
 
 # 'The password is wrong' gives none: what the state of a thing sounds like.
 _STATE_ENDING = lazy(r"\w*(?:ed|ing|able|ible|ly|less|ful|ous|ive|ory)", re.IGNORECASE)
-_STATE = lazy(
-    r"too|very|being|been|also|only|always|never"
-    r"|about|there|here|this|that|these|those|what|where|which|whose|your|yours|mine|theirs|ours|hers"
-    r"|same|wrong|right|short|shorter|long|longer|weak|weaker|strong|stronger|safe|safer|better|best|worse"
-    r"|unsafe|secure|gone|lost|fine|good|great|known|unknown|empty|blank|stale|public|private|correct"
-    r"|incorrect|optional|mandatory|sensitive|available|different|identical|simple|complex|temporary"
-    r"|complicated|easy|hard|rubbish|terrible|written|kept|sent|hidden|given|unique|random|null|none"
-    r"|still|just|another|something|anything|nothing|everything|someone|under|inside|behind|with|from|like"
-    r"|more|less|much|enough|really|quite|then|when|case|mostly|part|part-of|back|next|last|first|after|before"
-    r"|falsch|richtig|sicher|ready|done|broken|stolen|over|history|important|essential|special|final|local"
-    r"|global|manual|automatic|basic|static|dynamic|generic|normal|usual|current|recent|older|newer|free"
-    r"|plain|plaintext|cleartext|text|data|mandatory|necessary|obvious|trivial|clear|true|false|dead|down"
-    r"|tomorrow|today|yesterday|later|soon|monday|tuesday|wednesday|thursday|friday|saturday|sunday"
-    r"|everywhere|nowhere|anywhere|somewhere|elsewhere|online|offline|onboard|separate|shown|read|set|unset"
-    r"|default|encrypted|between|within|without|against|because|since|until|unless|while|through|during"
-    r"|itself|themselves|myself|yourself|key|keys|password|passwords|token|tokens|secret|secrets|username"
-    r"|login|email|account|admin|field|value|string|number|name|word|phrase|thing|problem|question|issue"
-    r"|people|everyone|nobody|somebody|anyone|longest|shortest|cached|missing|invalid|valid|lowercase|uppercase",
-    re.IGNORECASE,
-)
 
 
 def is_state(value: str, *, by_ending: bool = True) -> bool:
@@ -211,7 +176,7 @@ def is_state(value: str, *, by_ending: bool = True) -> bool:
     last = re.split(r"[-_]", value.rstrip("!?."))[-1]
     if by_ending and _STATE_ENDING.fullmatch(last):
         return True
-    return _STATE.fullmatch(last) is not None
+    return _PATTERNS["state"].fullmatch(last) is not None
 
 
 # Words without which hardly a sentence is made, and which hardly a passphrase has.

@@ -23,36 +23,16 @@ from holdfast.text.secrets.checks import (
 from holdfast.text.secrets.nouns import Place, Span, find_nouns, is_heading
 from holdfast.text.secrets.rules import NOUN_CUES
 from holdfast.text.secrets.sentences import find_said, phrase_to_line_end
+from holdfast.text.tables import Patterns
 
-# Names that end like those of secrets and contain none.
-_NO_SECRETS = lazy(
-    r"(?<![a-z])(?:next|page|continuation|cursor|sync|csrf|public|pub|reset|forgot|change|show|hide|max|min"
-    r"|num|count|total|stop|start|end|pad|eos|bos|unk|mask|sep|cls|special|prompt|completion)[_-]?$",
-    re.IGNORECASE,
-)
+_PATTERNS = Patterns("secrets/patterns.txt")
+
 _NAME_BEFORE = lazy(r"[\w.-]{0,40}$")
-# What may be between a name and its value: an assignment with or without a type, a pair in a call,
-# a YAML list of name and value, two attributes of XML, an element.
-_SEPARATOR = lazy(
-    r"(?i:[_-]?data|_?(?:base|value|b64|hex|string|text|1|2))?\\?[\"'`\])*]{0,4}[ \t]{0,4}"
-    r"(?:(?P<typed>:\s{0,3}[A-Za-z_.]{1,30}(?:\[[^\]\n]{1,40}\])?(?:\s?\|\s?None)?\s{0,3}=)"
-    r"|(?P<pair>,[ \t]{0,3}(?=[\"']))"
-    r"|(?P<listed>\n[ \t]{0,12}value:)"
-    r"|(?P<attribute>[ \t]{1,3}value=(?=[\"']))"
-    r"|(?P<element>>)"
-    r"|(?P<tag>[ \t]!\w{1,20})"
-    r"|(?P<equals>:=|=>|={1,3})|(?P<dots>[ \t]?\.{3,40})"
-    r"|(?P<colon>[:：]\*{0,2}(?:[ \t]!\w{1,20})?))[ \t]{0,8}"
-)
-_QUOTED = lazy(
-    r"[rbuRBU]{0,2}(?P<quote>\\?[\"'`])(?P<s>[^\"'`\n\\]{4,400})(?P=quote)|\"(?P<d>[^\"\n\\]{4,400})\""
-)
 _BARE = lazy(r"[^\s\"'`,;&<>(){}\[\]\\|，。；、」』]{1,400}")
 # In a connection string or a key file a value ends with the line or a semicolon only.
 _BARE_TO_END = lazy(r"[^\s\"'`;<>]{1,400}")
 _ELEMENT = lazy(r"[^<>\n]{1,200}")
 _CALL = lazy(r"[A-Za-z_][\w.]*\(")
-_FLAG = lazy(r"[ \t]+(?P<s>[^\s\"'`-][^\s\"'`]{3,200})|[ \t]+[\"'](?P<q>[^\"'\n]{4,200})[\"']")
 _ENV_NAME = lazy(r"(?:^|[\s;\"'])(?:export )?[A-Z][A-Z0-9_]*$")
 _KEY_LINE = lazy(r"(?:^|[\n{,])[ \t]*(?:[-*+] )?[\"'`*]{0,2}[\w.-]{0,40}$")
 
@@ -82,17 +62,17 @@ def _assigned(text: str, place: Place) -> Span | None:
     noun, at, end = place
     before = _NAME_BEFORE.search(text, max(0, at - 40), at)
     name = before[0] if before is not None else ""
-    if name and _NO_SECRETS.search(name):
+    if name and _PATTERNS["no secret"].search(name):
         return None
-    separator = _SEPARATOR.match(text, end)
+    separator = _PATTERNS["separator"].match(text, end)
     if separator is None:
-        if name.startswith("-") and (flag := _FLAG.match(text, end)):
+        if name.startswith("-") and (flag := _PATTERNS["flag"].match(text, end)):
             return _checked_flag(text, place, flag)
         return None
     if noun.weak and not _stands_alone(text, at, end):
         return None
     form = separator.lastgroup
-    if quoted := _QUOTED.match(text, separator.end()):
+    if quoted := _PATTERNS["quoted"].match(text, separator.end()):
         group = "s" if quoted["s"] is not None else "d"
         option = name.startswith("--") and is_chosen(quoted[group])
         if not option and not _fits(quoted[group], place, _WORD_IN_QUOTES):
@@ -189,15 +169,10 @@ def _stands_alone(text: str, at: int, end: int) -> bool:
 
 # Cells
 
-_NEXT_CELL = lazy(
-    r"[:*`_ ]{0,4}(?:\|[ \t]{0,40}|[ \t]{0,4}\t[ \t]{0,8}|</t[dh]>\s{0,8}<t[dh][^>\n]{0,60}>)"
-    r"[*`]{0,3}(?P<s>[^|\t\n<`*]{4,128}?)[*`]{0,3}[ \t]{0,40}(?:\||\t|</t|\n|$)"
-)
-
 
 def _in_row(text: str, place: Place) -> Span | None:
     """The cell to the right of a cell that contains only the noun's phrase."""
-    cell = _NEXT_CELL.match(text, place.end)
+    cell = _PATTERNS["next cell"].match(text, place.end)
     if cell is None or place.noun.weak:
         return None
     value = cell["s"].rstrip()

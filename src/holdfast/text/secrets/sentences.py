@@ -9,8 +9,6 @@ import re
 from collections.abc import Iterator
 
 from holdfast.text.patterns import lazy
-from holdfast.text.secrets import nouns
-from holdfast.text.secrets import nouns as vocabulary
 from holdfast.text.secrets.checks import (
     Strength,
     is_coined,
@@ -20,20 +18,10 @@ from holdfast.text.secrets.checks import (
     strength,
 )
 from holdfast.text.secrets.nouns import PIN, QUOTES, TRAILING, Noun, Place, Span, find_nouns
+from holdfast.text.tables import Patterns
 
-_OPENING = r"^[^\w¿]{0,4}(?:(?:and|ok|okay|so|but|hey|hi|sorry|please|thanks|great|sure|then|also|now|und|et|y|e|en)\b[ ,.!:-]{0,3}){0,3}"  # noqa: E501
-_ASKS = lazy(rf"{_OPENING}¿?(?:{nouns.spaced(nouns.ASKS)})\b", re.IGNORECASE)
-_ASKS_ELSE = lazy(rf"\b(?:{nouns.spaced(nouns.ASKS_ELSE)})\b", re.IGNORECASE)
-_ASKED_BEHIND = lazy(
-    rf"[ \t]*(?:$|[?？:.!。：]|,[ ]|(?:{nouns.spaced(nouns.ASKED_BEHIND)})\b(?![ \t]*[?]))"
-    r"|[ \t]?(?:は何|は$|は？|是什么|是多少|是啥|는 뭐)",
-    re.IGNORECASE,
-)
-_LEAD_IN = lazy(
-    rf"(?:(?:{nouns.spaced(nouns.LEAD_IN)})(?!\w)[ \t]*[,.:!，-]?[ \t]*){{0,2}}"
-    rf"(?:(?:{nouns.spaced(nouns.ANSWER_IS)})[ \t]*:?[ \t]+)?",
-    re.IGNORECASE,
-)
+_PATTERNS = Patterns("secrets/patterns.txt")
+
 _LABEL = lazy(r"(?:[*>_ \t]{0,3}(?:[A-Za-z][\w ]{0,20}|答)[:：][*_]{0,2}[ \t]{0,3})?")
 _LAST_SENTENCE = lazy(r"(?<=[.!?。？])\s+|\n")
 _SENTENCE_END = lazy(r"[.!?](?=\s)")
@@ -61,7 +49,7 @@ def find_after_question(text: str, low: str, place: Place) -> Span | None:
         return None
     at = match.end()
     if "\n" not in match["gap"]:
-        lead = _LEAD_IN.match(text, at)
+        lead = _PATTERNS["lead in"].match(text, at)
         if lead is None or not lead[0]:
             return None
     elif label := _LABEL.match(text, at):
@@ -76,25 +64,25 @@ def _asked(question: str) -> Noun | None:
     """What a question asks for: the noun in its last sentence."""
     last = _LAST_SENTENCE.split(question.strip()[-_QUESTION_CHARS_MAX:])[-1]
     low = last.lower()
-    if len(low) != len(last) or _ASKS_ELSE.search(last):
+    if len(low) != len(last) or _PATTERNS["asks something else"].search(last):
         return None
     places = [
         place
         for place in find_nouns(low)
         if not (place.noun.weak and place.noun.text not in ("pass", "pw"))
-        and _ASKED_BEHIND.match(last, place.end)
+        and _PATTERNS["behind what is asked for"].match(last, place.end)
     ]
     if not places:
         return None
     noun = max(places, key=lambda place: (place.end, len(place.noun.text))).noun
     # In other languages the question mark is enough: how a question begins varies too much.
     foreign = noun.kind == "password" and not noun.is_english
-    asks = _ASKS.search(last) or (foreign and last.rstrip().endswith(("?", "？")))
+    asks = _PATTERNS["asks"].search(last) or (foreign and last.rstrip().endswith(("?", "？")))
     return noun if asks or not last.isascii() else None
 
 
 def _answer(text: str, at: int, end: int, noun: Noun) -> Span | None:
-    lead = _LEAD_IN.match(text, at, end)
+    lead = _PATTERNS["lead in"].match(text, at, end)
     start = lead.end() if lead is not None else at
     while start < end and text[start].isspace():
         start += 1
@@ -134,51 +122,11 @@ def _in_sentence(line: str, start: int, noun: Noun) -> Span | None:
     return None
 
 
-_DESCRIPTION = (
-    rf"(?:,?[ \t](?:{vocabulary.spaced(vocabulary.DESCRIBES)})\b"
-    r"(?:[^\n!?;:=|\".]|\.(?![ \n])){0,48}?)?"
-)
-_IS = (
-    r"(?:(?P<colon>[ \t]{0,2}[:：→]|[ \t]=(?=[ \t]))"
-    r"|,?[ \t](?:(?P<it>it['’]s|it[ ]is|it[ ]was)|c['’]est)(?=\s|:)"
-    rf"|[ \t](?P<english>{vocabulary.spaced({'en': vocabulary.IS_ENGLISH})})(?=[\s:])"
-    rf"|[ \t](?:{vocabulary.spaced(vocabulary.IS)})(?=[\s:])"
-    rf"|[ \t]{{1,2}}(?:->|—|–|-)(?=[ \t])|-?[ \t]?(?:{vocabulary.IS_CJK}))"
-)
-_INTO = (
-    rf"(?:[ \t](?:(?P<english>{vocabulary.spaced({'en': vocabulary.INTO_ENGLISH})})"
-    rf"|{vocabulary.spaced(vocabulary.INTO)})[ \t]|[ \t]?(?:{vocabulary.INTO_CJK})[ \t]?)"
-)
-_ALREADY = rf"(?:(?:{vocabulary.spaced(vocabulary.ALREADY)})[ \t]{{1,2}}|[ \t]?[:：，,]){{0,2}}"
-_GAP = r"[ \t]{0,4}(?:\r?\n\s{0,20}(?:>[ \t]?)?)?[ \t]{0,4}"
-# 'The password upstairs is …': without a preposition only what cannot be a word is a value.
-_OTHER_WORDS = (
-    r"(?:[ \t](?!(?:policy|manager|length|field|hash|reset|hint|generator|prompt|strength|column"
-    r"|rules?|files?|page|box|expiry|age|version|is|was)\b)[^\W\d_]{2,20}){1,3}?"
-)
-_CLAUSE = r"[^\n.!?:;]{1,40},[ ](?=it['’]s[ ]|it[ ]is[ ])(?:it['’]s|it[ ]is)"
-_SAID_LATER = lazy(f"(?:{_CLAUSE}|{_OTHER_WORDS}{_IS})[ \\t]?{_ALREADY}{_GAP}", re.IGNORECASE)
-_SAID = lazy(f"(?:(?P<own>['’]s)(?=\\s)|{_DESCRIPTION}{_IS})[ \\t]?{_ALREADY}{_GAP}", re.IGNORECASE)
-_ANY_WORDS = r"(?:[ \t][^\W\d_]{1,20}){1,4}?"
-_CHANGED = lazy(f"(?:{_ANY_WORDS}|{_DESCRIPTION}){_INTO}{_ALREADY}{_GAP}", re.IGNORECASE)
 _DIRECT = lazy(r",?[ \t]{1,3}(?=[^\s=:])")
-_CHANGE_VERB = lazy(vocabulary.spaced(vocabulary.CHANGE), re.IGNORECASE)
 # 'The code was changed in 2024.'
 _CHANGED_WHEN = lazy(r"\b(?:is|was|were|been)\b.*\bin\s*$", re.IGNORECASE | re.DOTALL)
-_CHANGED_BEHIND = lazy(
-    rf"[\"'”’»`]?[ \t]{{1,2}}(?:{vocabulary.either(vocabulary.CHANGED_BEHIND)})"
-    rf"|[」』]?[ \t]?(?:{vocabulary.CHANGED_BEHIND_CJK})"
-)
 _MARKS = lazy(r"(?:\*{1,2}|_{2}|<(?:b|code|strong)>)?")
-# A value ends where another script begins: 密码是abc123，请记住.
-_BARE = lazy(r"[^\s\"”»」』`|<>\\\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]{1,200}")
 _CALL = lazy(r"[A-Za-z_][\w.]*\(")
-# What may follow a word that ends the statement: nothing, or a new clause.
-_ENDS = lazy(
-    r"[.!*\"'”’`»)]{0,3}(?:\s*$|\s*\n|[.!,;]\s|[ ]\("
-    r"|[ ](?:and|but|or|for|in case|if|so|und|aber|y|et|e|en|i)\s)",
-    re.IGNORECASE,
-)
 
 
 def find_said(text: str, low: str, place: Place) -> Iterator[Span]:
@@ -202,7 +150,7 @@ def find_said(text: str, low: str, place: Place) -> Iterator[Span]:
 
 def _after(text: str, place: Place) -> Span | None:
     """'The password for the door is …'."""
-    match = _SAID.match(text, place.end)
+    match = _PATTERNS["said"].match(text, place.end)
     if match is None:
         return None
     english = place.noun.is_english and match.lastgroup is not None
@@ -211,7 +159,7 @@ def _after(text: str, place: Place) -> Span | None:
 
 def _after_words(text: str, place: Place) -> Span | None:
     """'The password upstairs is …'."""
-    match = _SAID_LATER.match(text, place.end)
+    match = _PATTERNS["said later"].match(text, place.end)
     if match is None or (place.noun.weak and place.noun.text in ("pass", "pw", "code")):
         return None
     found = _value(text, match.end(), place, loose=True)
@@ -222,7 +170,7 @@ def _after_words(text: str, place: Place) -> Span | None:
 
 def _after_change(text: str, place: Place) -> Span | None:
     """'I changed my password to …', and where the verb comes last, as in German."""
-    match = _CHANGED.match(text, place.end)
+    match = _PATTERNS["changed"].match(text, place.end)
     if match is None or _ARGUMENT.match(text, match.end()):
         return None
     if _CHANGED_WHEN.search(match[0]):
@@ -230,29 +178,16 @@ def _after_change(text: str, place: Place) -> Span | None:
     found = _value(text, match.end(), place, loose=True, words=match["english"] is not None)
     if found is None:
         return None
-    if _CHANGE_VERB.search(text, max(0, place.at - 60), place.at):
+    verb = _PATTERNS["change verb"]
+    if verb.search(text, max(0, place.at - 60), place.at):
         return found
-    if _CHANGE_VERB.search(text, place.end, match.end()) or _CHANGED_BEHIND.match(text, found[2]):
+    if verb.search(text, place.end, match.end()):
         return found
-    return None
+    return found if _PATTERNS["changed behind"].match(text, found[2]) else None
 
 
 # A named argument of a call, and somebody who logs in.
 _ARGUMENT = lazy(r"[`\"']?[A-Za-z_]\w*=")
-_USER = lazy(
-    r"\b(?:user|login|log in|host|account|ftp|sftp|admin|root|usuario|wi-?fi|ssid)", re.IGNORECASE
-)
-
-
-_LOGS_IN = lazy(
-    r"(?:\b(?:with|using)|\buser\b[^\n]{0,40}|@[^\n]{0,40})[ ,](?:the )?$", re.IGNORECASE
-)
-
-
-_DESCRIBED = lazy(
-    rf"(?:,?[ \t](?:{vocabulary.spaced(vocabulary.DESCRIBES)})"
-    r"(?:[ \t][^\W\d_]{1,20}){1,3}?)?[ \t]"
-)
 
 
 def _right_behind(text: str, place: Place) -> Span | None:
@@ -260,30 +195,16 @@ def _right_behind(text: str, place: Place) -> Span | None:
     match = _DIRECT.match(text, place.end)
     if match is not None and not place.noun.is_english:
         # In English too many things have a name with digits: 'the password for Windows10'.
-        described = _DESCRIBED.match(text, place.end)
+        described = _PATTERNS["described"].match(text, place.end)
         if described is not None and described.end() > match.end():
             found = _value(text, described.end(), place, loose=False)
             if found is not None:
                 return found
     if match is None or _ARGUMENT.match(text, match.end()):
         return None
-    if place.noun.weak and not _USER.search(text, max(0, place.at - 60), place.at):
+    if place.noun.weak and not _PATTERNS["user"].search(text, max(0, place.at - 60), place.at):
         return None
     return _value(text, match.end(), place, loose=False)
-
-
-_AS = lazy(
-    r"(?:[\"“'`](?P<quoted>[^\"”'`\n]{4,80})[\"”'`]|(?P<bare>[^\s\"'`]{4,128}))[ ]"
-    r"(?P<link>as|is|for|the|(?P<foreign>como|comme|come|als)|that['’]s|that[ ]is|which[ ]is)[ ]"
-    r"(?:(?:the|my|our|your|his|her|their|a|new|el|la|le|mi|mon|das|mein|het|mijn)[ ]){0,2}"
-    r"(?:[\w-]{1,20}[ ]){0,2}$",
-    re.IGNORECASE,
-)
-_GIVES = lazy(
-    r"\b(?:us(?:e|es|ed|ing)|set|put|make|made|try|type|enter|with|choose|chose|picked|nimm|benutze"
-    r"|verwende|utilise|usa|uso|gebruik)\b",
-    re.IGNORECASE,
-)
 
 
 _GOES_ON = lazy(r"s?[ \t-]\w")
@@ -294,7 +215,7 @@ def _before(text: str, low: str, place: Place) -> Span | None:
     begin = max(0, place.at - 160)
     if not low[max(0, place.at - 60) : place.at].endswith((" ",)):
         return None
-    match = _AS.search(text, begin, place.at)
+    match = _PATTERNS["as"].search(text, begin, place.at)
     if match is None:
         return None
     group = "quoted" if match["quoted"] is not None else "bare"
@@ -303,7 +224,7 @@ def _before(text: str, low: str, place: Place) -> Span | None:
     if match["link"] == "for" and _GOES_ON.match(text, place.end):
         return None
     given = match["link"] in ("is", "that's", "that’s", "that is", "which is") or match["foreign"]
-    if not given and not _GIVES.search(text, begin, start):
+    if not given and not _PATTERNS["gives"].search(text, begin, start):
         return None
     if place.noun.is_token:
         fits = is_token(value)
@@ -338,7 +259,7 @@ def _value(text: str, at: int, place: Place, *, loose: bool, words: bool = False
         if value:
             return None
         at += 1
-    bare = _BARE.match(text, at)
+    bare = _PATTERNS["bare"].match(text, at)
     if bare is None:
         return None
     if _CALL.match(bare[0]):
@@ -375,24 +296,18 @@ def _fits_bare(text: str, place: Place, value: str, end: int, *, loose: bool, wo
     if not loose:
         if is_coined(value):
             return not noun.weak
-        logs_in = _LOGS_IN.search(text, max(0, place.at - 60), place.at) is not None
+        logs_in = _PATTERNS["logs in"].search(text, max(0, place.at - 60), place.at) is not None
         return found is Strength.COINED and logs_in and not is_state(value)
     if found is Strength.COINED:
         return not is_state(value) and (not noun.weak or "_" in value or value[-1].isdigit())
     if words and found is Strength.WORD and not noun.weak and len(value) >= 5:
-        return value.isascii() and not is_state(value) and _ENDS.match(text, end) is not None
+        ends = _PATTERNS["ends"].match(text, end) is not None
+        return ends and value.isascii() and not is_state(value)
     return False
 
 
-_QUANTITY = lazy(
-    r"[ \t-](?:char|letter|digit|symbol|word|byte|bit|time|day|minute|hour|second|month|year|week"
-    r"|attempt|tries|zeichen|caract|tekens|letras|users?|people|items?|of\b|ms\b|s\b)|文字|个|桁|字",
-    re.IGNORECASE,
-)
-
-
 def _is_quantity(text: str, end: int) -> bool:
-    return _QUANTITY.match(text, end) is not None
+    return _PATTERNS["quantity"].match(text, end) is not None
 
 
 _LINE = lazy(r"[^\n\"|<>]{8,100}")
