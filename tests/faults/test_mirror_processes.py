@@ -14,7 +14,7 @@ from pathlib import Path
 from holdfast import Holdfast, HoldfastError, HubMemory
 from holdfast.domain.clock import SystemClock, TimeIds
 from holdfast.domain.query import EVERYTHING
-from holdfast.files.memory_md import Item
+from holdfast.files.memory_md import MarkdownItem
 from holdfast.files.memory_md.cache import our_memories
 from holdfast.files.memory_md.parse import parse
 from holdfast.testing import open_for_tests
@@ -83,7 +83,7 @@ def ended(done: Event) -> Iterator[None]:
 
 def save(chance: random.Random, path: Path, text: str) -> None:
     blocks = list(parse(path.read_text()).blocks)
-    items = [place for place, block in enumerate(blocks) if isinstance(block, Item)]
+    items = [place for place, block in enumerate(blocks) if isinstance(block, MarkdownItem)]
     raws = [block.raw for block in blocks]
     kind = chance.random() if len(items) > 4 else 0.0
     if kind < 0.5:
@@ -91,7 +91,7 @@ def save(chance: random.Random, path: Path, text: str) -> None:
     else:
         place = chance.choice(items)
         block = blocks[place]
-        assert isinstance(block, Item)
+        assert isinstance(block, MarkdownItem)
         raws[place] = f"- {text} <!-- {block.id} -->\n"
         if kind > 0.8:
             del raws[chance.choice([other for other in items if other != place])]

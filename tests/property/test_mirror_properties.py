@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from holdfast.files.memory_md import (
     Document,
-    Item,
+    MarkdownItem,
     category_of,
     escaped,
     heading_of,
@@ -135,7 +135,7 @@ def test_giving_an_id_to_what_a_person_typed_changes_nothing_else(text: str, new
 def test_a_rewritten_item_holds_the_new_content(text: str, content: str) -> None:
     for item in parse(f"## Fact\n{text}").items:
         new = rewritten(item, content, "mem_new")
-        assert isinstance(new, Item)
+        assert isinstance(new, MarkdownItem)
         again = parse(f"## Fact\n{new.raw}").items
         assert [(one.id, one.content) for one in again] == [("mem_new", content)]
 

@@ -21,7 +21,7 @@ from holdfast.domain.memory import Draft
 from holdfast.domain.query import Filter
 from holdfast.errors import Conflict
 from holdfast.files import merge
-from holdfast.files.memory_md import Document, Item, Verbatim, disk, render
+from holdfast.files.memory_md import Document, MarkdownItem, Verbatim, disk, render
 from holdfast.files.memory_md.cache import our_memories
 from holdfast.files.memory_md.merge import Intake
 from holdfast.files.memory_md.parse import parse, rewritten
@@ -149,7 +149,7 @@ class BothSides(RuleBasedStateMachine):
 
     def chosen(self, which: int) -> tuple[list[object], int | None]:
         blocks: list[object] = list(self.document.blocks)
-        places = [at for at, block in enumerate(blocks) if isinstance(block, Item)]
+        places = [at for at, block in enumerate(blocks) if isinstance(block, MarkdownItem)]
         return blocks, places[which % len(places)] if places else None
 
     @rule(which=WHICH, text=SOME)
@@ -157,7 +157,7 @@ class BothSides(RuleBasedStateMachine):
         blocks, at = self.chosen(which)
         if at is not None:
             item = blocks[at]
-            assert isinstance(item, Item)
+            assert isinstance(item, MarkdownItem)
             blocks[at] = rewritten(item, text, item.id or "mem_foreign")
             self.save(blocks)
 
@@ -180,7 +180,7 @@ class BothSides(RuleBasedStateMachine):
         item = blocks[at] if at is not None else None
         with self.core.store.read() as reader:
             ours = {memory.id for memory in our_memories(self.core, reader, self.hub_id)}
-        if isinstance(item, Item) and item.id in ours:
+        if isinstance(item, MarkdownItem) and item.id in ours:
             self.change_line(which, typed)
             engine.edit.update(self.scope, item.id, {"content": told})
             self.acknowledged.add(told)

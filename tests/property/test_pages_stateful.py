@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from holdfast.files.memory_md import Document, Page
+from holdfast.files.memory_md import Document, PageBreak
 from holdfast.files.memory_md.disk import agreed_texts
 from holdfast.files.memory_md.pages import joined, split
 from holdfast.files.memory_md.parse import parse
@@ -71,7 +71,7 @@ class ManyFiles(BothSides):
         with self.core.store.read() as reader:
             assert agreed_texts(reader, self.hub_id) == self.texts()
         assert self.mirror.files.pages or set(self.texts()) == {"MEMORY.md"}
-        places = [block for block in self.document.blocks if isinstance(block, Page)]
+        places = [block for block in self.document.blocks if isinstance(block, PageBreak)]
         assert len(places) == len(self.texts()) - 1
         assert Path(self.path).exists()
 

@@ -36,9 +36,8 @@ from holdfast.engine.jobs import Job
 from holdfast.engine.people.records import HandedInvite, HandedKey
 from holdfast.engine.reading.lookup import Reference
 from holdfast.engine.reading.pictures import Activity, MeaningMap
-from holdfast.engine.transfer.imports import Item as ImportItem
+from holdfast.engine.transfer.imports import ImportItem, SourceStatement, Taken
 from holdfast.engine.transfer.imports import Source as ImportSource
-from holdfast.engine.transfer.imports import Statement, Taken
 from holdfast.engine.upkeep.lifecycle import Compacted
 from holdfast.engine.upkeep.secret_scan import Secret
 from holdfast.files.attachments import Kept, Received
@@ -152,7 +151,7 @@ class AsyncHub:
     ) -> Flushed: ...
     async def follow_items(
         self,
-        statements: Sequence[Statement],
+        statements: Sequence[SourceStatement],
         source: ImportSource,
         change: str | None = None,
         *,

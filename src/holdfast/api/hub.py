@@ -61,9 +61,8 @@ if TYPE_CHECKING:
     from holdfast.engine.reading.lookup import Reference
     from holdfast.engine.reading.pictures import Activity, MeaningMap
     from holdfast.engine.review.inbox import Chosen
-    from holdfast.engine.transfer.imports import Item as ImportItem
+    from holdfast.engine.transfer.imports import ImportItem, SourceStatement, Taken
     from holdfast.engine.transfer.imports import Source as ImportSource
-    from holdfast.engine.transfer.imports import Statement, Taken
     from holdfast.engine.upkeep.lifecycle import Compacted
     from holdfast.engine.upkeep.secret_scan import Secret
     from holdfast.files.attachments import Attachments, Kept, Received
@@ -73,10 +72,10 @@ if TYPE_CHECKING:
     from holdfast.files.file_sync import FileSync
     from holdfast.files.journal import Days
     from holdfast.files.journal.changes import JournalChanges
-    from holdfast.files.journal.entries import Place
+    from holdfast.files.journal.entries import JournalFolder
     from holdfast.files.journal.intake import Rewritten as JournalRewritten
     from holdfast.files.memory_md.edit import Appended, Rewritten
-    from holdfast.files.memory_md.edit import Place as TextPlace
+    from holdfast.files.memory_md.edit import MemoryFile as TextPlace
     from holdfast.files.memory_md.merge import SyncReport
     from holdfast.files.tool_files.operations import Files
     from holdfast.files.tool_files.sync import KeptFiles
@@ -193,11 +192,11 @@ class HubMemory:
         return edit.place_of(self.scope, self.memory_md, source=source, trust=trust, agent=agent)
 
     @property
-    def _journals(self) -> Place:
-        from holdfast.files.journal.entries import Place
+    def _journals(self) -> JournalFolder:
+        from holdfast.files.journal.entries import JournalFolder
 
         folder = self._here()
-        return Place(self.scope, folder, self._journal_changes)
+        return JournalFolder(self.scope, folder, self._journal_changes)
 
     @property
     def _journal_changes(self) -> JournalChanges:
@@ -277,7 +276,7 @@ class HubMemory:
     @writes(local=STREAMS_ARE_LOCAL)
     def follow_items(
         self,
-        statements: Sequence[Statement],
+        statements: Sequence[SourceStatement],
         source: ImportSource,
         change: str | None = None,
         *,

@@ -14,7 +14,7 @@ from holdfast.api.hub import HubMemory
 from holdfast.api.operation import operation_of
 from holdfast.api.perform import synced
 from holdfast.engine.log import import_run
-from holdfast.engine.transfer.imports import Item, Source, Taken
+from holdfast.engine.transfer.imports import ImportItem, Source, Taken
 from holdfast.errors import InvalidInput, NotFound
 from holdfast.importers import importer_named
 from holdfast.importers.record import Found, Importer, Record, Skipped, digest, item_of
@@ -170,7 +170,7 @@ class _Run:
         self._placing, self._dry_run = placing, dry_run
         self.synced = ExitStack()
         self._hubs: dict[str, HubMemory | None] = {}
-        self._waiting: dict[str, list[tuple[str, Item]]] = {}
+        self._waiting: dict[str, list[tuple[str, ImportItem]]] = {}
         self._chars = Counter[str]()
         self._counts: dict[tuple[str, str], Counter[str]] = {}
         self._runs: dict[str, import_run.Run] = {}
@@ -264,7 +264,7 @@ class _Run:
         for (scope, item), taken in zip(batch, results, strict=True):
             self._count(name, scope, item, taken)
 
-    def _count(self, hub: str, scope: str, item: Item, taken: Taken) -> None:
+    def _count(self, hub: str, scope: str, item: ImportItem, taken: Taken) -> None:
         self._counts.setdefault((hub, scope), Counter())[taken.outcome] += 1
         if taken.outcome == "new":
             examples = self._examples.setdefault((hub, scope), [])

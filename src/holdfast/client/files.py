@@ -19,8 +19,8 @@ from holdfast.domain.results import Duplicate, Quarantined, Stored, Superseded, 
 from holdfast.errors import InvalidInput, NotFound
 from holdfast.files.documents import (
     REMOVED,
+    DocumentFolder,
     FolderRun,
-    Place,
     Progress,
     Report,
     Stamp,
@@ -29,7 +29,7 @@ from holdfast.files.documents import (
     other_place,
     read_text,
 )
-from holdfast.files.folder_walk import Found, Note, Walked, walk
+from holdfast.files.folder_walk import FoundFile, Note, Walked, walk
 from holdfast.files.merge import open_regular
 from holdfast.text.clean import clean_time, content_hash
 
@@ -165,7 +165,7 @@ def index_files(
 class _UploadRun(FolderRun):
     """One pass over a folder, into a hub on a server."""
 
-    def __init__(self, hub: RemoteHub, place: Place) -> None:
+    def __init__(self, hub: RemoteHub, place: DocumentFolder) -> None:
         super().__init__(place)
         self._hub = hub
         self._file = _record_file(hub, place)
@@ -173,7 +173,7 @@ class _UploadRun(FolderRun):
         self._now = dict(self.known)
         self.gone: list[str] = []
 
-    def changed(self, walked: Walked) -> list[Found]:
+    def changed(self, walked: Walked) -> list[FoundFile]:
         """The files that look otherwise than when they were sent; so far nothing is opened."""
         out = []
         for found in walked.files:
@@ -184,7 +184,7 @@ class _UploadRun(FolderRun):
                 out.append(found)
         return out
 
-    def read(self, changed: list[Found], progress: Progress | None) -> Iterator[_Ready]:
+    def read(self, changed: list[FoundFile], progress: Progress | None) -> Iterator[_Ready]:
         """The files that say something new, one at a time."""
         for done, found in enumerate(changed, 1):
             if progress is not None:
@@ -308,7 +308,7 @@ class _UploadRun(FolderRun):
         write_record(self._file, kept, self._now)
 
 
-def _record_file(hub: RemoteHub, place: Place) -> str:
+def _record_file(hub: RemoteHub, place: DocumentFolder) -> str:
     from holdfast.wiring import home_folder
 
     return record_file(home_folder(hub.notes_home), hub.server.url, hub.id, place.name)

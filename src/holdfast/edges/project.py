@@ -42,7 +42,7 @@ class Project(NamedTuple):
     birth: str = ""
 
 
-class Entry(NamedTuple):
+class ProjectEntry(NamedTuple):
     """A row of the file: a repository and its hub."""
 
     place: str
@@ -273,11 +273,11 @@ def _hub_of(memory: Holdfast, project: Project) -> HubMemory:
         hub = _known(memory, project, entries) or _make(memory, project, entries)
         alive = {one.id for one in memory.hubs()}
         kept = [one for one in entries if one.place != project.place and one.hub in alive]
-        _save(file, [*kept, Entry(project.place, hub.id, project.remote, project.birth)])
+        _save(file, [*kept, ProjectEntry(project.place, hub.id, project.remote, project.birth)])
     return hub
 
 
-def _known(memory: Holdfast, project: Project, entries: list[Entry]) -> HubMemory | None:
+def _known(memory: Holdfast, project: Project, entries: list[ProjectEntry]) -> HubMemory | None:
     """The hub this repository had, here or at a place where it no longer is."""
     hubs = {hub.id: hub.name for hub in memory.hubs()}
     alive = [entry for entry in entries if entry.hub in hubs]
@@ -295,7 +295,7 @@ def _known(memory: Holdfast, project: Project, entries: list[Entry]) -> HubMemor
     return None
 
 
-def _make(memory: Holdfast, project: Project, entries: list[Entry]) -> HubMemory:
+def _make(memory: Holdfast, project: Project, entries: list[ProjectEntry]) -> HubMemory:
     # Where the file system does not tell a and A apart, their hubs' folders would be one.
     hubs = {hub.name.casefold(): hub for hub in memory.hubs()}
     claimed = {entry.hub for entry in entries}
@@ -328,7 +328,7 @@ def _as_hub_name(name: str) -> str:
         return clean_hub_name("project-" + re.sub(r"[^A-Za-z0-9-]", "-", fitted).strip("-"))
 
 
-def _load(file: str) -> list[Entry]:
+def _load(file: str) -> list[ProjectEntry]:
     import json
 
     try:
@@ -342,7 +342,7 @@ def _load(file: str) -> list[Entry]:
         raise _damaged(file) from None
     try:
         return [
-            Entry(row["place"], row["hub"], row.get("remote", ""), row.get("birth", ""))
+            ProjectEntry(row["place"], row["hub"], row.get("remote", ""), row.get("birth", ""))
             for row in found["projects"]
         ]
     except (TypeError, KeyError, AttributeError):
@@ -357,7 +357,7 @@ def _damaged(file: str) -> StoreDamaged:
     )
 
 
-def _save(file: str, entries: list[Entry]) -> None:
+def _save(file: str, entries: list[ProjectEntry]) -> None:
     import json
 
     from holdfast.system.atomic_file import write_atomic

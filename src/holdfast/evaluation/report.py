@@ -12,9 +12,9 @@ from holdfast.evaluation.run import (
     METRICS,
     OURS,
     PLAIN,
-    Answer,
     Estimate,
     Progress,
+    QuestionResult,
     Results,
     estimate,
     macro,
@@ -50,7 +50,7 @@ def _system(one: Results) -> dict[str, Any]:
     adversarial = [a for a in one.answers if a.question.category == ADVERSARIAL and a.scores]
     unanswerable = [a for a in one.answers if a.scores is None]
     times_ms = [answer.seconds * 1_000 for answer in one.answers]
-    categories: dict[str, list[Answer]] = {}
+    categories: dict[str, list[QuestionResult]] = {}
     for answer in counted:
         categories.setdefault(answer.question.category, []).append(answer)
     return {
@@ -78,12 +78,12 @@ def _system(one: Results) -> dict[str, Any]:
     }
 
 
-def _scores(answer: Answer) -> tuple[float, ...]:
+def _scores(answer: QuestionResult) -> tuple[float, ...]:
     assert answer.scores is not None
     return answer.scores
 
 
-def _metrics(answers: Sequence[Answer]) -> dict[str, Any]:
+def _metrics(answers: Sequence[QuestionResult]) -> dict[str, Any]:
     if not answers:
         return {}
     return {

@@ -275,7 +275,7 @@ PLAIN = "plain recipe"
 ADVERSARIAL = "adversarial"
 
 
-class Answer(NamedTuple):
+class QuestionResult(NamedTuple):
     """One question's result. `scores` is None where the question has no answer in the store."""
 
     store: str
@@ -289,11 +289,11 @@ class Results(NamedTuple):
     """All that one system did with one file."""
 
     system: str
-    answers: list[Answer]
+    answers: list[QuestionResult]
     docs: int
     indexing_s: float
 
-    def counted(self) -> list[Answer]:
+    def counted(self) -> list[QuestionResult]:
         """The answers that the averages are taken over."""
         return [
             answer
@@ -373,7 +373,7 @@ def _reporter(
 
 def examine(
     system: System, store: Collection, report: Callable[[int], None] | None
-) -> tuple[list[Answer], float]:
+) -> tuple[list[QuestionResult], float]:
     """Fills the system as far as each question may see, and asks."""
     total = len(store.docs)
     in_order = sorted(store.questions, key=lambda q: total if q.upto is None else q.upto)
@@ -392,7 +392,7 @@ def examine(
         ranking = system.ask(question, DEPTH_MAX)
         seconds = time.perf_counter() - started
         scores = score(ranking, question.gold) if question.gold else None
-        answers.append(Answer(store.name, question, tuple(ranking), scores, seconds))
+        answers.append(QuestionResult(store.name, question, tuple(ranking), scores, seconds))
     return answers, indexing_s
 
 

@@ -13,10 +13,10 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from holdfast.extract.readers import Found, Unavailable, Unreadable, kind_of, named_image
+from holdfast.extract.readers import ExtractedText, Unavailable, Unreadable, kind_of, named_image
 
 if TYPE_CHECKING:
-    from holdfast.extract.link import Page
+    from holdfast.extract.link import FetchedPage
 
 _HEAD = 1 << 16
 # Few, as readers open few; enough for a library to load.
@@ -66,7 +66,7 @@ def _progress(done: int, total: int) -> None:
     _say(progress=[done, total])
 
 
-def read_file(file: BinaryIO, asked: dict[str, Any]) -> tuple[Found, str]:
+def read_file(file: BinaryIO, asked: dict[str, Any]) -> tuple[ExtractedText, str]:
     """The text of a file, and what it turned out to be."""
     from holdfast.extract.readers import Ocr
 
@@ -96,7 +96,7 @@ def read_file(file: BinaryIO, asked: dict[str, Any]) -> tuple[Found, str]:
     return _read_text(data, family == "html", bool(file.read(1))), media_type
 
 
-def _read_text(data: bytes, is_html: bool, cut: bool) -> Found:
+def _read_text(data: bytes, is_html: bool, cut: bool) -> ExtractedText:
     from holdfast.extract.link import page_text
     from holdfast.extract.readers import decoded
 
@@ -104,11 +104,11 @@ def _read_text(data: bytes, is_html: bool, cut: bool) -> Found:
         # Never in the middle of a character, nor of a line.
         data = data[: data.rfind(b"\n") + 1] or data[: len(data) & ~3]
     text = decoded(data)
-    found = page_text(text) if is_html else Found(text)
+    found = page_text(text) if is_html else ExtractedText(text)
     return found._replace(note="only its first part was read") if cut else found
 
 
-def read_page(asked: dict[str, Any]) -> tuple[Found, str, str]:
+def read_page(asked: dict[str, Any]) -> tuple[ExtractedText, str, str]:
     """The text of a page, what it is, and where it really was."""
     from holdfast.extract.link import Bounds, fetch
 
@@ -118,14 +118,14 @@ def read_page(asked: dict[str, Any]) -> tuple[Found, str, str]:
     return _decoded_page(page, is_html), page.media_type, page.address
 
 
-def _decoded_page(page: Page, is_html: bool) -> Found:
+def _decoded_page(page: FetchedPage, is_html: bool) -> ExtractedText:
     from holdfast.extract.link import page_text
 
     try:
         text = page.data.decode(page.charset or "utf-8", "replace")
     except LookupError:
         text = page.data.decode("utf-8", "replace")
-    return page_text(text) if is_html else Found(text)
+    return page_text(text) if is_html else ExtractedText(text)
 
 
 def main() -> None:

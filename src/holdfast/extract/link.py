@@ -14,7 +14,7 @@ from html.parser import HTMLParser
 from typing import NamedTuple
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
-from holdfast.extract.readers import Found, Unreadable
+from holdfast.extract.readers import ExtractedText, Unreadable
 
 _SKIPPED = frozenset("script style noscript template svg math iframe object select button".split())  # noqa: SIM905
 # Around the text of a page: where to go next, and who made it.
@@ -79,7 +79,7 @@ class _Reader(HTMLParser):
                 self.pieces.append(words)
 
 
-def page_text(html: str) -> Found:
+def page_text(html: str) -> ExtractedText:
     """The text of a page and its title."""
     reader = _Reader()
     reader.feed(html)
@@ -90,7 +90,7 @@ def page_text(html: str) -> Found:
     # A heading or an item without words is no line.
     text = re.sub(r"(?m)^(?:#{1,6}|-) *$\n?", "", text).strip()
     title = " ".join("".join(reader.title).split())[:200]
-    return Found(text, "" if text else "there are no words on the page", title)
+    return ExtractedText(text, "" if text else "there are no words on the page", title)
 
 
 REDIRECTS_MAX = 5
@@ -127,7 +127,7 @@ class Bounds(NamedTuple):
     allowed: tuple[str, ...] = ()
 
 
-class Page(NamedTuple):
+class FetchedPage(NamedTuple):
     """What came: where it really was, what it is said to be, and its bytes."""
 
     address: str
@@ -187,7 +187,7 @@ def checked(parts: SplitResult, bounds: Bounds, resolve: Resolve = resolved) -> 
     return addresses[0], port
 
 
-def fetch(address: str, bounds: Bounds, resolve: Resolve = resolved) -> Page:
+def fetch(address: str, bounds: Bounds, resolve: Resolve = resolved) -> FetchedPage:
     """The page, after at most a few redirects."""
     until = time.monotonic() + bounds.timeout_s
     for _ in range(REDIRECTS_MAX + 1):
@@ -201,7 +201,7 @@ def fetch(address: str, bounds: Bounds, resolve: Resolve = resolved) -> Page:
             raise Unreadable("the server's certificate is not good") from None
         except (OSError, http.client.HTTPException):
             raise TryLater("the server could not be reached") from None
-        if isinstance(found, Page):
+        if isinstance(found, FetchedPage):
             return found
         address = urljoin(address, found)
     raise Unreadable(f"the link leads on more than {REDIRECTS_MAX} times")
@@ -229,7 +229,9 @@ class _Connection(http.client.HTTPConnection):
         return left
 
 
-def _get(parts: SplitResult, place: str, port: int, bounds: Bounds, until: float) -> Page | str:
+def _get(
+    parts: SplitResult, place: str, port: int, bounds: Bounds, until: float
+) -> FetchedPage | str:
     """The page, or where it is to be found."""
     connection = _Connection(parts, place, port, until)
     # As people write it, with letters of any script; what is encoded already stays.
@@ -257,7 +259,7 @@ def _get(parts: SplitResult, place: str, port: int, bounds: Bounds, until: float
             raise Unreadable(f"the page is no text but {kind[:100]}")
         data = _body(connection, answer, bounds)
         charset = answer.headers.get_content_charset() or ""
-        return Page(parts.geturl(), kind, charset, data)
+        return FetchedPage(parts.geturl(), kind, charset, data)
     finally:
         connection.close()
 

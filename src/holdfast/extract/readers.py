@@ -24,7 +24,7 @@ from holdfast.system.zip_archive import ZipRefused, open_zip
 Progress = Callable[[int, int], None]
 
 
-class Found(NamedTuple):
+class ExtractedText(NamedTuple):
     """Text, and what a person should know of it."""
 
     text: str
@@ -222,7 +222,7 @@ class Ocr:
         return text.replace("\f", "\n").strip()
 
 
-def read_image(file: BinaryIO, ocr: Ocr) -> Found:
+def read_image(file: BinaryIO, ocr: Ocr) -> ExtractedText:
     """The text in an image; a note where there is none, or nothing that could read it."""
     size = size_of(file.read(1 << 20))
     if size is None:
@@ -232,7 +232,7 @@ def read_image(file: BinaryIO, ocr: Ocr) -> Found:
     file.seek(0)
     os.lseek(file.fileno(), 0, os.SEEK_SET)
     text = ocr.read(file)
-    return Found(text, "" if text else "there are no words in the image")
+    return ExtractedText(text, "" if text else "there are no words in the image")
 
 
 def size_of(head: bytes) -> tuple[int, int] | None:
@@ -289,7 +289,7 @@ _PIXELS_MAX = 25_000_000
 _NEEDS_PASSWORD = 4
 
 
-def read_pdf(file: BinaryIO, chars_max: int, progress: Progress, ocr: Ocr) -> Found:
+def read_pdf(file: BinaryIO, chars_max: int, progress: Progress, ocr: Ocr) -> ExtractedText:
     """The text of all pages."""
     try:
         import pypdfium2
@@ -326,7 +326,7 @@ def read_pdf(file: BinaryIO, chars_max: int, progress: Progress, ocr: Ocr) -> Fo
         notes.append(f"{broken} of {pages} pages are broken")
     if pictures and not gathered.text():
         notes += _read_pictures(document, pictures, gathered, progress, ocr)
-    return Found(gathered.text(), "; ".join(notes))
+    return ExtractedText(gathered.text(), "; ".join(notes))
 
 
 def _read_pictures(
@@ -364,7 +364,7 @@ _MEDIA = "application/vnd.openxmlformats-officedocument."
 _ROWS_MAX = 50_000
 
 
-def read_office(file: BinaryIO, chars_max: int, progress: Progress) -> tuple[Found, str]:
+def read_office(file: BinaryIO, chars_max: int, progress: Progress) -> tuple[ExtractedText, str]:
     """The text, and the media type that the file turned out to have."""
     names = _checked(file)
     file.seek(0)
@@ -372,7 +372,7 @@ def read_office(file: BinaryIO, chars_max: int, progress: Progress) -> tuple[Fou
         if front in names:
             gathered = Gathered(chars_max)
             _run(read, file, gathered, progress)
-            return Found(gathered.text("\n"), gathered.note), _MEDIA + media
+            return ExtractedText(gathered.text("\n"), gathered.note), _MEDIA + media
     raise Unreadable("it is an archive, whose files are not read; push them one by one")
 
 

@@ -25,7 +25,7 @@ from holdfast.engine.writing.redact import Redactor
 from holdfast.errors import AlreadyExists, HoldfastError, InvalidInput, StoreReadOnly
 from holdfast.files import conversation_archive_format
 from holdfast.files.conversation_archive_format import Message
-from holdfast.files.journal.entries import Place
+from holdfast.files.journal.entries import JournalFolder
 from holdfast.files.merge import open_regular
 from holdfast.system.atomic_file import locked, real_path, write_atomic
 from holdfast.text import clean
@@ -53,7 +53,7 @@ class Archived(NamedTuple):
 
 
 def archive_conversation(
-    place: Place,
+    place: JournalFolder,
     session: str,
     *,
     messages: Iterable[Any] | None = None,
@@ -83,7 +83,7 @@ def archive_conversation(
     return Archived(memory, os.path.join(place.folder, path) if path else None, tuple(notes))
 
 
-def files_of(place: Place, references: Sequence[Reference]) -> list[str]:
+def files_of(place: JournalFolder, references: Sequence[Reference]) -> list[str]:
     """The archives of these memories, relative to the hub's folder."""
     if not os.path.isdir(os.path.join(place.folder, FOLDER)):
         return []
@@ -97,7 +97,7 @@ def files_of(place: Place, references: Sequence[Reference]) -> list[str]:
     return [path for path in paths if path.startswith(f"{FOLDER}/")]
 
 
-def remove(place: Place, files: Sequence[str]) -> None:
+def remove(place: JournalFolder, files: Sequence[str]) -> None:
     """Removes archives whose memory was purged, unless they have become another's."""
     for relative in files:
         with place.scope.core.store.read() as reader:
@@ -149,7 +149,7 @@ class _Job(NamedTuple):
 
 
 def _job(
-    place: Place,
+    place: JournalFolder,
     session: str,
     given: Iterable[Any] | None,
     name: str | None,
@@ -204,7 +204,7 @@ class _Said(NamedTuple):
     at: datetime | None = None
 
 
-def _from_log(place: Place, session: str) -> list[_Said]:
+def _from_log(place: JournalFolder, session: str) -> list[_Said]:
     with place.scope.core.store.read() as reader:
         found = reader.turns(place.scope.hub_id, limit=MESSAGES_MAX, session=session)
         shown = Withheld(reader, place.scope).shown_turns(reversed(found))
@@ -239,7 +239,7 @@ def _from_caller(redactor: Redactor, given: Iterable[Any], notes: list[str]) -> 
     return [said if said.id else said._replace(id=id_) for said, id_ in zip(out, ids, strict=True)]
 
 
-def _without_echo(place: Place, turns: list[_Said]) -> list[_Said]:
+def _without_echo(place: JournalFolder, turns: list[_Said]) -> list[_Said]:
     """The messages without what memory had handed out. Their ids stay those of what was said, so
     that the same message is known again when the memory has changed."""
     core, hub_id = place.scope.core, place.scope.hub_id
@@ -285,7 +285,7 @@ def _title(turns: list[_Said]) -> str:
 # The file
 
 
-def _holds_lock(place: Place, held: ExitStack, notes: list[str]) -> bool:
+def _holds_lock(place: JournalFolder, held: ExitStack, notes: list[str]) -> bool:
     """Whether the folder's lock is held; where it cannot be, nothing can be written there."""
     try:
         held.enter_context(locked(os.path.join(place.folder, FOLDER)))
@@ -295,7 +295,9 @@ def _holds_lock(place: Place, held: ExitStack, notes: list[str]) -> bool:
     return True
 
 
-def _write_file(place: Place, job: _Job, notes: list[str]) -> tuple[str | None, list[Message]]:
+def _write_file(
+    place: JournalFolder, job: _Job, notes: list[str]
+) -> tuple[str | None, list[Message]]:
     """The archive's path, relative to the hub's folder, and all its messages."""
     try:
         relative, old = _file_of(place, job)
@@ -311,7 +313,7 @@ def _write_file(place: Place, job: _Job, notes: list[str]) -> tuple[str | None, 
         return None, job.messages
 
 
-def _file_of(place: Place, job: _Job) -> tuple[str, str | None]:
+def _file_of(place: JournalFolder, job: _Job) -> tuple[str, str | None]:
     """Where the session's archive is or is to be, and its text."""
     known = job.before.source_path if job.before else None
     if known and known.startswith(f"{FOLDER}/"):
@@ -326,7 +328,7 @@ def _file_of(place: Place, job: _Job) -> tuple[str, str | None]:
     raise AlreadyExists(f"There are too many archives named {job.name} of {job.day}.")
 
 
-def _is_anothers(place: Place, relative: str) -> bool:
+def _is_anothers(place: JournalFolder, relative: str) -> bool:
     """Whether it is the file of a memory, forgotten or not, that the caller may not see."""
     wanted = Filter(states=(), came_from=relative, forgotten=None, quarantined=None)
     with place.scope.core.store.read() as reader:
@@ -336,7 +338,7 @@ def _is_anothers(place: Place, relative: str) -> bool:
     return any(one.source_path == relative and not place.scope.core.sees(one) for one in found)
 
 
-def _read(place: Place, relative: str) -> str | None:
+def _read(place: JournalFolder, relative: str) -> str | None:
     path = real_path(os.path.join(place.folder, relative), within=place.folder)
     try:
         with open_regular(path) as file:
@@ -354,7 +356,7 @@ def _read(place: Place, relative: str) -> str | None:
 # The memory
 
 
-def _memory_of(place: Place, session: str) -> Memory | None:
+def _memory_of(place: JournalFolder, session: str) -> Memory | None:
     wanted = Filter(states=(), categories=("conversation",), session=session)
     for memory in engine.listing.scan_memories(place.scope, wanted):
         if (memory.key or "").startswith("conversation-"):
@@ -362,7 +364,7 @@ def _memory_of(place: Place, session: str) -> Memory | None:
     return None
 
 
-def _remember(place: Place, job: _Job, path: str | None, every: list[Message]) -> Memory:
+def _remember(place: JournalFolder, job: _Job, path: str | None, every: list[Message]) -> Memory:
     before = job.before
     draft = Draft(
         content=conversation_archive_format.summary_of(every) or job.title,
@@ -387,7 +389,7 @@ def _earliest(before: Memory | None, job: _Job) -> datetime | None:
     return min([*known, *job.times], default=None)
 
 
-def _free_key(place: Place, job: _Job) -> str:
+def _free_key(place: JournalFolder, job: _Job) -> str:
     wanted = f"conversation-{job.day}-{job.name}"
     with place.scope.core.store.read() as reader:
         for number in range(1, _NAMES_MAX):

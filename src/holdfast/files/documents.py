@@ -23,7 +23,7 @@ from holdfast.engine.writing import edit
 from holdfast.engine.writing.drafts import clean_draft
 from holdfast.engine.writing.remember import remember_stream
 from holdfast.errors import InvalidInput
-from holdfast.files.folder_walk import FOLDER, Found, Note, Walked, is_inside, stamp_of, walk
+from holdfast.files.folder_walk import FOLDER, FoundFile, Note, Walked, is_inside, stamp_of, walk
 from holdfast.store.base import Reader
 from holdfast.text.clean import content_hash, without_hidden
 
@@ -58,7 +58,7 @@ class Report(NamedTuple):
     held: tuple[str, ...] = ()
 
 
-class Place(NamedTuple):
+class DocumentFolder(NamedTuple):
     """Where files come from and how far they are trusted. `name` is the prefix of their paths, and
     is empty for a hub's own folder."""
 
@@ -67,16 +67,16 @@ class Place(NamedTuple):
     trust: Trust = "user"
 
 
-def other_place(folder: str) -> Place:
+def other_place(folder: str) -> DocumentFolder:
     """A folder that is not the hub's own: known by its full path, and trusted as an import is."""
     real = os.path.realpath(folder)
-    return Place(real, real.replace(os.sep, "/").rstrip("/") + "/", "import")
+    return DocumentFolder(real, real.replace(os.sep, "/").rstrip("/") + "/", "import")
 
 
 class FolderRun:
     """What one pass found, file by file."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: DocumentFolder) -> None:
         self.place = place
         self.added: list[str] = []
         self.updated: list[str] = []
@@ -167,9 +167,9 @@ class _Entry(NamedTuple):
     copy: bool = False
 
 
-def own_place(hub_folder: str) -> Place:
+def own_place(hub_folder: str) -> DocumentFolder:
     """The folder in which a hub keeps its own files."""
-    return Place(os.path.join(hub_folder, FOLDER))
+    return DocumentFolder(os.path.join(hub_folder, FOLDER))
 
 
 def own_paths(scope: Scope) -> list[str]:
@@ -181,7 +181,7 @@ def own_paths(scope: Scope) -> list[str]:
 
 def index_files(
     scope: Scope,
-    place: Place,
+    place: DocumentFolder,
     *,
     remove: bool = True,
     remove_many: bool = False,
@@ -206,7 +206,7 @@ def index_files(
 class _DocumentRun(FolderRun):
     """One pass over a folder, into a hub of this machine."""
 
-    def __init__(self, scope: Scope, place: Place, *, dry_run: bool) -> None:
+    def __init__(self, scope: Scope, place: DocumentFolder, *, dry_run: bool) -> None:
         super().__init__(place)
         self._scope = scope
         self._dry_run = dry_run
@@ -245,7 +245,7 @@ class _DocumentRun(FolderRun):
     def _has_memory(self, path: str) -> bool:
         return path in self.known and not self.known[path].copy
 
-    def _is_unchanged(self, found: Found) -> bool:
+    def _is_unchanged(self, found: FoundFile) -> bool:
         """Whether it need not be read again; so far nothing is opened."""
         entry = self.known.get(found.path)
         if entry is None or entry.copy or entry.stamp != found.stamp:
@@ -260,7 +260,7 @@ class _DocumentRun(FolderRun):
 
     def _drafts(
         self,
-        changed: list[Found],
+        changed: list[FoundFile],
         waiting: deque[tuple[str, _Entry]],
         progress: Progress | None,
     ) -> Iterator[Draft]:
@@ -275,7 +275,7 @@ class _DocumentRun(FolderRun):
                 waiting.append((found.path, entry))
                 yield draft
 
-    def _read(self, found: Found) -> tuple[_Entry, Draft] | None:
+    def _read(self, found: FoundFile) -> tuple[_Entry, Draft] | None:
         path = found.path
         known = self.known.get(path)
         if known and known.copy and known.stamp == found.stamp and known.hash in self._standing:
@@ -411,7 +411,7 @@ def read_text(root: str, path: str, bytes_max: int) -> tuple[Stamp, str]:
 # The list of what was read
 
 
-def _record_of(place: Place) -> str:
+def _record_of(place: DocumentFolder) -> str:
     """The name of the list in the store."""
     return place.name or f"{FOLDER}/"
 

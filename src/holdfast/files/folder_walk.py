@@ -36,7 +36,7 @@ OTHER_KIND = "files of this kind are not indexed"
 _IGNORE_BYTES_MAX = 1_000_000
 
 
-class Found(NamedTuple):
+class FoundFile(NamedTuple):
     """A file to read. The path is relative to the folder and has forward slashes."""
 
     path: str
@@ -58,7 +58,7 @@ def unreadable(path: str, error: OSError) -> Note:
 class Walked(NamedTuple):
     """What is in a folder. `unread` are files and folders that could not be read."""
 
-    files: list[Found]
+    files: list[FoundFile]
     skipped: list[Note]
     refused: list[Note]
     unread: list[str]
@@ -141,7 +141,7 @@ def _note(
         return True
     status = entry.stat(follow_symlinks=False)
     if stat.S_ISREG(status.st_mode):
-        out.files.append(Found(path, stamp_of(status)))
+        out.files.append(FoundFile(path, stamp_of(status)))
     else:
         out.skipped.append(Note(path, "it is not a plain file"))
     return False

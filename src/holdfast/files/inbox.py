@@ -18,7 +18,7 @@ from holdfast.domain.results import is_pending
 from holdfast.engine.core import Scope
 from holdfast.errors import HoldfastError, InvalidInput, StoreError
 from holdfast.files.hub_folder import require_here
-from holdfast.files.inbox_format import FILE_NAME, Entry, Filled, parse, render
+from holdfast.files.inbox_format import FILE_NAME, Filled, InboxEntry, parse, render
 from holdfast.files.memory_md.cache import (
     NO_STAMP,
     Stamp,
@@ -125,7 +125,7 @@ class InboxFile:
 
     # What was filled in
 
-    def _decide(self, entries: Sequence[Entry]) -> tuple[bool, list[str], bool]:
+    def _decide(self, entries: Sequence[InboxEntry]) -> tuple[bool, list[str], bool]:
         """Whether anything was decided, notes, and whether something that was written is nowhere
         else."""
         from holdfast.engine.review import inbox
@@ -218,7 +218,7 @@ class InboxFile:
 
 
 def _verdict(
-    reader: Reader, entry: Entry, memory: Memory | None
+    reader: Reader, entry: InboxEntry, memory: Memory | None
 ) -> tuple[Verdict | None, str, bool]:
     """What a person wants done with an item, a note where it cannot be, and whether the file has a
     text that is nowhere else."""
@@ -243,7 +243,7 @@ def _verdict(
     return Verdict(memory.id, True, text, both, memory.version), "", False
 
 
-def _changed(entry: Entry, memory: Memory) -> str | None:
+def _changed(entry: InboxEntry, memory: Memory) -> str | None:
     """The text, where it was changed: white space alone is what an editor does by itself."""
     if not entry.edited:
         return None
@@ -254,7 +254,7 @@ def _changed(entry: Entry, memory: Memory) -> str | None:
 
 
 def _too_late(
-    reader: Reader, entry: Entry, memory: Memory | None
+    reader: Reader, entry: InboxEntry, memory: Memory | None
 ) -> tuple[Verdict | None, str, bool]:
     """An item that was decided or changed since the file was written."""
     unsaid = memory is None or not _was_said(reader, entry, memory)
@@ -270,7 +270,7 @@ def _too_late(
     return None, f"#{memory.number} was {what} before {FILE_NAME} was saved.", unsaid
 
 
-def _was_said(reader: Reader, entry: Entry, memory: Memory) -> bool:
+def _was_said(reader: Reader, entry: InboxEntry, memory: Memory) -> bool:
     """Whether the item's text is, or was, that of the memory."""
     if _changed(entry, memory) is None:
         return True

@@ -56,7 +56,7 @@ _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 _SELECTORS = range(0xE0100, 0xE01F0)
 
 
-class Entry(NamedTuple):
+class InboxEntry(NamedTuple):
     """An item as it is written in the file: which memory, as of which version, its text and the
     boxes that were ticked; whether the text is another than was written there. Of a text that was
     `cut` only the beginning is there."""
@@ -73,7 +73,7 @@ class Filled(NamedTuple):
     """What a file says. Without its end it is not `whole`; `loose` is text that is no part of the
     form, which nobody else has."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[InboxEntry, ...]
     whole: bool
     loose: bool
 
@@ -177,7 +177,7 @@ def _meant(found: re.Match[str]) -> str:
 def parse(text: str) -> Filled:
     """What was filled in. An item that is not there from its heading to its mark is none."""
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").rstrip().split("\n")
-    entries: list[Entry] = []
+    entries: list[InboxEntry] = []
     reading = _Reading()
     loose = False
     for line in lines[:-1]:
@@ -221,7 +221,7 @@ class _Reading:
         else:
             self._texts[-1].append(line)
 
-    def entry(self, mark: re.Match[str]) -> Entry | None:
+    def entry(self, mark: re.Match[str]) -> InboxEntry | None:
         # One text for an item, and another one where it would replace something.
         if not self.begun or not 1 <= len(self._texts) <= 2:
             return None
@@ -230,4 +230,6 @@ class _Reading:
             return None
         ticked = tuple(name for name, on in self.boxes if on)
         text = decoded("\n".join(self._texts[0]))
-        return Entry(mark[1], int(mark[2]), text, ticked, _sum_of(text) != mark[3], bool(mark[4]))
+        return InboxEntry(
+            mark[1], int(mark[2]), text, ticked, _sum_of(text) != mark[3], bool(mark[4])
+        )

@@ -23,7 +23,7 @@ from holdfast.files.attachments import swept_for
 from holdfast.files.file_sync import notes_of
 from holdfast.files.hub_folder import BEFORE, KIND, has_had
 from holdfast.files.journal.changes import JournalChanges, day_of_name
-from holdfast.files.journal.entries import Place
+from holdfast.files.journal.entries import JournalFolder
 from holdfast.files.memory_md import FILE_NAME
 from holdfast.files.memory_md.cache import is_page_name
 from holdfast.files.memory_md.sync import Mirror
@@ -101,7 +101,7 @@ def follow(core: Core, hub: Hub, folder: str) -> list[str]:
     try:
         scope = Scope(core, hub.id, hub.name)
         report = Mirror(scope, path).sync()
-        notes = journal.follow(Place(scope, folder, JournalChanges()), purged=True)
+        notes = journal.follow(JournalFolder(scope, folder, JournalChanges()), purged=True)
     except (HoldfastError, OSError) as error:
         return [with_command(error)]
     return [*_taken_in(report, path), *notes_of(report), *notes]

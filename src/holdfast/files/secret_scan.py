@@ -27,7 +27,7 @@ from holdfast.errors import HoldfastError
 from holdfast.files import attachments, conversation_archive, journal
 from holdfast.files.attachments import HEAD_BYTES
 from holdfast.files.journal.changes import day_of_name
-from holdfast.files.journal.entries import Place
+from holdfast.files.journal.entries import JournalFolder
 from holdfast.files.memory_md import FILE_NAME
 from holdfast.files.memory_md.cache import COPY, drop_copy
 from holdfast.files.memory_md.disk import page_names
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _BYTES_MAX = 16_000_000
 
 
-def find_in_files(place: Place) -> list[Secret]:
+def find_in_files(place: JournalFolder) -> list[Secret]:
     """The secrets in the files below a hub's folder."""
     found: list[Secret] = []
     core, folder = for_everything(place.scope.core), place.folder
@@ -64,7 +64,7 @@ def find_in_files(place: Place) -> list[Secret]:
     return together(found)
 
 
-def clean_files(place: Place) -> list[str]:
+def clean_files(place: JournalFolder) -> list[str]:
     """Replaces them in what Holdfast writes; returns notes on what could not be. The store is clean
     already, so that both sides come to say the same."""
     notes: list[str] = []

@@ -12,8 +12,8 @@ from glob import escape, glob
 from typing import Literal, NamedTuple
 
 from holdfast.domain.memory import Draft, Trust
-from holdfast.engine.transfer.imports import Item, Statement
-from holdfast.files.memory_md import Item as Line
+from holdfast.engine.transfer.imports import ImportItem, SourceStatement
+from holdfast.files.memory_md import MarkdownItem as Line
 from holdfast.files.memory_md.parse import parse
 from holdfast.importers.record import IMPORTED, digest
 
@@ -92,7 +92,7 @@ def _memory_folder(person: str, project: str) -> str:
     return os.path.join(person, ".claude", "projects", slug, "memory")
 
 
-def read_statements(file: InstructionFile) -> list[Statement]:
+def read_statements(file: InstructionFile) -> list[SourceStatement]:
     """What a file says; InvalidInput where it cannot be read."""
     from holdfast.importers.source_files import bounded, decoded, opened
 
@@ -101,22 +101,22 @@ def read_statements(file: InstructionFile) -> list[Statement]:
     return statements(text, file)
 
 
-def statements(text: str, file: InstructionFile) -> list[Statement]:
+def statements(text: str, file: InstructionFile) -> list[SourceStatement]:
     """The statements of a text, in order; one that comes twice in a section counts once."""
     matter = _FRONT_MATTER.match(text)
     about = dict(_FIELD.findall(matter[1])) if matter else {}
-    found: dict[str, Statement] = {}
+    found: dict[str, SourceStatement] = {}
     for section, words in _parts(text[matter.end() :] if matter else text):
         heading = section.rpartition(" > ")[2]
         content = f"{heading}: {words}" if heading else words
         if len(words) < _STATEMENT_CHARS_MIN or _INCLUDED.fullmatch(words):
             continue
         item = _item(file, section, content, about)
-        found.setdefault(item.id, Statement(item, section))
+        found.setdefault(item.id, SourceStatement(item, section))
     return list(found.values())
 
 
-def _item(file: InstructionFile, section: str, content: str, about: dict[str, str]) -> Item:
+def _item(file: InstructionFile, section: str, content: str, about: dict[str, str]) -> ImportItem:
     origin = {"from": PROGRAM, "file": file.path, "section": section, **about}
     draft = Draft(
         content,
@@ -126,7 +126,7 @@ def _item(file: InstructionFile, section: str, content: str, about: dict[str, st
         source_agent=os.path.basename(file.path),
         metadata={IMPORTED: {name: value for name, value in origin.items() if value}},
     )
-    return Item(digest(file.path, content), draft)
+    return ImportItem(digest(file.path, content), draft)
 
 
 def _parts(text: str) -> Iterator[tuple[str, str]]:

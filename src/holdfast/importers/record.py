@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from holdfast.domain.clock import to_text
 from holdfast.domain.memory import ContentType, Draft, Kind, Layer
-from holdfast.engine.transfer.imports import Item
+from holdfast.engine.transfer.imports import ImportItem
 from holdfast.errors import InvalidInput
 from holdfast.text import clean
 
@@ -91,7 +91,7 @@ class Importer(NamedTuple):
     maps: bool = False
 
 
-def item_of(record: Record, program: str, *, own_hub: bool = False) -> Item:
+def item_of(record: Record, program: str, *, own_hub: bool = False) -> ImportItem:
     """The record as a hub takes it in; a key names it only in the hub of its scope."""
     origin: dict[str, Any] = {"from": program, "id": record.id}
     if record.scope:
@@ -123,7 +123,7 @@ def item_of(record: Record, program: str, *, own_hub: bool = False) -> Item:
         source_agent=program,
         trust="import",
     )
-    return Item(record.id, draft)
+    return ImportItem(record.id, draft)
 
 
 def _not_before(until: datetime | None, since: datetime | None) -> datetime | None:

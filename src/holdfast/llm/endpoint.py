@@ -169,10 +169,10 @@ class Endpoint:
         """One try: the JSON of a good answer, or what went wrong."""
         import httpx2
 
-        from holdfast.llm.http_limits import Line
+        from holdfast.llm.http_limits import RequestClient
 
         spec = self.spec
-        line = Line(spec.url, local=spec.is_local, with_key=bool(key), timeout_s=left_s)
+        line = RequestClient(spec.url, local=spec.is_local, with_key=bool(key), timeout_s=left_s)
 
         def work() -> Response:
             # Closed by who uses it: under the feet of a thread that reads it would be a hazard.

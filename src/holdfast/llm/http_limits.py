@@ -59,7 +59,7 @@ class _Bounded(httpx2.SyncByteStream):
         self._stream.close()
 
 
-class Line:
+class RequestClient:
     """An HTTP client for one request. `with_key` says whether the key may go out."""
 
     def __init__(self, url: str, *, local: bool, with_key: bool, timeout_s: float) -> None:

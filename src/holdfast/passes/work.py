@@ -44,14 +44,14 @@ def synced_files(
     from holdfast.files import journal
     from holdfast.files.file_sync import FileSync
     from holdfast.files.journal.changes import JournalChanges
-    from holdfast.files.journal.entries import Place
+    from holdfast.files.journal.entries import JournalFolder
 
     # Files belong to the hub: they are synced in the name of its owner, and hold what the store
     # does.
     owner = core.acting(hub.owner, sees_all=True)
     scope = Scope(owner, hub.id, hub.name)
     sync = FileSync(scope, os.path.join(folder, "MEMORY.md"))
-    place = Place(scope, folder, JournalChanges())
+    place = JournalFolder(scope, folder, JournalChanges())
     with _noted(notes):
         sync.before()
         journal.take_in(place, place.changes.changed(owner, hub.id, folder))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader
 
 
-class Found(NamedTuple):
+class ScoredPassage(NamedTuple):
     """A passage with what was measured of it, in units of cosine."""
 
     candidate: Candidate
@@ -42,10 +42,10 @@ class Evidence:
     def __init__(self, memory: Memory, found: Sequence[tuple[Candidate, float, float]]) -> None:
         """`found` are passages with their cosines and word scores: what a Found holds."""
         self.memory = memory
-        self.best = best = Found(*found[0])
+        self.best = best = ScoredPassage(*found[0])
         _, cosine, words = best
         for other in found[1:]:
-            one = Found(*other)
+            one = ScoredPassage(*other)
             if (one.evidence, -one.candidate.ordinal) > (best.evidence, -best.candidate.ordinal):
                 self.best = best = one
             # The best of each kind may come from two passages of one document.
@@ -121,7 +121,7 @@ def bring_successors(
             passages = reader.passages(hub_id, [newest.id])
             if not passages or not admits(newest, passages[0]):
                 continue
-            heir = by_id[newest.id] = Evidence(newest, [Found(passages[0])])
+            heir = by_id[newest.id] = Evidence(newest, [ScoredPassage(passages[0])])
             items.append(heir)
         gain = item.own * weights.SUCCESSOR_SHARE - heir.own
         if gain > 0:
@@ -239,7 +239,7 @@ def _put(
     # Read together: the words that the question has are not said again.
     both = said._replace(body=f"{asked.candidate.body} {said.body}")
     share = min(1.0, most / max(asked.evidence, 1e-9))
-    answer = Evidence(reply, [Found(both, asked.cosine * share, asked.words * share)])
+    answer = Evidence(reply, [ScoredPassage(both, asked.cosine * share, asked.words * share)])
     answer.why.append("the reply to the same question, asked before")
     if known is None:
         items.append(answer)

@@ -16,7 +16,7 @@ from holdfast.errors import EmbedderError
 from holdfast.recall import lexical, weights
 from holdfast.recall.analyse import Analysis
 from holdfast.recall.confidence import Background, nearness
-from holdfast.recall.evidence import Evidence, Found, corrected, owners_by_id
+from holdfast.recall.evidence import Evidence, ScoredPassage, corrected, owners_by_id
 from holdfast.recall.expand import Understood
 from holdfast.recall.vector import VectorCache
 from holdfast.recall.voice import Voice, find_speakers, first_person, is_group
@@ -33,7 +33,7 @@ NO_MODEL = "there is no embedding model, so only words were matched"
 NO_VECTORS = "no vector of this model yet"
 
 
-class Asked(NamedTuple):
+class SearchRequest(NamedTuple):
     """What is looked for, and where."""
 
     reader: Reader
@@ -46,7 +46,7 @@ class Asked(NamedTuple):
     past: Mapping[str, Memory | None] | None
 
 
-class Question(NamedTuple):
+class QuestionVector(NamedTuple):
     """The question as a vector, and the space it lives in."""
 
     vector: Vector
@@ -63,16 +63,20 @@ class Question(NamedTuple):
         return Background(float(centre @ self.vector), nearness(self.model, self.vector))
 
 
-# A passage, its cosine, and its word score in units of cosine: what `Found` holds of the best of a
-# memory.
+# A passage, its cosine, and its word score in units of cosine: what `ScoredPassage` holds of the
+# best of a memory.
 _Measured = tuple[Candidate, float, float]
 # The passages that were found, by the memory that they belong to.
 _Rows = dict[str, list[_Measured]]
 
 
 def embed_question(
-    asked: Asked, text: str, embedder: Embedder | None, cache: VectorCache, degraded: list[str]
-) -> Question | None:
+    asked: SearchRequest,
+    text: str,
+    embedder: Embedder | None,
+    cache: VectorCache,
+    degraded: list[str],
+) -> QuestionVector | None:
     """The question as a vector; None, and why, where meaning cannot be asked."""
     if embedder is None:
         degraded.append(NO_MODEL)
@@ -88,7 +92,7 @@ def embed_question(
         return None
     try:
         vector = embedder.embed_query(first_person(text, asked.voice))
-        return Question(
+        return QuestionVector(
             cache.checked(asked.reader, asked.hub_id, embedder.identity, vector),
             embedder.identity,
             cache,
@@ -105,7 +109,7 @@ def term_query(analysis: Analysis) -> TermQuery:
 
 
 def gather(
-    asked: Asked, hits: Sequence[lexical.WordHit], question: Question | None
+    asked: SearchRequest, hits: Sequence[lexical.WordHit], question: QuestionVector | None
 ) -> dict[str, Evidence]:
     """The memories that may be answers, by id: what words found, and what is near."""
     found = _measured(asked, hits, question)
@@ -142,8 +146,8 @@ def fits(one: Candidate, analysis: Analysis) -> bool:
 
 
 def hear_speakers(
-    asked: Asked, understood: Understood, hits: Sequence[lexical.WordHit]
-) -> tuple[Asked, list[lexical.WordHit]]:
+    asked: SearchRequest, understood: Understood, hits: Sequence[lexical.WordHit]
+) -> tuple[SearchRequest, list[lexical.WordHit]]:
     """Where a name in the question speaks in transcripts kept as text, the voice is theirs.
 
     Their name is in front of all that they say, so it no longer counts as a word. A group is known
@@ -157,8 +161,8 @@ def hear_speakers(
 
 
 def _hear_in_text(
-    asked: Asked, understood: Understood, hits: Sequence[lexical.WordHit]
-) -> tuple[Asked, list[lexical.WordHit]]:
+    asked: SearchRequest, understood: Understood, hits: Sequence[lexical.WordHit]
+) -> tuple[SearchRequest, list[lexical.WordHit]]:
     names = asked.analysis.names
     if asked.voice.about or not names:
         return asked, list(hits)
@@ -174,7 +178,7 @@ def _hear_in_text(
     return asked._replace(voice=voice), list(zip(candidates, scores, strict=True))
 
 
-def find_by_words(asked: Asked, understood: Understood) -> list[lexical.WordHit]:
+def find_by_words(asked: SearchRequest, understood: Understood) -> list[lexical.WordHit]:
     """The passages that hold the words, and past texts that did."""
     query, lexicon, others, *_ = understood
     hits = lexical.gather(
@@ -213,7 +217,7 @@ def _scaled(hits: Sequence[lexical.WordHit], *, alone: bool) -> list[float]:
 
 
 def _measured(
-    asked: Asked, hits: Sequence[lexical.WordHit], question: Question | None
+    asked: SearchRequest, hits: Sequence[lexical.WordHit], question: QuestionVector | None
 ) -> list[_Measured]:
     """The passages that words found, with their cosines, and those that are near besides."""
     words = _scaled(hits, alone=question is None)
@@ -307,7 +311,9 @@ def _best(found: Sequence[_Measured]) -> _Rows:
     return {memory_id: rows[memory_id] for _, memory_id in order[: weights.RANKED]}
 
 
-def _as_of(asked: Asked, past: Mapping[str, Memory | None], found: _Rows) -> dict[str, Evidence]:
+def _as_of(
+    asked: SearchRequest, past: Mapping[str, Memory | None], found: _Rows
+) -> dict[str, Evidence]:
     memories = owners_by_id(asked.reader, asked.hub_id, list(found))
     out = {}
     for memory_id, passages in found.items():
@@ -328,7 +334,7 @@ def _as_of(asked: Asked, past: Mapping[str, Memory | None], found: _Rows) -> dic
 # Literal substrings
 
 
-def _add_substrings(asked: Asked, items: dict[str, Evidence], *, found_words: bool) -> None:
+def _add_substrings(asked: SearchRequest, items: dict[str, Evidence], *, found_words: bool) -> None:
     """Part of a word, a symbol or an address: searched literally."""
     if asked.past is not None:
         return
@@ -346,7 +352,7 @@ def _add_substrings(asked: Asked, items: dict[str, Evidence], *, found_words: bo
         memory = memories[candidate.memory_id]
         said = fold(memory.content[candidate.start : candidate.end])
         if candidate.memory_id not in items or needle in said:
-            items[candidate.memory_id] = Evidence(memory, [Found(candidate)])
+            items[candidate.memory_id] = Evidence(memory, [ScoredPassage(candidate)])
     for memory_id in ids:
         if memory_id in items:
             items[memory_id].add("substring", weights.SUBSTRING_WEIGHT, f"holds “{needle[:40]}”")

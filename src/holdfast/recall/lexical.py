@@ -26,7 +26,7 @@ from holdfast.text.analysis.terms import is_unspaced, terms
 
 if TYPE_CHECKING:
     from holdfast.recall.expand import Understood
-    from holdfast.recall.gather import Asked
+    from holdfast.recall.gather import SearchRequest
     from holdfast.store.base import Reader
 
 
@@ -153,7 +153,7 @@ class Coverage:
     dates do not: ranking has looked at whose words these are, and of when.
     """
 
-    def __init__(self, asked: Asked, understood: Understood) -> None:
+    def __init__(self, asked: SearchRequest, understood: Understood) -> None:
         window = asked.analysis.window
         query, lexicon, self._others, *_ = understood
         self._speakers = asked.voice.names

@@ -27,7 +27,7 @@ from holdfast.recall.evidence import (
 )
 from holdfast.recall.expand import Understood, names_in, understand, unknown_names
 from holdfast.recall.gather import (
-    Asked,
+    SearchRequest,
     embed_question,
     find_by_words,
     fits,
@@ -43,7 +43,7 @@ from holdfast.recall.voice import SPEAKERS_MAX, find_voice, misspelled_speakers
 if TYPE_CHECKING:
     from holdfast.domain.records import Turn
     from holdfast.embed.base import Embedder
-    from holdfast.recall.gather import Question
+    from holdfast.recall.gather import QuestionVector
     from holdfast.store.base import Reader
 
 FAR = "it is too far from the question, or from the better hits"
@@ -92,7 +92,7 @@ def recall(
     if others := misspelled_speakers(reader, hub_id, ask.analysis.names, speakers):
         ask = ask._replace(analysis=respelled(ask.analysis, others))
     voice = find_voice(ask.analysis.words, speakers)
-    asked = Asked(reader, hub_id, ask.analysis, voice, wanted, ask.limit, ask.past)
+    asked = SearchRequest(reader, hub_id, ask.analysis, voice, wanted, ask.limit, ask.past)
     degraded: list[str] = []
     if ask.analysis.cut:
         degraded.append("the query was too long; only its beginning was used")
@@ -171,7 +171,7 @@ def _admits(ask: Ask, wanted: Filter, unwanted: Sequence[Filter]) -> Admits:
 
 def _ranked(
     ask: Ask,
-    asked: Asked,
+    asked: SearchRequest,
     understood: Understood,
     kept: list[Evidence],
     covered: Coverage,
@@ -198,9 +198,9 @@ def _asks_about_words(ask: Ask, understood: Understood) -> bool:
 
 
 def _estimated(
-    asked: Asked,
+    asked: SearchRequest,
     understood: Understood,
-    question: Question | None,
+    question: QuestionVector | None,
     ordered: Sequence[Evidence],
     covered: Coverage,
     names: Sequence[str],
@@ -245,7 +245,7 @@ def _hits(
     ask: Ask,
     shown: Sequence[Evidence],
     understood: Understood,
-    question: Question | None,
+    question: QuestionVector | None,
 ) -> list[Hit]:
     """What is shown, with the turns that it was said in and the part that is nearest."""
     said = reader.turns_by_id(hub_id, [i.memory.id for i in shown if i.memory.layer == TURN])

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from holdfast.recall.evidence import Evidence
-    from holdfast.recall.gather import Question
+    from holdfast.recall.gather import QuestionVector
     from holdfast.store.base import Reader
 
 # Values of a block: 1,024 rows of 384 dimensions. OpenBLAS multiplies more than 460,800 values with
@@ -379,7 +379,11 @@ def _refreshed(
 
 
 def best_window(
-    reader: Reader, hub_id: str, question: Question | None, asked: Sequence[str], item: Evidence
+    reader: Reader,
+    hub_id: str,
+    question: QuestionVector | None,
+    asked: Sequence[str],
+    item: Evidence,
 ) -> tuple[int, int]:
     """The span in the content: by meaning where the passage has vectors, else by words."""
     from holdfast.text.chunking.chunk import windows_of

@@ -151,7 +151,7 @@ class Registry:
         self._running: dict[str, _Question] = {}
         self._lock = threading.Lock()
 
-    def begin(self, query: str, limit: int, *, budget_ms: float | None = None) -> Asked:
+    def begin(self, query: str, limit: int, *, budget_ms: float | None = None) -> PendingQuestion:
         """Sends a question to every source; none is waited for."""
         limit = checked_limit(limit)
         budget_s = self._budget_s if budget_ms is None else budget_ms / 1_000
@@ -168,7 +168,7 @@ class Registry:
                 question = self._running[source.name] = _Question(source, query, limit)
                 question.start()
                 asked.append(question)
-        return Asked(asked, notes, limit, ends, budget_s)
+        return PendingQuestion(asked, notes, limit, ends, budget_s)
 
     def search(self, query: str, limit: int) -> Answers:
         """What the primary memory says, then what the sources say. An error of the primary one is
@@ -235,7 +235,7 @@ def _bounded(excerpt: Excerpt, name: str) -> Excerpt:
     return excerpt._replace(text=text, source=name)
 
 
-class Asked:
+class PendingQuestion:
     """A question that is out."""
 
     def __init__(
@@ -335,6 +335,6 @@ def registry_of(hub: HubMemory) -> Registry:
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from holdfast.sources import Asked
+    from holdfast.sources import PendingQuestion
 
-    Asking: TypeAlias = Asked | NothingAsked
+    Asking: TypeAlias = PendingQuestion | NothingAsked

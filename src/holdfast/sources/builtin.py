@@ -19,7 +19,7 @@ from holdfast.engine.hubs import find_hub
 from holdfast.engine.reading.recall import recall_memories
 from holdfast.errors import EmbedderError, InvalidInput, NotFound
 from holdfast.files.documents import read_text
-from holdfast.files.folder_walk import Found, Walked, walk
+from holdfast.files.folder_walk import FoundFile, Walked, walk
 from holdfast.recall.lexical import bm25, rarity
 from holdfast.recall.weights import CUT_COVERAGE, CUT_PASSAGES_LEAST
 from holdfast.sources import Excerpt, Excerpts
@@ -121,13 +121,13 @@ class FolderSource:
 # Reading
 
 
-def _wanted(walked: Walked) -> tuple[list[Found], list[str]]:
+def _wanted(walked: Walked) -> tuple[list[FoundFile], list[str]]:
     """The files to read, within the bounds, and sentences on what is left out by them. A link is
     left out too; that it is, is no problem of the answer."""
     problems = [
         f"{note.path}: {note.reason}." for note in walked.refused if "link" not in note.reason
     ]
-    wanted: list[Found] = []
+    wanted: list[FoundFile] = []
     room, left = BYTES_MAX, 0
     for found in walked.files:
         size = found.stamp[2]
@@ -145,7 +145,7 @@ def _wanted(walked: Walked) -> tuple[list[Found], list[str]]:
     return wanted, problems
 
 
-def _read(folder: str, found: Found) -> _File:
+def _read(folder: str, found: FoundFile) -> _File:
     try:
         stamp, text = read_text(folder, found.path, FILE_BYTES_MAX)
     except InvalidInput as error:

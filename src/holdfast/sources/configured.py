@@ -27,7 +27,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}", re.ASCII)
 _KIND = re.compile(r"([a-z][a-z0-9_-]+):(.*)", re.ASCII | re.DOTALL)
 
 
-class Entry(NamedTuple):
+class SourceEntry(NamedTuple):
     """One entry of the setting, taken apart but not checked: `problem` says what is wrong."""
 
     name: str
@@ -36,9 +36,9 @@ class Entry(NamedTuple):
     problem: str = ""
 
 
-def entries(text: str) -> list[Entry]:
+def entries(text: str) -> list[SourceEntry]:
     """The entries of the setting, in order."""
-    out: list[Entry] = []
+    out: list[SourceEntry] = []
     for part in re.split(r"[,\n]", text):
         if not part.strip():
             continue
@@ -52,7 +52,7 @@ def entries(text: str) -> list[Entry]:
             problem = f"`{name}` in {SETTING} is no name: use letters, digits, - and _."
         elif any(name == other.name for other in out):
             problem = f"Two sources in {SETTING} are called `{name}`."
-        out.append(Entry(name, kind, rest, problem))
+        out.append(SourceEntry(name, kind, rest, problem))
     return out
 
 
@@ -96,7 +96,7 @@ def _sources(hub: HubMemory, notes: list[str]) -> Iterator[MemorySource]:
             yield source
 
 
-def made(entry: Entry, hub: HubMemory) -> MemorySource:
+def made(entry: SourceEntry, hub: HubMemory) -> MemorySource:
     """The source that an entry names, for a hub."""
     if entry.problem:
         raise InvalidSetting(entry.problem, hint="For example: notes=~/notes")
@@ -122,7 +122,7 @@ def _path(text: str, home: str) -> str:
     return os.path.abspath(os.path.join(home, os.path.expanduser(text.strip())))
 
 
-def _plugin_of(entry: Entry) -> EntryPoint:
+def _plugin_of(entry: SourceEntry) -> EntryPoint:
     from importlib.metadata import entry_points
 
     points = entry_points(group=SOURCES_GROUP)
@@ -136,7 +136,7 @@ def _plugin_of(entry: Entry) -> EntryPoint:
     return found[0]
 
 
-def _plugin(entry: Entry) -> MemorySource:
+def _plugin(entry: SourceEntry) -> MemorySource:
     plugin = _plugin_of(entry)
     try:
         source: MemorySource = plugin.load()(entry.name, entry.where)

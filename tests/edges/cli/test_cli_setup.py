@@ -20,7 +20,7 @@ from holdfast.edges.cli.setup import set_up_at, tear_down_at
 from holdfast.edges.cli.table import find as find_command
 from holdfast.edges.clients.clients import CLIENTS, NAMES, find
 from holdfast.edges.clients.json_text import parse
-from holdfast.edges.clients.program import Place
+from holdfast.edges.clients.program import Platform
 from holdfast.errors import HoldfastError
 from holdfast.system.atomic_file import locked
 from tests.edges.cli.cli_calls import Ran, Run
@@ -44,7 +44,7 @@ def machine(home: Path, person: Path, capsys: pytest.CaptureFixture[str]) -> Mac
     def call(*words: str, platform: str = "linux", **environ: str) -> Ran:
         project = person / "project"
         (project / ".git").mkdir(parents=True, exist_ok=True)
-        place = Place(platform, environ, str(person), str(project))
+        place = Platform(platform, environ, str(person), str(project))
         command, count = find_command(list(words))
         args = parser_of(command).parse(words[count:])
         work = {"setup": set_up_at, "teardown": tear_down_at}[command.name]

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.edges.cli.help import Found, look_around, welcome
-from holdfast.edges.clients.program import Place
+from holdfast.edges.cli.help import MachineSummary, look_around, welcome
+from holdfast.edges.clients.program import Platform
 from tests.edges.cli.cli_calls import Run
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path) -> Platform:
     """A person who uses Claude Code and Codex, in a project of their own."""
     person = tmp_path / "ann"
     project = person / "web"
@@ -24,12 +24,12 @@ def place(tmp_path: Path) -> Place:
     (person / ".codex/sessions/2026/05/01/rollout-1.jsonl").write_text("")
     (person / ".claude/CLAUDE.md").write_text("Use tabs.")
     (project / "AGENTS.md").write_text("Use spaces.")
-    return Place("linux", {"PATH": ""}, str(person), str(project))
+    return Platform("linux", {"PATH": ""}, str(person), str(project))
 
 
-def test_it_says_what_was_found_and_what_to_do(place: Place) -> None:
+def test_it_says_what_was_found_and_what_to_do(place: Platform) -> None:
     found = look_around(place)
-    assert found == Found(
+    assert found == MachineSummary(
         ("Claude Code", "Codex"),
         {"claude-code": 2, "codex": 1},
         (os.path.join("~", ".claude", "CLAUDE.md"), "AGENTS.md"),
@@ -42,7 +42,7 @@ def test_it_says_what_was_found_and_what_to_do(place: Place) -> None:
 
 
 def test_where_there_is_nothing_it_offers_the_tour(tmp_path: Path) -> None:
-    place = Place("linux", {"PATH": ""}, str(tmp_path), str(tmp_path))
+    place = Platform("linux", {"PATH": ""}, str(tmp_path), str(tmp_path))
     text = welcome(look_around(place), place.at_home(".holdfast"), place)
     assert "any MCP client works" in text
     assert "holdfast demo" in text
@@ -50,11 +50,11 @@ def test_where_there_is_nothing_it_offers_the_tour(tmp_path: Path) -> None:
     assert "conversations" not in text
 
 
-def test_it_fits_a_small_terminal_however_much_there_is(place: Place) -> None:
+def test_it_fits_a_small_terminal_however_much_there_is(place: Platform) -> None:
     agents = tuple(f"An agent with a long name {n}" for n in range(20))
     counts = {"claude-code": 123_456, "codex": 98_765, "gemini-cli": 54_321}
     notes = tuple(f"~/a/very/long/place/of/notes/number/{n}/CLAUDE.md" for n in range(30))
-    text = welcome(Found(agents, counts, notes), "/" + "deep/" * 40 + ".holdfast", place)
+    text = welcome(MachineSummary(agents, counts, notes), "/" + "deep/" * 40 + ".holdfast", place)
     lines = text.splitlines()
     assert len(lines) <= 24
     assert max(map(len, lines)) <= 80

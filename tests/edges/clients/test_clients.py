@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from holdfast.edges.clients.clients import CLIENTS, NAMES, files_of, find
-from holdfast.edges.clients.program import Place, command_line, is_ours, is_passing, program
+from holdfast.edges.clients.program import Platform, command_line, is_ours, is_passing, program
 from holdfast.errors import InvalidInput
 
 HOME = os.path.join(os.sep, "home", "ann")
 
 
-def place(platform: str, folder: str = "/work/project", **environ: str) -> Place:
-    return Place(platform, environ, HOME, folder)
+def place(platform: str, folder: str = "/work/project", **environ: str) -> Platform:
+    return Platform(platform, environ, HOME, folder)
 
 
 def path(*parts: str) -> str:
@@ -126,7 +126,7 @@ def test_a_home_that_is_a_repository_is_no_project(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     folder = tmp_path / "notes"
     folder.mkdir()
-    assert Place("linux", {}, str(tmp_path), str(folder)).project == str(folder)
+    assert Platform("linux", {}, str(tmp_path), str(folder)).project == str(folder)
 
 
 def test_a_client_without_settings_of_projects_says_so() -> None:
@@ -141,7 +141,7 @@ def test_the_packaged_claude_desktop_on_windows_has_a_file_of_its_own(tmp_path: 
     package = local / "Packages" / "Claude_abc123"
     package.mkdir(parents=True)
     (local / "Packages" / "Other_1").mkdir()
-    at = Place("win32", {"LOCALAPPDATA": str(local)}, str(tmp_path), str(tmp_path))
+    at = Platform("win32", {"LOCALAPPDATA": str(local)}, str(tmp_path), str(tmp_path))
     packaged, classic = files_of(find("claude-desktop"), at, "user")
     assert packaged == str(
         package / "LocalCache" / "Roaming" / "Claude" / "claude_desktop_config.json"
@@ -158,7 +158,7 @@ def test_the_packaged_claude_desktop_on_windows_has_a_file_of_its_own(tmp_path: 
 def test_windsurf_that_became_devin_desktop_is_written_in_its_new_place(
     tmp_path: Path, platform: str, folder: str
 ) -> None:
-    at = Place(platform, {}, str(tmp_path), str(tmp_path))
+    at = Platform(platform, {}, str(tmp_path), str(tmp_path))
     old, new = files_of(find("windsurf"), at, "user")
     assert old == str(tmp_path / ".codeium" / "windsurf" / "mcp_config.json")
     (tmp_path / folder / "devin").mkdir(parents=True)
@@ -167,7 +167,7 @@ def test_windsurf_that_became_devin_desktop_is_written_in_its_new_place(
 
 
 def test_opencode_is_written_into_the_file_that_is_there(tmp_path: Path) -> None:
-    at = Place("linux", {}, str(tmp_path), str(tmp_path))
+    at = Platform("linux", {}, str(tmp_path), str(tmp_path))
     folder = tmp_path / ".config" / "opencode"
     folder.mkdir(parents=True)
     (folder / "opencode.jsonc").write_text("{}")
@@ -222,7 +222,7 @@ def test_opencode_is_written_in_the_layout_that_the_file_has(
 def test_a_client_is_installed_when_its_folder_or_its_program_is_there(tmp_path: Path) -> None:
     programs = tmp_path / "bin"
     programs.mkdir()
-    at = Place("linux", {"PATH": str(programs)}, str(tmp_path), str(tmp_path))
+    at = Platform("linux", {"PATH": str(programs)}, str(tmp_path), str(tmp_path))
     assert [client.name for client in CLIENTS if client.installed(at)] == []
     (tmp_path / ".cursor").mkdir()
     script = programs / "codex"

@@ -13,7 +13,7 @@ import pytest
 
 from holdfast.edges.clients import install_hooks, json_text
 from holdfast.edges.clients.clients import find
-from holdfast.edges.clients.program import Place
+from holdfast.edges.clients.program import Platform
 from holdfast.errors import InvalidInput
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
@@ -56,8 +56,8 @@ SHAPES = {
 }
 
 
-def place(tmp_path: Path) -> Place:
-    return Place("linux", {}, str(tmp_path), str(tmp_path))
+def place(tmp_path: Path) -> Platform:
+    return Platform("linux", {}, str(tmp_path), str(tmp_path))
 
 
 def settings_of(tmp_path: Path, client: str = "claude-code") -> install_hooks.HookFile:

@@ -250,7 +250,7 @@ def test_the_doctor_removes_an_import_that_wrote_nothing_for_a_while(tmp_path: P
         memory.hub().remember("Prefers tabs")
         header = json.loads(next(iter(memory.hub().export())))
         # As after a kill: begun, and never ended.
-        export._begin(memory.core, export_format.Line(1, header, 0), "copy")
+        export._begin(memory.core, export_format.ExportLine(1, header, 0), "copy")
         assert "still running" in doctor.examine(memory.core).found[0].what
         clock.tick(minutes=11)
         assert "was broken off" in doctor.examine(memory.core).found[0].what

@@ -12,7 +12,7 @@ import pytest
 from holdfast import Holdfast, HubMemory
 from holdfast.domain.clock import SystemClock, TimeIds
 from holdfast.domain.memory import Draft
-from holdfast.engine.transfer.imports import Item, Source, Statement
+from holdfast.engine.transfer.imports import ImportItem, Source, SourceStatement
 from holdfast.engine.writing import redacting_store
 from holdfast.errors import InvalidInput
 from holdfast.passes.work import work_until_done
@@ -106,14 +106,14 @@ def stream(hub: HubMemory, secret: Secrets) -> None:
 
 def import_items(hub: HubMemory, secret: Secrets) -> None:
     given = {**fields(secret), "tags": (secret(), "plain")}
-    item = Item(secret(), Draft(f"The key is {secret()} here.", **given))
+    item = ImportItem(secret(), Draft(f"The key is {secret()} here.", **given))
     assert hub.import_items([item], Source("mem0", f"/of/{secret()}"))
 
 
 def follow_items(hub: HubMemory, secret: Secrets) -> None:
-    item = Item(secret(), Draft(f"The key is {secret()} here.", **fields(secret)))
+    item = ImportItem(secret(), Draft(f"The key is {secret()} here.", **fields(secret)))
     source = Source("claude-md", f"/of/{secret()}")
-    assert hub.follow_items([Statement(item, secret())], source)
+    assert hub.follow_items([SourceStatement(item, secret())], source)
 
 
 def remember_file(hub: HubMemory, secret: Secrets) -> None:

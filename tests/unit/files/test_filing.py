@@ -23,7 +23,7 @@ from holdfast.errors import (
 )
 from holdfast.files import tool_files as kept_folder
 from holdfast.files.tool_files import sync, tree
-from holdfast.files.tool_files.operations import Files, Page
+from holdfast.files.tool_files.operations import Files, FileText
 from holdfast.files.tool_files.tree import Listing
 from holdfast.testing import FixedClock, open_for_tests
 
@@ -51,7 +51,7 @@ def folder(hub: HubMemory) -> Path:
 
 def text_of(files: Files, path: str = NOTES) -> str:
     found = files.look(path)
-    assert isinstance(found, Page)
+    assert isinstance(found, FileText)
     return found.text
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.files.journal.entries import Block, keys_of, parse, plain, render
+from holdfast.files.journal.entries import JournalBlock, keys_of, parse, plain, render
 from holdfast.text.clean import clean_text
 
 # What journals are made of, so that random texts hit the rules.
@@ -115,5 +115,5 @@ def test_a_key_is_of_the_time_and_the_words_and_counts_what_is_alike() -> None:
 def test_a_long_journal_is_read_in_time_that_grows_with_it(line: str) -> None:
     started = time.thread_time()
     blocks = parse(line * 20_000)
-    assert blocks and isinstance(blocks[0], Block)
+    assert blocks and isinstance(blocks[0], JournalBlock)
     assert time.thread_time() - started < 20

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.recall import expand, vector, weights
-from holdfast.recall.evidence import Found
+from holdfast.recall.evidence import ScoredPassage
 from holdfast.recall.gather import _best
 from holdfast.recall.lexical import bm25
 from holdfast.store.base import Reader
@@ -97,10 +97,11 @@ def test_the_nearest_vectors_come_in_order_and_the_named_behind_them(
 def test_of_many_memories_those_with_the_most_evidence_are_ranked() -> None:
     count = weights.RANKED + 50
     found = [
-        Found(candidate(f"m{n:04}", n, ["a"], []), n / 1_000, n % 7 / 10) for n in range(count)
+        ScoredPassage(candidate(f"m{n:04}", n, ["a"], []), n / 1_000, n % 7 / 10)
+        for n in range(count)
     ]
     # A second passage whose cosine is better, and whose words are worse.
-    found.append(Found(candidate("m0003", count, ["a"], []), 0.9, 0.0))
+    found.append(ScoredPassage(candidate("m0003", count, ["a"], []), 0.9, 0.0))
     own = {one.candidate.memory_id: one.cosine + one.words for one in found[:-1]}
     own["m0003"] = 0.9 + 0.3
     expected = sorted(own, key=lambda key: (-own[key], key))[: weights.RANKED]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.text.facts.statements import Part, about, parts_of, said_about
+from holdfast.text.facts.statements import TextPart, about, parts_of, said_about
 
 # The rules were written with these in view.
 PERSON = """
@@ -90,9 +90,9 @@ def test_a_category_speaks_for_a_memory_that_does_not_say() -> None:
 def test_a_turn_is_taken_apart_by_what_its_sentences_are_about() -> None:
     said = "I prefer tabs. The API is at api.example.org/v2. It has e.g. no cache. I live in Bonn."
     assert parts_of(said) == [
-        Part("I prefer tabs. ", "person"),
-        Part("The API is at api.example.org/v2. It has e.g. no cache. ", "project"),
-        Part("I live in Bonn.", "person"),
+        TextPart("I prefer tabs. ", "person"),
+        TextPart("The API is at api.example.org/v2. It has e.g. no cache. ", "project"),
+        TextPart("I live in Bonn.", "person"),
     ]
     assert "".join(part.text for part in parts_of(said)) == said
 

@@ -74,7 +74,7 @@ def test_honest_texts_are_left_alone(name: str) -> None:
 
 @pytest.mark.parametrize("rule", guard.rules(), ids=lambda rule: rule.reason)
 def test_a_rule_finds_attacks_that_it_was_not_written_from(
-    rule: guard.Rule, monkeypatch: pytest.MonkeyPatch
+    rule: guard.GuardRule, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(guard, "rules", lambda: (rule,))
     attacks = [text for name in ATTACKS for _, text in read(name)]

@@ -113,7 +113,7 @@ def test_a_statement_shows_what_its_row_says(name: str, example: str) -> None:
 
 
 @pytest.mark.parametrize("rule", slots.rules(), ids=lambda rule: rule.kind)
-def test_an_example_fills_the_slot_of_its_rule(rule: slots.Rule) -> None:
+def test_an_example_fills_the_slot_of_its_rule(rule: slots.SlotRule) -> None:
     assert rule.kind in [one.kind for one in slots.filled(read(rule.example))]
 
 
@@ -138,7 +138,7 @@ def test_every_part_of_the_rules_of_capture_is_used() -> None:
 
 
 @pytest.mark.parametrize("rule", guard.rules(), ids=lambda rule: rule.reason)
-def test_each_rule_holds_its_own_example(rule: guard.Rule) -> None:
+def test_each_rule_holds_its_own_example(rule: guard.GuardRule) -> None:
     assert guard.instruction_shaped(rule.example) == rule.reason
     in_conversation = guard.instruction_shaped(rule.example, in_conversation=True)
     assert in_conversation == (rule.reason if rule.kind == "takeover" else None)

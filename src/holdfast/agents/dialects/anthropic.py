@@ -18,7 +18,7 @@ from holdfast.agents import ToolContext
 from holdfast.agents.dialects import read_dialect
 from holdfast.errors import AlreadyExists, InvalidInput
 from holdfast.files.tool_files import ROOT, folded
-from holdfast.files.tool_files.operations import Edited, Files, Page, inserted, replaced
+from holdfast.files.tool_files.operations import Edited, Files, FileText, inserted, replaced
 from holdfast.files.tool_files.tree import Listing, Shown
 
 # The tool's own bound: line numbers are six wide.
@@ -64,8 +64,8 @@ def _files(ctx: ToolContext) -> Files:
 def _view(ctx: ToolContext, files: Files, given: dict[str, Any]) -> str:
     path = given["path"]
     text = _memory_md_text(ctx, files) if path == _MEMORY_MD_PATH else None
-    found = files.look(path) if text is None else Page(path, text)
-    if isinstance(found, Page):
+    found = files.look(path) if text is None else FileText(path, text)
+    if isinstance(found, FileText):
         return _page(found, given["view_range"])
     if found.path == ROOT:
         found = found._replace(items=_with_memory_md(ctx, files, found.items))
@@ -84,7 +84,7 @@ def _listing(found: Listing) -> str:
     return "\n".join(lines)
 
 
-def _page(found: Page, view_range: Any) -> str:
+def _page(found: FileText, view_range: Any) -> str:
     lines = found.text.split("\n")
     if len(lines) > LINES_MAX:
         raise InvalidInput(f"File {found.path} exceeds maximum line limit of {LINES_MAX:,} lines.")

@@ -25,7 +25,7 @@ from holdfast.edges.cli.table import (
 )
 
 if TYPE_CHECKING:
-    from holdfast.edges.clients.program import Place
+    from holdfast.edges.clients.program import Platform
 
 
 _TITLE = "Holdfast: long-term memory for agents. Local, offline; everything can be undone."
@@ -242,7 +242,7 @@ _COLUMNS = 80
 _LABEL = 17
 
 
-class Found(NamedTuple):
+class MachineSummary(NamedTuple):
     """What is on this machine: titles of agents, transcripts by client, files of instructions."""
 
     agents: tuple[str, ...]
@@ -250,7 +250,7 @@ class Found(NamedTuple):
     notes: tuple[str, ...]
 
 
-def look_around(place: Place) -> Found:
+def look_around(place: Platform) -> MachineSummary:
     """What a new memory could begin with."""
     from holdfast.edges.cli.imports import NAMES
     from holdfast.edges.clients.clients import CLIENTS
@@ -261,7 +261,9 @@ def look_around(place: Place) -> Found:
     files = [place.at_home(*parts) for parts in _OF_A_PERSON]
     files += [os.path.join(place.project, name) for name in _OF_A_PROJECT]
     notes = (_shown(path, place) for path in dict.fromkeys(files) if os.path.isfile(path))
-    return Found(agents, {name: count for name, count in counts.items() if count}, tuple(notes))
+    return MachineSummary(
+        agents, {name: count for name, count in counts.items() if count}, tuple(notes)
+    )
 
 
 def is_new(home: str, environ: os._Environ[str] | dict[str, str]) -> bool:
@@ -274,7 +276,7 @@ def is_new(home: str, environ: os._Environ[str] | dict[str, str]) -> bool:
 _KEPT = ("memory.db", "holdfast.toml")
 
 
-def welcome(found: Found, home: str, place: Place) -> str:
+def welcome(found: MachineSummary, home: str, place: Platform) -> str:
     """The greeting: at most 24 lines of 80 columns."""
     from holdfast.edges.cli.imports import NAMES
     from holdfast.edges.clients.clients import CLIENTS
@@ -305,7 +307,7 @@ def welcome(found: Found, home: str, place: Place) -> str:
 _STEP = 30
 
 
-def _steps(found: Found) -> list[tuple[str, str]]:
+def _steps(found: MachineSummary) -> list[tuple[str, str]]:
     from holdfast.edges.cli.imports import NAMES
 
     steps = []
@@ -350,7 +352,7 @@ def _short(path: str) -> str:
 _PATH_MAX = 40
 
 
-def _shown(path: str, place: Place) -> str:
+def _shown(path: str, place: Platform) -> str:
     """A path as a person writes it: from the project or from ~."""
     for folder, short in ((place.project, ""), (place.home, f"~{os.sep}")):
         if path.startswith(folder + os.sep) and (short or folder != place.home):

@@ -20,7 +20,7 @@ from holdfast.edges.clients.install_hooks import HookFile
 from holdfast.edges.clients.install_server import Outcome
 from holdfast.edges.clients.program import (
     ON_PATH,
-    Place,
+    Platform,
     command_line,
     here,
     is_passing,
@@ -94,7 +94,7 @@ def _teardown(call: Call, args: Namespace) -> int:
 # What is done
 
 
-def set_up_at(call: Call, args: Namespace, place: Place) -> int:
+def set_up_at(call: Call, args: Namespace, place: Platform) -> int:
     """`holdfast setup` on a machine such as this one."""
     _check(args)
     output.dry_run(call, args)
@@ -143,7 +143,7 @@ def set_up_at(call: Call, args: Namespace, place: Place) -> int:
     return code
 
 
-def _installed(call: Call, args: Namespace, place: Place) -> list[Client]:
+def _installed(call: Call, args: Namespace, place: Platform) -> list[Client]:
     """The clients on this machine that have a settings file of this scope."""
     return [
         client
@@ -152,7 +152,7 @@ def _installed(call: Call, args: Namespace, place: Place) -> list[Client]:
     ]
 
 
-def _wants_all(call: Call, args: Namespace, place: Place) -> bool:
+def _wants_all(call: Call, args: Namespace, place: Platform) -> bool:
     """Lists the clients, and asks whether to set up those that are not yet."""
     output.clients(call, args, place)
     here = [
@@ -180,7 +180,7 @@ _WHAT_YES_MEANS = (
 )
 
 
-def tear_down_at(call: Call, args: Namespace, place: Place) -> int:
+def tear_down_at(call: Call, args: Namespace, place: Platform) -> int:
     """`holdfast teardown` on a machine such as this one."""
     _check(args)
     output.dry_run(call, args)
@@ -232,7 +232,7 @@ def tear_down_at(call: Call, args: Namespace, place: Place) -> int:
     return code
 
 
-def _plugin(call: Call, args: Namespace, place: Place, *, out: bool) -> int:
+def _plugin(call: Call, args: Namespace, place: Platform, *, out: bool) -> int:
     """Writes the plugin folder of Claude Code, or takes it away."""
     import holdfast
     from holdfast.edges.clients import install_hooks
@@ -270,7 +270,7 @@ def _plugin(call: Call, args: Namespace, place: Place, *, out: bool) -> int:
 def _each(
     call: Call,
     args: Namespace,
-    place: Place,
+    place: Platform,
     work: Work,
     wire: Work,
     chosen: Sequence[Client],
@@ -376,7 +376,7 @@ def _is_shared(args: Namespace) -> bool:
     return bool(args.scope == "project" and not args.file)
 
 
-def _files(client: Client, args: Namespace, place: Place) -> list[str]:
+def _files(client: Client, args: Namespace, place: Platform) -> list[str]:
     if args.file:
         return [os.path.abspath(os.path.expanduser(args.file))]
     paths = files_of(client, place, args.scope)
@@ -387,7 +387,7 @@ def _files(client: Client, args: Namespace, place: Place) -> list[str]:
     return paths
 
 
-def _hook_files(client: Client, args: Namespace, place: Place) -> list[HookFile]:
+def _hook_files(client: Client, args: Namespace, place: Platform) -> list[HookFile]:
     """The files with the hooks of a client; a project's settings are shared, and name no programs
     of this machine."""
     if args.file or args.scope != "user":
@@ -412,7 +412,7 @@ def _alone(call: Call, args: Namespace) -> AbstractContextManager[None]:
     return locked(os.path.join(call.home, "clients"))
 
 
-def _remind(call: Call, args: Namespace, place: Place, line: Sequence[str]) -> None:
+def _remind(call: Call, args: Namespace, place: Platform, line: Sequence[str]) -> None:
     """What would keep the server from starting, or have it open another memory."""
     from importlib.util import find_spec
 

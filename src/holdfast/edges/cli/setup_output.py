@@ -22,9 +22,9 @@ from holdfast.edges.clients import install_hooks as hooks_of_clients
 from holdfast.edges.clients import json_text, settings_file
 from holdfast.edges.clients.clients import CLIENTS, Client, Scope
 from holdfast.edges.clients.install_hooks import command_of
-from holdfast.edges.clients.install_server import Found, Outcome, look, rendered
+from holdfast.edges.clients.install_server import EntryState, Outcome, look, rendered
 from holdfast.edges.clients.jsonc import Malformed
-from holdfast.edges.clients.program import Place
+from holdfast.edges.clients.program import Platform
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
@@ -82,7 +82,7 @@ def entry(call: Call, args: Namespace, client: Client, path: str, line: Sequence
     call.out.note(f"Paste it into {path}, then: {client.restart}")
 
 
-def clients(call: Call, args: Namespace, place: Place) -> None:
+def clients(call: Call, args: Namespace, place: Platform) -> None:
     """Every client, whether it is here and whether it is set up."""
     rows = [
         (client, scope, is_installed, found(client, args, place, scope))
@@ -102,7 +102,7 @@ def clients(call: Call, args: Namespace, place: Place) -> None:
             ]
         )
         return
-    absent: list[tuple[Client, Scope, bool, Found]] = []
+    absent: list[tuple[Client, Scope, bool, EntryState]] = []
     if call.out.terminal:
         absent = [row for row in rows if not row[2] and row[3].state == "absent"]
         rows = [row for row in rows if row not in absent]
@@ -128,7 +128,7 @@ def clients(call: Call, args: Namespace, place: Place) -> None:
     call.out.note("`holdfast setup CLIENT` sets one up; `holdfast setup --all`, all that are here.")
 
 
-def left_in_project(call: Call, args: Namespace, place: Place) -> None:
+def left_in_project(call: Call, args: Namespace, place: Platform) -> None:
     """Names the entries in this project's files, which others may share."""
     for client in CLIENTS:
         if "project" in client.scopes and found(client, args, place, "project").state == "ours":
@@ -143,7 +143,7 @@ def wrapped(text: str) -> str:
     return "\n".join(textwrap.wrap(text, 80, break_on_hyphens=False))
 
 
-def next_steps(call: Call, place: Place, chosen: Sequence[Client]) -> None:
+def next_steps(call: Call, place: Platform, chosen: Sequence[Client]) -> None:
     """What was said before hooks were there can be taken in."""
     from holdfast.edges.cli.imports import NAMES
     from holdfast.edges.hooks.past_sessions import transcript_files
@@ -161,7 +161,7 @@ def next_steps(call: Call, place: Place, chosen: Sequence[Client]) -> None:
             )
 
 
-def found(client: Client, args: Namespace, place: Place, scope: Scope) -> Found:
+def found(client: Client, args: Namespace, place: Platform, scope: Scope) -> EntryState:
     """What the client's files of a scope say: the first that has an entry counts."""
     looks = [look(client, path, args.name) for path in client.files(place, scope)]
     return next((one for one in looks if one.state in ("ours", "other")), looks[0])
@@ -249,7 +249,7 @@ def plugin(call: Call, args: Namespace, folder: str, done: Sequence[Outcome]) ->
         call.out.row(_result(args, one), one.client.name, one.path, one.backup or "")
 
 
-def proofs(call: Call, args: Namespace, place: Place, chosen: Sequence[Client]) -> None:
+def proofs(call: Call, args: Namespace, place: Platform, chosen: Sequence[Client]) -> None:
     """A round trip: what a hook takes to answer, and whether the client's own program connects to
     the server, where it says so."""
     took = hook_ms(args.home)
@@ -312,7 +312,7 @@ def _undo(args: Namespace, client: Client) -> str:
     return shlex.join(words)
 
 
-def _shown(call: Call, path: str, place: Place) -> str:
+def _shown(call: Call, path: str, place: Platform) -> str:
     """A path: with ~ on a terminal, whole in a pipe."""
     if call.out.terminal and path.startswith(place.home + os.sep):
         return f"~{path.removeprefix(place.home)}"
@@ -414,7 +414,7 @@ def hook_ms(home: str | None) -> float | None:
     return took
 
 
-def connected(client: Client, place: Place, name: str) -> str:
+def connected(client: Client, place: Platform, name: str) -> str:
     """`connected, `, where the client's program says so; else what it says, or nothing."""
     if client.name not in _LISTS:
         return ""

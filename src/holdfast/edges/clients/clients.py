@@ -12,14 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, Literal, NamedTuple
 
-from holdfast.edges.clients.program import Place
+from holdfast.edges.clients.program import Platform
 from holdfast.errors import InvalidInput
 
 Scope = Literal["user", "project"]
 SCOPES: tuple[Scope, ...] = ("user", "project")
 
 
-class Entry(NamedTuple):
+class ServerEntry(NamedTuple):
     """What is written. `fields` are ours and kept up to date; `first` are only written with a new
     entry, as a person may change them."""
 
@@ -30,21 +30,21 @@ class Entry(NamedTuple):
 # What an entry looks like
 
 
-def _plain(line: Sequence[str]) -> Entry:
-    return Entry({"command": line[0], "args": list(line[1:])}, {})
+def _plain(line: Sequence[str]) -> ServerEntry:
+    return ServerEntry({"command": line[0], "args": list(line[1:])}, {})
 
 
-def _typed(line: Sequence[str]) -> Entry:
-    return Entry({"type": "stdio", "command": line[0], "args": list(line[1:])}, {})
+def _typed(line: Sequence[str]) -> ServerEntry:
+    return ServerEntry({"type": "stdio", "command": line[0], "args": list(line[1:])}, {})
 
 
-def _copilot(line: Sequence[str]) -> Entry:
+def _copilot(line: Sequence[str]) -> ServerEntry:
     fields = {"type": "local", "command": line[0], "args": list(line[1:])}
-    return Entry(fields, {"tools": ["*"]})
+    return ServerEntry(fields, {"tools": ["*"]})
 
 
-def _opencode(line: Sequence[str]) -> Entry:
-    return Entry({"type": "local", "command": list(line)}, {"enabled": True})
+def _opencode(line: Sequence[str]) -> ServerEntry:
+    return ServerEntry({"type": "local", "command": list(line)}, {"enabled": True})
 
 
 def _opencode_holder(value: Mapping[str, Any]) -> tuple[str, ...] | None:
@@ -63,12 +63,12 @@ class Client(NamedTuple):
 
     name: str
     title: str
-    files: Callable[[Place, Scope], list[str]]
-    signs: Callable[[Place], list[str]]
+    files: Callable[[Platform, Scope], list[str]]
+    signs: Callable[[Platform], list[str]]
     programs: tuple[str, ...]
     restart: str
     holder: tuple[str, ...] = ("mcpServers",)
-    entry: Callable[[Sequence[str]], Entry] = _plain
+    entry: Callable[[Sequence[str]], ServerEntry] = _plain
     language: Literal["json", "toml"] = "json"
     scopes: tuple[Scope, ...] = SCOPES
     # Where the file may hold its servers in another place, which place that is.
@@ -89,13 +89,13 @@ class Client(NamedTuple):
         """Where the entry of that name is, in a file with this value."""
         return (*(self.holder_in(value) or self.holder), name)
 
-    def entry_at(self, path: Sequence[str], line: Sequence[str]) -> Entry:
+    def entry_at(self, path: Sequence[str], line: Sequence[str]) -> ServerEntry:
         """The entry that starts this command line, as it is written at that path."""
         entry = self.entry(line)
         # Only the first layout of opencode has `enabled`; its second refuses it.
         return entry if tuple(path[:-1]) == self.holder else entry._replace(first={})
 
-    def installed(self, place: Place, ours: Callable[[str], bool] = lambda sign: False) -> bool:
+    def installed(self, place: Platform, ours: Callable[[str], bool] = lambda sign: False) -> bool:
         """Whether it seems to be on this machine: a folder of its own, or its program. What is
         `ours` because a setup has made it is no sign."""
         if any(os.path.exists(sign) and not ours(sign) for sign in self.signs(place)):
@@ -109,10 +109,10 @@ class Client(NamedTuple):
 # Where the files are
 
 
-def _in(user: Callable[[Place], str], *project: str) -> Callable[[Place, Scope], list[str]]:
+def _in(user: Callable[[Platform], str], *project: str) -> Callable[[Platform, Scope], list[str]]:
     """One file for the person, one for a project."""
 
-    def files(place: Place, scope: Scope) -> list[str]:
+    def files(place: Platform, scope: Scope) -> list[str]:
         if scope == "project":
             return [os.path.join(place.project, *project)]
         return [user(place)]
@@ -120,11 +120,11 @@ def _in(user: Callable[[Place], str], *project: str) -> Callable[[Place, Scope],
     return files
 
 
-def _claude_code(place: Place) -> str:
+def _claude_code(place: Platform) -> str:
     return os.path.join(place.named("CLAUDE_CONFIG_DIR") or place.home, ".claude.json")
 
 
-def _claude_desktop_folders(place: Place) -> list[str]:
+def _claude_desktop_folders(place: Platform) -> list[str]:
     """On Windows the packaged app has files of its own, and does not see those outside."""
     packaged = []
     if place.platform == "win32":
@@ -134,31 +134,31 @@ def _claude_desktop_folders(place: Place) -> list[str]:
     return [*inside, os.path.join(place.app_data, "Claude")]
 
 
-def _claude_desktop(place: Place, scope: Scope) -> list[str]:
+def _claude_desktop(place: Platform, scope: Scope) -> list[str]:
     return [
         os.path.join(folder, "claude_desktop_config.json")
         for folder in _claude_desktop_folders(place)
     ]
 
 
-def _codex_home(place: Place) -> str:
+def _codex_home(place: Platform) -> str:
     return place.named("CODEX_HOME") or place.at_home(".codex")
 
 
-def _gemini_home(place: Place) -> str:
+def _gemini_home(place: Platform) -> str:
     return os.path.join(place.named("GEMINI_CLI_HOME") or place.home, ".gemini")
 
 
-def _copilot_home(place: Place) -> str:
+def _copilot_home(place: Platform) -> str:
     return place.named("COPILOT_HOME") or place.at_home(".copilot")
 
 
-def devin_folder(place: Place) -> str:
+def devin_folder(place: Platform) -> str:
     base = place.app_data if place.platform == "win32" else place.config
     return os.path.join(base, "devin")
 
 
-def _windsurf(place: Place, scope: Scope) -> list[str]:
+def _windsurf(place: Platform, scope: Scope) -> list[str]:
     """Windsurf became Devin Desktop, which has a folder of its own; older ones do not have it."""
     if scope == "project":
         return [os.path.join(place.project, ".devin", "mcp_config.json")]
@@ -168,7 +168,7 @@ def _windsurf(place: Place, scope: Scope) -> list[str]:
     return [os.path.join(folder, "mcp_config.json") for folder in folders]
 
 
-def _opencode_files(place: Place, scope: Scope) -> list[str]:
+def _opencode_files(place: Platform, scope: Scope) -> list[str]:
     """The one that is there; it may or may not have comments."""
     folders = [os.path.join(place.config, "opencode")]
     if scope == "project":
@@ -179,7 +179,7 @@ def _opencode_files(place: Place, scope: Scope) -> list[str]:
     return sorted(files, key=lambda file: not os.path.lexists(file))
 
 
-def _zed(place: Place) -> str:
+def _zed(place: Platform) -> str:
     if place.platform == "win32":
         return os.path.join(place.app_data, "Zed")
     if place.platform == "darwin":
@@ -327,7 +327,7 @@ def _is_within(word: str, name: str) -> bool:
     return all(letter in letters for letter in word)
 
 
-def files_of(client: Client, place: Place, scope: str) -> list[str]:
+def files_of(client: Client, place: Platform, scope: str) -> list[str]:
     """The files of a client in a scope; the first is the one to write."""
     known = [one for one in SCOPES if one == scope]
     if not known:

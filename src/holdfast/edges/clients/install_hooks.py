@@ -24,7 +24,7 @@ from holdfast.edges.clients import json_text, settings_file
 from holdfast.edges.clients.clients import CLIENTS, Client, devin_folder
 from holdfast.edges.clients.install_server import Outcome, Result, holds_only_ours, written
 from holdfast.edges.clients.jsonc import Malformed, line_and_column
-from holdfast.edges.clients.program import Place
+from holdfast.edges.clients.program import Platform
 from holdfast.edges.clients.program import is_ours as is_entry
 from holdfast.errors import AlreadyExists, InvalidInput, StoreError
 
@@ -56,7 +56,7 @@ class HookFile(NamedTuple):
 class HookClient(NamedTuple):
     """Where a client has its hooks, and what a person has to do for them to count."""
 
-    files: Callable[[Place, Sequence[str]], list[HookFile]]
+    files: Callable[[Platform, Sequence[str]], list[HookFile]]
     note: str = ""
 
 
@@ -68,7 +68,7 @@ def command_of(python: str, home: str | None) -> list[str]:
     return [*words, *(["--home", os.path.abspath(os.path.expanduser(home))] if home else [])]
 
 
-def _line(place: Place, command: Sequence[str], event: str, client: str) -> str:
+def _line(place: Platform, command: Sequence[str], event: str, client: str) -> str:
     """For a shell. A program that is gone must not stop a session: Python would end with 2, which
     some clients take for a refusal."""
     # The event comes first, as the front reads it.
@@ -78,7 +78,7 @@ def _line(place: Place, command: Sequence[str], event: str, client: str) -> str:
 
 
 def nested(
-    place: Place,
+    place: Platform,
     command: Sequence[str],
     client: str,
     events: Sequence[str],
@@ -102,7 +102,7 @@ def nested(
     )
 
 
-def _claude_code(place: Place, command: Sequence[str]) -> list[HookFile]:
+def _claude_code(place: Platform, command: Sequence[str]) -> list[HookFile]:
     folder = place.named("CLAUDE_CONFIG_DIR") or place.at_home(".claude")
     additions = nested(place, command, "claude-code", CLAUDE_CODE_EVENTS)
     allowed = tuple(
@@ -115,13 +115,13 @@ def _claude_code(place: Place, command: Sequence[str]) -> list[HookFile]:
     ]
 
 
-def _codex(place: Place, command: Sequence[str]) -> list[HookFile]:
+def _codex(place: Platform, command: Sequence[str]) -> list[HookFile]:
     folder = place.named("CODEX_HOME") or place.at_home(".codex")
     events = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact")
     return [HookFile(os.path.join(folder, "hooks.json"), nested(place, command, "codex", events))]
 
 
-def _gemini(place: Place, command: Sequence[str]) -> list[HookFile]:
+def _gemini(place: Platform, command: Sequence[str]) -> list[HookFile]:
     folder = os.path.join(place.named("GEMINI_CLI_HOME") or place.home, ".gemini")
     events = ("SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd")
     # It counts in milliseconds.
@@ -129,14 +129,14 @@ def _gemini(place: Place, command: Sequence[str]) -> list[HookFile]:
     return [HookFile(os.path.join(folder, "settings.json"), additions)]
 
 
-def _opencode(place: Place, command: Sequence[str]) -> list[HookFile]:
+def _opencode(place: Platform, command: Sequence[str]) -> list[HookFile]:
     source = files("holdfast.edges.clients") / "plugin" / "opencode.js"
     text = source.read_text(encoding="utf-8").replace("__COMMAND__", json.dumps(list(command)))
     folder = os.path.join(place.config, "opencode", "plugins")
     return [HookFile(os.path.join(folder, "holdfast.js"), content=text)]
 
 
-def _cursor(place: Place, command: Sequence[str]) -> list[HookFile]:
+def _cursor(place: Platform, command: Sequence[str]) -> list[HookFile]:
     events = ("sessionStart", "beforeSubmitPrompt", "afterAgentResponse", "sessionEnd")
     additions = tuple(
         Addition(("hooks", event), {"command": _line(place, command, event, "cursor")})
@@ -145,7 +145,7 @@ def _cursor(place: Place, command: Sequence[str]) -> list[HookFile]:
     return [HookFile(place.at_home(".cursor", "hooks.json"), additions, {"version": 1})]
 
 
-def _windsurf(place: Place, command: Sequence[str]) -> list[HookFile]:
+def _windsurf(place: Platform, command: Sequence[str]) -> list[HookFile]:
     folder = place.at_home(".codeium", "windsurf")
     if os.path.isdir(devin_folder(place)) and not os.path.isdir(folder):
         # Its successor has no such hooks.
@@ -161,7 +161,7 @@ def _windsurf(place: Place, command: Sequence[str]) -> list[HookFile]:
     return [HookFile(os.path.join(folder, "hooks.json"), additions)]
 
 
-def _copilot(place: Place, command: Sequence[str]) -> list[HookFile]:
+def _copilot(place: Platform, command: Sequence[str]) -> list[HookFile]:
     """A file of ours in the folder of hooks, which VS Code reads as well."""
     events = ("sessionStart", "userPromptSubmitted", "agentStop", "sessionEnd")
     hooks = {
@@ -201,13 +201,13 @@ HOOKS: dict[str, HookClient] = {
 assert set(HOOKS) <= {client.name for client in CLIENTS}, "each is a client"
 
 
-def files_of(client: Client, place: Place, command: Sequence[str]) -> list[HookFile]:
+def files_of(client: Client, place: Platform, command: Sequence[str]) -> list[HookFile]:
     """The files of a client that have hooks; none where it has no hooks."""
     found = HOOKS.get(client.name)
     return [] if found is None else found.files(place, command)
 
 
-def is_installed(client: Client, place: Place, home: str) -> bool:
+def is_installed(client: Client, place: Platform, home: str) -> bool:
     """Whether a client seems to be on this machine, by more than what a setup has made."""
     files = files_of(client, place, ())
     paths = [*client.files(place, "user"), *(file.path for file in files)]
@@ -369,7 +369,7 @@ def _written(
     return written(client, path, checked, now=now, dry_run=dry_run)
 
 
-def stop_unused(home: str, place: Place, command: Sequence[str]) -> bool:
+def stop_unused(home: str, place: Platform, command: Sequence[str]) -> bool:
     """Asks the warm process of a home, which answers hooks, to end, which it does within seconds,
     unless a client has hooks of ours left. False where none was stopped."""
     from holdfast.edges.hooks import front
@@ -382,7 +382,7 @@ def stop_unused(home: str, place: Place, command: Sequence[str]) -> bool:
         return False
 
 
-def _is_used(place: Place, command: Sequence[str]) -> bool:
+def _is_used(place: Platform, command: Sequence[str]) -> bool:
     for client in CLIENTS:
         for file in files_of(client, place, command):
             with suppress(InvalidInput, StoreError, Malformed):
@@ -397,7 +397,7 @@ _MANIFEST = (".claude-plugin", "plugin.json")
 
 
 def plugin_files(
-    folder: str, place: Place, *, hook: Sequence[str], server: Sequence[str], version: str
+    folder: str, place: Platform, *, hook: Sequence[str], server: Sequence[str], version: str
 ) -> list[HookFile]:
     """The files of the plugin. `hook` is the command line of a hook without the event, `server` the
     one of the MCP server."""

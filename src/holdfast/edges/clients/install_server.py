@@ -41,7 +41,7 @@ class Outcome(NamedTuple):
         return self.result not in ("unchanged", "absent")
 
 
-class Found(NamedTuple):
+class EntryState(NamedTuple):
     """What a file has to say about an entry."""
 
     path: str
@@ -84,7 +84,7 @@ def tear_down(
     return written(client, path, edit, now=now, dry_run=dry_run)
 
 
-def look(client: Client, path: str, name: str) -> Found:
+def look(client: Client, path: str, name: str) -> EntryState:
     """Whether a file has an entry of that name, and whose it is."""
     try:
         data = settings_file.read(path)
@@ -92,10 +92,10 @@ def look(client: Client, path: str, name: str) -> Found:
         at = client.path(name, value)
         entry = _at(value, at)
     except (InvalidInput, StoreError) as error:
-        return Found(path, "unreadable", error.message)
+        return EntryState(path, "unreadable", error.message)
     if entry is None:
-        return Found(path, "absent")
-    return Found(path, "ours" if is_ours(entry) else "other")
+        return EntryState(path, "absent")
+    return EntryState(path, "ours" if is_ours(entry) else "other")
 
 
 def holds_only_ours(client: Client, path: str) -> bool:
@@ -137,7 +137,7 @@ def written(
                 return outcome
             new = outcome.after.encode()
             return outcome._replace(backup=settings_file.write(path, new, old=data, now=now))
-        except settings_file.Moved:
+        except settings_file.FileChanged:
             continue
     raise Conflict(
         f"{path} is being written by another program all the time; nothing was changed.",

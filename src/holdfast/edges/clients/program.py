@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from holdfast.errors import InvalidInput
 
 
-class Place(NamedTuple):
+class Platform(NamedTuple):
     """The machine as the rules for paths see it; `platform` is one of sys.platform's words."""
 
     platform: str
@@ -64,9 +64,9 @@ class Place(NamedTuple):
         return self.folder
 
 
-def here() -> Place:
+def here() -> Platform:
     """This machine, this person, this folder."""
-    return Place(sys.platform, os.environ, os.path.expanduser("~"), os.getcwd())
+    return Platform(sys.platform, os.environ, os.path.expanduser("~"), os.getcwd())
 
 
 # -P keeps Python from looking for modules in the folder the client happens to be in: a project may

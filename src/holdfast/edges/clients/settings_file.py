@@ -32,7 +32,7 @@ _STAMP = "%Y%m%dT%H%M%SZ"
 _BACKUP = re.compile(r"\.holdfast-\d{8}T\d{6}Z(?:-\d+)?\.bak")
 
 
-class Moved(Exception):
+class FileChanged(Exception):
     """The file is not as it was read: someone else has written it."""
 
 
@@ -83,7 +83,7 @@ def write(path: str, data: bytes, *, old: bytes | None, now: datetime) -> str | 
     try:
         # A client may have written it since; of the time until the rename we cannot be sure.
         if read(path) != old:
-            raise Moved
+            raise FileChanged
         write_atomic(target, data, mode=mode)
     except BaseException:
         if backup is not None:
@@ -100,7 +100,7 @@ def remove(path: str, *, old: bytes) -> None:
     """Removes the file, which still holds `old`."""
     _mode(path, path)
     if read(path) != old:
-        raise Moved
+        raise FileChanged
     os.unlink(path)
 
 

@@ -124,7 +124,7 @@ def _prompt(
     return block.text
 
 
-def _note_injected(state: SessionState, block: inject.Block, event: str, at: str) -> None:
+def _note_injected(state: SessionState, block: inject.PromptBlock, event: str, at: str) -> None:
     for line in block.lines:
         state.add_injected(line.hub, line.memory_id, line.named, event, at, line.why)
 

@@ -17,7 +17,7 @@ _BYTES_MAX = 8_000_000
 _TEXT_CHARS_MAX = 200_000
 
 
-class Answer(NamedTuple):
+class ModelAnswer(NamedTuple):
     """The text of an answer. It is `final` where the model asks for no tool, and ended by
     itself. `id` is what a later request may continue."""
 
@@ -69,7 +69,7 @@ class AnswerReader:
         """The id of an answer that is a stream, as soon as it came."""
         return "" if self._rows is None else self._rows.id
 
-    def answer(self) -> Answer | None:
+    def answer(self) -> ModelAnswer | None:
         """What was answered; None where that is not known."""
         if self._given_up:
             return None
@@ -149,13 +149,13 @@ class _Text:
 # OpenAI chat completions
 
 
-def _chat_whole(body: Mapping[str, Any]) -> Answer | None:
+def _chat_whole(body: Mapping[str, Any]) -> ModelAnswer | None:
     for choice in _list(body.get("choices")):
         message = choice.get("message")
         if isinstance(message, dict):
             # Endpoints differ in how they say it; the calls themselves are there or not.
             final = bool(choice.get("finish_reason")) and not message.get("tool_calls")
-            return Answer(text_of(message.get("content")), final, _id(body))
+            return ModelAnswer(text_of(message.get("content")), final, _id(body))
     return None
 
 
@@ -177,27 +177,27 @@ class _ChatEvents:
                 self._calls = self._calls or bool(delta.get("tool_calls"))
             self._ended = self._ended or bool(choice.get("finish_reason"))
 
-    def answer(self) -> Answer:
-        return Answer(str(self._text), self._ended and not self._calls, self.id)
+    def answer(self) -> ModelAnswer:
+        return ModelAnswer(str(self._text), self._ended and not self._calls, self.id)
 
 
 # OpenAI responses
 
 
-def _responses_whole(body: Mapping[str, Any]) -> Answer | None:
+def _responses_whole(body: Mapping[str, Any]) -> ModelAnswer | None:
     items = _list(body.get("output"))
     texts = [text_of(item.get("content")) for item in items if item.get("type") == "message"]
     # Tools that the endpoint runs by itself have ended where the response has.
     waits = any(item.get("type") in ("function_call", "custom_tool_call") for item in items)
     ended = body.get("status") in ("completed", "incomplete")
     text = "\n\n".join(filter(None, texts))[:_TEXT_CHARS_MAX]
-    return Answer(text, ended and not waits, _id(body))
+    return ModelAnswer(text, ended and not waits, _id(body))
 
 
 class _ResponsesEvents:
     def __init__(self) -> None:
         self._text = _Text()
-        self._whole: Answer | None = None
+        self._whole: ModelAnswer | None = None
         self.id = ""
 
     def take(self, data: bytes) -> None:
@@ -210,9 +210,9 @@ class _ResponsesEvents:
             if kind in ("response.completed", "response.incomplete"):
                 self._whole = _responses_whole(response)
 
-    def answer(self) -> Answer:
+    def answer(self) -> ModelAnswer:
         if self._whole is None:
-            return Answer(str(self._text), False, self.id)
+            return ModelAnswer(str(self._text), False, self.id)
         return self._whole._replace(text=self._whole.text or str(self._text))
 
 
@@ -221,10 +221,10 @@ class _ResponsesEvents:
 _ENDED = ("end_turn", "stop_sequence", "max_tokens", "refusal")
 
 
-def _messages_whole(body: Mapping[str, Any]) -> Answer | None:
+def _messages_whole(body: Mapping[str, Any]) -> ModelAnswer | None:
     if not isinstance(body.get("content"), list):
         return None
-    return Answer(text_of(body["content"]), body.get("stop_reason") in _ENDED, _id(body))
+    return ModelAnswer(text_of(body["content"]), body.get("stop_reason") in _ENDED, _id(body))
 
 
 class _MessagesEvents:
@@ -246,11 +246,11 @@ class _MessagesEvents:
         elif kind == "message_stop":
             self._ended = True
 
-    def answer(self) -> Answer:
-        return Answer(str(self._text), self._ended and self._stopped in _ENDED, self.id)
+    def answer(self) -> ModelAnswer:
+        return ModelAnswer(str(self._text), self._ended and self._stopped in _ENDED, self.id)
 
 
-_WHOLE: dict[str, Callable[[Mapping[str, Any]], Answer | None]] = {
+_WHOLE: dict[str, Callable[[Mapping[str, Any]], ModelAnswer | None]] = {
     "chat": _chat_whole,
     "responses": _responses_whole,
     "messages": _messages_whole,

@@ -49,7 +49,7 @@ from holdfast.edges.server.offload import THREADS_MAX
 if TYPE_CHECKING:
     from starlette.types import Message, Receive, Scope, Send
 
-    from holdfast.edges.proxy.answers import Answer
+    from holdfast.edges.proxy.answers import ModelAnswer
     from holdfast.edges.proxy.memory import Exchange, ProxyMemory
 
 log = logging.getLogger("holdfast.proxy")
@@ -197,7 +197,10 @@ class _Preparation:
 
 
 def _log(
-    memory: ProxyMemory, exchange: Exchange | None, late: _Preparation | None, answer: Answer | None
+    memory: ProxyMemory,
+    exchange: Exchange | None,
+    late: _Preparation | None,
+    answer: ModelAnswer | None,
 ) -> None:
     """Logs what was said. A request that went on without memory is prepared by now, or here."""
     if exchange is None and late is not None:

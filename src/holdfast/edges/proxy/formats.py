@@ -46,7 +46,7 @@ class ToolResult(NamedTuple):
     text: str
 
 
-class Asked(NamedTuple):
+class ModelRequest(NamedTuple):
     """What memory needs to know of a request."""
 
     said: tuple[Said, ...] = ()
@@ -73,7 +73,7 @@ class Format(Protocol):
 
     name: str
 
-    def read(self, body: Body) -> Asked: ...
+    def read(self, body: Body) -> ModelRequest: ...
 
     def add(self, body: Body, standing: str, blocks: Mapping[int, str]) -> Body:
         """The body with a text in its instructions, and texts before the words of messages, by
@@ -87,7 +87,7 @@ class Format(Protocol):
 class ChatCompletions:
     name = "chat"
 
-    def read(self, body: Body) -> Asked:
+    def read(self, body: Body) -> ModelRequest:
         said: list[Said] = []
         results: list[ToolResult] = []
         calls: dict[str, str] = {}
@@ -134,7 +134,7 @@ def _chat_calls(message: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 class Responses:
     name = "responses"
 
-    def read(self, body: Body) -> Asked:
+    def read(self, body: Body) -> ModelRequest:
         given = body.get("input")
         said: list[Said] = []
         results: list[ToolResult] = []
@@ -180,7 +180,7 @@ class Responses:
 class Messages:
     name = "messages"
 
-    def read(self, body: Body) -> Asked:
+    def read(self, body: Body) -> ModelRequest:
         said: list[Said] = []
         results: list[ToolResult] = []
         calls: dict[str, str] = {}
@@ -226,13 +226,13 @@ def text_of(content: Any) -> str:
     return cleaned("\n\n".join(part for part in parts if isinstance(part, str) and part))
 
 
-def _asked(body: Body, said: Sequence[Said], results: Sequence[ToolResult]) -> Asked:
+def _asked(body: Body, said: Sequence[Said], results: Sequence[ToolResult]) -> ModelRequest:
     about = body.get("metadata")
     fields = about if isinstance(about, dict) else {}
     session = next((found for name in _SESSION_FIELDS if (found := _str(fields, name))), "")
     user_id = _str(fields, "user_id")
     person = "\0".join([user_id, *(_str(body, name) for name in _PERSON_FIELDS)])
-    return Asked(
+    return ModelRequest(
         tuple(said), tuple(results), session or _claude_session(user_id), person=person.strip("\0")
     )
 

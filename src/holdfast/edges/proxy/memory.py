@@ -24,17 +24,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from holdfast.domain.clock import to_text
 from holdfast.edges.hooks import inject
 from holdfast.edges.hooks.event import bounded
-from holdfast.edges.hooks.inject import Block
+from holdfast.edges.hooks.inject import PromptBlock
 from holdfast.edges.hooks.state_files import opened
 from holdfast.edges.project import hub_here
-from holdfast.edges.proxy.formats import Asked
+from holdfast.edges.proxy.formats import ModelRequest
 from holdfast.errors import HoldfastError
 from holdfast.text.facts.about_oneself import asks_to_forget_last
 
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
     from holdfast.api.memory import Holdfast
-    from holdfast.edges.proxy.answers import Answer
+    from holdfast.edges.proxy.answers import ModelAnswer
     from holdfast.edges.proxy.formats import Body, Format
 
 
@@ -58,15 +58,15 @@ class Conversation:
         self.session = session
         self.hub = hub
         self.lock = threading.Lock()
-        self.standing: Block | None = None
+        self.standing: PromptBlock | None = None
         # By the mark of the message that each one precedes.
-        self.blocks: OrderedDict[str, Block] = OrderedDict()
+        self.blocks: OrderedDict[str, PromptBlock] = OrderedDict()
         self.logged: OrderedDict[str, None] = OrderedDict()
         # The mark of the message that the person sent last.
         self.last_turn = ""
         self.answered_at: float | None = None
 
-    def add_block(self, mark: str, block: Block) -> None:
+    def add_block(self, mark: str, block: PromptBlock) -> None:
         self.blocks[mark] = block
         while len(self.blocks) > _BLOCKS_MAX:
             self.blocks.popitem(last=False)
@@ -77,7 +77,7 @@ class Conversation:
             self.logged.popitem(last=False)
 
 
-class Found(NamedTuple):
+class FoundConversation(NamedTuple):
     """The conversation of a request, and the mark of each of its messages."""
 
     conversation: Conversation
@@ -97,7 +97,7 @@ class Conversations:
         # The session of a beginning, or of a response that can be continued.
         self._sessions: OrderedDict[str, str] = OrderedDict()
 
-    def find(self, asked: Asked, hub: str, named: str = "") -> Found:
+    def find(self, asked: ModelRequest, hub: str, named: str = "") -> FoundConversation:
         """The conversation, a new one where it is not known. `named` is its name in a header."""
         marks = marks_of(asked, hub)
         with self._lock:
@@ -110,15 +110,15 @@ class Conversations:
                 self._known.popitem(last=False)
             if marks:
                 self._mark(marks[-1], session)
-        return Found(conversation, marks)
+        return FoundConversation(conversation, marks)
 
-    def can_be_continued(self, found: Found, response_id: str) -> None:
+    def can_be_continued(self, found: FoundConversation, response_id: str) -> None:
         """Notes the id of a response, by which a later request may continue it."""
         conversation = found.conversation
         with self._lock:
             self._mark(_response_mark(conversation.hub, response_id), conversation.session)
 
-    def answered(self, found: Found, text: str) -> None:
+    def answered(self, found: FoundConversation, text: str) -> None:
         """Notes how the conversation goes on, so that the next request is known by it."""
         conversation = found.conversation
         with self._lock:
@@ -126,7 +126,7 @@ class Conversations:
             if found.marks and text:
                 self._mark(_next_mark(found.marks[-1], "assistant", text), conversation.session)
 
-    def _by_messages(self, asked: Asked, hub: str, marks: tuple[str, ...]) -> str:
+    def _by_messages(self, asked: ModelRequest, hub: str, marks: tuple[str, ...]) -> str:
         if asked.continues:
             known = self._sessions.get(_response_mark(hub, asked.continues))
             return known or _clean(asked.continues)
@@ -150,7 +150,7 @@ class Conversations:
             self._sessions.popitem(last=False)
 
 
-def marks_of(asked: Asked, hub: str) -> tuple[str, ...]:
+def marks_of(asked: ModelRequest, hub: str) -> tuple[str, ...]:
     """A mark for each message: of its words, and of all that was said before. Where the endpoint
     holds what was said before, the id of the continued response is used instead."""
     mark = _digest(hub, asked.person, asked.continues)
@@ -191,8 +191,8 @@ class Exchange(NamedTuple):
     where nothing was added."""
 
     hub: HubMemory
-    asked: Asked
-    found: Found
+    asked: ModelRequest
+    found: FoundConversation
     body: bytes | None
     # The turn that a request belongs to which sends only the results of tools, since the endpoint
     # has the person's message.
@@ -274,16 +274,16 @@ class ProxyMemory:
         }
         return conversation.standing.text, blocks
 
-    def _block_for(self, exchange: Exchange) -> Block:
+    def _block_for(self, exchange: Exchange) -> PromptBlock:
         asked, conversation = exchange.asked, exchange.found.conversation
         session = conversation.session
         prompt = bounded(asked.prompt)
         if asks_to_forget_last(prompt):
-            return Block(inject.forget_last(self.memory, exchange.hub, session))
+            return PromptBlock(inject.forget_last(self.memory, exchange.hub, session))
         # An endpoint that keeps the conversation also keeps what was added to it.
         seen = conversation.blocks if asked.is_stateful else exchange.found.marks
         shown = [conversation.blocks[mark] for mark in seen if mark in conversation.blocks]
-        shown.append(conversation.standing or Block())
+        shown.append(conversation.standing or PromptBlock())
         return inject.prompt_block(
             exchange.hub,
             prompt,
@@ -299,7 +299,7 @@ class ProxyMemory:
             conversation.standing = inject.start_block(self.memory, hub)
         for mark, block in conversation.blocks.items():
             if not inject.is_current(self.memory, block):
-                conversation.blocks[mark] = Block()
+                conversation.blocks[mark] = PromptBlock()
 
     # An answer
 
@@ -309,7 +309,7 @@ class ProxyMemory:
         if response_id:
             self._conversations.can_be_continued(exchange.found, response_id)
 
-    def log(self, exchange: Exchange, answer: Answer | None) -> None:
+    def log(self, exchange: Exchange, answer: ModelAnswer | None) -> None:
         """Logs what the person said, what tools answered, and how the model answered in the end.
         Each is logged once, however often a client sends it."""
         conversation, asked = exchange.found.conversation, exchange.asked
@@ -366,7 +366,7 @@ class ProxyMemory:
 
     # What a session was given
 
-    def _note(self, exchange: Exchange, block: Block, event: str) -> None:
+    def _note(self, exchange: Exchange, block: PromptBlock, event: str) -> None:
         """Notes it in the file of the session, for `holdfast session` and the page."""
         session, hub = exchange.found.conversation.session, exchange.hub
         at = to_text(self.memory.core.now())

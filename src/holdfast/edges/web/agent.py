@@ -58,7 +58,7 @@ class Prompt(NamedTuple):
     given: Sequence[Given]
 
 
-class Block(NamedTuple):
+class BlockForm(NamedTuple):
     """What a block is asked for with."""
 
     q: str
@@ -66,11 +66,11 @@ class Block(NamedTuple):
     budget: int | None
 
 
-def _asked(visit: Visit) -> Block:
+def _asked(visit: Visit) -> BlockForm:
     style = visit.query("style") if visit.query("style") in STYLES else "plain"
     given = visit.query("budget")
     budget = min(max(int(given[:9]), _BUDGET_MIN), _BUDGET_MAX) if given.isdigit() else None
-    return Block(visit.query("q"), style, budget)
+    return BlockForm(visit.query("q"), style, budget)
 
 
 def _block(visit: Visit, hub: HubMemory, *, explain: bool) -> dict[str, Any]:

@@ -33,7 +33,7 @@ _GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 
-class Asked(NamedTuple):
+class SearchForm(NamedTuple):
     """What is looked for."""
 
     q: str = ""
@@ -59,7 +59,7 @@ class Segment(NamedTuple):
     amount: float
 
 
-class Row(NamedTuple):
+class ResultRow(NamedTuple):
     """One memory in a list, with its reasons where it was searched for."""
 
     memory: Memory
@@ -73,21 +73,21 @@ class Row(NamedTuple):
     around: Sequence[Turn] = ()
 
 
-class Found(NamedTuple):
+class Results(NamedTuple):
     """What is shown."""
 
-    rows: Sequence[Row]
+    rows: Sequence[ResultRow]
     cursor: str | None = None
     degraded: Sequence[str] = ()
     filtered: Mapping[str, int] = {}
     searched: bool = False
 
 
-def asked_of(visit: Visit) -> Asked:
-    return Asked(**{name: visit.query(name) for name in Asked._fields})
+def asked_of(visit: Visit) -> SearchForm:
+    return SearchForm(**{name: visit.query(name) for name in SearchForm._fields})
 
 
-def _since(asked: Asked, now: datetime) -> datetime | None:
+def _since(asked: SearchForm, now: datetime) -> datetime | None:
     days = _DAYS.get(asked.when)
     return None if days is None else now - timedelta(days=days)
 
@@ -97,7 +97,7 @@ def _end_of(day: str) -> str | None:
     return f"{day}T23:59:59.999999Z" if len(day) == 10 else day or None
 
 
-def search(visit: Visit, hub: HubMemory, asked: Asked) -> Found:
+def search(visit: Visit, hub: HubMemory, asked: SearchForm) -> Results:
     """What answers the question, or the newest memories where there is none."""
     if not asked.q:
         return _listed(visit, hub, asked)
@@ -114,10 +114,10 @@ def search(visit: Visit, hub: HubMemory, asked: Asked) -> Found:
         around=1,
     )
     shown = [hit for hit in hits if asked.state in ("", hit.memory.state)][:_HITS_MAX]
-    return Found(_rows(shown), None, hits.degraded, hits.filtered, searched=True)
+    return Results(_rows(shown), None, hits.degraded, hits.filtered, searched=True)
 
 
-def _listed(visit: Visit, hub: HubMemory, asked: Asked) -> Found:
+def _listed(visit: Visit, hub: HubMemory, asked: SearchForm) -> Results:
     page = hub.list(
         layer=asked.layer or None,
         category=asked.category or None,
@@ -130,13 +130,13 @@ def _listed(visit: Visit, hub: HubMemory, asked: Asked) -> Found:
         limit=_LIST_MAX,
         cursor=visit.query("cursor") or None,
     )
-    return Found([Row(memory, memory.content) for memory in page], page.cursor)
+    return Results([ResultRow(memory, memory.content) for memory in page], page.cursor)
 
 
-def _rows(hits: Sequence[Hit]) -> list[Row]:
+def _rows(hits: Sequence[Hit]) -> list[ResultRow]:
     most = max((_positive(hit.parts) for hit in hits), default=0.0) or 1.0
     return [
-        Row(
+        ResultRow(
             hit.memory,
             hit.passage.text or hit.memory.content,
             hit.score,
@@ -167,7 +167,7 @@ def segments_of(parts: Mapping[str, float], most: float) -> list[Segment]:
     return out
 
 
-def _values(visit: Visit, hub: HubMemory, asked: Asked) -> dict[str, Any]:
+def _values(visit: Visit, hub: HubMemory, asked: SearchForm) -> dict[str, Any]:
     found = search(visit, hub, asked)
     query = rendering.query_string(asked._asdict())
     more = asked._asdict() | {"cursor": found.cursor}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args, overload
 
-from holdfast.engine.context.styles import Item
+from holdfast.engine.context.styles import BlockItem
 from holdfast.errors import InvalidInput
 from holdfast.text.clean import one_of
 
@@ -109,14 +109,14 @@ _BATCH = 128
 Read: TypeAlias = Callable[[Sequence[str]], dict[str, "Memory"]]
 
 
-class Candidates(Sequence[Item]):
+class Candidates(Sequence[BlockItem]):
     """Items for these ids, in their order; good as long as what reads them is."""
 
-    def __init__(self, ids: Sequence[str], read: Read, item: Callable[[Memory], Item]) -> None:
+    def __init__(self, ids: Sequence[str], read: Read, item: Callable[[Memory], BlockItem]) -> None:
         self.ids = ids
         self._read = read
         self._item = item
-        self._items: list[Item] = []
+        self._items: list[BlockItem] = []
 
     @classmethod
     def of_none(cls) -> Candidates:
@@ -125,7 +125,7 @@ class Candidates(Sequence[Item]):
         def read(ids: Sequence[str]) -> dict[str, Memory]:
             return {}
 
-        return cls((), read, lambda memory: Item(memory, memory.content, "long_term"))
+        return cls((), read, lambda memory: BlockItem(memory, memory.content, "long_term"))
 
     def among(self, ids: Sequence[str]) -> Candidates:
         """Those of them with these ids, in this order."""
@@ -134,7 +134,7 @@ class Candidates(Sequence[Item]):
     def __len__(self) -> int:
         return len(self.ids)
 
-    def __iter__(self) -> Iterator[Item]:
+    def __iter__(self) -> Iterator[BlockItem]:
         at = 0
         while at < len(self.ids):
             self._reach(at)
@@ -144,10 +144,10 @@ class Candidates(Sequence[Item]):
                 yield item
 
     @overload
-    def __getitem__(self, at: int) -> Item: ...
+    def __getitem__(self, at: int) -> BlockItem: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[Item]: ...
-    def __getitem__(self, at: int | slice) -> Item | Sequence[Item]:
+    def __getitem__(self, at: slice) -> Sequence[BlockItem]: ...
+    def __getitem__(self, at: int | slice) -> BlockItem | Sequence[BlockItem]:
         if isinstance(at, slice):
             start, stop, step = at.indices(len(self.ids))
             if step == 1 and stop <= len(self._items):

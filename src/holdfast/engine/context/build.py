@@ -32,7 +32,7 @@ from holdfast.engine.context.items import (
 )
 from holdfast.engine.context.layout import Block, FilePart
 from holdfast.engine.context.relevance import for_question
-from holdfast.engine.context.styles import MORE_MAX, STYLES, WAITING_MAX, Item, Part, Style
+from holdfast.engine.context.styles import MORE_MAX, STYLES, WAITING_MAX, BlockItem, Part, Style
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.reading.listing import list_memories
 from holdfast.engine.reading.recall import recall_memories
@@ -185,11 +185,11 @@ def _always(
     if asked is not None:
         found = recall_memories(scope, asked, Filter(), limit=_RELEVANT_MAX)
         degraded = found.degraded
-        hits = [Item(hit.memory, hit.passage.text, "relevant") for hit in found]
+        hits = [BlockItem(hit.memory, hit.passage.text, "relevant") for hit in found]
         hits = _without_said(hits, block.chosen, unfit)
         block.add_fitting(hits, block.room - for_journal, _NO_ROOM)
     block.add_fitting(files, min(for_files, block.room - for_journal), _NO_ROOM)
-    newest_first = [Item(entry, entry.content, "recent") for entry in reversed(journal)]
+    newest_first = [BlockItem(entry, entry.content, "recent") for entry in reversed(journal)]
     newest_first = _without_said(newest_first, block.chosen, unfit)
     block.add_best(newest_first, block.room, _NO_ROOM_AGE)
     if look.by_relevance and elsewhere is None:
@@ -203,7 +203,7 @@ def _always(
     return Context(text, included, tuple(left_out), used, allowed.limit, allowed.unit, degraded)
 
 
-def documents_listed(scope: Scope, paths: Sequence[str], now: datetime) -> list[Item]:
+def documents_listed(scope: Scope, paths: Sequence[str], now: datetime) -> list[BlockItem]:
     """The hub's own documents by their paths, each with how it begins."""
     found = []
     with scope.read() as reader:
@@ -211,7 +211,7 @@ def documents_listed(scope: Scope, paths: Sequence[str], now: datetime) -> list[
             memory = reader.memory_by_path(scope.hub_id, path)
             shown = memory is not None and memory.visible and memory.state != "archived"
             if memory is not None and shown and not _unfit(scope.core, memory, now):
-                found.append(Item(memory, listed_text(path, memory.content), "files"))
+                found.append(BlockItem(memory, listed_text(path, memory.content), "files"))
     return found
 
 
@@ -237,7 +237,7 @@ def _answering(
     old = corrected_in(scope, found)
     known = (*outdated, *old)
     hits = [
-        Item(hit.memory, quoted(hit, words, chars), "relevant", _note(hit, known))
+        BlockItem(hit.memory, quoted(hit, words, chars), "relevant", _note(hit, known))
         for hit in for_question(found)
         if not _unfit(scope.core, hit.memory, now, asked=True)
         and not (elsewhere and hit.turn is not None and elsewhere(hit.turn.session))
@@ -245,7 +245,7 @@ def _answering(
     hits = _newer_first(hits)
     relevant = {item.memory.id for item in hits}
     standing = [
-        Item(memory, memory.content, "standing")
+        BlockItem(memory, memory.content, "standing")
         for memory in _standing(scope, now)
         if memory.id not in relevant
     ][:_STANDING_MAX]
@@ -271,7 +271,7 @@ def _answering(
     )
 
 
-def _newer_first(items: list[Item]) -> list[Item]:
+def _newer_first(items: list[BlockItem]) -> list[BlockItem]:
     """Puts a memory that may be meant to replace an older one before that one: the first line that
     answers is the one that is believed, and the last to go where there is little room."""
     ordered = list(items)
@@ -299,7 +299,7 @@ def _standing(scope: Scope, now: datetime) -> list[Memory]:
     return by_weight(one for one in found.values() if not _unfit(scope.core, one, now))
 
 
-def _last_session(scope: Scope, allowed: Budget) -> list[Item]:
+def _last_session(scope: Scope, allowed: Budget) -> list[BlockItem]:
     """The last turns of the session that was logged last, in order: where it ended."""
     if not scope.settings["context.turns"]:
         return []
@@ -316,7 +316,7 @@ def _last_session(scope: Scope, allowed: Budget) -> list[Item]:
     for turn in shown:
         line = " ".join(turn.content.split())
         text = line if len(line) <= chars else line[:chars].rstrip() + "…"
-        out.append(Item(as_memory(turn), text, "ended"))
+        out.append(BlockItem(as_memory(turn), text, "ended"))
     return out
 
 
@@ -397,7 +397,9 @@ def _private(core: Core, memory: Memory) -> bool:
     return memory.boundary == "private" and memory.owner != core.actor
 
 
-def _without_said(items: list[Item], chosen: Sequence[Item], unfit: list[Absent]) -> list[Item]:
+def _without_said(
+    items: list[BlockItem], chosen: Sequence[BlockItem], unfit: list[Absent]
+) -> list[BlockItem]:
     """Without lines of the journal whose words a long-term memory that was made from them says in
     the block already."""
     above = {source: item.memory for item in chosen for source in made_from(item.memory)}
@@ -432,8 +434,8 @@ def _ranked(memories: Iterable[Memory], look: Style) -> Candidates:
     return Candidates(list(found), read, lambda memory: _item(memory, look))
 
 
-def _item(memory: Memory, look: Style) -> Item:
-    return Item(memory, memory.content, _part(memory, look))
+def _item(memory: Memory, look: Style) -> BlockItem:
+    return BlockItem(memory, memory.content, _part(memory, look))
 
 
 def _part(memory: Memory, look: Style) -> Part:

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from holdfast.domain.memory import CATEGORIES
 from holdfast.engine.context.budget import Budget, Candidates
-from holdfast.engine.context.styles import PARTS, Item, Part, Style, marked
+from holdfast.engine.context.styles import PARTS, BlockItem, Part, Style, marked
 from holdfast.errors import InvalidInput
 
 # No single memory takes more than this share: a pasted page must not push out all the rest.
@@ -59,9 +59,9 @@ class Block:
         self._counts_left = counts_left
         self._hub = hub
         self._budget = budget
-        self.chosen: list[Item] = []
+        self.chosen: list[BlockItem] = []
         # What is not in it, and why: a run of items with one reason at a time.
-        self._left: list[tuple[Sequence[Item], str]] = []
+        self._left: list[tuple[Sequence[BlockItem], str]] = []
         self._ids: set[str] = set()
         self._headings: set[tuple[str, str]] = set()
         self._text: str | None = None  # of a style that is cut as text
@@ -84,7 +84,7 @@ class Block:
 
     # Filling
 
-    def add_best(self, items: Sequence[Item], room: int, reason: str) -> None:
+    def add_best(self, items: Sequence[BlockItem], room: int, reason: str) -> None:
         """As many of the best as there is room for; the last ones leave first, in steps."""
         new = items
         if self._ids:
@@ -97,15 +97,15 @@ class Block:
         self._take(fitting[:keep])
         self._leave(new[keep:], reason)
 
-    def _leave(self, items: Sequence[Item], reason: str) -> None:
+    def _leave(self, items: Sequence[BlockItem], reason: str) -> None:
         if items:
             self._left.append((items, reason))
 
     @property
-    def left_out(self) -> list[tuple[Item, str]]:
+    def left_out(self) -> list[tuple[BlockItem, str]]:
         return [(item, reason) for items, reason in self._left for item in items]
 
-    def add_fitting(self, items: Sequence[Item], room: int, reason: str) -> None:
+    def add_fitting(self, items: Sequence[BlockItem], room: int, reason: str) -> None:
         """Each that fits, in this order; one that does not fit keeps no other out."""
         before = self.room
         for item in items:
@@ -116,10 +116,12 @@ class Block:
             if not fitting:
                 self._leave([item], reason)
 
-    def _fitting(self, items: Iterable[Item], room: int, *, headings: bool = True) -> list[Item]:
+    def _fitting(
+        self, items: Iterable[BlockItem], room: int, *, headings: bool = True
+    ) -> list[BlockItem]:
         """The first ones that fit, each no longer than its share; without headings, where those
         are there already."""
-        out: list[Item] = []
+        out: list[BlockItem] = []
         used = 0
         known = set(self._headings)
         for item in items:
@@ -135,7 +137,7 @@ class Block:
             out.append(short)
         return out
 
-    def _shortened(self, item: Item) -> Item:
+    def _shortened(self, item: BlockItem) -> BlockItem:
         share = self._budget.limit // (ANSWER_SHARE if item.part == "relevant" else ITEM_SHARE)
         text = item.text[: self._budget.limit * _CHARS_PER_UNIT_MAX]
         while (cost := self._cost(item._replace(text=text))) > share:
@@ -145,13 +147,13 @@ class Block:
                 break
         return item._replace(text=text)
 
-    def _cost(self, item: Item) -> int:
+    def _cost(self, item: BlockItem) -> int:
         return self._measured(item)[1]
 
-    def _written_item(self, item: Item) -> str:
+    def _written_item(self, item: BlockItem) -> str:
         return self._measured(item)[0]
 
-    def _measured(self, item: Item) -> tuple[str, int]:
+    def _measured(self, item: BlockItem) -> tuple[str, int]:
         """An item as it is written, and its size: both are needed again and again."""
         key = (item.memory.id, item.part, item.text)
         found = self._rendered.get(key)
@@ -160,10 +162,10 @@ class Block:
             found = self._rendered[key] = (text, self._budget.measure(text))
         return found
 
-    def _heading_cost(self, item: Item) -> int:
+    def _heading_cost(self, item: BlockItem) -> int:
         return self._budget.measure(self._look.heading(item.section) + self._look.ending)
 
-    def _in_steps(self, items: Sequence[Item], fits: int) -> int:
+    def _in_steps(self, items: Sequence[BlockItem], fits: int) -> int:
         """How many to keep, so that the boundary moves seldom while more and more are added.
 
         Counted from the end, where the next one to leave is: that end stays where it is when new
@@ -176,7 +178,7 @@ class Block:
         pinned = sum(1 for item in items[:fits] if item.memory.pinned)
         return max(len(items) - leaving, pinned, 0)
 
-    def _take(self, items: Iterable[Item]) -> None:
+    def _take(self, items: Iterable[BlockItem]) -> None:
         for item in items:
             heading = (item.part, item.section)
             if heading not in self._headings:
@@ -194,7 +196,7 @@ class Block:
         A person's own text comes before any memory; what is cut as text is cut at its end.
         """
         missing = dict.fromkeys(items.ids)
-        parts: list[str | FileItem | Item] = []
+        parts: list[str | FileItem | BlockItem] = []
         for part in file:
             if isinstance(part, str):
                 parts.append(part)
@@ -210,17 +212,17 @@ class Block:
         else:
             self._add_text(self._only_best(parts, items, room, reason), items, room, reason)
 
-    def _as_file(self, items: Sequence[Item]) -> list[str | Item]:
+    def _as_file(self, items: Sequence[BlockItem]) -> list[str | BlockItem]:
         """What the file would be."""
-        parts: list[str | Item] = []
+        parts: list[str | BlockItem] = []
         for section, group in groupby(laid_out(items, self._look), key=lambda one: one.section):
             parts.append((self._look.ending if parts else "") + self._look.heading(section))
             parts += group
         return parts
 
     def _only_best(
-        self, parts: Sequence[str | FileItem | Item], items: Candidates, room: int, reason: str
-    ) -> list[str | Item]:
+        self, parts: Sequence[str | FileItem | BlockItem], items: Candidates, room: int, reason: str
+    ) -> list[str | BlockItem]:
         text = "".join(part for part in parts if isinstance(part, str))
         # The file has its own headings.
         left = room - self._budget.measure(text + _GAP)
@@ -228,7 +230,7 @@ class Block:
         keep = self._in_steps(items, len(fitting))
         self._leave(items[keep:], reason)
         kept = {item.memory.id: item for item in fitting[:keep]}
-        out: list[str | Item] = []
+        out: list[str | BlockItem] = []
         for part in parts:
             if isinstance(part, str):
                 out.append(part)
@@ -238,7 +240,7 @@ class Block:
 
     def _add_text(
         self,
-        parts: Sequence[str | FileItem | Item],
+        parts: Sequence[str | FileItem | BlockItem],
         items: Candidates,
         room: int,
         reason: str,
@@ -247,11 +249,11 @@ class Block:
         in_file = items.among([_id_of(one) for one in parts if isinstance(one, FileItem)])
         coming, came = iter(in_file), 0
         text, used = "", 0
-        begun: list[tuple[int, Item]] = []  # and where each begins
-        late: list[Item] = []
+        begun: list[tuple[int, BlockItem]] = []  # and where each begins
+        late: list[BlockItem] = []
         for part in parts:
             if used > room:
-                late += [part] if isinstance(part, Item) else []
+                late += [part] if isinstance(part, BlockItem) else []
                 continue
             if isinstance(part, FileItem):
                 part, came = next(coming), came + 1
@@ -334,18 +336,18 @@ class Block:
         return re.sub(r"\n+\Z", "\n", text)
 
 
-def _id_of(part: FileItem | Item) -> str:
-    found = part.memory.id if isinstance(part, Item) else part.id
+def _id_of(part: FileItem | BlockItem) -> str:
+    found = part.memory.id if isinstance(part, BlockItem) else part.id
     assert found is not None, "what has no id is a person's own text"
     return found
 
 
-def laid_out(items: Iterable[Item], look: Style) -> list[Item]:
+def laid_out(items: Iterable[BlockItem], look: Style) -> list[BlockItem]:
     """The order in which items are written: parts, then sections in a fixed order, and in a
     section what is new at the end; relevant ones as they came, best first, standing facts by weight
     and turns in order."""
-    as_came: dict[Part, list[Item]] = {"standing": [], "relevant": [], "ended": []}
-    sorted_ones: list[Item] = []
+    as_came: dict[Part, list[BlockItem]] = {"standing": [], "relevant": [], "ended": []}
+    sorted_ones: list[BlockItem] = []
     for item in items:
         as_came.get(item.part, sorted_ones).append(item)
     sorted_ones.sort(key=lambda item: _place(item, look))
@@ -354,7 +356,7 @@ def laid_out(items: Iterable[Item], look: Style) -> list[Item]:
     return [*as_came["standing"], *before, *as_came["relevant"], *recent, *as_came["ended"]]
 
 
-def _place(item: Item, look: Style) -> tuple[int, int, str, float, int]:
+def _place(item: BlockItem, look: Style) -> tuple[int, int, str, float, int]:
     memory, part = item.memory, PARTS.index(item.part)
     if item.part == "recent":
         at = (memory.occurred_at or memory.created_at).timestamp()

@@ -27,7 +27,7 @@ _PART_NAMES: dict[Part, str] = {
 }
 
 
-class Item(NamedTuple):
+class BlockItem(NamedTuple):
     """A memory, what is shown of it, and the part of the block it belongs to."""
 
     memory: Memory
@@ -48,7 +48,7 @@ class Style(NamedTuple):
     name: str
     opening: Callable[[str], str]
     heading: Callable[[str], str]
-    item: Callable[[Item], str]
+    item: Callable[[BlockItem], str]
     ending: str  # after the last item of a section
     # How many were left out, and how many wait for review.
     footer: Callable[[int, int], str]
@@ -134,7 +134,7 @@ def _day(at: datetime | None) -> str:
     return "" if at is None else at.date().isoformat()
 
 
-def _label(item: Item) -> str:
+def _label(item: BlockItem) -> str:
     memory = item.memory
     if memory.layer == TURN:
         noted = f", {item.note}" if item.note else ""
@@ -154,7 +154,7 @@ def _speaker(memory: Memory) -> str:
     return escaped(" ".join((memory.speaker or "").split()).replace("]", ""))
 
 
-def _dated(item: Item) -> datetime | None:
+def _dated(item: BlockItem) -> datetime | None:
     """When it happened; and where it answers a question and may have changed, since when it is
     known."""
     memory = item.memory
@@ -163,7 +163,7 @@ def _dated(item: Item) -> datetime | None:
     return memory.occurred_at
 
 
-def _xml_item(item: Item) -> str:
+def _xml_item(item: BlockItem) -> str:
     memory = item.memory
     if memory.layer == TURN:
         said = f'date="{_day(memory.occurred_at)}" speaker="{_xml(_speaker(memory))}"'
@@ -184,7 +184,7 @@ def _titled(name: str) -> str:
     return " ".join(word[:1].upper() + word[1:] for word in marked(name).split(" "))
 
 
-def _newer(item: Item) -> str:
+def _newer(item: BlockItem) -> str:
     """Since when a memory is known that may be meant to replace an older one, and which."""
     from holdfast.domain.memory import number_of_close
 

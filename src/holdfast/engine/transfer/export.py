@@ -29,7 +29,7 @@ from holdfast.engine.transfer.export_format import (
     FORMAT,
     FORMAT_VERSION,
     UNREADABLE,
-    Line,
+    ExportLine,
     Value,
     bad_line,
     count_of,
@@ -186,7 +186,7 @@ def _leaves_traces(value: Value) -> bool:
     )
 
 
-def _begin(core: Core, header: Line, name: str | None) -> Hub:
+def _begin(core: Core, header: ExportLine, name: str | None) -> Hub:
     number, line, _ = header
     if line.get("type") != FORMAT:
         raise InvalidInput(
@@ -265,7 +265,7 @@ def _pulse(core: Core) -> int:
     return to_micros(core.now()) // 1_000_000
 
 
-def _beating(core: Core, hub: Hub, lines: Iterator[Line]) -> Iterator[Line]:
+def _beating(core: Core, hub: Hub, lines: Iterator[ExportLine]) -> Iterator[ExportLine]:
     """The lines; notes now and then, between two of them, that the import goes on."""
     last = core.now()
     for line in lines:
@@ -282,8 +282,8 @@ def seems_running(core: Core, hub: Hub) -> bool:
     return abs(_pulse(core) - hub.numbers) < PULSE_S
 
 
-def _batches(lines: Iterator[Line]) -> Iterator[list[Line]]:
-    batch: list[Line] = []
+def _batches(lines: Iterator[ExportLine]) -> Iterator[list[ExportLine]]:
+    batch: list[ExportLine] = []
     chars = 0
     for line in lines:
         batch.append(line)
@@ -303,7 +303,7 @@ class _Ready(NamedTuple):
     indexes: list[tuple[str, Indexed]]
 
 
-def _made_ready(batch: list[Line], hub: Hub, bytes_max: int) -> _Ready:
+def _made_ready(batch: list[ExportLine], hub: Hub, bytes_max: int) -> _Ready:
     """Checks and analyses a batch, without the store: that is most of the work."""
     values: list[tuple[int, Value]] = []
     for number, line, _ in batch:

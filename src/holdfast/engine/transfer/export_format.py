@@ -41,7 +41,7 @@ FORMAT = "holdfast-hub"
 FORMAT_VERSION = 1
 
 
-class Line(NamedTuple):
+class ExportLine(NamedTuple):
     """A line of the file: which one, what it says, and how long it is."""
 
     number: int
@@ -49,7 +49,7 @@ class Line(NamedTuple):
     chars: int
 
 
-def parsed(lines: Iterable[str]) -> Iterator[Line]:
+def parsed(lines: Iterable[str]) -> Iterator[ExportLine]:
     """The lines but the last, which counts them: a file that was cut off is noticed."""
     count = 0
     ended = False
@@ -79,7 +79,7 @@ def parsed(lines: Iterable[str]) -> Iterator[Line]:
                 )
             continue
         count += 1
-        yield Line(number, line, len(text))
+        yield ExportLine(number, line, len(text))
     if count and not ended:
         raise InvalidInput(
             "The file ends too early: its last line is missing.", hint="Export it again."

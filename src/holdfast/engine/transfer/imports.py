@@ -45,7 +45,7 @@ Outcome: TypeAlias = Literal[
 GONE = "gone from"
 
 
-class Item(NamedTuple):
+class ImportItem(NamedTuple):
     """One piece of another store: its id there, and the draft that it becomes."""
 
     id: str
@@ -83,7 +83,7 @@ class Source(NamedTuple):
         """The name of its runs."""
         return f"{self.program}:{_digest(self.place)}"
 
-    def item_id(self, item: Item) -> str:
+    def item_id(self, item: ImportItem) -> str:
         return self.id_of(item.id)
 
     def id_of(self, item_id: str) -> str:
@@ -91,7 +91,9 @@ class Source(NamedTuple):
         return _digest(self.program, item_id)
 
 
-def import_batch(scope: Scope, items: Sequence[Item], source: Source, change: str) -> list[Taken]:
+def import_batch(
+    scope: Scope, items: Sequence[ImportItem], source: Source, change: str
+) -> list[Taken]:
     """Takes in some items, in one transaction, as part of the change set with this id."""
     decided, fresh = _looked_up(scope, items, source)
     ready, refused = _prepared(scope, fresh)
@@ -107,7 +109,7 @@ def import_batch(scope: Scope, items: Sequence[Item], source: Source, change: st
     return _in_order(items, decided)
 
 
-def preview_batch(scope: Scope, items: Sequence[Item], source: Source) -> list[Taken]:
+def preview_batch(scope: Scope, items: Sequence[ImportItem], source: Source) -> list[Taken]:
     """What `import_batch` would do; writes nothing."""
     decided, fresh = _looked_up(scope, items, source)
     with scope.read() as reader:
@@ -117,9 +119,9 @@ def preview_batch(scope: Scope, items: Sequence[Item], source: Source) -> list[T
     return _in_order(items, decided)
 
 
-def _in_order(items: Sequence[Item], decided: dict[str, Taken]) -> list[Taken]:
+def _in_order(items: Sequence[ImportItem], decided: dict[str, Taken]) -> list[Taken]:
     """The decision on each item; an id that comes twice is known the second time."""
-    first: dict[str, Item] = {}
+    first: dict[str, ImportItem] = {}
     for item in items:
         first.setdefault(item.id, item)
     return [
@@ -142,11 +144,11 @@ def memory_of(reader: Reader, hub_id: str, source: Source, item_id: str) -> Memo
 
 
 def _looked_up(
-    scope: Scope, items: Sequence[Item], source: Source
-) -> tuple[dict[str, Taken], list[Item]]:
+    scope: Scope, items: Sequence[ImportItem], source: Source
+) -> tuple[dict[str, Taken], list[ImportItem]]:
     """What need not be looked at, and the items that are new or differ."""
     decided: dict[str, Taken] = {}
-    fresh: dict[str, Item] = {}
+    fresh: dict[str, ImportItem] = {}
     with scope.read() as reader:
         scope.require_hub(reader)
         for item in items:
@@ -157,7 +159,7 @@ def _looked_up(
     return decided, list(fresh.values())
 
 
-def _as_before(reader: Reader, scope: Scope, source: Source, item: Item) -> Taken | None:
+def _as_before(reader: Reader, scope: Scope, source: Source, item: ImportItem) -> Taken | None:
     """The item as it was taken in before; None where there is something to do."""
     record = reader.record(scope.hub_id, ITEM, source.item_id(item))
     if record is None:
@@ -195,7 +197,9 @@ def _is_edited(reader: Reader, record: Record, memory: Memory) -> bool:
     )
 
 
-def _prepared(scope: Scope, items: Sequence[Item]) -> tuple[dict[str, Prepared], dict[str, Taken]]:
+def _prepared(
+    scope: Scope, items: Sequence[ImportItem]
+) -> tuple[dict[str, Prepared], dict[str, Taken]]:
     """The items checked and indexed, and those that cannot be stored."""
     try:
         made = prepare(scope, [item.draft for item in items])
@@ -217,7 +221,7 @@ def _take(
     recorder: Recorder,
     scope: Scope,
     source: Source,
-    item: Item,
+    item: ImportItem,
     prepared: Prepared,
 ) -> Taken:
     # Another process may have taken it in since we looked.
@@ -260,7 +264,7 @@ def _outcome(result: Remembered, *, known: bool) -> Outcome:
             return "new"
 
 
-def _foreseen(reader: Reader, scope: Scope, source: Source, item: Item) -> Taken:
+def _foreseen(reader: Reader, scope: Scope, source: Source, item: ImportItem) -> Taken:
     from holdfast.engine.writing.drafts import compose
 
     try:
@@ -307,10 +311,10 @@ _PAIRS_MAX = 2_500
 _FRONT = "import:"
 
 
-class Statement(NamedTuple):
+class SourceStatement(NamedTuple):
     """A statement of the source, as an item whose id is made from its words, and its section."""
 
-    item: Item
+    item: ImportItem
     section: str = ""
 
 
@@ -325,7 +329,12 @@ _Lines = dict[str, _Known]
 
 
 def follow_items(
-    scope: Scope, found: Sequence[Statement], source: Source, change: str, *, dry_run: bool = False
+    scope: Scope,
+    found: Sequence[SourceStatement],
+    source: Source,
+    change: str,
+    *,
+    dry_run: bool = False,
 ) -> list[Taken]:
     """Brings the memories of a source up to date with all of its statements, as part of the change
     set with this id; what became of each, and then of those that are gone. A dry run writes
@@ -363,14 +372,14 @@ def followed_places(scope: Scope, program: str) -> list[str]:
 
 
 def _known_again(
-    reader: Reader, scope: Scope, source: Source, found: Sequence[Statement], before: _Lines
-) -> tuple[list[Statement], list[str]]:
+    reader: Reader, scope: Scope, source: Source, found: Sequence[SourceStatement], before: _Lines
+) -> tuple[list[SourceStatement], list[str]]:
     """The statements with the ids that they had, also where they were edited; and the ids of those
     that are gone."""
     ids: dict[str, list[str]] = {}
     for known_id, known in before.items():
         ids.setdefault(known.hash, []).append(known_id)
-    out: list[Statement] = []
+    out: list[SourceStatement] = []
     new: list[int] = []
     for one in found:
         same = ids.get(content_hash(one.item.draft.content))
@@ -392,7 +401,7 @@ def _alike(
     reader: Reader,
     scope: Scope,
     source: Source,
-    new: dict[int, Statement],
+    new: dict[int, SourceStatement],
     before: _Lines,
     left: Sequence[str],
 ) -> dict[int, str]:

@@ -26,7 +26,7 @@ from holdfast.files.journal import day_sync, intake
 from holdfast.files.journal import entries as journal_entries
 from holdfast.files.journal.changes import STAMPS, day_of_name, real_date, signature_at
 from holdfast.files.journal.day_sync import Guard, Synced
-from holdfast.files.journal.entries import Block, Line, Place
+from holdfast.files.journal.entries import JournalBlock, JournalFolder, JournalLine
 from holdfast.files.journal.intake import BOTH_KEPT, Rewritten, merged
 from holdfast.system.atomic_file import append_line, locked
 from holdfast.text import clean
@@ -41,7 +41,7 @@ _CHANGES_OF_REWRITE_MAX = 50
 _NEARLY = re.compile(r"\d{4}.\d\d?.\d\d?.*\.(?:md|markdown|txt)", re.ASCII | re.IGNORECASE)
 
 
-class Entry(NamedTuple):
+class JournalEntry(NamedTuple):
     """One entry: what it says, its time of day as the file has it, and its memory."""
 
     text: str
@@ -54,7 +54,7 @@ class Day(NamedTuple):
 
     date: date
     text: str
-    entries: tuple[Entry, ...]
+    entries: tuple[JournalEntry, ...]
 
 
 class Days(list[Day]):
@@ -66,7 +66,7 @@ class Days(list[Day]):
 
 
 def add(
-    place: Place,
+    place: JournalFolder,
     text: str,
     *,
     at: datetime | str | None = None,
@@ -125,7 +125,7 @@ def add(
     return memory
 
 
-def _add_without_file(place: Place, day: date, draft: Draft, *, once: bool) -> Memory:
+def _add_without_file(place: JournalFolder, day: date, draft: Draft, *, once: bool) -> Memory:
     """The same where the files are on another machine, which adds the line, or belong to another
     store."""
     said = journal_entries.plain(draft.content)
@@ -136,7 +136,7 @@ def _add_without_file(place: Place, day: date, draft: Draft, *, once: bool) -> M
     return engine.remember.remember(place.scope, draft).memory
 
 
-def _said(place: Place, lines: Sequence[Line], block: Block) -> Memory | None:
+def _said(place: JournalFolder, lines: Sequence[JournalLine], block: JournalBlock) -> Memory | None:
     """The memory of a line that says what this block does, where it has one that is shown."""
     said = journal_entries.plain(block.text)
     ids = [one.memory_id for one in lines if journal_entries.plain(one.block.text) == said]
@@ -151,7 +151,7 @@ def _require_writable(path: str) -> None:
         raise StoreReadOnly(f"{there} cannot be written.", hint="Check who owns it.")
 
 
-def days(place: Place, when: Any = "today") -> Days:
+def days(place: JournalFolder, when: Any = "today") -> Days:
     """The journals of a day or a range of days, newest first, after taking in what changed."""
     if other := elsewhere(place.scope, place.folder):
         return Days(days_seen(place, when), notes=[other])
@@ -169,7 +169,7 @@ def days(place: Place, when: Any = "today") -> Days:
     return out
 
 
-def days_seen(place: Place, when: Any = "today") -> Days:
+def days_seen(place: JournalFolder, when: Any = "today") -> Days:
     """The days as a caller with a key sees them: the entries that they may see, written as in a
     file, without the other text of the file. The files are not read."""
     by_day: dict[date, list[Memory]] = {}
@@ -178,7 +178,7 @@ def days_seen(place: Place, when: Any = "today") -> Days:
     out = Days()
     for day in sorted(by_day, reverse=True):
         entries = [
-            Entry(memory.content, journal_entries.time_of(memory), memory)
+            JournalEntry(memory.content, journal_entries.time_of(memory), memory)
             for memory in sorted(by_day[day], key=_moment)
         ]
         text = "".join(journal_entries.render(entry.text, entry.time) + "\n" for entry in entries)
@@ -190,7 +190,7 @@ def _moment(memory: Memory) -> datetime:
     return memory.occurred_at or memory.created_at
 
 
-def sync(place: Place, *, confirm: bool = False) -> list[str]:
+def sync(place: JournalFolder, *, confirm: bool = False) -> list[str]:
     """Takes in every journal that was written since the last look; returns notes on what could not
     be read or was ignored; the others are still read. `confirm` says that many missing entries are
     meant."""
@@ -199,14 +199,14 @@ def sync(place: Place, *, confirm: bool = False) -> list[str]:
     return notes + _take_in(place, names, confirm=confirm)
 
 
-def take_in(place: Place, names: Sequence[str]) -> None:
+def take_in(place: JournalFolder, names: Sequence[str]) -> None:
     """Takes in journals that were written, before an operation that is about something else; what
     there is to say of them is noted on the side."""
     for note in _take_in(place, names):
         place.changes.note(note)
 
 
-def _take_in(place: Place, names: Sequence[str], *, confirm: bool = False) -> list[str]:
+def _take_in(place: JournalFolder, names: Sequence[str], *, confirm: bool = False) -> list[str]:
     changes = place.changes
     notes: list[str] = []
     changed = []
@@ -230,7 +230,7 @@ def _take_in(place: Place, names: Sequence[str], *, confirm: bool = False) -> li
 
 
 @contextmanager
-def _noted(place: Place, day: date, notes: list[str]) -> Iterator[None]:
+def _noted(place: JournalFolder, day: date, notes: list[str]) -> Iterator[None]:
     """What goes wrong with one day is a note. Until somebody changes the file, trying again would
     only repeat it."""
     signature = signature_at(journal_entries.path_of(place, day))
@@ -241,13 +241,13 @@ def _noted(place: Place, day: date, notes: list[str]) -> Iterator[None]:
         notes.append(str(error))
 
 
-def sync_day(place: Place, day: date) -> list[str]:
+def sync_day(place: JournalFolder, day: date) -> list[str]:
     """Syncs one day's file and memories, whichever of them changed."""
     with _lock(place):
         return day_sync.sync_day(place, day, Guard(place)).notes
 
 
-def rewrite(place: Place, when: Any, text: str, shown: str) -> Rewritten:
+def rewrite(place: JournalFolder, when: Any, text: str, shown: str) -> Rewritten:
     """Puts a text in the place of a day's, merged with what was written since its author was
     `shown` the day. It is taken in as if it had been written in an editor."""
     core = place.scope.core
@@ -273,7 +273,7 @@ def rewrite(place: Place, when: Any, text: str, shown: str) -> Rewritten:
     return Rewritten(day, _changes_of(place, day, last[0].id if last else None), tuple(notes))
 
 
-def _changes_of(place: Place, day: date, last: str | None) -> tuple[str, ...]:
+def _changes_of(place: JournalFolder, day: date, last: str | None) -> tuple[str, ...]:
     """The change sets of a day's entries since another one, oldest first."""
     found = []
     with place.scope.core.store.read() as reader:
@@ -287,7 +287,7 @@ def _changes_of(place: Place, day: date, last: str | None) -> tuple[str, ...]:
     return tuple(reversed(found))
 
 
-def follow(place: Place, *, purged: bool = False) -> list[str]:
+def follow(place: JournalFolder, *, purged: bool = False) -> list[str]:
     """Lets the journals follow the newest change set; after a purge, which leaves none, all of
     them. Returns notes on what could not: the change itself is done already."""
     found = set(journal_files(place.folder)[0])
@@ -328,14 +328,14 @@ def remove_all(folder: str) -> None:
 
 
 @contextmanager
-def _lock(place: Place, *, confirm: bool = False) -> Iterator[None]:
+def _lock(place: JournalFolder, *, confirm: bool = False) -> Iterator[None]:
     require_here(place.scope, place.folder, confirm=confirm)
     # One lock for all days: a lock file beside each of them would double the folder.
     with locked(os.path.join(place.folder, _LOCK)):
         yield
 
 
-def _day(place: Place, day: date) -> Day:
+def _day(place: JournalFolder, day: date) -> Day:
     try:
         if not os.path.isdir(place.folder) and not journal_entries.live_memories(place, day, day):
             return Day(day, "", ())
@@ -345,12 +345,12 @@ def _day(place: Place, day: date) -> Day:
         # Who may not write may still read.
         file = journal_entries.read_file(place, day)
         blocks = journal_entries.parse(file.text if file else "")
-        synced = Synced([Line(block) for block in blocks], [], [])
+        synced = Synced([JournalLine(block) for block in blocks], [], [])
     with place.scope.core.store.read() as reader:
         ids = [line.memory_id for line in synced.lines if line.memory_id]
         memories = reader.memories_by_id(place.scope.hub_id, ids)
     entries = [
-        Entry(line.block.text, line.block.time, memories.get(line.memory_id))
+        JournalEntry(line.block.text, line.block.time, memories.get(line.memory_id))
         for line in synced.lines
         if line.block.text
     ]
@@ -420,7 +420,7 @@ def _one_day(when: Any, today: date) -> date:
     return found
 
 
-def _days_with_something(place: Place, first: date, last: date) -> set[date]:
+def _days_with_something(place: JournalFolder, first: date, last: date) -> set[date]:
     if first == last:
         return {first}
     found = {day for day in journal_files(place.folder)[0] if first <= day <= last}

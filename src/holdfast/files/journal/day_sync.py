@@ -16,10 +16,10 @@ from holdfast.files.journal import entries
 from holdfast.files.journal.changes import signature_at
 from holdfast.files.journal.entries import (
     Base,
-    Block,
     File,
-    Line,
-    Place,
+    JournalBlock,
+    JournalFolder,
+    JournalLine,
     base_of,
     block_of,
     follow_store,
@@ -40,7 +40,7 @@ _LEAST = 3
 class Guard:
     """Decides for one sync of any number of days."""
 
-    def __init__(self, place: Place, *, confirm: bool = False) -> None:
+    def __init__(self, place: JournalFolder, *, confirm: bool = False) -> None:
         self._place = place
         self._confirm = confirm
         self._entries: int | None = None
@@ -81,7 +81,7 @@ _PAUSES = 4
 class Synced(NamedTuple):
     """A day's file after a sync, and what both sides agree on."""
 
-    lines: list[Line]
+    lines: list[JournalLine]
     items: list[tuple[str, str]]
     notes: list[str]
 
@@ -93,7 +93,7 @@ class _Sides(NamedTuple):
     file: File | None
     base: Base
     rows: dict[str, Memory]
-    blocks: list[Block]
+    blocks: list[JournalBlock]
     notes: list[str]
     clean: bool = True
 
@@ -112,7 +112,7 @@ class _Sides(NamedTuple):
 # Both sides
 
 
-def sync_day(place: Place, day: date, guard: Guard) -> Synced:
+def sync_day(place: JournalFolder, day: date, guard: Guard) -> Synced:
     """Syncs both sides of one day; the caller holds the lock."""
     for _ in range(_ATTEMPTS):
         sides = _read(place, day)
@@ -149,7 +149,7 @@ def sync_day(place: Place, day: date, guard: Guard) -> Synced:
     )
 
 
-def survey(place: Place, day: date) -> int | None:
+def survey(place: JournalFolder, day: date) -> int | None:
     """How many entries are gone from a file; None where it says what was agreed, so that there is
     nothing to take in. It writes nothing and needs no lock."""
     sides = _read(place, day, rested=False)
@@ -161,7 +161,7 @@ def survey(place: Place, day: date) -> int | None:
     return 0 if sides.emptied else len(_merged(place, sides).gone)
 
 
-def _read(place: Place, day: date, *, rested: bool = True) -> _Sides:
+def _read(place: JournalFolder, day: date, *, rested: bool = True) -> _Sides:
     file = read_file(place, day)
     with place.scope.core.store.read() as reader:
         place.scope.require_hub(reader)
@@ -177,7 +177,7 @@ def _read(place: Place, day: date, *, rested: bool = True) -> _Sides:
     return _Sides(file, base, rows, blocks, notes, text == written)
 
 
-def _at_rest(place: Place, day: date, file: File | None, base: Base) -> File | None:
+def _at_rest(place: JournalFolder, day: date, file: File | None, base: Base) -> File | None:
     """The file; where it lacks something and was written a moment ago, what it is a little later:
     somebody may be in the middle of a save."""
     for _ in range(_PAUSES):
@@ -193,7 +193,7 @@ def _at_rest(place: Place, day: date, file: File | None, base: Base) -> File | N
     return file
 
 
-def _merged(place: Place, sides: _Sides) -> Merged:
+def _merged(place: JournalFolder, sides: _Sides) -> Merged:
     with place.scope.core.store.read() as reader:
         return merge(
             sides.blocks,
@@ -219,7 +219,7 @@ def _with_kept(
     return out
 
 
-def _note_look(place: Place, day: date, unchanged: File | None, kept: int) -> None:
+def _note_look(place: JournalFolder, day: date, unchanged: File | None, kept: int) -> None:
     """What we have written ourselves is looked at again: somebody else may have written too."""
     name = name_of(day)
     if kept:
@@ -230,21 +230,23 @@ def _note_look(place: Place, day: date, unchanged: File | None, kept: int) -> No
         place.changes.written(name)
 
 
-def _restored(base: Base, rows: dict[str, Memory]) -> list[Line]:
+def _restored(base: Base, rows: dict[str, Memory]) -> list[JournalLine]:
     """The file as it was, also with what was archived since: age alone may have done that."""
     out = []
     for item, memory_id in base.items:
         memory = rows.get(memory_id)
         if not memory_id:
             # The last line of a file may have had no end.
-            out.append(Line(Block(item if item.endswith("\n") else item + "\n")))
+            out.append(JournalLine(JournalBlock(item if item.endswith("\n") else item + "\n")))
         elif memory is not None and memory.forgotten_at is None:
             untimed = item.partition("-")[0] == entries.key_of(memory.content, "")
-            out.append(Line(block_of(memory, "" if untimed else None), memory.id))
+            out.append(JournalLine(block_of(memory, "" if untimed else None), memory.id))
     return out
 
 
-def _storable(place: Place, day: date, blocks: Sequence[Block]) -> tuple[list[Block], list[str]]:
+def _storable(
+    place: JournalFolder, day: date, blocks: Sequence[JournalBlock]
+) -> tuple[list[JournalBlock], list[str]]:
     """The blocks, those entries taken for plain text that no memory can hold; and notes on them."""
     bytes_max = place.scope.settings["content.bytes_max"]
     out, notes = [], []
@@ -255,7 +257,7 @@ def _storable(place: Place, day: date, blocks: Sequence[Block]) -> tuple[list[Bl
             except InvalidInput as error:
                 why = "It is not UTF-8 text." if _is_not_utf8(block.text) else error.message
                 notes.append(f"An entry of {name_of(day)} cannot be remembered: {why}")
-                block = Block(block.raw)
+                block = JournalBlock(block.raw)
         out.append(block)
     return out, notes
 
@@ -265,7 +267,7 @@ def _is_not_utf8(text: str) -> bool:
     return any("\udc80" <= letter <= "\udcff" for letter in text)
 
 
-def write_file(place: Place, day: date, file: File | None, text: str) -> bool:
+def write_file(place: JournalFolder, day: date, file: File | None, text: str) -> bool:
     """Writes the file, unless somebody else wrote it since it was read."""
     before = file.signature if file else None
     path = path_of(place, day)

@@ -36,7 +36,7 @@ _HEADING_OR_RULE = re.compile(r"#{1,6}(?:[ \t]|$)|[ \t]*(?:(?:-[ \t]*){3,}|(?:\*
 _FENCE = re.compile(r"(```+|~~~+)")
 
 
-class Block(NamedTuple):
+class JournalBlock(NamedTuple):
     """A piece of the text. `text` is what an entry says; it is empty for what is no entry."""
 
     raw: str
@@ -44,18 +44,18 @@ class Block(NamedTuple):
     time: str = ""
 
 
-def parse(text: str) -> list[Block]:
+def parse(text: str) -> list[JournalBlock]:
     """The blocks of a journal, in order."""
     lines = text.split("\n")
     lines = [f"{line}\n" for line in lines[:-1]] + [line for line in lines[-1:] if line]
     blocks = []
     at = _front_matter(lines)
     if at:
-        blocks.append(Block("".join(lines[:at])))
+        blocks.append(JournalBlock("".join(lines[:at])))
     while at < len(lines):
         end, entry = _extent(lines, at)
         raw = "".join(lines[at:end])
-        blocks.append(_entry(raw) if entry else Block(raw))
+        blocks.append(_entry(raw) if entry else JournalBlock(raw))
         at = end
     return blocks
 
@@ -74,7 +74,7 @@ def render_bare(text: str) -> str:
     return without_controls(text).strip() if _stands_alone(text.strip()) else render(text)
 
 
-def keys_of(blocks: Iterable[Block]) -> list[str]:
+def keys_of(blocks: Iterable[JournalBlock]) -> list[str]:
     """A key for each entry, '' for other blocks: its time and words, and which one it is of those
     that are alike. White space and composed letters do not count, as editors change them."""
     seen: dict[str, int] = {}
@@ -154,22 +154,22 @@ def _stands_alone(text: str) -> bool:
     return text.startswith("|") or _FENCE.match(text) is not None
 
 
-def _entry(raw: str) -> Block:
+def _entry(raw: str) -> JournalBlock:
     lines = raw.lstrip("\ufeff").split("\n")
     if _stands_alone(lines[0]):
-        return Block(raw, raw.strip())
+        return JournalBlock(raw, raw.strip())
     found = _MARKER.match(lines[0])
     assert found is not None, "every part of the pattern may be missing"
     said = [lines[0][found.end() :], *(re.sub(r"^(?:  |\t)", "", line) for line in lines[1:])]
     text = "\n".join(line.rstrip("\r") for line in said).strip()
-    return Block(raw, text, found[1] or "" if text else "")
+    return JournalBlock(raw, text, found[1] or "" if text else "")
 
 
 # A year of a busy agent is less; a larger file is a log that was put in the wrong place.
 FILE_BYTES_MAX = 16_000_000
 
 
-class Place(NamedTuple):
+class JournalFolder(NamedTuple):
     """Whose journals: the hub, the folder its files are in, and what was seen there last."""
 
     scope: Scope
@@ -184,10 +184,10 @@ class File(NamedTuple):
     signature: Signature
 
 
-class Line(NamedTuple):
+class JournalLine(NamedTuple):
     """A block of the file and the id of its memory; '' for what is no entry."""
 
-    block: Block
+    block: JournalBlock
     memory_id: str = ""
 
 
@@ -208,7 +208,7 @@ def name_of(day: date) -> str:
     return f"{day.isoformat()}.md"
 
 
-def path_of(place: Place, day: date) -> str:
+def path_of(place: JournalFolder, day: date) -> str:
     return os.path.join(place.folder, name_of(day))
 
 
@@ -220,7 +220,7 @@ def source_path(day: date, key: str) -> str:
 # Reading
 
 
-def read_file(place: Place, day: date) -> File | None:
+def read_file(place: JournalFolder, day: date) -> File | None:
     """The day's file; None where there is none.
 
     Bytes that are not UTF-8 stay what they are when the text is written again.
@@ -250,7 +250,7 @@ def read_file(place: Place, day: date) -> File | None:
     return File(text, signature_of(about))
 
 
-def live_memories(place: Place, first: date, last: date) -> list[Memory]:
+def live_memories(place: JournalFolder, first: date, last: date) -> list[Memory]:
     """The memories of the journal layer from these days, by number."""
     start = datetime.combine(first, time.min, UTC)
     # The day after the last day there is does not exist.
@@ -283,7 +283,7 @@ def texts_of(reader: Reader, memory: Memory) -> list[tuple[str, str]]:
 # The base
 
 
-def base_of(reader: Reader, place: Place, day: date) -> Base:
+def base_of(reader: Reader, place: JournalFolder, day: date) -> Base:
     """What both sides last agreed on; an empty base where they never did."""
     return _parsed(reader.agreed(place.scope.hub_id, name_of(day)))
 
@@ -295,7 +295,7 @@ def _parsed(agreed: Agreed | None) -> Base:
     return Base(tuple((item[0], item[1]) for item in value["items"]))
 
 
-def items_of(lines: Sequence[Line]) -> list[tuple[str, str]]:
+def items_of(lines: Sequence[JournalLine]) -> list[tuple[str, str]]:
     """What a base holds of these lines. Of entries only the key is stored: what is purged must
     leave no trace here."""
     keys = keys_of(line.block for line in lines)
@@ -305,7 +305,7 @@ def items_of(lines: Sequence[Line]) -> list[tuple[str, str]]:
     ]
 
 
-def agree(place: Place, day: date, items: Sequence[tuple[str, str]]) -> None:
+def agree(place: JournalFolder, day: date, items: Sequence[tuple[str, str]]) -> None:
     """Notes what both sides agree on."""
     text = json.dumps({"items": items})
     with place.scope.core.store.read() as reader:
@@ -322,7 +322,7 @@ ENTERED = "entered in the journal"
 _ATTEMPTS_AT_A_PATH = 1_000
 
 
-def free_path(place: Place, day: date, key: str, text: str, used: set[str]) -> str:
+def free_path(place: JournalFolder, day: date, key: str, text: str, used: set[str]) -> str:
     """The path of a new entry's memory: named after its key, unless that is the path of a memory
     that belongs to another line. One that belongs to none, and says the same, is this entry's:
     what a crash left, or what was removed and is back."""
@@ -336,7 +336,7 @@ def free_path(place: Place, day: date, key: str, text: str, used: set[str]) -> s
     return path
 
 
-def block_of(memory: Memory, time_of_day: str | None = None) -> Block:
+def block_of(memory: Memory, time_of_day: str | None = None) -> JournalBlock:
     """The lines of a memory, with its time; without where the file's line had none and can do
     without: words such as `---` or `14:30` would not be read as what they are."""
     if time_of_day == "":
@@ -346,20 +346,22 @@ def block_of(memory: Memory, time_of_day: str | None = None) -> Block:
     return parse(render(memory.content, time_of_day or time_of(memory)) + "\n")[0]
 
 
-def follow_store(place: Place, day: date, lines: Sequence[Line], known: set[str]) -> list[Line]:
+def follow_store(
+    place: JournalFolder, day: date, lines: Sequence[JournalLine], known: set[str]
+) -> list[JournalLine]:
     """The lines as the store would have them; `known` are the memories that had their line."""
     with place.scope.core.store.read() as reader:
         rows = reader.memories_by_id(
             place.scope.hub_id, [one.memory_id for one in lines if one.memory_id]
         )
-    out: list[Line] = []
+    out: list[JournalLine] = []
     for line in lines:
         memory = rows.get(line.memory_id)
         if not line.memory_id:
             out.append(line)
         elif memory is not None and memory.visible and not settled_away(memory):
             same = plain(memory.content) == plain(line.block.text)
-            out.append(line if same else Line(block_of(memory, line.block.time), memory.id))
+            out.append(line if same else JournalLine(block_of(memory, line.block.time), memory.id))
     front = source_path(day, "")
     for memory in live_memories(place, day, day):
         from_here = (memory.source_path or front).startswith(front)
@@ -368,11 +370,11 @@ def follow_store(place: Place, day: date, lines: Sequence[Line], known: set[str]
             if out and not out[-1].block.raw.endswith("\n"):
                 last = out[-1].block
                 out[-1] = out[-1]._replace(block=last._replace(raw=last.raw + "\n"))
-            out.append(Line(block_of(memory), memory.id))
+            out.append(JournalLine(block_of(memory), memory.id))
     return out
 
 
-def set_paths(place: Place, day: date, lines: Sequence[Line]) -> None:
+def set_paths(place: JournalFolder, day: date, lines: Sequence[JournalLine]) -> None:
     """Gives a path to memories that are new to the file, before it is written: a crash right
     after that must not remember their lines a second time."""
     with place.scope.core.store.read() as reader:

@@ -19,9 +19,9 @@ from holdfast.domain.records import Clash
 from holdfast.files.journal import entries
 from holdfast.files.journal.entries import (
     Base,
-    Block,
-    Line,
-    Place,
+    JournalBlock,
+    JournalFolder,
+    JournalLine,
     block_of,
     free_path,
     name_of,
@@ -53,14 +53,14 @@ class Merged(NamedTuple):
     keys: list[str]
     ids: dict[str, str]
     edits: dict[str, Memory]
-    fresh: dict[str, Block]
+    fresh: dict[str, JournalBlock]
     clashes: dict[str, Memory]
     gone: dict[str, Memory]
     back: set[str]
 
 
 def merge(
-    blocks: Sequence[Block],
+    blocks: Sequence[JournalBlock],
     base: Base,
     rows: Mapping[str, Memory],
     texts_of: Callable[[Memory], Texts],
@@ -133,7 +133,7 @@ def _keys(text: str, time: str) -> tuple[str, str]:
     return entries.key_of(text, time), entries.key_of(text, "")
 
 
-def _edited(lost: Mapping[str, _Lost], fresh: Mapping[str, Block]) -> dict[str, str]:
+def _edited(lost: Mapping[str, _Lost], fresh: Mapping[str, JournalBlock]) -> dict[str, str]:
     """Which entry that is gone became which new one: the most alike, each of them once."""
     if not 0 < len(lost) * len(fresh) <= _PAIRS_MAX:
         return {}
@@ -161,8 +161,8 @@ EDITED = "edited in the journal"
 
 
 def take_in(
-    place: Place, day: date, blocks: Sequence[Block], base: Base, merged: Merged
-) -> list[Line]:
+    place: JournalFolder, day: date, blocks: Sequence[JournalBlock], base: Base, merged: Merged
+) -> list[JournalLine]:
     """What the file says and the store does not: new, edited, removed."""
     ids = dict(merged.ids)
     by_key = {key: block for key, block in zip(merged.keys, blocks, strict=True) if key}
@@ -187,12 +187,12 @@ def take_in(
     for key, block in zip(merged.keys, blocks, strict=True):
         if key in merged.clashes:
             memory = merged.clashes[key]
-            lines.append(Line(block_of(memory, block.time), memory.id))
-        lines.append(Line(block, ids.get(key, "")))
+            lines.append(JournalLine(block_of(memory, block.time), memory.id))
+        lines.append(JournalLine(block, ids.get(key, "")))
     return lines
 
 
-def _orphan(place: Place, draft: Draft, used: set[str]) -> Memory | None:
+def _orphan(place: JournalFolder, draft: Draft, used: set[str]) -> Memory | None:
     """The memory that a killed process made for this line, before both sides agreed on it."""
     with place.scope.core.store.read() as reader:
         memory = reader.memory_by_path(place.scope.hub_id, draft.source_path or "")
@@ -201,7 +201,7 @@ def _orphan(place: Place, draft: Draft, used: set[str]) -> Memory | None:
     return memory if memory.layer == "journal" else None
 
 
-def note_clashes(place: Place, day: date, merged: Merged) -> Iterable[str]:
+def note_clashes(place: JournalFolder, day: date, merged: Merged) -> Iterable[str]:
     """Notes where both sides had changed an entry; the memory of the file's text is there already,
     so that a kill in between is mended by the next sync."""
     if not merged.clashes:
@@ -226,13 +226,13 @@ def note_clashes(place: Place, day: date, merged: Merged) -> Iterable[str]:
     return notes
 
 
-def _moment(day: date, block: Block) -> datetime:
+def _moment(day: date, block: JournalBlock) -> datetime:
     """When an entry of the file happened: at its time, or at the beginning of its day."""
     hour, _, minute = (block.time or "00:00").partition(":")
     return datetime(day.year, day.month, day.day, int(hour), int(minute), tzinfo=UTC)
 
 
-def settled(place: Place, day: date, draft: Draft, key: str, used: set[str]) -> Draft:
+def settled(place: JournalFolder, day: date, draft: Draft, key: str, used: set[str]) -> Draft:
     """The draft with a path of its own and a moment of its own: entries that are alike are no
     duplicates of each other, so microseconds tell them apart."""
     moment = draft.occurred_at
@@ -248,7 +248,7 @@ def settled(place: Place, day: date, draft: Draft, key: str, used: set[str]) -> 
     return draft._replace(occurred_at=moment, source_path=path)
 
 
-def draft_of(day: date, block: Block) -> Draft:
+def draft_of(day: date, block: JournalBlock) -> Draft:
     """What is remembered of an entry that a person wrote."""
     return Draft(
         content=block.text,
@@ -258,7 +258,7 @@ def draft_of(day: date, block: Block) -> Draft:
     )
 
 
-def _renew(place: Place, day: date, memory: Memory, block: Block) -> str:
+def _renew(place: JournalFolder, day: date, memory: Memory, block: JournalBlock) -> str:
     """A new version of a memory, from the edited line; its id."""
     changes: dict[str, object] = {}
     if entries.plain(block.text) != entries.plain(memory.content):

@@ -33,7 +33,7 @@ class Section(NamedTuple):
     category: str
 
 
-class Item(NamedTuple):
+class MarkdownItem(NamedTuple):
     """One memory as it is written in the file; without an id it is new."""
 
     raw: str
@@ -43,14 +43,14 @@ class Item(NamedTuple):
     bullet: bool = True
 
 
-class Page(NamedTuple):
+class PageBreak(NamedTuple):
     """Where another file of the same document begins; it has no text of its own."""
 
     raw: str
     name: str
 
 
-Block: TypeAlias = Verbatim | Section | Item | Page
+Block: TypeAlias = Verbatim | Section | MarkdownItem | PageBreak
 
 
 class Document(NamedTuple):
@@ -60,8 +60,8 @@ class Document(NamedTuple):
     newline: str = "\n"
 
     @property
-    def items(self) -> list[Item]:
-        return [block for block in self.blocks if isinstance(block, Item)]
+    def items(self) -> list[MarkdownItem]:
+        return [block for block in self.blocks if isinstance(block, MarkdownItem)]
 
 
 def render(document: Document) -> str:

@@ -20,7 +20,7 @@ from holdfast.files.memory_md import (
     TITLE,
     Block,
     Document,
-    Item,
+    MarkdownItem,
     Section,
     Verbatim,
     category_of,
@@ -76,7 +76,7 @@ def pieces(text: str, category: str | None) -> list[Piece]:
         if isinstance(block, Section):
             category, named = block.category, None
             keep("", block.raw, block)
-        elif isinstance(block, Item):
+        elif isinstance(block, MarkdownItem):
             keep(block.content, block.raw, block._replace(id=None, category=category))
         else:
             for part in _parts(block.raw):
@@ -97,13 +97,13 @@ def with_ids(found: Sequence[Piece], ids: Mapping[Piece, str]) -> list[Block]:
     for piece in found:
         if not piece.content:
             blocks.append(piece.block)
-        elif (memory_id := ids.get(piece)) and isinstance(piece.block, Item):
+        elif (memory_id := ids.get(piece)) and isinstance(piece.block, MarkdownItem):
             blocks.append(identified(piece.block, memory_id))
         elif memory_id:
             # A block of code or a table can only be a memory below a bullet.
             raw = item_text(piece.content, memory_id)
             category = piece.category if _in_section(found, piece) else None
-            blocks.append(Item(raw, memory_id, piece.content, category))
+            blocks.append(MarkdownItem(raw, memory_id, piece.content, category))
     return _without_empty(blocks)
 
 
@@ -120,11 +120,13 @@ def _in_section(found: Sequence[Piece], piece: Piece) -> bool:
 def _without_empty(blocks: Sequence[Block]) -> list[Block]:
     """The blocks without headings and space that nothing follows."""
     out = list(blocks)
-    while out and not isinstance(out[-1], Item):
+    while out and not isinstance(out[-1], MarkdownItem):
         out.pop()
     kept: list[Block] = []
     for at, block in enumerate(out):
-        after = next((one for one in out[at + 1 :] if isinstance(one, (Item, Section))), None)
+        after = next(
+            (one for one in out[at + 1 :] if isinstance(one, (MarkdownItem, Section))), None
+        )
         if isinstance(block, Section) and isinstance(after, Section):
             continue
         kept.append(block)
@@ -135,7 +137,7 @@ def appended(document: Document, blocks: Sequence[Block], today: date) -> Docume
     """The document with these blocks: below the heading they give where it is there already, else
     at the end. Memories that are already in it stay as they are."""
     there = {item.id for item in document.items}
-    left = [one for one in blocks if not (isinstance(one, Item) and one.id in there)]
+    left = [one for one in blocks if not (isinstance(one, MarkdownItem) and one.id in there)]
     left = _without_empty(left)
     if not left:
         return document
@@ -170,7 +172,9 @@ def _insert(made: list[Block], group: list[Block], newline: str, today: date) ->
             made[heading] = dated(made[heading], today, newline)  # type: ignore[arg-type]
             at = _end_of(made, heading)
             group = group[1:]
-            while group and not isinstance(group[0], Item) and not group[0].raw.strip(SPACE):
+            while (
+                group and not isinstance(group[0], MarkdownItem) and not group[0].raw.strip(SPACE)
+            ):
                 group = group[1:]
     else:
         heading = _last_section(made)
@@ -192,9 +196,9 @@ def _needs_gap(above: Block, below: Block) -> bool:
     """Whether an empty line has to part them: two bullets, or a heading and its text, need none."""
     if above.raw.endswith(("\n\n", "\n\r\n")) or not above.raw.strip(SPACE):
         return False
-    if isinstance(below, Item) and isinstance(above, Item):
+    if isinstance(below, MarkdownItem) and isinstance(above, MarkdownItem):
         return not (above.bullet and below.bullet)
-    return not (isinstance(below, Item) and isinstance(above, Section))
+    return not (isinstance(below, MarkdownItem) and isinstance(above, Section))
 
 
 def _find(blocks: Sequence[Block], category: str) -> int | None:

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 from holdfast.domain.clock import to_micros
 from holdfast.domain.query import Filter
 from holdfast.errors import InvalidInput
-from holdfast.files.memory_md import Item
+from holdfast.files.memory_md import MarkdownItem
 from holdfast.files.memory_md.parse import parse
 from holdfast.files.merge import open_regular
 from holdfast.store.values import every_memory
@@ -312,7 +312,7 @@ def _is_known(reader: Reader, hub_id: str, data: bytes, lines: set[str]) -> bool
         # The line in which it was cut off.
         text = whole + ended
     for block in parse(text).blocks:
-        if isinstance(block, Item):
+        if isinstance(block, MarkdownItem):
             if block.content and not _is_remembered(reader, hub_id, block):
                 return False
         elif any(line.strip() not in lines for line in block.raw.splitlines() if line.strip()):
@@ -330,7 +330,7 @@ def _decoded(data: bytes) -> str | None:
     return None
 
 
-def _is_remembered(reader: Reader, hub_id: str, item: Item) -> bool:
+def _is_remembered(reader: Reader, hub_id: str, item: MarkdownItem) -> bool:
     if reader.memories_by_hash(hub_id, clean.content_hash(item.content)):
         return True
     memory = reader.memory(hub_id, item.id) if item.id else None

@@ -14,8 +14,8 @@ from holdfast.files.memory_md import (
     TITLE,
     Block,
     Document,
-    Item,
-    Page,
+    MarkdownItem,
+    PageBreak,
     Section,
     Verbatim,
     dated,
@@ -53,7 +53,7 @@ def shown(text: str) -> str:
 
 
 def _shown(block: Block) -> str:
-    if isinstance(block, (Verbatim, Page)):
+    if isinstance(block, (Verbatim, PageBreak)):
         return block.raw
     lines = lines_of(block.raw)
     if isinstance(block, Section):
@@ -73,7 +73,7 @@ def without(text: str, ids: Iterable[str]) -> str:
     return "".join(
         block.raw
         for block in parse(text).blocks
-        if not (isinstance(block, Item) and block.id in hidden)
+        if not (isinstance(block, MarkdownItem) and block.id in hidden)
     )
 
 
@@ -116,7 +116,7 @@ def _known_again(seen: Document, given: Document) -> list[Block]:
     out: list[Block] = []
     at = -1
     for place, block in enumerate(given.blocks):
-        if not isinstance(block, Item):
+        if not isinstance(block, MarkdownItem):
             out.append(block)
             continue
         at += 1
@@ -138,11 +138,11 @@ def _known_again(seen: Document, given: Document) -> list[Block]:
     return out
 
 
-def _nameless(item: Item) -> Item:
+def _nameless(item: MarkdownItem) -> MarkdownItem:
     return item if item.id is None else item._replace(id=None, raw=_shown(item))
 
 
-def _is_free_text(item: Item, after: Sequence[Block], own: Counter[str]) -> bool:
+def _is_free_text(item: MarkdownItem, after: Sequence[Block], own: Counter[str]) -> bool:
     """Whether the lines are a person's own: they were so before, are above the first section, or
     introduce a list."""
     lines = Counter(_said(item))
@@ -151,7 +151,7 @@ def _is_free_text(item: Item, after: Sequence[Block], own: Counter[str]) -> bool
         return True
     if item.bullet:
         return False
-    leads_in = item.content.endswith(":") and bool(after) and isinstance(after[0], Item)
+    leads_in = item.content.endswith(":") and bool(after) and isinstance(after[0], MarkdownItem)
     return item.category is None or leads_in
 
 
@@ -160,11 +160,13 @@ def _said(block: Block) -> Iterator[str]:
     return (line.strip() for line in lines_of(_shown(block)) if line.strip())
 
 
-def _matched(before: Sequence[Item], items: Sequence[Item]) -> dict[int, Item]:
+def _matched(
+    before: Sequence[MarkdownItem], items: Sequence[MarkdownItem]
+) -> dict[int, MarkdownItem]:
     """Which item, by its position, matches which earlier one: by its id where it has one, by the
     same text, then by the most similar."""
     left = {item.id: item for item in before}
-    found: dict[int, Item] = {}
+    found: dict[int, MarkdownItem] = {}
     for at, item in enumerate(items):
         if item.id in left:
             found[at] = left.pop(item.id)
@@ -173,7 +175,7 @@ def _matched(before: Sequence[Item], items: Sequence[Item]) -> dict[int, Item]:
         (_anywhere, _anywhere),
         (_as_injected, _anywhere),
     ):
-        by_text: dict[str | tuple[str, str | None], list[Item]] = {}
+        by_text: dict[str | tuple[str, str | None], list[MarkdownItem]] = {}
         for old in reversed(left.values()):
             by_text.setdefault(old_key(old), []).append(old)
         for at, item in enumerate(items):
@@ -184,22 +186,22 @@ def _matched(before: Sequence[Item], items: Sequence[Item]) -> dict[int, Item]:
     return {**found, **dict(_most_alike(list(left.values()), rest))}
 
 
-def _in_its_section(item: Item) -> tuple[str, str | None]:
+def _in_its_section(item: MarkdownItem) -> tuple[str, str | None]:
     return item.content, item.category
 
 
-def _anywhere(item: Item) -> str:
+def _anywhere(item: MarkdownItem) -> str:
     return item.content
 
 
-def _as_injected(item: Item) -> str:
+def _as_injected(item: MarkdownItem) -> str:
     """Its content as it reads after a style has made it harmless and indented it."""
     return marked(item.content).replace("\n  ", "\n")
 
 
 def _most_alike(
-    before: Sequence[Item], items: Sequence[tuple[int, Item]]
-) -> Iterator[tuple[int, Item]]:
+    before: Sequence[MarkdownItem], items: Sequence[tuple[int, MarkdownItem]]
+) -> Iterator[tuple[int, MarkdownItem]]:
     """Pairs of a changed item and what it was, the most similar ones first."""
     if len(before) * len(items) <= _PAIRS_MAX:
         pairs = [(old, new) for old in range(len(before)) for new in range(len(items))]
@@ -282,7 +284,7 @@ def _free_lines(document: Document) -> Iterator[str]:
 
 def _is_own(block: Block) -> bool:
     """Whether it is a person's: free text, or a line that could not be taken in."""
-    return isinstance(block, Verbatim) or (isinstance(block, Item) and block.id is None)
+    return isinstance(block, Verbatim) or (isinstance(block, MarkdownItem) and block.id is None)
 
 
 def dropped_text(seen: Document, made: Document) -> str:
@@ -315,7 +317,7 @@ def visible_text(scope: Scope, text: str) -> str:
     kept = tuple(
         block
         for block in document.blocks
-        if not (isinstance(block, Item) and block.id is None)
+        if not (isinstance(block, MarkdownItem) and block.id is None)
         and not (isinstance(block, Verbatim) and block.raw.strip() not in shown_to_all)
     )
     return _without_private(Document(kept, document.newline), hidden, empty=True)
@@ -326,12 +328,12 @@ def _without_private(document: Document, hidden: set[str], *, empty: bool = Fals
     of what is private, and may say as much as that does. So does, if asked, one over nothing."""
     groups: list[list[Block]] = [[]]
     for block in document.blocks:
-        if isinstance(block, (Section, Page)):
+        if isinstance(block, (Section, PageBreak)):
             groups.append([])
         groups[-1].append(block)
     kept = []
     for group in filter(None, groups):
-        items = [block for block in group if isinstance(block, Item)]
+        items = [block for block in group if isinstance(block, MarkdownItem)]
         rest = "".join(block.raw for block in group if isinstance(block, Verbatim))
         private = (bool(items) or empty) and all(item.id in hidden for item in items)
         if not (private and isinstance(group[0], Section) and not rest.strip()):

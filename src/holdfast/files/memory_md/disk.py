@@ -14,7 +14,7 @@ from holdfast.domain.records import Agreed
 from holdfast.engine.core import Core, Scope
 from holdfast.files.memory_md import FILE_NAME, Document, fresh, render
 from holdfast.files.memory_md.cache import is_page_name, stamp_of
-from holdfast.files.memory_md.merge import Moved
+from holdfast.files.memory_md.merge import ChangedMeanwhile
 from holdfast.files.memory_md.pages import category_of_page, gathered, joined, split, spread
 from holdfast.files.merge import FileRead, free_name, holds, read_settled
 from holdfast.store.base import Reader
@@ -246,7 +246,7 @@ class MirrorFiles:
         were made here where that is new; raises Moved where one is not what was read."""
         changed = files.to_write(texts)
         if files.moved(changed) or self._turned_up(changed.keys() - files.reads.keys()):
-            raise Moved
+            raise ChangedMeanwhile
         if len(changed) > 1:
             work = UnderWay(
                 {name: (files.texts.get(name), text) for name, text in changed.items()},
@@ -313,7 +313,7 @@ class MirrorFiles:
             # Writing and flushing takes long enough for somebody to save in between.
             moved = None if files is None else lambda: files.moved([name])
             if not write_atomic(path, text, within=self._folder, unless=moved):
-                raise Moved
+                raise ChangedMeanwhile
         else:
             with suppress(FileNotFoundError):
                 os.unlink(path)

@@ -20,7 +20,7 @@ from holdfast.errors import HoldfastError, InvalidInput, StoreError
 from holdfast.files.memory_md import (
     FILE_NAME,
     TITLE,
-    Item,
+    MarkdownItem,
     fresh,
     render,
 )
@@ -59,7 +59,7 @@ _NAMED_MAX = 5
 _TITLE_CHARS = 60
 
 
-class Place(NamedTuple):
+class MemoryFile(NamedTuple):
     """One hub's file, who works on it, and as how much that is trusted."""
 
     scope: Scope
@@ -69,9 +69,9 @@ class Place(NamedTuple):
     trust: Trust = "user"
 
 
-def place_of(scope: Scope, path: str, *, source: str, trust: str, agent: str | None) -> Place:
+def place_of(scope: Scope, path: str, *, source: str, trust: str, agent: str | None) -> MemoryFile:
     """A place from what a caller gave, checked."""
-    return Place(
+    return MemoryFile(
         scope,
         path,
         clean_label("source_agent", agent) if agent else "",
@@ -103,7 +103,7 @@ class Rewritten(NamedTuple):
 # ── reading ──────────────────────────────────────────────────────────────────────────────────
 
 
-def read(place: Place) -> str | None:
+def read(place: MemoryFile) -> str | None:
     """The file as a model should see it; None where there is neither a file nor what it would
     hold."""
     text = _present(place)
@@ -113,7 +113,7 @@ def read(place: Place) -> str | None:
     return shown(text)
 
 
-def note_injected(place: Place, block: Context) -> None:
+def note_injected(place: MemoryFile, block: Context) -> None:
     """Notes what of the file is in a block that is put before an agent. What was left out of it,
     or may have been cut, the agent has not seen."""
     text = _present(place)
@@ -125,7 +125,7 @@ def note_injected(place: Place, block: Context) -> None:
     note_seen(place.scope, place.reader, without(text, hidden))
 
 
-def _present(place: Place) -> str | None:
+def _present(place: MemoryFile) -> str | None:
     """The file's text; where there is no file, what it would be. What is private to somebody else
     is not in it."""
     with place.scope.read() as reader:
@@ -148,7 +148,7 @@ class FileTooLarge(InvalidInput):
     """The file would grow past its cap."""
 
 
-def append(place: Place, content: str, *, chars_max: int | None) -> Appended:
+def append(place: MemoryFile, content: str, *, chars_max: int | None) -> Appended:
     """Adds what the hub does not know yet, as it is written: under the heading that it gives, or at
     the end. Refused where the file would grow past `chars_max`.
 
@@ -196,7 +196,7 @@ def append(place: Place, content: str, *, chars_max: int | None) -> Appended:
     return Appended(tuple(added), tuple(known), (*_append_notes(results, known), *notes))
 
 
-def _write_first_file(place: Place) -> None:
+def _write_first_file(place: MemoryFile) -> None:
     """Makes the file of a hub that has memories and no file, so that what is added comes last."""
     if os.path.exists(place.path) or _present(place) is None:
         return
@@ -205,13 +205,13 @@ def _write_first_file(place: Place) -> None:
         Mirror(place.scope, place.path).sync()
 
 
-def _agreed(place: Place) -> str | None:
+def _agreed(place: MemoryFile) -> str | None:
     """The file as it is, ids and dates included."""
     with place.scope.core.store.read() as reader:
         return agreed_text(reader, place.scope.hub_id)
 
 
-def _new_ones(place: Place, found: Sequence[Piece]) -> tuple[list[Piece], list[Memory]]:
+def _new_ones(place: MemoryFile, found: Sequence[Piece]) -> tuple[list[Piece], list[Memory]]:
     with place.scope.read() as reader:
         ours = our_memories(place.scope.core, reader, place.scope.hub_id)
     said: dict[str, Memory | None] = {words_key(memory.content): memory for memory in ours}
@@ -227,7 +227,7 @@ def _new_ones(place: Place, found: Sequence[Piece]) -> tuple[list[Piece], list[M
     return new, known
 
 
-def _draft(place: Place, content: str, category: str | None) -> Draft:
+def _draft(place: MemoryFile, content: str, category: str | None) -> Draft:
     return Draft(
         content,
         category=category,
@@ -238,7 +238,7 @@ def _draft(place: Place, content: str, category: str | None) -> Draft:
     )
 
 
-def _refuse_large(place: Place, size: int, more: int, chars_max: int | None) -> None:
+def _refuse_large(place: MemoryFile, size: int, more: int, chars_max: int | None) -> None:
     if chars_max is not None and more and size + more > chars_max:
         raise FileTooLarge(
             f"{FILE_NAME} has {size:,} characters; with these {more:,} it would have more than the"
@@ -261,7 +261,7 @@ def _append_notes(results: Sequence[Remembered], known: Sequence[Memory]) -> lis
 # ── tidying ──────────────────────────────────────────────────────────────────────────────────
 
 
-def tidy(place: Place, *, dry_run: bool) -> tuple[str, ...]:
+def tidy(place: MemoryFile, *, dry_run: bool) -> tuple[str, ...]:
     """Puts sections of one category together; says so, or why that could not be."""
     if dry_run:
         with place.scope.core.store.read() as reader:
@@ -281,7 +281,7 @@ def tidy(place: Place, *, dry_run: bool) -> tuple[str, ...]:
 # ── rewriting ────────────────────────────────────────────────────────────────────────────────
 
 
-def rewrite(place: Place, text: str, *, chars_max: int | None) -> Rewritten:
+def rewrite(place: MemoryFile, text: str, *, chars_max: int | None) -> Rewritten:
     """Puts a text in the place of the file's, as a difference from what its author has seen."""
     if not text.strip():
         raise InvalidInput(
@@ -347,7 +347,7 @@ def condensed(done: Rewritten, model: str, chars_max: int) -> Appended:
     return Appended(done.added, (), (note, *done.notes))
 
 
-def _refuse_hidden_orders(place: Place, text: str) -> None:
+def _refuse_hidden_orders(place: MemoryFile, text: str) -> None:
     """Refuses a text with orders in characters that cannot be seen. Elsewhere such a text is held;
     here most of it is the file as it was."""
     if without_hidden(text) is text:
@@ -359,14 +359,14 @@ def _refuse_hidden_orders(place: Place, text: str) -> None:
         )
 
 
-def _seen(place: Place) -> str | None:
+def _seen(place: MemoryFile) -> str | None:
     with place.scope.read() as reader:
         text = seen_by(reader, place.scope.hub_id, place.reader)
         # Agents of several people may have one name.
         return None if text is None else visible_text(place.scope, text)
 
 
-def _unseen(place: Place, seen: str, now: str) -> list[Memory]:
+def _unseen(place: MemoryFile, seen: str, now: str) -> list[Memory]:
     known = {item.id for item in parse(seen).items}
     ids = [item.id for item in parse(now).items if item.id and item.id not in known]
     with place.scope.read() as reader:
@@ -432,7 +432,7 @@ def seen_after(before: str | None, now: str, own: Collection[str]) -> str:
     known = {item.id: item.raw for item in parse(before).items if item.id}
     out = []
     for block in parse(now).blocks:
-        if not isinstance(block, Item) or block.id in own:
+        if not isinstance(block, MarkdownItem) or block.id in own:
             out.append(block.raw)
         elif block.id in known:
             out.append(known[block.id])
@@ -460,7 +460,7 @@ def parts_of(text: str) -> list[FilePart]:
     """The parts of a file's text. Its own title is left out: the styles have a heading."""
     out: list[FilePart] = []
     for block in parse(text).blocks:
-        if isinstance(block, Item):
+        if isinstance(block, MarkdownItem):
             out.append(FileItem(block.id, block.content))
             continue
         raw = _MARKS.sub("", block.raw).replace("\r\n", "\n")

@@ -14,8 +14,8 @@ from holdfast.domain.memory import CATEGORIES, Memory
 from holdfast.files.memory_md import (
     Block,
     Document,
-    Item,
-    Page,
+    MarkdownItem,
+    PageBreak,
     Section,
     Verbatim,
     dated,
@@ -83,7 +83,7 @@ def _order(memory: Memory) -> tuple[int, str, int]:
     return _PLACE.get(memory.category, len(_PLACE)), memory.category, memory.number
 
 
-def _is_as_it_should(item: Item, memory: Memory) -> bool:
+def _is_as_it_should(item: MarkdownItem, memory: Memory) -> bool:
     return (
         item.id == memory.id
         and item.content == memory.content
@@ -110,7 +110,7 @@ class _Layout:
                 section = len(self.blocks)
                 if block.category in wanted.touched:
                     block = dated(block, self.today, self.newline)
-            if not isinstance(block, Item):
+            if not isinstance(block, MarkdownItem):
                 self.blocks.append(block)
                 continue
             memory = wanted.memories.get(wanted.links.get(index, ""))
@@ -132,7 +132,7 @@ class _Layout:
             if self.gap:
                 self.blocks.append(Verbatim(self.gap))
 
-    def _kept(self, item: Item, index: int, wanted: Wanted) -> Item | None:
+    def _kept(self, item: MarkdownItem, index: int, wanted: Wanted) -> MarkdownItem | None:
         """The item as it should read; None where it leaves its place."""
         if index in wanted.left_alone:
             self.placed.add(wanted.links.get(index, ""))
@@ -174,9 +174,11 @@ class _Layout:
         at = heading + 1
         for place in range(heading + 1, len(self.blocks)):
             block = self.blocks[place]
-            if isinstance(block, Section) or (isinstance(block, Item) and block.category is None):
+            if isinstance(block, Section) or (
+                isinstance(block, MarkdownItem) and block.category is None
+            ):
                 break
-            if isinstance(block, Item):
+            if isinstance(block, MarkdownItem):
                 at = place + 1
         if at == heading + 1:
             at += self._blank_line_at(at)
@@ -207,11 +209,11 @@ class _Layout:
         if isinstance(self.blocks[at - 1], Section) or self.gap:
             before = [Verbatim(self.newline)]
         made: list[Block] = [
-            Item(item_text(m.content, m.id, self.newline), m.id, m.content, m.category)
+            MarkdownItem(item_text(m.content, m.id, self.newline), m.id, m.content, m.category)
             for m in members
         ]
         after: list[Block] = []
-        if at < len(self.blocks) and not isinstance(self.blocks[at], Item):
+        if at < len(self.blocks) and not isinstance(self.blocks[at], MarkdownItem):
             following = self.blocks[at].raw
             if isinstance(self.blocks[at], Section) or following[:1] not in "\r\n":
                 after = [Verbatim(self.newline)]
@@ -258,7 +260,7 @@ class _Layout:
                 return end
             if not isinstance(block, Verbatim) or block.raw.strip("\r\n"):
                 return 0
-        return 0 if at and isinstance(self.blocks[at - 1], Page) else len(self.blocks)
+        return 0 if at and isinstance(self.blocks[at - 1], PageBreak) else len(self.blocks)
 
     def _drop_last_section(self, at: int) -> None:
         apart = self._blank_lines_before(at)
@@ -298,4 +300,4 @@ def headings_made(before: Document, after: Document) -> tuple[set[str], set[str]
 
 
 def _has_id(memory_id: str | None) -> Callable[[Block], bool]:
-    return lambda block: isinstance(block, Item) and block.id == memory_id
+    return lambda block: isinstance(block, MarkdownItem) and block.id == memory_id

@@ -20,7 +20,7 @@ from holdfast.engine.writing.edit import completed
 from holdfast.engine.writing.indexing import indexed_all
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import InvalidInput
-from holdfast.files.memory_md import FILE_NAME, Document, Item
+from holdfast.files.memory_md import FILE_NAME, Document, MarkdownItem
 from holdfast.files.memory_md.cache import Token, known_memories, token_of
 from holdfast.files.memory_md.parse import rewritten
 from holdfast.files.merge import Changed, changed
@@ -79,7 +79,7 @@ def merge(base: Document | None, file: Document, view: View) -> Plan:
 
 class _Merge:
     def __init__(self, base: Document | None, file: Document, view: View) -> None:
-        self.before: dict[str, Item] = {}
+        self.before: dict[str, MarkdownItem] = {}
         for item in base.items if base else ():
             if item.id is not None:
                 self.before.setdefault(item.id, item)
@@ -116,7 +116,7 @@ class _Merge:
                 self.gone.append(memory)
         return Plan(tuple(self.edits), tuple(self.new), tuple(self.gone), self.links)
 
-    def _known(self, index: int, item: Item, memory_id: str) -> bool:
+    def _known(self, index: int, item: MarkdownItem, memory_id: str) -> bool:
         """Deals with an item whose id means something here; False where it is a stranger."""
         memory = self.view.ours.get(memory_id)
         before = self.before.get(memory_id)
@@ -139,7 +139,9 @@ class _Merge:
             return True
         return False
 
-    def _compare(self, index: int, item: Item, memory: Memory, before: Item | None) -> None:
+    def _compare(
+        self, index: int, item: MarkdownItem, memory: Memory, before: MarkdownItem | None
+    ) -> None:
         content, category = memory.content, memory.category
         self._link(index, memory.id)
         agreed = before.content if before else None
@@ -153,12 +155,12 @@ class _Merge:
         if (content, category) != (memory.content, memory.category):
             self.edits.append(Edit(index, memory, content, category))
 
-    def _clash(self, index: int, item: Item, memory: Memory) -> None:
+    def _clash(self, index: int, item: MarkdownItem, memory: Memory) -> None:
         shown = [twin for twin in self.view.twins(item.content) if twin.id in self.view.ours]
         twin = shown[0] if shown else None
         self.new.append(New(index, item.content, item.category, beside=memory, twin=twin))
 
-    def _stranger(self, index: int, item: Item) -> None:
+    def _stranger(self, index: int, item: MarkdownItem) -> None:
         """A bullet without an id that means something: a memory whose comment was lost, one that
         comes back, or a new one."""
         if not item.content:
@@ -222,7 +224,7 @@ def together(reports: Sequence[SyncReport]) -> SyncReport:
     )
 
 
-class Moved(Exception):
+class ChangedMeanwhile(Exception):
     """The file or the store changed while they were compared."""
 
 
@@ -341,7 +343,7 @@ class Intake:
         indexes = iter(indexed_all([*after, *(m for m in made if m)], self._scope.core))
         with self._scope.core.store.write(hub=self._scope.hub_id) as writer:
             if token_of(writer, self._scope.hub_id) != snapshot.token:
-                raise Moved
+                raise ChangedMeanwhile
             reason = self._voice.edited
             recorder = Recorder(self._scope, writer, "update", reason=reason)
             # Counters move without a change set, so the rows are read again.
@@ -427,7 +429,7 @@ class Intake:
         blocks, notes = [], []
         for block in document.blocks:
             if (
-                isinstance(block, Item)
+                isinstance(block, MarkdownItem)
                 and block.id
                 and (why := reason_to_hold(block.content, trust))
             ):

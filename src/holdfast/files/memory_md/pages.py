@@ -17,8 +17,8 @@ from holdfast.files.memory_md import (
     FILE_NAME,
     Block,
     Document,
-    Item,
-    Page,
+    MarkdownItem,
+    PageBreak,
     Section,
     Verbatim,
     ended,
@@ -81,7 +81,7 @@ def joined(texts: Mapping[str, str]) -> Document:
         return first
     blocks = list(first.blocks)
     for name in sorted(texts.keys() - {FILE_NAME}):
-        blocks += [Page("", name), *_page_blocks(texts[name], category_of_page(name) or "")]
+        blocks += [PageBreak("", name), *_page_blocks(texts[name], category_of_page(name) or "")]
     return Document(tuple(_once(blocks)), first.newline)
 
 
@@ -110,9 +110,9 @@ def _once(blocks: Iterable[Block]) -> list[Block]:
     first_in: dict[tuple[str, str], str] = {}
     out: list[Block] = []
     for block in blocks:
-        if isinstance(block, Page):
+        if isinstance(block, PageBreak):
             page = block.name
-        if isinstance(block, Item) and block.id is not None:
+        if isinstance(block, MarkdownItem) and block.id is not None:
             if first_in.setdefault((block.id, block.content), page) == page:
                 out.append(block)
         else:
@@ -127,7 +127,7 @@ def split(document: Document) -> dict[str, str]:
     texts: dict[str, list[str]] = {FILE_NAME: []}
     page = FILE_NAME
     for block in document.blocks:
-        if isinstance(block, Page):
+        if isinstance(block, PageBreak):
             page = block.name
         texts.setdefault(page, []).append(block.raw)
     return {name: "".join(raws) for name, raws in texts.items()}
@@ -196,14 +196,14 @@ def tidied(document: Document) -> Document:
 
 
 def _has_pages(document: Document) -> bool:
-    return any(type(block) is Page for block in document.blocks)
+    return any(type(block) is PageBreak for block in document.blocks)
 
 
 def _parts(document: Document) -> dict[str, list[Block]]:
     parts: dict[str, list[Block]] = {FILE_NAME: []}
     page = FILE_NAME
     for block in document.blocks:
-        if isinstance(block, Page):
+        if isinstance(block, PageBreak):
             page = block.name
             parts.setdefault(page, [])
         else:
@@ -214,7 +214,7 @@ def _parts(document: Document) -> dict[str, list[Block]]:
 def _document(parts: Mapping[str, Sequence[Block]], newline: str) -> Document:
     blocks: list[Block] = list(parts[FILE_NAME])
     for name in sorted(parts.keys() - {FILE_NAME}):
-        blocks += [Page("", name), *parts[name]]
+        blocks += [PageBreak("", name), *parts[name]]
     return Document(tuple(blocks), newline)
 
 

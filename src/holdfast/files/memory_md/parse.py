@@ -14,7 +14,7 @@ from holdfast.files.memory_md import (
     SPACE,
     Block,
     Document,
-    Item,
+    MarkdownItem,
     Section,
     Verbatim,
     category_of,
@@ -174,7 +174,7 @@ def parse_anew(text: str, *, whole: bool = False) -> Document:
         line = lines[at]
         end = at + 1
         if (plain := _PLAIN.fullmatch(line)) and not _goes_on(lines, end):
-            keep(Item(line, plain[2], plain[1], category))
+            keep(MarkdownItem(line, plain[2], plain[1], category))
         elif _blank(line):
             other.append(line)
         elif heading := _HEADING.match(line):
@@ -202,13 +202,13 @@ def parse_anew(text: str, *, whole: bool = False) -> Document:
 
 def _is_barrier(block: Block) -> bool:
     """Whether it is an item that no other block reaches over: on one line, with its id."""
-    return isinstance(block, Item) and _PLAIN.fullmatch(block.raw) is not None
+    return isinstance(block, MarkdownItem) and _PLAIN.fullmatch(block.raw) is not None
 
 
 def _heading_above(blocks: tuple[Block, ...], at: int) -> str | None:
     """The heading of an item's section; '' where it is in none."""
     item = blocks[at]
-    if not isinstance(item, Item) or item.category is None:
+    if not isinstance(item, MarkdownItem) or item.category is None:
         return ""
     for block in reversed(blocks[:at]):
         if isinstance(block, Section):
@@ -290,7 +290,7 @@ def _closed_region(lines: list[str], at: int, unclosed: dict[str, tuple[int, int
 
 def _item(
     lines: list[str], at: int, category: str | None, *, whole: bool
-) -> tuple[int, Item | None]:
+) -> tuple[int, MarkdownItem | None]:
     """The item that begins here, or where the text that is none ends."""
     bullet = BULLET.match(lines[at])
     if bullet and (id_of(lines[at]) or not _BREAK.match(lines[at].rstrip("\r\n"))):
@@ -299,12 +299,12 @@ def _item(
         content, memory_id = _content(lines[at:end], len(bullet[0]))
         if known or (content and (whole or category is not None)):
             raw = "".join(lines[at:end])
-            return end, Item(raw, memory_id, content, category)
+            return end, MarkdownItem(raw, memory_id, content, category)
         return end, None
     end = _paragraph_end(lines, at)
     if id_of(lines[end - 1]) or (whole and _PROSE.match(lines[at])):
         content, memory_id = _content(lines[at:end], 0)
-        return end, Item("".join(lines[at:end]), memory_id, content, category, bullet=False)
+        return end, MarkdownItem("".join(lines[at:end]), memory_id, content, category, bullet=False)
     return end, None
 
 
@@ -419,14 +419,16 @@ def paragraph_text(content: str, memory_id: str, newline: str = "\n") -> str | N
     lines[-1] += f" <!-- {memory_id} -->"
     raw = newline.join(lines) + newline
     found = parse(raw).blocks
-    if len(found) == 1 and isinstance(found[0], Item):
+    if len(found) == 1 and isinstance(found[0], MarkdownItem):
         item = found[0]
         if not item.bullet and (item.id, item.content) == (memory_id, content):
             return raw
     return None
 
 
-def rewritten(item: Item, content: str, memory_id: str, newline: str = "\n") -> Item:
+def rewritten(
+    item: MarkdownItem, content: str, memory_id: str, newline: str = "\n"
+) -> MarkdownItem:
     """The item with other content, still a paragraph where it was one and still can be."""
     raw = None if item.bullet else paragraph_text(content, memory_id, newline)
     bullet = raw is None
@@ -434,7 +436,7 @@ def rewritten(item: Item, content: str, memory_id: str, newline: str = "\n") -> 
     return item._replace(raw=raw, id=memory_id, content=content, bullet=bullet)
 
 
-def identified(item: Item, memory_id: str, newline: str = "\n") -> Item:
+def identified(item: MarkdownItem, memory_id: str, newline: str = "\n") -> MarkdownItem:
     """The item with an id, its text as it was typed."""
     lines = [line.rstrip("\r\n") for line in lines_of(item.raw)]
     if item.id is None:

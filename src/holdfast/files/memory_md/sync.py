@@ -27,7 +27,7 @@ from holdfast.domain.memory import Memory
 from holdfast.engine.core import Scope
 from holdfast.errors import Conflict
 from holdfast.files.hub_folder import note_had, require_here
-from holdfast.files.memory_md import Block, Document, Item, render
+from holdfast.files.memory_md import Block, Document, MarkdownItem, render
 from holdfast.files.memory_md.append import appended
 from holdfast.files.memory_md.cache import (
     Stamp,
@@ -43,8 +43,8 @@ from holdfast.files.memory_md.disk import Files, MirrorFiles, agreed_text, texts
 from holdfast.files.memory_md.layout import Wanted, headings_made, lay_out, without_place
 from holdfast.files.memory_md.merge import (
     A_PERSON,
+    ChangedMeanwhile,
     Intake,
-    Moved,
     Plan,
     Snapshot,
     SyncReport,
@@ -116,7 +116,7 @@ class Mirror:
             for _ in range(_ATTEMPTS):
                 try:
                     return step()
-                except Moved:
+                except ChangedMeanwhile:
                     continue
         raise Conflict(
             f"{self.path} or the hub changed {_ATTEMPTS} times while they were compared.",
@@ -157,7 +157,7 @@ class Mirror:
         with self._scope.core.store.read() as reader:
             files = self.files.read(reader)
             if files.texts != self.files.left:
-                raise Moved
+                raise ChangedMeanwhile
             token = token_of(reader, self._scope.hub_id)
             snapshot = snapshot_of(self._scope, reader, token)
             now = parse(render(gathered(files.document)))
@@ -265,7 +265,7 @@ def _agreed_document(made: Document, after: dict[str, Memory]) -> Document:
     """
     blocks = []
     for block in made.blocks:
-        if isinstance(block, Item):
+        if isinstance(block, MarkdownItem):
             memory = after.get(block.id or "")
             if memory is None:
                 continue

@@ -159,7 +159,7 @@ class FileText(NamedTuple):
     stamp: Stamp
 
 
-class Item(NamedTuple):
+class FolderItem(NamedTuple):
     """One entry of a folder."""
 
     name: str
@@ -234,12 +234,14 @@ class Folder:
             return None
         return _kind_of(status)
 
-    def items(self) -> list[Item]:
+    def items(self) -> list[FolderItem]:
         """All entries, in the order of their names."""
         with file_errors(self._shown):
             names = sorted(os.listdir(self._path if self._handle is None else self._handle))
         found = ((name, self._status(name)) for name in names)
-        return [Item(name, _kind_of(status), status.st_size) for name, status in found if status]
+        return [
+            FolderItem(name, _kind_of(status), status.st_size) for name, status in found if status
+        ]
 
     def size_bytes(self) -> int:
         """The folder's own size, as the system tells it."""

@@ -24,7 +24,7 @@ from holdfast.files.tool_files import (
     PATH_CHARS_MAX,
     ROOT,
     Folder,
-    Item,
+    FolderItem,
     ToolPath,
     cut,
     open_root,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from holdfast.store.base import Writer
 
 
-class Page(NamedTuple):
+class FileText(NamedTuple):
     """A file's text."""
 
     path: str
@@ -68,7 +68,7 @@ class Files:
 
     # Looking
 
-    def look(self, path: str) -> Listing | Page:
+    def look(self, path: str) -> Listing | FileText:
         """A folder's listing, or a file's text."""
         at = parse(path)
         root = open_root(self._kept.folder)
@@ -81,7 +81,7 @@ class Files:
                 found = listing(root, at)
                 if found is not None:
                     return found
-            return Page(at.shown, self._text(root, at))
+            return FileText(at.shown, self._text(root, at))
 
     def has(self, path: str) -> bool:
         """Whether there is something at the path."""
@@ -272,7 +272,7 @@ def _missing(at: ToolPath) -> NotFound:
     return NotFound(f"The path {at.shown} does not exist. Please provide a valid path.")
 
 
-def _versioned(names: tuple[str, ...], item: Item) -> str:
+def _versioned(names: tuple[str, ...], item: FolderItem) -> str:
     """The path of a file that can be brought back; what cannot is not deleted here."""
     path = "/".join(names)
     if item.kind != "file" or item.hidden:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from holdfast.errors import AlreadyExists, InvalidInput
-from holdfast.files.tool_files import ROOT, Folder, Item, Stamp, ToolPath, folded
+from holdfast.files.tool_files import ROOT, Folder, FolderItem, Stamp, ToolPath, folded
 
 # What a folder view, a delete and a rename walk at most; far more than a model can oversee.
 FILES_MAX = 10_000
@@ -46,7 +46,7 @@ def reach(root: Folder, names: Sequence[str], *, make: bool = False) -> Folder |
 
 def below(
     root: Folder, names: Sequence[str], *, most: int
-) -> Iterator[tuple[tuple[str, ...], Item]]:
+) -> Iterator[tuple[tuple[str, ...], FolderItem]]:
     """Everything below a folder, a folder before what is in it; more than `most` is refused."""
     waiting = [tuple(names)]
     count = 0
@@ -109,7 +109,7 @@ def _shown_in(folder: Folder, front: str, levels: int) -> Iterable[Shown]:
                     yield from _shown_in(inner, f"{front}{item.name}/", levels - 1)
 
 
-def whole(root: Folder, top: tuple[str, ...]) -> Iterable[tuple[tuple[str, ...], Item]]:
+def whole(root: Folder, top: tuple[str, ...]) -> Iterable[tuple[tuple[str, ...], FolderItem]]:
     """An entry and all below it."""
     folder = reach(root, top[:-1])
     if folder is None:
@@ -118,7 +118,7 @@ def whole(root: Folder, top: tuple[str, ...]) -> Iterable[tuple[tuple[str, ...],
         kind = folder.kind(top[-1])
     if kind is None:
         return
-    yield top, Item(top[-1], kind, 0)
+    yield top, FolderItem(top[-1], kind, 0)
     if kind == "folder":
         yield from below(root, top, most=FILES_MAX)
 

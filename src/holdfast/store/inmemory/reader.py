@@ -128,7 +128,7 @@ class State:
         return twin
 
 
-class Part:
+class ReaderPart:
     """Base of the parts of the Reader: one state, for one viewer, with a deadline."""
 
     def __init__(
@@ -161,7 +161,7 @@ class Part:
         return sorted(self._hub(hub_id).memories.values(), key=lambda memory: memory.number)
 
 
-class SearchReader(Part):
+class SearchReader(ReaderPart):
     """The part of the Reader that searches."""
 
     def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon:
@@ -309,7 +309,7 @@ def _holds(words: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
     return any(words[at : at + len(phrase)] == phrase for at in range(len(words)))
 
 
-class MemoriesReader(Part):
+class MemoriesReader(ReaderPart):
     """The part of the Reader for hubs and memories."""
 
     def hubs(self) -> list[Hub]:
@@ -393,7 +393,7 @@ class MemoriesReader(Part):
         return sorted(name for name in named if name is not None)[:limit]
 
 
-class HistoryReader(Part):
+class HistoryReader(ReaderPart):
     """The part of the Reader for changes, revisions and receipts."""
 
     def changes(self, hub_id: str, *, limit: int, before: str | None = None) -> list[Change]:
@@ -447,7 +447,7 @@ class HistoryReader(Part):
         return list(self._hub(hub_id).receipts)
 
 
-class LogReader(Part):
+class LogReader(ReaderPart):
     """The part of the Reader for turns and mirrored files."""
 
     def turns(
@@ -516,7 +516,7 @@ class LogReader(Part):
         return [clash for clash in found if settled or clash.settled_at is None]
 
 
-class RecordsReader(Part):
+class RecordsReader(ReaderPart):
     """The part of the Reader for records; a viewer makes no difference to them."""
 
     def record(self, hub_id: str, kind: str, record_id: str) -> Record | None:

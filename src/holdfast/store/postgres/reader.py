@@ -20,7 +20,7 @@ from holdfast.domain.memory import Memory
 from holdfast.domain.query import EVERYTHING, Filter, Order
 from holdfast.store.postgres import rows
 from holdfast.store.postgres.search import ITS_PASSAGE, SearchReader
-from holdfast.store.postgres.session import Part
+from holdfast.store.postgres.session import SessionPart
 from holdfast.store.sql import ORDERINGS
 from holdfast.store.values import Candidate, VectorRow, VectorState, first_named
 
@@ -61,7 +61,7 @@ class _Group(NamedTuple):
     newest: int
 
 
-class MemoriesReader(Part):
+class MemoriesReader(SessionPart):
     """The part of the Reader that is about hubs and memories; their history is mostly shared with
     the other SQL store."""
 

@@ -25,7 +25,7 @@ from zlib import crc32
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
 from holdfast.store.postgres import rows
-from holdfast.store.postgres.session import Part
+from holdfast.store.postgres.session import SessionPart
 from holdfast.store.rows import ids_holding, matching, turn_ids_holding
 from holdfast.store.sql import ORDERINGS
 from holdfast.store.values import Candidate, Lexicon, TermQuery, TextQuery
@@ -207,7 +207,7 @@ _ITS_TURN = (
 )
 
 
-class SearchReader(Part):
+class SearchReader(SessionPart):
     """The part of the Reader that searches."""
 
     def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon:

@@ -437,7 +437,7 @@ def _in_driver_style(sql: str) -> str:
     return re.sub(r":([a-z_]+)", r"%(\1)s", sql)
 
 
-class Part(SqlReader):
+class SessionPart(SqlReader):
     """Base of the parts of the Reader and the Writer."""
 
     HUB, HUB_KEY, PLACE, SEQUENCE = "hub_id", "hub_id", "place", "sequence"

@@ -11,7 +11,7 @@ from holdfast.store import rows as shared
 from holdfast.store.rows import passage_checksum, turn_entries, vector_checksum
 from holdfast.store.sqlite import search
 from holdfast.store.sqlite.schema import DERIVED, DROP_DERIVED
-from holdfast.store.sqlite.session import Part
+from holdfast.store.sqlite.session import SessionPart
 from holdfast.store.values import VectorRow
 from holdfast.text.analysis.terms import trigram_text
 
@@ -31,7 +31,7 @@ class Added:
         self.pk, self.indexed = pk, False
 
 
-class IndexWriter(Part):
+class IndexWriter(SessionPart):
     """The part of the Writer that is about what is derived. Totals are counted, and written at the
     end of the transaction or before they are read."""
 

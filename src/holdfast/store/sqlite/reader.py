@@ -16,7 +16,7 @@ from holdfast.store.sql import ORDERINGS
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.rows import Kept
 from holdfast.store.sqlite.search import FindingReader
-from holdfast.store.sqlite.session import Part
+from holdfast.store.sqlite.session import SessionPart
 from holdfast.store.values import ReaderDefaults, first_named
 
 # As many lookups take longer than the one query that makes most of them needless.
@@ -25,7 +25,7 @@ _EXPECTED_FROM = 4
 _PK, _CHECKSUM, _COUNTERS_CHECK = 9, 10, 11
 
 
-class MemoriesReader(Part):
+class MemoriesReader(SessionPart):
     """The part of the Reader that is about hubs and memories."""
 
     # Hubs
@@ -232,7 +232,7 @@ class MemoriesReader(Part):
         return [row[0] for row in found]
 
 
-class HistoryReader(Part):
+class HistoryReader(SessionPart):
     """The part of the Reader that is about the past, beside what both SQL stores share."""
 
     def changed_after(self, hub_id: str, at: datetime) -> list[str]:

@@ -21,7 +21,7 @@ from holdfast.store.rows import damaged_row, ids_holding, matching, turn_ids_hol
 from holdfast.store.sql import ORDERINGS
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.rows import STRUCTURE_RECORD, KnownTerms
-from holdfast.store.sqlite.session import Part, where_turns
+from holdfast.store.sqlite.session import SessionPart, where_turns
 from holdfast.store.values import (
     Candidate,
     Lexicon,
@@ -103,7 +103,7 @@ _BY_PASSAGE = itemgetter(1)
 _BY_MERIT = itemgetter(-1, 1)
 
 
-class FindingReader(Part):
+class FindingReader(SessionPart):
     """The part of the Reader that is about what is derived."""
 
     # Search

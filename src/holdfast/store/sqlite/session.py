@@ -113,7 +113,7 @@ def where_turns(wanted: Filter) -> tuple[str, list[Any]] | None:
     return None if conditions is None else (conditions, sql.values)
 
 
-class Part(SqlReader):
+class SessionPart(SqlReader):
     """Finds the hub, runs statements, and knows what the viewer sees.
 
     Lists of ids go in as one JSON array, so that the statement is the same, and prepared once,

@@ -46,7 +46,7 @@ _FENCE_END = re.compile(r"[ \t]*(?:>[ \t]?)*(`{3,}|~{3,})[ \t]*[\r\n]*$")
 _TABLE_RULE = re.compile(r"[ \t]*+\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?+-*+:?+[ \t]*+)*[\r\n]*$")
 
 
-class Block(NamedTuple):
+class MarkdownBlock(NamedTuple):
     """A span of whole lines that is cut as one; a heading also has its level and title."""
 
     kind: BlockKind
@@ -56,17 +56,17 @@ class Block(NamedTuple):
     title: str = ""
 
 
-class Line(NamedTuple):
+class MarkdownLine(NamedTuple):
     start: int
     end: int
     text: str
 
 
-def read_blocks(text: str, start: int = 0, end: int | None = None) -> list[Block]:
+def read_blocks(text: str, start: int = 0, end: int | None = None) -> list[MarkdownBlock]:
     """The blocks of a text in order; together they are all of it."""
     stop = len(text) if end is None else end
-    lines = [Line(*m.span(), m.group()) for m in LINE.finditer(text, start, stop)]
-    blocks: list[Block] = []
+    lines = [MarkdownLine(*m.span(), m.group()) for m in LINE.finditer(text, start, stop)]
+    blocks: list[MarkdownBlock] = []
     closers = _Closers(lines)
     at = _front_matter(lines, blocks) if start == 0 else 0
     while at < len(lines):
@@ -74,19 +74,23 @@ def read_blocks(text: str, start: int = 0, end: int | None = None) -> list[Block
     return blocks
 
 
-def _read_one(lines: list[Line], at: int, closers: _Closers, blocks: list[Block]) -> int:
+def _read_one(
+    lines: list[MarkdownLine], at: int, closers: _Closers, blocks: list[MarkdownBlock]
+) -> int:
     """Add the block that begins at line `at`, or its line to the prose; return the next line."""
     line = lines[at]
     lead = line.text.lstrip(" \t")[:1]
     if lead == "#" and (atx := _ATX.match(line.text)):
         title = _ATX_TAIL.sub("", (atx.group(2) or "").strip()).strip()
         level = len(atx.group(1))
-        blocks.append(Block("heading", line.start, line.end, level, title[:TITLE_CHARS_MAX]))
+        blocks.append(
+            MarkdownBlock("heading", line.start, line.end, level, title[:TITLE_CHARS_MAX])
+        )
         return at + 1
     if ("```" in line.text or "~~~" in line.text) and (fence := _FENCE.match(line.text)):
         last = closers.after(at, fence.group(1))
         if last is not None:
-            blocks.append(Block("fence", line.start, lines[last].end))
+            blocks.append(MarkdownBlock("fence", line.start, lines[last].end))
             return last + 1
     if at + 1 < len(lines):
         below = lines[at + 1].text
@@ -95,22 +99,22 @@ def _read_one(lines: list[Line], at: int, closers: _Closers, blocks: list[Block]
             if setext:
                 level = 1 if setext.group(1)[0] == "=" else 2
                 title = line.text.strip()[:TITLE_CHARS_MAX]
-                blocks.append(Block("heading", line.start, lines[at + 1].end, level, title))
+                blocks.append(MarkdownBlock("heading", line.start, lines[at + 1].end, level, title))
                 return at + 2
         if "|" in line.text and "-" in below and "|" in below and _TABLE_RULE.match(below):
             last = at + 1
             while last + 1 < len(lines) and "|" in lines[last + 1].text:
                 last += 1
-            blocks.append(Block("table", line.start, lines[last].end))
+            blocks.append(MarkdownBlock("table", line.start, lines[last].end))
             return last + 1
     if blocks and blocks[-1].kind == "prose":
-        blocks[-1] = Block("prose", blocks[-1].start, line.end)
+        blocks[-1] = MarkdownBlock("prose", blocks[-1].start, line.end)
     else:
-        blocks.append(Block("prose", line.start, line.end))
+        blocks.append(MarkdownBlock("prose", line.start, line.end))
     return at + 1
 
 
-def _is_title(lines: list[Line], at: int) -> bool:
+def _is_title(lines: list[MarkdownLine], at: int) -> bool:
     """Whether the line can be the text of an underlined heading: a single line.
 
     Markdown also underlines whole paragraphs; in notes a row of dashes below a paragraph is
@@ -122,14 +126,14 @@ def _is_title(lines: list[Line], at: int) -> bool:
     return at == 0 or not lines[at - 1].text.strip() or bool(_ATX.match(lines[at - 1].text))
 
 
-def _front_matter(lines: list[Line], blocks: list[Block]) -> int:
+def _front_matter(lines: list[MarkdownLine], blocks: list[MarkdownBlock]) -> int:
     """Settings between two lines of dashes at the very top; return the line after them."""
     # Bounded: front matter of more than 200 lines is a document that begins with a rule.
     if not lines or lines[0].text.strip() != "---":
         return 0
     for at in range(1, min(len(lines), 200)):
         if lines[at].text.strip() in ("---", "..."):
-            blocks.append(Block("matter", lines[0].start, lines[at].end))
+            blocks.append(MarkdownBlock("matter", lines[0].start, lines[at].end))
             return at + 1
         if not lines[at].text.strip() and at == 1:
             return 0
@@ -139,7 +143,7 @@ def _front_matter(lines: list[Line], blocks: list[Block]) -> int:
 class _Closers:
     """The lines that can close a fence, so that each fence finds its own in linear time."""
 
-    def __init__(self, lines: list[Line]) -> None:
+    def __init__(self, lines: list[MarkdownLine]) -> None:
         self._at: dict[str, list[int]] = {"`": [], "~": []}
         self._length: dict[str, list[int]] = {"`": [], "~": []}
         # No closer of this length or more is left: found out once, true of every later fence.
@@ -175,7 +179,7 @@ class Section(NamedTuple):
     """
 
     chain: tuple[str, ...]
-    blocks: list[Block]
+    blocks: list[MarkdownBlock]
     siblings: bool = False
 
     @property
@@ -248,7 +252,7 @@ def _joint(first: Section, second: Section, *, fits: bool) -> Section | None:
     return None
 
 
-def split_blocks(text: str, blocks: list[Block], *, tokens_max: int) -> list[Span]:
+def split_blocks(text: str, blocks: list[MarkdownBlock], *, tokens_max: int) -> list[Span]:
     """Spans that cover the blocks: of at most `tokens_max` tokens, or a whole fence or table."""
     start, end = blocks[0].start, blocks[-1].end
     if count_tokens(text[start:end]) <= tokens_max:
@@ -270,7 +274,7 @@ def split_blocks(text: str, blocks: list[Block], *, tokens_max: int) -> list[Spa
 
 
 def _pieces(
-    text: str, blocks: list[Block], tokens_max: int, hard_max: int
+    text: str, blocks: list[MarkdownBlock], tokens_max: int, hard_max: int
 ) -> list[tuple[Span, bool]]:
     """The parts to pack, each with whether it is a fence or table that stays whole."""
     pieces: list[tuple[Span, bool]] = []

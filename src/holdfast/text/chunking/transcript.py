@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, time
 from typing import NamedTuple
 
 from holdfast.text.chunking.chunk import LINE, TOKENS_MIN, Chunk, count_tokens, trimmed
-from holdfast.text.chunking.markdown import Block, read_blocks, split_blocks
+from holdfast.text.chunking.markdown import MarkdownBlock, read_blocks, split_blocks
 
 _STAMP = (
     r"(?:(?P<{0}day>\d{{4}}-\d\d-\d\d)(?:(?:T|,?[ ]+)(?P<{0}time>\d{{1,2}}:\d\d(?::\d\d)?)"
@@ -112,7 +112,9 @@ def _turns(text: str) -> list[_Turn]:
     return turns
 
 
-def _read_lines(text: str, block: Block, turns: list[_Turn], day: date | None) -> date | None:
+def _read_lines(
+    text: str, block: MarkdownBlock, turns: list[_Turn], day: date | None
+) -> date | None:
     """Open a turn at each line that begins one; return the day the lines have reached."""
     for line in LINE.finditer(text, block.start, block.end):
         words = line.group()

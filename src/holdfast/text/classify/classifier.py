@@ -295,7 +295,7 @@ def _named(text: str) -> list[str]:
     ]
 
 
-def _first_match(table: tuple[rules.Rule, ...], text: str, words: frozenset[str]) -> str:
+def _first_match(table: tuple[rules.ClassifyRule, ...], text: str, words: frozenset[str]) -> str:
     """What the first matching rule gives, or ''."""
     if not text:
         return ""

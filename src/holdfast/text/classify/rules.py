@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Rule(NamedTuple):
+class ClassifyRule(NamedTuple):
     """A row: the value it gives, its name, and when it matches.
 
     One of `cues` must be a word of the text (no cues: any text will do), and the text must begin
@@ -71,14 +71,14 @@ _CHOICE_OPENING = r"(?:decided|chose|opted|agreed|settled on|decision)\b"
 _NAME_ELSEWHERE = "меня зовут|我叫|我的名字|名前は|제 이름"
 
 CATEGORY_RULES = (
-    Rule(
+    ClassifyRule(
         "decision",
         "a choice that was made",
         _CHOICE_CUES,
         _CHOICE,
         opening=_CHOICE_OPENING,
     ),
-    Rule(
+    ClassifyRule(
         "person",
         "someone by relation",
         _RELATION_CUES,
@@ -87,7 +87,7 @@ CATEGORY_RULES = (
         r"|[\w .'-]{2,40} is (?:my|our|the user's|user's)) (?:\w+ ){0,2}?"
         rf"(?:{_FAMILY}|{_ACQUAINTANCE})\b",
     ),
-    Rule(
+    ClassifyRule(
         "preference",
         "likes, dislikes and favourites",
         _cues(
@@ -101,7 +101,7 @@ CATEGORY_RULES = (
         r"(?:like|love|hate|dislike|enjoy)\b"
         r"|(?:'d| would) rather\b|can't stand\b|\b(?:fan of|fond of)\b",
     ),
-    Rule(
+    ClassifyRule(
         "preference",
         "standing orders to the agent",
         _cues(
@@ -120,7 +120,7 @@ CATEGORY_RULES = (
         r"|call me\b|keep (?:answers|replies|responses)\b|avoid\b",
         inside=_cues("emoji emojis wants"),
     ),
-    Rule(
+    ClassifyRule(
         "preference",
         "what the user uses or eats",
         _cues("use uses vegetarian vegan pescatarian halal kosher"),
@@ -128,7 +128,7 @@ CATEGORY_RULES = (
         r"|(?:i am|i'm|(?:the )?user is|he is|she is|\w+ is|is|eats) (?:an? )?(?:strictly )?"
         r"(?:vegetarian|vegan|pescatarian|halal|kosher)\b",
     ),
-    Rule(
+    ClassifyRule(
         "preference",
         "likes in German, Spanish, French, Italian, Portuguese, Turkish",
         _cues(
@@ -139,13 +139,13 @@ CATEGORY_RULES = (
         r"|\bprefier[oe]\b|\b(?:me|le) gustan?\b|\bje prefere\b|\bj'(?:aime|adore)\b"
         r"|\beu prefiro\b|\bpreferisc[oe]\b|\bmi piace\b|\btercih ed|\bseviyorum\b",
     ),
-    Rule(
+    ClassifyRule(
         "preference",
         "likes in Russian, Chinese, Japanese, Korean, Thai, Hindi",
         _ANY_TEXT,
         "предпочита|я люблю|喜欢|喜歡|偏好|好き|좋아|ชอบ|पसंद",
     ),
-    Rule(
+    ClassifyRule(
         "routine",
         "what comes again and again",
         _cues(
@@ -164,7 +164,7 @@ CATEGORY_RULES = (
         r"|\b(?:usually|normally|typically) (?:gets?|wakes?|goes|go|eats?|starts?|finish(?:es)?"
         r"|works?|runs?|meets?|takes?|leaves?|has|have|deploys?|ships?|sleeps?|drinks?)\b",
     ),
-    Rule(
+    ClassifyRule(
         "person",
         "name, birth and family status",
         _cues(
@@ -177,8 +177,10 @@ CATEGORY_RULES = (
         r"|\banniversary\b|\bich heisse\b|\bme llamo\b|\bje m'appelle\b",
         opening="name: ",
     ),
-    Rule("person", "a name in Russian, Chinese, Japanese, Korean", _ANY_TEXT, _NAME_ELSEWHERE),
-    Rule(
+    ClassifyRule(
+        "person", "a name in Russian, Chinese, Japanese, Korean", _ANY_TEXT, _NAME_ELSEWHERE
+    ),
+    ClassifyRule(
         "project",
         "words of software projects",
         _cues(
@@ -187,7 +189,7 @@ CATEGORY_RULES = (
             " changelog codename refactor refactoring readme ci pnpm npm webhook"
         ),
     ),
-    Rule(
+    ClassifyRule(
         "project",
         "a part of a project and what it does",
         _cues(
@@ -201,7 +203,7 @@ CATEGORY_RULES = (
         r"|\bside project\b|\bpackage manager\b",
         opening=r"(?:the|our|this) project\b",
     ),
-    Rule(
+    ClassifyRule(
         "project",
         "a path in a code base",
         _ANY_TEXT,
@@ -209,7 +211,7 @@ CATEGORY_RULES = (
         r"|\b[\w-]+/[\w./-]+\.(?:py|tsx?|jsx?|go|rs|java|rb|md|ya?ml|toml|json|sql|sh|c|cpp|h)\b",
         sign="/",
     ),
-    Rule(
+    ClassifyRule(
         "person",
         "work and home",
         _cues(
@@ -237,14 +239,14 @@ USED = (
 DECISION_HEADLINE = r"\badr\b|\bdecision (?:record|log)\b|^decision:"
 
 HEADLINE_KINDS = (
-    Rule(
+    ClassifyRule(
         "rationale",
         "a headline that promises reasons",
         _ANY_TEXT,
         r"\badr\b|\bdecision (?:record|log)s?\b|\brationale\b|\btrade-?offs?\b"
         r"|\bpros and cons\b|\bwhy (?:we|i|the|not|use|do|did)\b|\bdesign review\b",
     ),
-    Rule(
+    ClassifyRule(
         "procedural",
         "a headline that promises instructions",
         _ANY_TEXT,
@@ -254,7 +256,7 @@ HEADLINE_KINDS = (
         r"(?:guide|steps|process)\b",
         opening=r"how (?:to|do)\b|(?:setting up|installing|deploying|getting started)\b",
     ),
-    Rule(
+    ClassifyRule(
         "episodic",
         "a headline of an event",
         _ANY_TEXT,
@@ -267,14 +269,14 @@ HEADLINE_KINDS = (
 )
 
 KIND_RULES = (
-    Rule(
+    ClassifyRule(
         "rationale",
         "a choice that was made",
         _CHOICE_CUES,
         _CHOICE,
         opening=_CHOICE_OPENING,
     ),
-    Rule(
+    ClassifyRule(
         "rationale",
         "a reason for how things are",
         _cues("reason rationale tradeoff tradeoffs trade pros because since so due why"),
@@ -284,7 +286,7 @@ KIND_RULES = (
         r"\b(?:because|since|so that|due to)\b",
         opening=r"why (?:we|i|not|the)\b",
     ),
-    Rule(
+    ClassifyRule(
         "procedural",
         "instructions",
         _cues(
@@ -302,7 +304,7 @@ KIND_RULES = (
         r"|(?:open|click|press|install|restart) (?:the|your|on|ctrl|cmd)\b",
         inside=_cues("step first started run built deployed installed restarted"),
     ),
-    Rule(
+    ClassifyRule(
         "episodic",
         "a time that passes",
         _cues("yesterday today tonight tomorrow this last next ago gestern heute ayer hoy"),
@@ -311,13 +313,13 @@ KIND_RULES = (
         rf"|\b(?:last|next) (?:night|week|weekend|month|{_DAY})\b"
         r"|\b(?:\d+|an?|two|three|few) (?:minute|hour|day|week|month)s? ago\b",
     ),
-    Rule(
+    ClassifyRule(
         "episodic",
         "yesterday and today in Russian, Chinese, Japanese, Korean",
         _ANY_TEXT,
         "вчера|сегодня|昨天|今天|昨日|今日|어제|오늘",
     ),
-    Rule(
+    ClassifyRule(
         "episodic",
         "an event in the past",
         _cues(
@@ -332,7 +334,7 @@ KIND_RULES = (
         r"|\bhad (?:an? |lunch|dinner|coffee|breakfast)(?:\w+ )?"
         r"(?:meeting|call|chat| ?with| at| together)\b",
     ),
-    Rule(
+    ClassifyRule(
         "episodic",
         "a line about a meeting or an incident",
         _ANY_TEXT,
@@ -343,7 +345,7 @@ KIND_RULES = (
         r"|breakfast|coffee|beer|brunch|session|training|appointment|dentist|doctor|call-out"
         r"|handover|debrief|status|update)(?:: |,? (?:with|of the|about|in [a-z]+:) ?)(?!is\b)",
     ),
-    Rule(
+    ClassifyRule(
         "episodic",
         "a dated line",
         _ANY_TEXT,
@@ -363,7 +365,7 @@ LASTING_CHANGES = _cues(
 )
 
 STABILITY_RULES = (
-    Rule(
+    ClassifyRule(
         "volatile",
         "a state that will pass",
         _cues(
@@ -376,14 +378,14 @@ STABILITY_RULES = (
         r"|on (?:vacation|holiday|leave)|debugging|deadline|due (?:on|by|date)|remind|today"
         rf"|tomorrow|tonight|until (?:{_DAY}|tomorrow|next|the end|further|\d))\b|\bto-?do:",
     ),
-    Rule(
+    ClassifyRule(
         "evolving",
         "a state that lasts a while",
         _cues("currently lately days planning plans working learning trying considering"),
         r"\b(?:currently|lately|these days|plan(?:s|ning) to|working on|learning"
         r"|trying (?:to|out)|considering)\b",
     ),
-    Rule(
+    ClassifyRule(
         "stable",
         "who someone is",
         _cues(
@@ -395,14 +397,16 @@ STABILITY_RULES = (
         r"|\bme llamo\b|\bje m'appelle\b"
         rf"|\b(?:{_FAMILY}|dog|cat|pet|horse)\b.*\b(?:named|called)\b",
     ),
-    Rule(
+    ClassifyRule(
         "stable",
         "family",
         _RELATION_CUES,
         rf"\b(?:my|user's) (?:\w+ )?(?:{_FAMILY}) is (?!in\b|at\b|on\b|ill\b|sick\b)\w+",
     ),
-    Rule("stable", "a name in Russian, Chinese, Japanese, Korean", _ANY_TEXT, _NAME_ELSEWHERE),
-    Rule(
+    ClassifyRule(
+        "stable", "a name in Russian, Chinese, Japanese, Korean", _ANY_TEXT, _NAME_ELSEWHERE
+    ),
+    ClassifyRule(
         "stable",
         "what a word means",
         _cues("stands means defined glossary acronym short abbreviation licensed definition"),

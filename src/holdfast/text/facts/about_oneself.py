@@ -45,7 +45,7 @@ class Row(NamedTuple):
     pattern: str
 
 
-class Statement(NamedTuple):
+class SelfStatement(NamedTuple):
     """What a sentence says: the slot, where it begins and ends, and the value where it has one.
     `relative`: it depends on when it was said."""
 
@@ -68,7 +68,7 @@ def _around(slot: str) -> re.Pattern[str]:
     return re.compile(next(row.pattern for row in rows() if row[:2] == ("all", slot)))
 
 
-def stated(folded: str, words: str) -> Statement | None:
+def stated(folded: str, words: str) -> SelfStatement | None:
     """What somebody says about themselves in a sentence; None where no row matches."""
     opening = _around("opening").match(folded)
     start = opening.end() if opening else 0
@@ -96,7 +96,7 @@ def stated(folded: str, words: str) -> Statement | None:
         relative = row.slot == "moved" or (
             row.slot != "order" and _around("relative").search(said) is not None
         )
-        return Statement(row.slot, start, start + len(said), value.strip(" .!。！"), relative)
+        return SelfStatement(row.slot, start, start + len(said), value.strip(" .!。！"), relative)
     return None
 
 

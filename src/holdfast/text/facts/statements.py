@@ -317,7 +317,7 @@ _JOINT = re.compile(
 )
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """A stretch of a text, and what it is about."""
 
     text: str
@@ -341,10 +341,10 @@ def about(text: str, *, category: str | None = None) -> tuple[About, str]:
     return "project", "nothing says that it is about the person"
 
 
-def parts_of(text: str) -> list[Part]:
+def parts_of(text: str) -> list[TextPart]:
     """What a person said, sentence by sentence; neighbours about the same thing are one part. A
     sentence is cut between clauses that are about different things."""
-    parts: list[Part] = []
+    parts: list[TextPart] = []
     start = 0
     for mark in _ENDS.finditer(text):
         _add_sentence(parts, text[start : mark.end()])
@@ -353,7 +353,7 @@ def parts_of(text: str) -> list[Part]:
     return parts
 
 
-def said_about(parts: Iterable[Part], what: About) -> str:
+def said_about(parts: Iterable[TextPart], what: About) -> str:
     """The parts about the person, or about the project, as sentences of their own."""
     said, is_inside = "", False
     for part in parts:
@@ -367,7 +367,7 @@ def said_about(parts: Iterable[Part], what: About) -> str:
     return said.strip()
 
 
-def _add_sentence(parts: list[Part], text: str) -> None:
+def _add_sentence(parts: list[TextPart], text: str) -> None:
     """Adds a sentence, in one part unless a clause is about something else than the one before."""
     clauses, start = [], 0
     for mark in _PATTERNS["next clause"].finditer(text):
@@ -382,11 +382,11 @@ def _add_sentence(parts: list[Part], text: str) -> None:
         _add(parts, clause)
 
 
-def _add(parts: list[Part], text: str) -> None:
+def _add(parts: list[TextPart], text: str) -> None:
     if not text.strip():
         return
     found, _ = about(text)
     if parts and parts[-1].about == found:
-        parts[-1] = Part(parts[-1].text + text, found)
+        parts[-1] = TextPart(parts[-1].text + text, found)
     else:
-        parts.append(Part(text, found))
+        parts.append(TextPart(text, found))

@@ -21,7 +21,7 @@ from holdfast.text.analysis.word_forms import base_form, tense
 from holdfast.text.dates import DateMention, find_dates
 from holdfast.text.grounding.claims import (
     CAPITAL,
-    Part,
+    ClaimPart,
     differs_in_negation,
     is_attributed,
     names_agree,
@@ -285,7 +285,9 @@ def _trimmed(said: str, start: int, end: int) -> Span:
 # Support of one clause
 
 
-def _ground_part(part: Part, units: Sequence[Clause], at: datetime | None) -> Span | Unsupported:
+def _ground_part(
+    part: ClaimPart, units: Sequence[Clause], at: datetime | None
+) -> Span | Unsupported:
     best: tuple[float, str] = (-1.0, "words")
     for together in _clause_runs(part, units):
         reason, merit = _mismatch(part, together, units, at)
@@ -295,7 +297,7 @@ def _ground_part(part: Part, units: Sequence[Clause], at: datetime | None) -> Sp
     return Unsupported(best[1])
 
 
-def _clause_runs(part: Part, units: Sequence[Clause]) -> Iterator[Sequence[Clause]]:
+def _clause_runs(part: ClaimPart, units: Sequence[Clause]) -> Iterator[Sequence[Clause]]:
     """Single clauses first, then runs of clauses in which each refers to the one before."""
     for one in units:
         yield [one]
@@ -306,7 +308,7 @@ def _clause_runs(part: Part, units: Sequence[Clause]) -> Iterator[Sequence[Claus
                 yield run
 
 
-def _continues(part: Part, run: Sequence[Clause]) -> bool:
+def _continues(part: ClaimPart, run: Sequence[Clause]) -> bool:
     """Whether each clause continues the last topic of the one before, and the claim is about that
     topic: 'I have a dog. His name is Rex.' Not so 'his cousin', who is somebody else."""
     known = {base_form(word) for word in part.words}
@@ -331,7 +333,7 @@ _POSSESSIVES = frozenset(["his", "her", "their", "its"])
 
 
 def _mismatch(
-    part: Part, run: Sequence[Clause], units: Sequence[Clause], at: datetime | None
+    part: ClaimPart, run: Sequence[Clause], units: Sequence[Clause], at: datetime | None
 ) -> tuple[str, float]:
     """Why these clauses do not support the claim ('' where they do), and a score of how close they
     come."""

@@ -71,13 +71,13 @@ def is_attributed(claim: str) -> bool:
 _SAME_CERTAINTY = {"plan": "will"}
 
 
-def same_certainty(part: Part, run: Sequence[Clause]) -> bool:
+def same_certainty(part: ClaimPart, run: Sequence[Clause]) -> bool:
     """Whether both are facts, or both are wishes or plans: a wish does not support a fact."""
     held = {_SAME_CERTAINTY.get(one, one) for unit in run for one in unit.supposed}
     return held == {_SAME_CERTAINTY.get(one, one) for one in part.supposed}
 
 
-def differs_in_negation(part: Part, run: Sequence[Clause]) -> bool:
+def differs_in_negation(part: ClaimPart, run: Sequence[Clause]) -> bool:
     """Whether only one of them is negated, or only the claim says that something is over."""
     denied = [is_negated(one.text) for one in run]
     if len(run) > 1 and any(denied):
@@ -92,7 +92,7 @@ def differs_in_negation(part: Part, run: Sequence[Clause]) -> bool:
 _LABEL = lazy(r"^([^\W\d_a-z][\w.'-]*(?: [^\W\d_a-z][\w.'-]*)?): +(?=\S)")
 
 
-class Part(NamedTuple):
+class ClaimPart(NamedTuple):
     """One clause of a claim. The subject is 'self', a name or other words; '' is open."""
 
     subject: str
@@ -119,7 +119,7 @@ def _as_user(name: re.Match[str]) -> str:
     return "The user's " if name[1] == "'s" else "The user "
 
 
-def parts_of(claim: str, speaker: str, names: frozenset[str]) -> Iterator[Part]:
+def parts_of(claim: str, speaker: str, names: frozenset[str]) -> Iterator[ClaimPart]:
     """The clauses of a claim; `names` are the capitalised words of the turn."""
     plain = claim.strip(" .!\"'*-")
     if speaker:
@@ -145,7 +145,7 @@ def parts_of(claim: str, speaker: str, names: frozenset[str]) -> Iterator[Part]:
         elif one.start == 0 and not _is_name(plain.split(" ", 1)[0], names):
             # 'Prefers tabs' begins with a verb; a name would be capitalised in the turn.
             subject = "self" if " " not in subject else subject
-        yield Part(
+        yield ClaimPart(
             subject or "self" if not named else fold(named),
             one.text,
             tuple(words_of(one.text)),
@@ -165,7 +165,7 @@ _COPULA = frozenset(["is", "are", "was", "were", "am", "been"])
 _HAVING = frozenset(["has", "have", "had", "owns", "own"])
 
 
-def same_subject(part: Part, run: Sequence[Clause], said: Sequence[str]) -> bool:
+def same_subject(part: ClaimPart, run: Sequence[Clause], said: Sequence[str]) -> bool:
     """Whether both are about the same person or thing."""
     there = run[0].subject
     if part.subject == "self":
@@ -187,7 +187,7 @@ def same_subject(part: Part, run: Sequence[Clause], said: Sequence[str]) -> bool
     return _is_within(there, part.words) or _is_within(part.subject, words_of(there))
 
 
-def _is_elided(part: Part, said: Sequence[str]) -> bool:
+def _is_elided(part: ClaimPart, said: Sequence[str]) -> bool:
     """Whether a clause without a subject is about the speaker: 'Got a new laptop'. 'Use tabs' is an
     instruction, and 'Living in Oslo is expensive' is about nobody."""
     words = [word for word in said if word not in _OPENING]
@@ -202,7 +202,7 @@ _FINITE = frozenset(["is", "are", "was", "were", "has", "can", "will", "would"])
 _OPENING = frozenset("just now also finally recently today yesterday really still".split())  # noqa: SIM905
 
 
-def _inverts_possession(part: Part, run: Sequence[Clause]) -> bool:
+def _inverts_possession(part: ClaimPart, run: Sequence[Clause]) -> bool:
     """Whether the claim only restates 'I have a dog called Rex' as 'the dog is called Rex'."""
     words = words_of(run[0].text)
     naming = {base_form("called"), base_form("name")}.intersection(map(base_form, part.words))
@@ -224,7 +224,7 @@ def _is_within(phrase: str, words: Sequence[str]) -> bool:
     return bool(own) and all(base_form(word) in keys or word in keys for word in own)
 
 
-def names_agree(part: Part, run: Sequence[Clause]) -> bool:
+def names_agree(part: ClaimPart, run: Sequence[Clause]) -> bool:
     """Whether the names have the order in which they were said, and none comes from a clause that
     also mentions somebody else."""
     names = {fold(name) for one in run for name in CAPITAL.findall(one.text)}
@@ -248,7 +248,7 @@ def names_agree(part: Part, run: Sequence[Clause]) -> bool:
 _POSSESSIVE_NAME = lazy(r"\b([^\W\d_a-z]\w*)['’]s\b")
 
 
-def _same_owners(part: Part, run: Sequence[Clause]) -> bool:
+def _same_owners(part: ClaimPart, run: Sequence[Clause]) -> bool:
     """'Sue's manager is Tom' does not say that anybody is Sue."""
     text = " ".join(one.text for one in run)
     owners = {fold(name) for name in _POSSESSIVE_NAME.findall(text)}
@@ -272,7 +272,7 @@ _ADVERBS = _WORDS["adverbs"]
 _ENDING = frozenset(base_form(word) for word in ("stopped", "quit", "gave", "ceased", "dropped"))
 
 
-def same_verb(part: Part, run: Sequence[Clause]) -> bool:
+def same_verb(part: ClaimPart, run: Sequence[Clause]) -> bool:
     """Whether the verb of the claim is the one that the speaker is the subject of."""
     claim = [word for word in part.words if word not in _SELF and word not in _ADVERBS]
     said = [word for one in run for word in words_of(one.text)]

@@ -21,7 +21,7 @@ from holdfast.text.tables import Patterns, pieces, read_table
 _PATTERNS = Patterns("guard/patterns.txt")
 
 
-class Rule(NamedTuple):
+class GuardRule(NamedTuple):
     """A row of `rules.txt`: a pattern with the reason that is shown to the user. It is only tried
     near one of its `cues`, which keeps long texts fast; `then` must follow it `within` so many
     characters, where there is one."""
@@ -37,10 +37,10 @@ class Rule(NamedTuple):
 
 
 @cache
-def rules() -> tuple[Rule, ...]:
+def rules() -> tuple[GuardRule, ...]:
     """The table, as it is in the file."""
     return tuple(
-        Rule(
+        GuardRule(
             reason,
             kind,
             prohibitable == "prohibitable",
@@ -79,7 +79,7 @@ def instruction_shaped(text: str, *, in_conversation: bool = False) -> str | Non
     return None if text.isascii() else hides_characters(text)
 
 
-def _judged(wanted: Iterable[Rule], form: str, lines: str = "") -> str | None:
+def _judged(wanted: Iterable[GuardRule], form: str, lines: str = "") -> str | None:
     # An order begins a line, or goes on in the next one.
     views = [_View(form), *([_View(lines)] if "\n" in lines else [])]
     for rule in wanted:
@@ -99,7 +99,7 @@ class _View:
         return _PATTERNS["prohibition"].sub(" … ", self.text)
 
 
-def _applies(rule: Rule, view: _View) -> bool:
+def _applies(rule: GuardRule, view: _View) -> bool:
     """Whether the pattern is found near one of the rule's cues. Most texts have none of them, and
     looking for a word is a hundred times as fast as trying a pattern everywhere."""
     spans = _near(view.text, rule.cues)

@@ -418,7 +418,7 @@ def as_english(text: str) -> str:
     return form.format(value) if form and value else text
 
 
-def _value(found: about_oneself.Statement) -> str:
+def _value(found: about_oneself.SelfStatement) -> str:
     """The value, and what else is said after it unless that is a time."""
     if _CJK.search(found.value):
         return found.value if len(found.value) <= _CJK_CHARS_MAX else ""

@@ -18,7 +18,7 @@ _WORDS = read_words("slots/words.txt")
 # Rules
 
 
-class Rule(NamedTuple):
+class SlotRule(NamedTuple):
     """A kind of slot, as a row of `rules.txt` describes it. Every matching statement contains one
     of `cues`, and one of `verbs` where there are any. The value of a `dated` rule is a time."""
 
@@ -60,16 +60,16 @@ def without_when(text: str) -> str:
 
 
 @cache
-def rules() -> tuple[Rule, ...]:
+def rules() -> tuple[SlotRule, ...]:
     """The table, as it is in the file."""
     return tuple(
-        Rule(kind, example, pieces(cues), pattern, dated == "dated", pieces(verbs))
+        SlotRule(kind, example, pieces(cues), pattern, dated == "dated", pieces(verbs))
         for kind, dated, example, cues, verbs, pattern in read_table("slots/rules.txt")
     )
 
 
 @cache
-def compiled(rule: Rule) -> re.Pattern[str]:
+def compiled(rule: SlotRule) -> re.Pattern[str]:
     """The pattern of a rule, compiled when it is first needed."""
     return re.compile(rf"(?i)(?:{rule.pattern})\Z")
 
