@@ -185,7 +185,7 @@ def _entry(memory: Memory) -> MemoryEntry:
         "id": key.removeprefix(_EVENT_KEY) if key.startswith(_EVENT_KEY) else memory.id,
         "content": content,
         "author": memory.speaker or memory.source_agent or memory.owner,
-        "timestamp": (memory.occurred_at or memory.created_at).isoformat(),
+        "timestamp": memory.dated.isoformat(),
         "custom_metadata": {k: v for k, v in memory.metadata.items() if k != VALUE},
     }
     return MemoryEntry(**values)

@@ -60,7 +60,7 @@ def head(memory: Memory, hub: HubMemory | None = None) -> str:
 
     parts = [
         f"#{memory.number}" if hub is None else named(hub, memory),
-        day(memory.occurred_at or memory.created_at),
+        day(memory.dated),
         memory.category,
         origin(memory),
     ]

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
+from holdfast.domain.clock import from_text
+
 # The keys of these values in a memory's metadata.
 ATTACHMENT = "attachment"
 PAGE = "page"
@@ -170,6 +172,23 @@ class Memory(NamedTuple):
             and (self.expires_at is None or self.expires_at > now)
             and (self.valid_until is None or self.valid_until > now)
         )
+
+    @property
+    def said_at(self) -> datetime:
+        """When it was said; for a memory made from others, when the last of them was said."""
+        written = self.metadata.get(SAID_AT)
+        if isinstance(written, str) and MADE_FROM in self.metadata:
+            try:
+                return from_text(written)
+            except ValueError:  # Metadata may be edited.
+                return self.created_at
+        return self.occurred_at or self.created_at
+
+    @property
+    def dated(self) -> datetime:
+        """The moment to show: when it happened, or else when it was said. An old conversation that
+        is imported now was not said now."""
+        return self.occurred_at or self.said_at
 
 
 # Under this name, metadata has the ids of the memories that one was made from.

@@ -289,7 +289,7 @@ class HoldfastSource:
             Excerpt(
                 hit.passage.text,
                 f"#{hit.memory.number} of hub {hub.name}",
-                hit.memory.occurred_at or hit.memory.created_at,
+                hit.memory.dated,
             )
             for hit in found
         ]

@@ -191,7 +191,7 @@ class HubMember:
             Excerpt(
                 hit.passage.text,
                 f"#{hit.memory.number}",
-                hit.memory.occurred_at or hit.memory.created_at,
+                hit.memory.dated,
             )
             for hit in self._hub.recall(query, limit=limit, turns=False)
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -104,6 +105,17 @@ def past(hooks: Hooks) -> Hooks:
 def changes(hooks: Hooks, hub: str) -> list[dict[str, object]]:
     found = json.loads(hooks.holdfast("history", "--hub", hub, "--json"))
     return [one for one in found["data"] if not one["undone_by"]]
+
+
+def test_a_fact_of_an_import_shows_the_day_it_was_said(past: Hooks) -> None:
+    past.holdfast("import", "claude-code", "--yes")
+    for words in (["list"], ["recall", "where do I live in Lisbon"]):
+        shown = past.holdfast(*words, "--hub", "default")
+        assert "Lisbon" in shown
+        assert set(re.findall(r"20\d\d-\d\d-\d\d", shown)) == {"2026-05-01"}, shown
+    rows = json.loads(past.holdfast("list", "--hub", "default", "--json"))["data"]
+    (fact,) = [row for row in rows if row["layer"] == "long_term"]
+    assert fact["valid_from"].startswith("2026-05-01T10:00:00")
 
 
 def test_an_import_is_one_change_set_of_the_same_id_in_every_hub(past: Hooks) -> None:

@@ -81,6 +81,14 @@ def test_what_was_said_again_or_said_to_matter_is_promoted(
     assert found == promoted
 
 
+def test_what_is_promoted_holds_and_is_dated_since_it_was_said(hub: HubMemory) -> None:
+    lines = [note(hub, "Prefers tabs over spaces", days_ago=days) for days in (5, 3, 2)]
+    hub.consolidate()
+    (made,) = [one for one in hub.list() if one.layer == "long_term"]
+    assert made.valid_from == lines[0].occurred_at
+    assert made.dated == lines[-1].occurred_at
+
+
 def test_mentions_pins_and_use_count_as_said_again(hub: HubMemory) -> None:
     mentioned = note(hub, "Prefers tea")
     with hub.core.store.write() as writer:

@@ -48,7 +48,7 @@ def _search(ctx: ToolContext, given: dict[str, Any]) -> str:
 
 
 def _date(entry: Memory) -> str:
-    return f"{entry.occurred_at or entry.created_at:%Y-%m-%d}"
+    return f"{entry.dated:%Y-%m-%d}"
 
 
 def _nothing(hub: HubMemory, query: str) -> str:

@@ -83,7 +83,7 @@ def came_back(heard: Heard, *, known: str = "Saved") -> str:
 def hit_text(place: int, hit: Hit) -> str:
     """One result of a recall."""
     memory = hit.memory
-    facts = [memory.kind, memory.stability, day(memory.occurred_at or memory.created_at)]
+    facts = [memory.kind, memory.stability, day(memory.dated)]
     if memory.tags:
         facts.append(f"tags {', '.join(memory.tags)}")
     facts += [origin(memory), f"score {hit.score:.2f}"]

@@ -136,7 +136,7 @@ def _said(turn: Turn) -> str:
 
 def _show_hit(call: Call, hit: Hit, *, explain: bool, match: str = "") -> None:
     memory = hit.memory
-    at = call.out.time(memory.occurred_at or memory.created_at)
+    at = call.out.time(memory.dated)
     why = "; ".join(hit.why)
     named = call.named(memory) if hit.turn is None else "turn"
     filed = memory.category if hit.turn is None else _said(hit.turn)
@@ -336,7 +336,7 @@ def _show_list(call: Call, page: Page | list[Memory]) -> None:
     rows = [
         (
             f"#{memory.number}",
-            call.out.time(memory.occurred_at or memory.created_at),
+            call.out.time(memory.dated),
             memory.category,
             _state(memory),
             memory.key or "",

@@ -79,7 +79,7 @@ def _prompt_text(
 
 def _memory_line(hub: HubMemory, memory: Memory, text: str, why: str) -> BlockLine:
     """One memory as a line: its name, its day, its words."""
-    day = (memory.occurred_at or memory.created_at).date().isoformat()
+    day = memory.dated.date().isoformat()
     words = escaped(" ".join(text.split()))
     if len(words) > _LINE_CHARS_MAX:
         words = words[: _LINE_CHARS_MAX - 1] + "…"

@@ -141,7 +141,7 @@ def _label(item: BlockItem) -> str:
         return f"turn {_day(memory.occurred_at)} {_speaker(memory)}{noted}"
     parts = [f"#{memory.number}"]
     if item.part == "recent":
-        parts.append(f"{memory.occurred_at or memory.created_at:%Y-%m-%d %H:%M}")
+        parts.append(f"{memory.dated:%Y-%m-%d %H:%M}")
     elif (at := _dated(item)) is not None:
         parts.append(_day(at))
     if item.part == "pinned":
@@ -159,7 +159,7 @@ def _dated(item: BlockItem) -> datetime | None:
     known."""
     memory = item.memory
     if memory.occurred_at is None and item.part == "relevant" and memory.stability != "stable":
-        return memory.valid_from or memory.created_at
+        return memory.valid_from or memory.said_at
     return memory.occurred_at
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from heapq import nlargest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.domain.clock import from_text, to_text
+from holdfast.domain.clock import to_text
 from holdfast.domain.memory import MADE_FROM, SAID_AT, Memory
 from holdfast.domain.query import Filter
 from holdfast.domain.records import Record
@@ -57,14 +57,8 @@ class Material(NamedTuple):
 
 
 def said_at(memory: Memory) -> datetime:
-    """When it was said; for a derived memory, when its last source was said."""
-    written = memory.metadata.get(SAID_AT)
-    if isinstance(written, str) and MADE_FROM in memory.metadata:
-        try:
-            return from_text(written)
-        except ValueError:  # Metadata may be edited.
-            return memory.created_at
-    return memory.occurred_at or memory.created_at
+    """When a memory was said, as a key to sort by."""
+    return memory.said_at
 
 
 def origin_of(sources: Sequence[Memory]) -> dict[str, object]:

@@ -198,6 +198,8 @@ def _draft(step: Step, sources: Sequence[Memory]) -> Draft:
         source="extraction",
         speaker=first.speaker if len(speakers) == 1 else None,
         parent=first.id,
+        # As of a fact that is promoted when it is said: it holds since then, at the latest.
+        valid_from=min(map(said_at, sources)) if step.kind == "promote" else None,
         metadata=origin_of(sources),
     )
 
