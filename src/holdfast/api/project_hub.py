@@ -101,8 +101,11 @@ class _Call:
 
     def by_references(self) -> Any:
         """Several memories are of one hub: all of the person's, or all of the project's."""
-        args, name = self.args, self.own.name
-        named = list(args[0]) if args and not isinstance(args[0], str | int) else []
+        given = self.args[0] if self.args else self.values.get("references")
+        if isinstance(given, str | int):
+            return self.here()
+        call, name = self.with_list(), self.own.name
+        named = call.named
         theirs = [one for one in named if isinstance(one, str) and one.startswith(f"{name}#")]
         if theirs and len(theirs) < len(named):
             raise InvalidInput(
@@ -110,8 +113,8 @@ class _Call:
                 hint="Name those of one hub at a time.",
             )
         if theirs:
-            return self.there([one.removeprefix(name) for one in theirs], *args[1:])
-        return self.here()
+            return call.there([one.removeprefix(name) for one in theirs], *call.args[1:])
+        return call.here()
 
 
 class ProjectHub(HubMemory):
@@ -159,8 +162,8 @@ class ProjectHub(HubMemory):
             return call.by_references()
         return call.here()
 
-    def hub_of(self, memory: Memory) -> HubMemory:
-        """The hub that a memory is in."""
+    def hub_of(self, memory: Memory | Turn) -> HubMemory:
+        """The hub that a memory or a turn is in."""
         return self.own if self.own is not None and memory.hub_id == self.own.id else self
 
     def named(self, memory: Memory) -> str:

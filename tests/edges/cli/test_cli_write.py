@@ -361,6 +361,22 @@ def test_purging_says_what_still_holds_the_words_and_how_it_is_removed(run: Run)
     assert run("log").rows == []
 
 
+def test_in_a_repository_the_hints_name_the_hub_of_what_is_the_persons(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said_and_remembered(run)
+    repository = tmp_path / "web"
+    (repository / ".git").mkdir(parents=True)
+    monkeypatch.chdir(repository)
+    monkeypatch.setenv("HOLDFAST_PROJECTS_HUBS", "true")
+    run("remember", "The build needs Node 22")
+    assert "`holdfast restore default#1`" in run("forget", "default#1").err
+    (turn,) = run("log", "--hub", "default").rows
+    ran = run("purge", "default#1", "--yes")
+    assert f"`holdfast log forget --turn {turn[4]} --hub default`" in ran.err
+    assert "Node 22" in run("get", "1").out
+
+
 def test_purging_everywhere_leaves_no_turn_that_holds_the_words(run: Run) -> None:
     said_and_remembered(run)
     assert run("purge", "1", "--everywhere", "--yes").code == 0

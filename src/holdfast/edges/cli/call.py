@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from holdfast.api.people import OpenMemory
     from holdfast.client import Client
     from holdfast.domain.memory import Memory
+    from holdfast.domain.records import Turn
     from holdfast.settings import Settings
 
 
@@ -215,8 +216,8 @@ class Call:
         chosen = choose(self.local, create=self.makes_hub)
         return self.hub_named(None) if chosen.hub is None else chosen.hub
 
-    def hub_name_of(self, memory: Memory) -> str:
-        """The name of the hub that a memory is in."""
+    def hub_name_of(self, memory: Memory | Turn) -> str:
+        """The name of the hub that a memory or a turn is in."""
         from holdfast.api.project_hub import ProjectHub
 
         hub = self.hub

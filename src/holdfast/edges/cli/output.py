@@ -346,11 +346,6 @@ def plain_hub(hub: Hub, *, used: str) -> dict[str, Any]:
     return {**hub._asdict(), "used": hub.name == used}
 
 
-def named(memories: Sequence[Memory]) -> str:
-    """The numbers of memories, as a command takes them: `12 13`."""
-    return " ".join(str(memory.number) for memory in memories)
-
-
 def print_store_notes(memory: Holdfast, command: str, *, quiet: bool) -> None:
     """Prints the store's warnings for its administrator when a server starts."""
     if quiet:

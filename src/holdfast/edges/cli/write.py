@@ -11,13 +11,14 @@ from holdfast.api.hub import HubMemory
 from holdfast.domain.results import Traces
 from holdfast.edges.cli.bind import Flags, after, flag, text_of
 from holdfast.edges.cli.command import YES, Commands, Namespace, option, switch
-from holdfast.edges.cli.output import counted, named, note_new_category, short
+from holdfast.edges.cli.output import counted, note_new_category, short
 from holdfast.errors import InvalidInput
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from holdfast.domain.memory import Memory
+    from holdfast.domain.records import Turn
     from holdfast.domain.results import Remembered
     from holdfast.edges.cli.call import Call
 
@@ -267,7 +268,13 @@ def _say_how_to_restore(call: Call, forgotten: list[Memory]) -> None:
     if not call.server:
         days = call.local.core.settings["forget.keep_days"]
         kept = f" It is kept for {days} days at least."
-    call.out.note(f"To undo: `holdfast restore {named(forgotten)}`, or `holdfast undo`.{kept}")
+    which = " ".join(_typed(call, one) for one in forgotten)
+    call.out.note(f"To undo: `holdfast restore {which}`, or `holdfast undo`.{kept}")
+
+
+def _typed(call: Call, memory: Memory) -> str:
+    """A memory as a command takes it. In a project, a number by itself is the project's."""
+    return call.named(memory).removeprefix("#")
 
 
 # What is said of a memory that was so already.
@@ -384,16 +391,26 @@ def _confirm_purge(call: Call, args: Namespace, also: Traces) -> None:
 def _say_what_is_left(call: Call, also: Traces) -> None:
     """What still holds the words of what was purged, and how that is removed."""
     if held := _traces_text(also):
-        commands = [f"`holdfast purge {one.number} --everywhere`" for one in also.memories]
-        turns = " ".join(f"--turn {turn.id}" for turn in also.turns)
-        commands = commands or [f"`holdfast log forget {turns}`"]
-        call.out.note(f"Still held, but hidden: {held}. To remove it: {commands[0]}.")
+        commands = [f"`holdfast purge {_typed(call, one)} --everywhere`" for one in also.memories]
+        remove = commands[0] if commands else " and ".join(_forget_commands(call, also.turns))
+        call.out.note(f"Still held, but hidden: {held}. To remove it: {remove}.")
+
+
+def _forget_commands(call: Call, turns: Sequence[Turn]) -> list[str]:
+    """How turns are removed: each in its hub, the project's or the person's own."""
+    by_hub: dict[str, list[str]] = {}
+    for turn in turns:
+        by_hub.setdefault(call.hub_name_of(turn), []).append(f"--turn {turn.id}")
+    return [
+        f"`holdfast log forget {' '.join(ids)}{'' if name == call.hub.name else f' --hub {name}'}`"
+        for name, ids in by_hub.items()
+    ]
 
 
 def _named(call: Call, references: Sequence[str]) -> str:
     """The memories as a person knows them, forgotten ones too."""
     found = [call.hub.find(one) for one in references]
-    return ", ".join(f"#{one.number} “{short(one.title, _TITLE_CHARS)}”" for one in found)
+    return ", ".join(f"{call.named(one)} “{short(one.title, _TITLE_CHARS)}”" for one in found)
 
 
 # In a question: enough of the title to know what goes.
