@@ -18,7 +18,7 @@ from tools.reference import (
 
 _FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 
-for module in (cli, importers, permissions, rest, seeds, tools):
+for module in (cli, importers, modules, permissions, rest, seeds, tools):
     name = module.__name__.rpartition(".")[2]
     path = _FOLDER / f"{name}.md"
     path.write_text(module.page(), encoding="utf-8")
@@ -27,5 +27,3 @@ async_stub.PATH.write_text(async_stub.stub(), encoding="utf-8")
 print(f"wrote {async_stub.PATH.name}")
 typescript.write()
 print(f"wrote {typescript.FOLDER.name}")
-modules.PATH.write_text(modules.page(), encoding="utf-8")
-print(f"wrote {modules.PATH.name}")

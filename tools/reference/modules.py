@@ -1,7 +1,4 @@
-"""Generates the list of modules at the end of ARCHITECTURE.md, from the first sentence of each.
-
-`python -m tools.reference` writes it; a test compares the two.
-"""
+"""Generates docs/reference/modules.md: every module with its first sentence."""
 
 from __future__ import annotations
 
@@ -10,25 +7,17 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PATH = ROOT / "ARCHITECTURE.md"
 _PACKAGE = ROOT / "src" / "holdfast"
-_HEADING = "## Every module"
-_INTRODUCTION = f"""\
-{_HEADING}
+_INTRODUCTION = """\
+# Modules
 
-The first sentence of each module of `src/holdfast`, written here by `make reference`.
-"""
+For contributors: the first sentence of each module of `src/holdfast`. The page is made by `make reference`. [ARCHITECTURE.md](../../ARCHITECTURE.md) says where a feature is and how the layers lie on each other.
+"""  # noqa: E501
 # The end of a sentence: not that of 'e.g.' or '1.2', and not within quotes or brackets.
 _END = re.compile(r"(?<=[a-z)`'’\"…])\.(?=\s+[A-Z`'\"])")
 
 
 def page() -> str:
-    """ARCHITECTURE.md with the list as it has to be."""
-    before, _, _ = PATH.read_text("utf-8").partition(_HEADING)
-    return before + listing()
-
-
-def listing() -> str:
     folders: dict[Path, list[Path]] = {}
     for path in sorted(_PACKAGE.rglob("*.py")):
         folders.setdefault(path.parent, []).append(path)
