@@ -108,6 +108,8 @@ def test_a_turn_is_taken_apart_by_what_its_sentences_are_about() -> None:
         ("We ship daily, but I’m vegan.", "I’m vegan.", "We ship daily."),
         ("Hi, my son is Bo; the API is slow.", "Hi, my son is Bo.", "The API is slow."),
         ("I like tea.\nthe API is up and I am 40", "I like tea.\nI am 40", "the API is up."),
+        ("I divorced in May and our DB is up.", "I divorced in May.", "Our DB is up."),
+        ("I take insulin, and we use uv.", "I take insulin.", "We use uv."),
         # One statement.
         ("My team and I deploy on Fridays.", "", "My team and I deploy on Fridays."),
         (
