@@ -88,9 +88,7 @@ def recall(
     wanted, unwanted = read_conditions(ask.wanted, ask.analysis.filters)
     if not ask.analysis.words.strip():
         return _filtered_only(reader, hub_id, ask, wanted, unwanted)
-    speakers = reader.speakers(hub_id, limit=SPEAKERS_MAX)
-    if others := misspelled_speakers(reader, hub_id, ask.analysis.names, speakers):
-        ask = ask._replace(analysis=respelled(ask.analysis, others))
+    ask, speakers = _with_known_names(reader, hub_id, ask)
     voice = find_voice(ask.analysis.words, speakers)
     asked = SearchRequest(reader, hub_id, ask.analysis, voice, wanted, ask.limit, ask.past)
     degraded: list[str] = []
@@ -115,7 +113,7 @@ def recall(
             reader, hub_id, kept, understood, covered, _admits(ask, wanted, unwanted)
         )
         left.add(repeated, ASKED_BEFORE)
-    if ask.withheld is not None and any(item.memory.layer == TURN for item in kept):
+    if ask.withheld is not None:
         kept = left.unless(kept, _withheld(ask.withheld))
     if not kept:
         return _nothing(degraded, left)
@@ -147,6 +145,14 @@ def recall(
     answer.superseded = tuple(islice(old, SUPERSEDED_MAX))
     answer.unknown_names = tuple(unknown_names(names, understood, speakers))
     return answer
+
+
+def _with_known_names(reader: Reader, hub_id: str, ask: Ask) -> tuple[Ask, list[str]]:
+    """The question with the names of speakers as the hub spells them, and who speaks there."""
+    speakers = reader.speakers(hub_id, limit=SPEAKERS_MAX)
+    if others := misspelled_speakers(reader, hub_id, ask.analysis.names, speakers):
+        ask = ask._replace(analysis=respelled(ask.analysis, others))
+    return ask, speakers
 
 
 def _withheld(withheld: Callable[[Memory, int, int], bool]) -> Callable[[Evidence], str]:

@@ -17,6 +17,8 @@ from holdfast.recall.pipeline import Ask, recall
 from holdfast.store.values import Capability
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from holdfast.domain.memory import Memory
     from holdfast.engine.reading.lookup import Reference
     from holdfast.store.base import Reader
@@ -76,34 +78,37 @@ def recall_memories(
             found[:] = [_with_neighbours(reader, hit, around, hidden) for hit in found]
         return found
 
-    def is_ready(reader: Reader) -> bool:
-        """Whether all turns have their words, and vectors need not be read first."""
-        late = Capability.LATE_WORDS in scope.core.store.capabilities
-        if late and reader.records(scope.hub_id, WITHOUT_WORDS, limit=1):
-            return False
-        return not model or scope.core.vectors.ready(reader, scope.hub_id, model)
-
-    deadline_s = scope.settings["recall.deadline_s"]
-    recalled = None
-    with scope.read(deadline_s=deadline_s) as reader:
-        scope.require_hub(reader)
-        if is_ready(reader):
-            recalled = answer(reader)
-    if recalled is None:
-        index_late_turns(scope.core, scope.hub_id)
-        # The first look at a large hub reads all of its vectors: no part of the answer's deadline.
-        if model:
-            with scope.read() as reader:
-                scope.core.vectors.refresh(reader, scope.hub_id, model)
-        with scope.read(deadline_s=deadline_s) as reader:
-            scope.require_hub(reader)
-            recalled = answer(reader)
+    recalled = _read_when_ready(scope, model, answer)
     if recalled.degraded:
         scope.core.catch_up()
     if count_shown:
         shown = [hit.memory.id for hit in recalled if hit.turn is None]
         scope.core.shown(scope.hub_id, shown)
     return recalled
+
+
+def _read_when_ready(scope: Scope, model: str, answer: Callable[[Reader], Recalled]) -> Recalled:
+    """The answer, read once all turns have their words and the vectors of the model are at hand."""
+    deadline_s = scope.settings["recall.deadline_s"]
+    with scope.read(deadline_s=deadline_s) as reader:
+        scope.require_hub(reader)
+        if _is_ready(scope, reader, model):
+            return answer(reader)
+    index_late_turns(scope.core, scope.hub_id)
+    # The first look at a large hub reads all of its vectors: no part of the answer's deadline.
+    if model:
+        with scope.read() as reader:
+            scope.core.vectors.refresh(reader, scope.hub_id, model)
+    with scope.read(deadline_s=deadline_s) as reader:
+        scope.require_hub(reader)
+        return answer(reader)
+
+
+def _is_ready(scope: Scope, reader: Reader, model: str) -> bool:
+    late = Capability.LATE_WORDS in scope.core.store.capabilities
+    if late and reader.records(scope.hub_id, WITHOUT_WORDS, limit=1):
+        return False
+    return not model or scope.core.vectors.ready(reader, scope.hub_id, model)
 
 
 def _with_neighbours(reader: Reader, hit: Hit, count: int, hidden: Withheld | None) -> Hit:
