@@ -51,6 +51,7 @@ ECHO = "a better hit says the same"
 MERGED = "a memory stands for this turn"
 ASKED_BEFORE = "the same question, asked before"
 WITHHELD = "a memory made of it was forgotten"
+_TOO_LONG = "the query was too long; only its beginning was used"
 # An explanation names at most this many.
 LEFT_OUT_MAX = 20
 # At most this many superseded memories are reported.
@@ -91,9 +92,7 @@ def recall(
     ask, speakers = _with_known_names(reader, hub_id, ask)
     voice = find_voice(ask.analysis.words, speakers)
     asked = SearchRequest(reader, hub_id, ask.analysis, voice, wanted, ask.limit, ask.past)
-    degraded: list[str] = []
-    if ask.analysis.cut:
-        degraded.append("the query was too long; only its beginning was used")
+    degraded = [_TOO_LONG] if ask.analysis.cut else []
     understood = understand(reader, hub_id, ask.analysis.words, term_query(ask.analysis))
     asked, words = hear_speakers(asked, understood, find_by_words(asked, understood))
     question = (
