@@ -785,3 +785,16 @@ def _write(home: str, name: str) -> None:
         hub = memory.hub()
         for number in range(6):
             hub.remember(f"{name} says {number}.", category="fact", layer="long_term")
+
+
+def test_a_carriage_return_as_a_reference_is_a_line_break_and_alone_is_refused(
+    hub: HubMemory, file: Path
+) -> None:
+    hub.sync()
+    typed = file.read_text() + "\n## Fact\n- Two&#13;lines\n- &#13;\n"
+    file.write_text(typed)
+    report = hub.sync()
+    assert [one.content for one in report.taken_in] == ["Two\nlines"]
+    assert "The content is empty" in report.refused[0]
+    # What is refused stays where it was typed.
+    assert file.read_text().endswith("- &#13;\n")

@@ -604,6 +604,7 @@ UNRELATED = (
     ("Likes other music", "Likes music"),
     ("Read a thousand pages", "Read a hundred pages"),
     ("We meet on Thursdays", "We meet on Mondays"),
+    ("To begin with, 3.", "To begin with, 0."),
     ("We use Postgres for billing, not MySQL", "We use MySQL"),
     ("We run MySQL in tests, not Postgres", "We run Postgres in prod"),
     ("We deploy the docs on Thursdays, not Fridays", "We deploy on Tuesdays"),

@@ -168,9 +168,11 @@ def _tokens(body: str) -> tuple[str, ...]:
 def _is_complement(now: Statement, found: Difference) -> bool:
     """Whether the difference comes behind a verb, and is not in what the statement is about."""
     words = found.before
-    return len(words) > (0 if now.subject else 1) and any(
-        word in ("is", "are") or word in VERBS or not _MORE_VERBS.isdisjoint((word, f"{word}s"))
-        for word in words
+    if len(words) <= (0 if now.subject else 1):
+        return False
+    # 'We deploy on Tuesdays' begins with its verb.
+    return f"{words[0]}s" in _MORE_VERBS or any(
+        word in ("is", "are") or word in VERBS or word in _MORE_VERBS for word in words
     )
 
 
