@@ -418,8 +418,8 @@ def test_a_line_that_is_cut_in_mid_write_is_made_anew(place: Place, through: Thr
 
 def test_a_deadlock_with_somebody_else_is_got_out_of(place: Place, through: Through) -> None:
     """Somebody holds a table and asks for the writer's turn; the writer has it and wants in."""
-    # Who looks for a deadlock first gives way; a stranger may be in no hurry. The server looks once,
-    # so long after the wait began: by then the stranger has to wait too, on a busy machine as well.
+    # Who looks for a deadlock first gives way; a stranger may be in no hurry. The server looks
+    # once, so long after a wait began: by then the stranger has to wait too.
     place.run(f"ALTER DATABASE {place.name} SET deadlock_timeout = '1s'")
     ask = through(place.programs)
     with _stranger(place, in_no_hurry=True) as stranger, answering(ask, "Once") as answer:
