@@ -335,16 +335,7 @@ def compare(new: str, old: str) -> Verdict:
         return Verdict("same", "they say the same in other words")
     if now.past or then.past or now.added or then.added:
         return _UNRELATED
-    for rule in (
-        by_slot,
-        by_old_value,
-        by_negation,
-        by_state,
-        by_number,
-        by_key,
-        by_relative,
-        by_frame,
-    ):
+    for rule in _RULES:
         verdict = rule(now, then)
         if verdict is not None:
             return verdict
