@@ -219,6 +219,29 @@ def test_a_hub_that_others_read_has_nothing_of_the_person_in_its_log(
     assert "Lisbon" in str(web.recall("where do I live?", meaning=False))
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I got married in May.",
+        "I earn 50k.",
+        "I commute by bike.",
+        "I vote Green.",
+        "Our rent is 900.",
+    ],
+)
+def test_what_is_private_stays_out_of_a_hub_that_others_read(
+    memory: holdfast.Holdfast, tmp_path: Path, said: str
+) -> None:
+    web = project(memory, tmp_path / "web")
+    assert web.own is not None
+    memory.set_member("ben", "viewer", hub=web.name)
+    web.observe_turn(f"{said} The build is red.", "I see.", session="s")
+    web.remember(said)
+    assert [turn.content for turn in web.turns()] == ["The build is red."]
+    assert memory.hub(web.name).list() == []
+    assert any(said.rstrip(".") in one.content for one in web.own.list())
+
+
 def test_a_side_that_was_missing_is_logged_later(memory: holdfast.Holdfast, tmp_path: Path) -> None:
     hub = memory.create_hub("plain")
     assert len(hub.observe_turn("Where is it?", "", session="s", turn="a").turns) == 1

@@ -19,6 +19,21 @@ Remember that my daughter is called Mina.
 The user prefers short answers.
 I always drink tea in the morning.
 My time zone is Europe/Lisbon.
+I go to mass every Sunday with my parents.
+I wake up at five without an alarm.
+I fast during Ramadan.
+I commute by bike most days.
+I take the 7:40 train from Leiden.
+I'm going through a divorce, so I may be slow to answer.
+I will be on parental leave from May.
+I donated to the Labour party last year.
+I weigh 92 kilos and want to get to 85.
+I grew up in a small town near Zagreb.
+I changed my surname after the wedding.
+I owe my brother about two thousand euros.
+I run a half marathon every spring.
+I play bass in a cover band on weekends.
+I can't eat gluten.
 """
 PROJECT = """
 The staging database runs on port 5544.
@@ -32,6 +47,20 @@ My branch is called orchard.
 The release branch is called harvest.
 I want the login page to be blue.
 Always run make lint before committing.
+I run the migrations by hand before each release.
+I use feature flags for every rollout.
+I keep the secrets in Vault, not in .env files.
+I decided to store sessions in Redis.
+I rebased onto main and the conflicts are gone.
+I see a 502 from the gateway every few minutes.
+I gave the staging bucket a 30 day lifecycle.
+I'd rather have the parser raise than return None.
+I split the worker into two queues.
+I measured 40 ms for the hot path.
+I pinned numpy to 1.26 because 2.0 breaks the wheels.
+I own the ingestion service until Marta is back.
+I got a segfault in libpq on Alpine.
+I want the CLI to print JSON when piped.
 """
 # These were written before the rules were tried on them, and changed no rule afterwards.
 HELD_OUT_PERSON = """
@@ -45,6 +74,21 @@ I'm colour-blind, so avoid red and green.
 My favourite editor is Helix.
 I never use dark mode.
 By the way, I moved to Ghent last month.
+I vote Green.
+I broke my wrist skiing in February.
+I earn 50k before taxes.
+I sleep badly when the kids are home from school.
+I started seeing a therapist in March.
+I got married last summer in Porto.
+I quit smoking two years ago.
+I read mostly Russian novels.
+I feel anxious before presentations.
+I drive an old Volvo.
+I cook for my grandmother on Thursdays.
+I bought a flat in Malmö and the mortgage is killing me.
+I need reading glasses these days.
+I was diagnosed with ADHD as an adult.
+I got laid off from my previous company.
 """
 HELD_OUT_PROJECT = """
 The queue is drained every five minutes.
@@ -57,6 +101,21 @@ My test fails on Windows.
 I renamed the module to ledger.
 Customers are identified by their tax number.
 Our linter is ruff.
+I added a retry to the payment webhook.
+I think the cache key is missing the tenant id.
+I renamed the module to billing_core.
+I reviewed Lena's pull request and left two comments.
+I set the timeout to 30 seconds in nginx.conf.
+I deploy on Fridays.
+I wrote the docs for the export endpoint.
+I test against Postgres 14 and 16.
+I closed the ticket about duplicate invoices.
+I reverted the schema change in staging.
+I generate the client from openapi.yaml.
+I tagged v2.3.1 this morning.
+I benchmark with hyperfine before merging.
+I moved the fixtures under tests/data.
+I bumped the minimum Python to 3.11.
 """
 
 
@@ -79,6 +138,36 @@ def test_the_rules_hold_on_statements_that_they_were_not_written_for() -> None:
     cases += [(text, "project") for text in rows(HELD_OUT_PROJECT)]
     wrong = [text for text, wanted in cases if about(text)[0] != wanted]
     assert len(wrong) <= 2, wrong
+
+
+# Others may read what is kept of a project, so doubt keeps a statement with the person.
+IN_DOUBT = """
+Last summer I got married.
+Our rent is 900 a month.
+Got divorced last year.
+I told my wife about the release.
+Ich verdiene 50.000 Euro.
+Ich wohne in Wien und wir deployen freitags.
+Je gagne 3000 euros par mois.
+我在上海工作。
+"""
+AT_HAND = """
+I think it is wrong.
+I want you to fix that.
+Ich habe das Modul umbenannt.
+我改了数据库。
+IO is slow.
+EU users need consent.
+"""
+
+
+def test_in_doubt_a_statement_is_about_the_person() -> None:
+    assert {text: about(text)[0] for text in rows(IN_DOUBT)} == dict.fromkeys(
+        rows(IN_DOUBT), "person"
+    )
+    assert {text: about(text)[0] for text in rows(AT_HAND)} == dict.fromkeys(
+        rows(AT_HAND), "project"
+    )
 
 
 def test_a_category_speaks_for_a_memory_that_does_not_say() -> None:
@@ -110,6 +199,17 @@ def test_a_turn_is_taken_apart_by_what_its_sentences_are_about() -> None:
         ("I like tea.\nthe API is up and I am 40", "I like tea.\nI am 40", "the API is up."),
         ("I divorced in May and our DB is up.", "I divorced in May.", "Our DB is up."),
         ("I take insulin, and we use uv.", "I take insulin.", "We use uv."),
+        (
+            "I got married in May and we deploy on Fridays.",
+            "I got married in May.",
+            "We deploy on Fridays.",
+        ),
+        (
+            "My son is ill. He has a fever. The API is up.",
+            "My son is ill. He has a fever.",
+            "The API is up.",
+        ),
+        ("Our parser is slow. It returns late.", "", "Our parser is slow. It returns late."),
         # One statement.
         ("My team and I deploy on Fridays.", "", "My team and I deploy on Fridays."),
         (

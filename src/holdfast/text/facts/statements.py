@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from holdfast.text.analysis.terms import STOP_WORDS, fold, terms
 from holdfast.text.analysis.word_forms import numbers_in
+from holdfast.text.facts import about_oneself
 from holdfast.text.tables import Patterns, read_table, read_words
 
 _PATTERNS = Patterns("facts/patterns.txt")
@@ -325,20 +326,33 @@ class TextPart(NamedTuple):
 
 
 def about(text: str, *, category: str | None = None) -> tuple[About, str]:
-    """What one statement is about, and the reason in a few words."""
+    """What one statement is about, and the reason in a few words. In doubt it is about the person:
+    others may read what is kept of the project."""
     line = " ".join(text.translate(_STRAIGHT).split())
     if _PATTERNS["everywhere"].search(line):
         return "person", "it is said for all projects"
     if _PATTERNS["household"].search(line):
         return "person", "it is about the people they live with"
+    if _PATTERNS["private"].search(line) or _says_of_oneself(line):
+        return "person", "it is private"
     if _PATTERNS["here"].search(line):
         return "project", "it is said of this project"
     if category in _PERSONAL and category is not None and not _PATTERNS["work"].search(line):
         return "person", f"its category is {category}"
-    is_work = _PATTERNS["work"].search(line) or _PATTERNS["my work"].search(line)
-    if _PATTERNS["self"].search(line) and not is_work and _PATTERNS["lasting"].search(line):
-        return "person", "it is about the person"
-    return "project", "nothing says that it is about the person"
+    if _PATTERNS["at hand"].search(line):
+        return "project", "it is about the work at hand"
+    if not (_PATTERNS["self"].search(line) or _PATTERNS["self abroad"].search(line)):
+        return "project", "nothing says that it is about the person"
+    is_character = _PATTERNS["character"].search(line) and not _PATTERNS["work"].search(line)
+    if _PATTERNS["work at hand"].search(line) and not is_character:
+        return "project", "it is about the work at hand"
+    return "person", "it is about the person"
+
+
+def _says_of_oneself(line: str) -> bool:
+    """Whether a sentence in another language than English says who somebody is."""
+    found = about_oneself.stated(line.lower(), line)
+    return found is not None and found.slot not in ("order", "decision")
 
 
 def parts_of(text: str) -> list[TextPart]:
@@ -386,6 +400,8 @@ def _add(parts: list[TextPart], text: str) -> None:
     if not text.strip():
         return
     found, _ = about(text)
+    if parts and _PATTERNS["goes on"].match(text) and not _PATTERNS["work at hand"].search(text):
+        found = parts[-1].about
     if parts and parts[-1].about == found:
         parts[-1] = TextPart(parts[-1].text + text, found)
     else:
