@@ -8,6 +8,8 @@ import inspect
 import json
 import types
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from importlib import import_module
+from pathlib import Path
 from typing import Any, Literal, NewType, Union, Unpack, get_args, get_origin
 
 import pytest
@@ -170,6 +172,34 @@ def test_arguments_that_do_not_fit_are_refused_and_nothing_else_happens(
         wire.decode_arguments(coders, sent)
     except InvalidInput as error:
         assert error.message.endswith(".")
+
+
+def test_a_result_that_only_the_hints_name_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "trial_engine.py").write_text(
+        "from __future__ import annotations\n"
+        "from typing import TYPE_CHECKING, NamedTuple\n\n"
+        "if TYPE_CHECKING:\n"
+        "    from datetime import datetime as moment\n\n"
+        "class Voice(NamedTuple):\n"
+        "    name: str\n"
+        "    last: moment | None = None\n"
+    )
+    (tmp_path / "trial_hub.py").write_text(
+        "from __future__ import annotations\n"
+        "from typing import TYPE_CHECKING\n\n"
+        "if TYPE_CHECKING:\n"
+        "    from trial_engine import (\n"
+        "        Voice,\n"
+        "    )\n\n"
+        "def voices(self) -> list[Voice]: ...\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    voices = import_module("trial_hub").voices
+    kind = import_module("trial_engine").Voice
+    said = [kind("Ada", datetime(2026, 5, 27, 8, tzinfo=UTC)), kind("Ben")]
+    assert _same(_round_trip(wire.coders_of(voices).result, said), said)
 
 
 def test_a_file_is_never_named_by_a_caller() -> None:

@@ -1,16 +1,21 @@
 """Converts values to JSON and back, by their type hints.
 
-A named tuple is an object of its fields. In a union, values that JSON does not tell apart carry the
-name of their type: `{"kind": "Stored", "value": {…}}`. Which values of a `Literal` are allowed is
-decided where they are used, as for a local caller.
+A named tuple is an object of its fields. No list says which types there are: the hints of the
+operations lead to all of them. In a union, values that JSON does not tell apart carry the name of
+their type: `{"kind": "Stored", "value": {…}}`. Which values of a `Literal` are allowed is decided
+where they are used, as for a local caller.
 """
 
 from __future__ import annotations
 
+import ast
 import base64
 import collections.abc
+import inspect
 import math
+import re
 import sys
+import textwrap
 import types
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, timedelta, tzinfo
@@ -42,30 +47,6 @@ from holdfast.engine.history import FieldDiff
 from holdfast.errors import InvalidInput
 from holdfast.text.clean import clean_time
 
-# The types that `HubMemory`, `People` and the values they return name only for type checkers.
-_TYPES = {
-    "holdfast.api.arguments": "MemoryChanges MemoryFields",
-    "holdfast.domain.change": "Change Entry Receipt",
-    "holdfast.domain.hub": "Hub HubCard Invite Key Member Org Statistics Team",
-    "holdfast.domain.memory": "Draft Memory Origin Source Trust",
-    "holdfast.domain.query": "Page Recalled",
-    "holdfast.domain.records": "Clash Turn",
-    "holdfast.domain.results": (
-        "CapturedDay Decision Flushed ForgottenTurns Item LifecycleMoves LogRules LogSize Observed"
-        " Remembered Traces UsageRow"
-    ),
-    "holdfast.engine.context.build": "Context",
-    "holdfast.engine.echo.detect": "Heard",
-    "holdfast.engine.history": "FieldDiff Undone",
-    "holdfast.engine.jobs": "Job",
-    "holdfast.engine.people.records": "HandedInvite HandedKey",
-    "holdfast.engine.reading.lookup": "Reference",
-    "holdfast.engine.reading.pictures": "Activity MeaningMap",
-    "holdfast.engine.upkeep.lifecycle": "Compacted",
-    "holdfast.files.conversation_archive": "Archived",
-    "holdfast.files.journal": "Days",
-    "holdfast.passes.consolidation": "Consolidated Plan",
-}
 # What every store can hold as an integer.
 _INT_MAX = 2**62
 _KIND, _VALUE = "kind", "value"
@@ -130,23 +111,37 @@ _ARRAYS = (
 )
 
 
-@cache
-def _names() -> dict[str, Any]:
-    """The types that are named only for type checkers, imported now."""
-    return {
-        name: getattr(import_module(module), name)
-        for module, names in _TYPES.items()
-        for name in names.split()
-    }
-
-
 def type_hints(of: Any, scope: Mapping[str, Any]) -> dict[str, Any]:
-    # What a module defines or imports itself comes first.
-    return get_type_hints(of, {**_names(), **scope}, {})
+    """The hints of a function or a class in the module whose names are `scope`. What the module
+    imports for type checkers alone is imported now, where a hint names it."""
+    imports = _type_checking_imports(scope["__name__"])
+    words = set(re.findall(r"\w+", " ".join(map(str, of.__annotations__.values()))))
+    named = {
+        name: getattr(import_module(module), what)
+        for name, (module, what) in imports.items()
+        if name in words
+    }
+    return get_type_hints(of, dict(scope), named)
 
 
 def class_hints(kind: type) -> dict[str, Any]:
     return type_hints(kind, vars(sys.modules[kind.__module__]))
+
+
+@cache
+def _type_checking_imports(module: str) -> dict[str, tuple[str, str]]:
+    """What a module imports below `if TYPE_CHECKING:`, by the names it has there: the module that
+    each is from, and its name in that one."""
+    found = _TYPE_CHECKING.search(inspect.getsource(sys.modules[module]))
+    return {
+        one.asname or one.name: (node.module or "", one.name)
+        for node in ast.parse(textwrap.dedent(found[1]) if found else "").body
+        if isinstance(node, ast.ImportFrom)
+        for one in node.names
+    }
+
+
+_TYPE_CHECKING = re.compile(r"^if TYPE_CHECKING:\n((?:[ ]+.*\n|\n)+)", re.MULTILINE)
 
 
 # Values that are one value of JSON
