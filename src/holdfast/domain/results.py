@@ -189,7 +189,7 @@ class UsageRow(NamedTuple):
 
 
 HeldKind: TypeAlias = Literal["quarantined", "conflict", "low_trust"]
-KINDS: tuple[HeldKind, ...] = get_args(HeldKind)
+HELD_KINDS: tuple[HeldKind, ...] = get_args(HeldKind)
 # The metadata field that holds the id of the memory that a conflict is with.
 CONTRADICTS = "contradicts"
 # The metadata field of everything held: its kind, and the names that it was to be known by. One
@@ -224,7 +224,7 @@ def kind_of(memory: Memory) -> HeldKind:
     if not memory.quarantine:
         return "quarantined"
     stored: HeldKind | None = _held_of(memory).get(_KIND)
-    if stored in KINDS:
+    if stored in HELD_KINDS:
         return stored
     words = (kind for first, kind in _FIRST_WORDS if memory.quarantine.startswith(first))
     return next(words, "quarantined")

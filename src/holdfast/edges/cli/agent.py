@@ -23,11 +23,11 @@ COMMANDS = Commands()
 
 
 def _hook_options() -> tuple[Option, ...]:
-    from holdfast.edges.hooks.event import CLIENTS, KINDS
+    from holdfast.edges.hooks.event import CLIENTS, EVENT_KINDS
 
-    about = f"{', '.join(KINDS)}, or the client's name"
+    about = f"{', '.join(EVENT_KINDS)}, or the client's name"
     return (
-        option("event", "EVENT", about, offers=KINDS),
+        option("event", "EVENT", about, offers=EVENT_KINDS),
         option("--client", "NAME", "whose event (recognised by its fields)", offers=CLIENTS),
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.api.hub import HubMemory
 from holdfast.domain.clock import to_text
-from holdfast.domain.results import KINDS
+from holdfast.domain.results import HELD_KINDS
 from holdfast.edges.cli.bind import Flags, flag
 from holdfast.edges.cli.command import Commands, Namespace, switch
 from holdfast.edges.cli.output import counted, short
@@ -36,7 +36,7 @@ _APPROVE = Flags(
     text=flag(about="approve one item with this text instead"),
     keep_both=flag(about="approve without replacing anything"),
     every=flag("--all", about="all items, where some must be named"),
-    kind=flag(offers=KINDS, about="only items of this kind"),
+    kind=flag(offers=HELD_KINDS, about="only items of this kind"),
     source=flag(metavar="SOURCE", about="only items from there: mcp, an agent, a file, a folder"),
     reason=flag(about="why, for the history"),
 )

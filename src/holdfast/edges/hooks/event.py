@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 from holdfast.errors import InvalidInput
 
 Kind: TypeAlias = Literal["start", "prompt", "stop", "compact", "end"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+EVENT_KINDS: tuple[Kind, ...] = get_args(Kind)
 CLIENTS = (
     "claude-code",
     "codex",
@@ -23,8 +23,8 @@ CLIENTS = (
     "windsurf",
 )
 # By the names that clients give them, in small letters and without marks between words.
-_KINDS: dict[str, Kind] = {
-    **{kind: kind for kind in KINDS},
+_KIND_OF_NAME: dict[str, Kind] = {
+    **{kind: kind for kind in EVENT_KINDS},
     "sessionstart": "start",
     "userpromptsubmit": "prompt",
     "userpromptsubmitted": "prompt",
@@ -67,9 +67,11 @@ class Event(NamedTuple):
 
 def kind_of(name: str) -> Kind:
     """The kind of an event by the name that a client has for it."""
-    kind = _KINDS.get(re.sub(r"[^a-z]", "", name.lower()))
+    kind = _KIND_OF_NAME.get(re.sub(r"[^a-z]", "", name.lower()))
     if kind is None:
-        raise InvalidInput(f"There is no event {name[:40]!r}.", hint=f"Use {', '.join(KINDS)}.")
+        raise InvalidInput(
+            f"There is no event {name[:40]!r}.", hint=f"Use {', '.join(EVENT_KINDS)}."
+        )
     return kind
 
 

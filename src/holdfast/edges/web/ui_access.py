@@ -24,7 +24,6 @@ import secrets
 import sys
 import time
 from contextlib import suppress
-from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
@@ -32,6 +31,7 @@ from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from holdfast.edges.web.rendering import t
+from holdfast.edges.web.visit import cookie_in
 from holdfast.system.atomic_file import write_atomic
 
 if TYPE_CHECKING:
@@ -71,13 +71,8 @@ class UiAccess:
 
     def admits(self, cookies: str, port: int) -> bool:
         """Whether a Cookie header holds the cookie."""
-        try:
-            found = SimpleCookie(cookies).get(_cookie_name(port))
-        except CookieError:
-            return False
-        return found is not None and hmac.compare_digest(
-            found.value.encode(), self._cookie.encode()
-        )
+        found = cookie_in(cookies, _cookie_name(port))
+        return hmac.compare_digest(found.encode(), self._cookie.encode())
 
     def redeem(self, ticket: str, port: int) -> bool:
         """Whether a ticket is good here; it is not a second time."""

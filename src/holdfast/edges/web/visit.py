@@ -311,15 +311,18 @@ def is_for_pages(path: str) -> bool:
     return not any(path == one or path.startswith(one + "/") for one in _CLOSED)
 
 
-def token_in(header: str) -> str:
-    """The token in a Cookie header; empty where there is none."""
-    if NAME not in header:
-        return ""
+def cookie_in(header: str, name: str) -> str:
+    """The cookie of that name in a Cookie header; empty where there is none."""
     try:
-        found = SimpleCookie(header).get(NAME)
+        found = SimpleCookie(header).get(name) if name in header else None
     except CookieError:
         return ""
-    value = "" if found is None else found.value
+    return "" if found is None else found.value
+
+
+def token_in(header: str) -> str:
+    """The token in a Cookie header; empty where there is none."""
+    value = cookie_in(header, NAME)
     return value if value.startswith(TOKEN_PREFIX) and value.isascii() else ""
 
 

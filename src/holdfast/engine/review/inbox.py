@@ -19,7 +19,7 @@ from holdfast.domain.results import (
     CONTRADICTS,
     EXPIRED,
     HELD,
-    KINDS,
+    HELD_KINDS,
     REJECTED,
     Item,
     is_pending,
@@ -112,7 +112,7 @@ def wanted_ones(
 ) -> Iterator[Memory]:
     """The same of one kind."""
     if kind is not None:
-        clean.one_of(kind, KINDS, "kind")
+        clean.one_of(kind, HELD_KINDS, "kind")
     for memory in pending(reader, hub_id, source=source):
         if kind is None or kind_of(memory) == kind:
             yield memory
