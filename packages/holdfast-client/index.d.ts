@@ -995,7 +995,7 @@ export class Holdfast {
   lifecycle(body: LifecycleRequest, options?: CallOptions): Promise<LifecycleOut>;
   /** Work for later on memories in sight: waiting, running, done, failed, oldest first. */
   listJobs(query?: { limit?: number }, options?: CallOptions): Promise<JobOut[]>;
-  /** What language models cost this hub in the last days: requests and tokens by day, pass and model, newest day first. */
+  /** What language models cost this hub in the last days: requests and tokens by day, pass and model, newest day first. What a hub holds is counted by `statistics`, which is `/usage` in REST. */
   modelUsage(query?: { days?: number }, options?: CallOptions): Promise<ModelUsageOut[]>;
   /** Shows memory a turn of a conversation: both sides are logged, where recall finds them, and with `shadowJournal.enabled` what is worth keeping is noted in the day's journal, later, off the path of the reply. Turns of the modes cron, heartbeat and consolidation are only logged. `turn` names the turn in its session: a side that was logged under that name is not logged again. `noted` is the part of `user` to take notes of, where that is not all of it. `speaker` is the user's name, where several people are users; `trust` is whose words the user's side has, as in `log_turn`. `folder` is where the agent works. Text in `<private>…</private>` and what `log_rules` exclude is not logged; `reason` says so. `import_run` is the change set of an import under way, to which what is noted of the turn belongs. */
   observeTurn(body: NewObservation, options?: CallOptions): Promise<ObservedOut>;
@@ -1009,7 +1009,7 @@ export class Holdfast {
   topics(options?: CallOptions): Promise<TopicOut[]>;
   /** Takes back the last change set, or the one named; undoing an undo brings it back. */
   undo(body: Undo, options?: CallOptions): Promise<UndoneOut>;
-  /** What is in the hub. */
+  /** What is in the hub, counted: `statistics` of the library. What language models cost is at `/model-usage`. */
   usage(options?: CallOptions): Promise<UsageOut>;
   readonly changes: {
     /** Change sets, newest first. */

@@ -499,6 +499,7 @@ class HubMemory:
 
     @reads()
     def statistics(self) -> Statistics:
+        """What is in the hub, counted. REST has it at `/usage`; `usage` is the cost of models."""
         with self.core.read() as reader:
             self.scope.require_hub(reader)
             counted = reader.statistics(self.id)
@@ -1209,7 +1210,8 @@ class HubMemory:
     @reads(permission="read_log", sync=False, retry=False, limits={"days": 400})
     def usage(self, *, days: int = 30) -> list_[UsageRow]:
         """What language models cost this hub in the last days: requests and tokens by day, pass
-        and model, newest day first."""
+        and model, newest day first. What a hub holds is counted by `statistics`, which is
+        `/usage` in REST."""
         return engine.model_usage.usage(self.scope, days=days)
 
     @reads(sync=False, limits={"limit": 500})

@@ -62,7 +62,13 @@ def context(
 
 
 router.serves(
-    "GET", "/usage", HubMemory.statistics, One[UsageOut], name="usage", about="What is in the hub."
+    "GET",
+    "/usage",
+    HubMemory.statistics,
+    One[UsageOut],
+    name="usage",
+    about="What is in the hub, counted: `statistics` of the library. What language models cost is"
+    " at `/model-usage`.",
 )
 
 
