@@ -24,13 +24,13 @@ from typing import Any, NamedTuple
 import holdfast
 from bench.measure import Times
 from holdfast import Holdfast, HubMemory, Memory
-from holdfast.evaluation.stores import sample_path
+from holdfast.evaluation import sample_path
 from holdfast.llm import Answer, Usage
 from holdfast.passes.work import work_until_done
 from holdfast.testing import Asked, FixedClock, ScriptedModel, call
 from holdfast.text.analysis.terms import terms
 from holdfast.text.capture import capture
-from holdfast.text.chunking.chunk import count_tokens
+from holdfast.text.chunking import count_tokens
 from holdfast.text.facts.sameness import words_key
 from holdfast.text.grounding import Unsupported, ground
 

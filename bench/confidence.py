@@ -3,7 +3,7 @@
     python -m bench.confidence [FILE...] [--svg FILE] [--cache FOLDER] [--questions N]
     python -m bench.confidence --general
 
-Each file is a set of stores (`evaluation/stores.py`). Every store, several as one, and parts down
+Each file is a set of stores (`evaluation/__init__.py`). Every store, several as one, and parts down
 to a single document are asked their own questions and those of strangers: of the other stores of
 the set, and of other kinds of text. For each set the weights are learned on the other kinds of text
 and reported on this one. Sets in HELD_OUT are never learned from. Nothing here is imported by the
@@ -28,8 +28,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from holdfast.embed.providers import find_embedder
+from holdfast.evaluation import CachedEmbedder, Collection, Question, read_stores
 from holdfast.evaluation.run import ADVERSARIAL, HoldfastSystem
-from holdfast.evaluation.stores import CachedEmbedder, Collection, Question, read_stores
 from holdfast.recall import confidence
 from holdfast.recall.weights import (
     CONFIDENCE,

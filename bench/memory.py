@@ -29,7 +29,7 @@ from bench.recall import SEEN_BY_MODEL
 from holdfast import Holdfast, HubMemory
 from holdfast.embed.providers import find_embedder
 from holdfast.engine.writing.indexing import embed_missing
-from holdfast.evaluation.stores import CachedEmbedder, sample_path
+from holdfast.evaluation import CachedEmbedder, sample_path
 from holdfast.passes.work import work_until_done
 from holdfast.testing import FixedClock
 from holdfast.text.analysis.terms import terms

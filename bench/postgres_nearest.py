@@ -25,7 +25,7 @@ from bench.measure import RandomEmbedder
 from bench.postgres_server import server
 from bench.vectors import RealVectors
 from holdfast.domain.clock import to_micros
-from holdfast.embed.base import quantise
+from holdfast.embed import quantise
 from holdfast.evaluation.run import percentile
 from holdfast.recall.vector import VectorCache
 from holdfast.recall.weights import VECTOR_CANDIDATES

@@ -20,11 +20,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench.postgres_server import server
-from holdfast.embed.base import Embedder
+from holdfast.embed import Embedder
 from holdfast.embed.providers import find_embedder
-from holdfast.evaluation import report
+from holdfast.evaluation import CachedEmbedder, Collection, Doc, read_stores, report, sample_path
 from holdfast.evaluation.run import HoldfastSystem, Results, examine
-from holdfast.evaluation.stores import CachedEmbedder, Collection, Doc, read_stores, sample_path
 from holdfast.store.postgres import PostgresStore, vector_index
 
 DEPTHS = ("R@1", "R@5", "R@10", "R@20")

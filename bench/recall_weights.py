@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 from bench.recall import SEEN_BY_MODEL
 from holdfast.embed.providers import find_embedder
+from holdfast.evaluation import CachedEmbedder, Collection, read_stores
 from holdfast.evaluation.report import as_columns
 from holdfast.evaluation.run import ADVERSARIAL, METRICS, HoldfastSystem, estimate, score
-from holdfast.evaluation.stores import CachedEmbedder, Collection, read_stores
 from holdfast.recall import weights
 
 AS_IS = "as it is"

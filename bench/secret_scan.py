@@ -13,7 +13,7 @@ import argparse
 from pathlib import Path
 
 from bench.measure import Times
-from holdfast.text.chunking.chunk import chunk
+from holdfast.text.chunking import chunk
 from holdfast.text.secrets import find
 
 ROOT = Path(__file__).parents[1]

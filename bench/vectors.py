@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from bench.measure import DIMENSIONS, RandomEmbedder
-from holdfast.embed.base import quantise
+from holdfast.embed import quantise
 from holdfast.embed.providers import find_embedder
-from holdfast.evaluation.stores import CachedEmbedder, read_stores, sample_path
-from holdfast.text.chunking.chunk import chunk, windows_of
+from holdfast.evaluation import CachedEmbedder, read_stores, sample_path
+from holdfast.text.chunking import chunk, windows_of
 
 _BATCH = 256
 # The larger share of a mixture, and the length of the noise: the ten nearest of a question are then

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 import holdfast
-from holdfast.text.patterns import LazyPattern
+from holdfast.text.tables import LazyPattern
 
 _ROOT = Path(holdfast.__file__).parent
 _CALLS = ("compile", "sub", "subn", "match", "search", "fullmatch", "findall", "finditer", "split")

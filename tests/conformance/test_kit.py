@@ -200,7 +200,7 @@ def test_counted_ids_can_be_foreseen_and_sort_in_order() -> None:
 
 
 def test_the_hash_embedder_brings_texts_with_the_same_words_together() -> None:
-    from holdfast.embed.base import check
+    from holdfast.embed import check
 
     embedder = HashEmbedder()
     texts = ["red apple pie", "an apple", "storage engines", "", "—"]

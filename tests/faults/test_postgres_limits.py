@@ -242,6 +242,6 @@ def test_a_purge_is_done_where_the_server_stops_its_vacuum(
         limited_to.append(url)
         return connection
 
-    monkeypatch.setattr("holdfast.store.postgres.store.connect", connect_with_limit)
+    monkeypatch.setattr("holdfast.store.postgres.connect", connect_with_limit)
     store.settle()
     assert len(limited_to) == 1

@@ -85,7 +85,7 @@ def test_no_byte_of_a_deleted_hub_is_left(tmp_path: Path) -> None:
 def test_a_purge_beside_a_reader_does_not_wait_for_it_to_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.store.sqlite.store._SETTLE_WAIT_S", 0.01)
+    monkeypatch.setattr("holdfast.store.sqlite._SETTLE_WAIT_S", 0.01)
     clock = FixedClock()
     with open_for_tests(tmp_path, clock=clock) as memory:
         _fill(memory)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.text.chunking.chunk import INTACT_TIMES_MAX, TOKENS_MIN, Chunk, chunk, count_tokens
+from holdfast.text.chunking import INTACT_TIMES_MAX, TOKENS_MIN, Chunk, chunk, count_tokens
 
 CONTENT_TYPES = ("text", "markdown", "code", "chat", "transcript", "file", "structured", "link")
 

@@ -25,7 +25,7 @@ from holdfast.domain.memory import (
 from holdfast.errors import NotFound
 from holdfast.passes.work import work_until_done
 from holdfast.testing import FixedClock, open_for_tests
-from holdfast.text.chunking.chunk import chunk
+from holdfast.text.chunking import chunk
 from holdfast.text.classify import classify
 from tests.edges.cli.cli_calls import Run
 from tests.edges.http.conftest import Asking

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from holdfast.importers import importers
-from holdfast.importers.record import Importer
+from holdfast.importers import Importer, importers
 
 # What is said of all of them.
 _HEAD = Path(__file__).with_name("importers_head.md")

@@ -28,7 +28,7 @@ from holdfast.domain.results import (
     Traces,
     UsageRow,
 )
-from holdfast.embed.base import Embedder
+from holdfast.embed import Embedder
 from holdfast.engine.context.build import Context
 from holdfast.engine.echo.detect import Heard
 from holdfast.engine.history import FieldDiff, Undone

@@ -16,8 +16,7 @@ from holdfast.api.perform import synced
 from holdfast.engine.log import import_run
 from holdfast.engine.transfer.imports import ImportItem, Source, Taken
 from holdfast.errors import InvalidInput, NotFound
-from holdfast.importers import importer_named
-from holdfast.importers.record import Found, Importer, Record, Skipped, digest, item_of
+from holdfast.importers import Found, Importer, Record, Skipped, digest, importer_named, item_of
 from holdfast.text import hub_labels
 
 if TYPE_CHECKING:

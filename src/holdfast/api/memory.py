@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from holdfast.api.imports import ImportReport
     from holdfast.domain.clock import Clock, Ids
     from holdfast.domain.hub import Hub, PersonName
-    from holdfast.embed.base import Embedder
+    from holdfast.embed import Embedder
     from holdfast.engine.core import Core
     from holdfast.engine.history import Undone
     from holdfast.files.attachments import Attachments

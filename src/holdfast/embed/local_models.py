@@ -11,7 +11,7 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast.embed.base import (
+from holdfast.embed import (
     PrefixedEmbedder,
     SizedEmbedder,
     choose_prefixes,
@@ -24,7 +24,7 @@ from holdfast.embed.onnx import WordPiece, read_vocabulary
 from holdfast.errors import EmbedderError
 
 if TYPE_CHECKING:
-    from holdfast.embed.base import Matrix, Vector
+    from holdfast.embed import Matrix, Vector
 
 TOKENS_MAX = 512  # what nearly all of these models read
 

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakValueDictionary
 
-from holdfast.embed.base import (
+from holdfast.embed import (
     REPRESENT,
     PrefixedEmbedder,
     Prefixes,
@@ -38,7 +38,7 @@ from holdfast.embed.base import (
 from holdfast.errors import EmbedderError
 
 if TYPE_CHECKING:
-    from holdfast.embed.base import Matrix, Vector
+    from holdfast.embed import Matrix, Vector
 
 
 WORD_CHARACTERS_MAX = 100  # what the models were trained with; a longer word is [UNK]

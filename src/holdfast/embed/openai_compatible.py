@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.embed.base import (
+from holdfast.embed import (
     PrefixedEmbedder,
     choose_prefixes,
     need,
@@ -24,7 +24,7 @@ from holdfast.errors import EmbedderError, InvalidSetting
 from holdfast.system.backoff import MODEL_SERVER, Failed, retry
 
 if TYPE_CHECKING:
-    from holdfast.embed.base import Matrix
+    from holdfast.embed import Matrix
 
 BATCH_TEXTS_MAX = 64  # what common servers take at once without a time-out on a small machine
 TIMEOUT_S = 10.0  # for one batch with all its retries; recall waits no longer for a dead server

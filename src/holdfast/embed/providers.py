@@ -15,7 +15,7 @@ from holdfast.errors import EmbedderError, InvalidSetting
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-    from holdfast.embed.base import Embedder
+    from holdfast.embed import Embedder
 
 GROUP = "holdfast.embedders"
 DEFAULT_NAME = "embed-s"  # taken by `auto` when several are installed

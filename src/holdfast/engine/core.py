@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from holdfast.domain.change import Receipt
     from holdfast.domain.clock import Clock, Ids
     from holdfast.domain.hub import Act, Hub, PersonName
-    from holdfast.embed.base import Embedder
+    from holdfast.embed import Embedder
     from holdfast.llm import Model
     from holdfast.settings import Settings
     from holdfast.store.base import Reader, Store, Writer
@@ -237,7 +237,7 @@ class Core:
         embedder = self.embedder
         if embedder is None or not texts:
             return "", []
-        from holdfast.embed.base import quantise
+        from holdfast.embed import quantise
 
         try:
             return embedder.identity, quantise(embedder.embed_passages(texts))

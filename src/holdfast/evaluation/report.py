@@ -6,7 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from holdfast.embed.base import Embedder
+from holdfast.embed import Embedder
+from holdfast.evaluation import CachedEmbedder, read_stores, sample_path
 from holdfast.evaluation.run import (
     ADVERSARIAL,
     METRICS,
@@ -21,7 +22,6 @@ from holdfast.evaluation.run import (
     percentile,
     run,
 )
-from holdfast.evaluation.stores import CachedEmbedder, read_stores, sample_path
 
 Table = list[list[str]]
 

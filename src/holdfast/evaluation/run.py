@@ -18,12 +18,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import holdfast
-from holdfast.embed.base import Embedder
-from holdfast.evaluation.stores import Collection, Doc, Question
+from holdfast.embed import Embedder
+from holdfast.evaluation import Collection, Doc, Question
 from holdfast.text.analysis.terms import STOP_WORDS
 
 if TYPE_CHECKING:
-    from holdfast.embed.base import Matrix
+    from holdfast.embed import Matrix
 
 
 # The constant of the paper that proposed reciprocal rank fusion, and of most who use it.

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from holdfast.errors import InvalidInput, NotFound
-from holdfast.importers.record import Found, Importer, Options, Record, Row, Skipped, digest, moment
+from holdfast.importers import Found, Importer, Options, Record, Row, Skipped, digest, moment
 from holdfast.importers.source_files import is_zip, member, parse_json, read_json, zip_members
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from holdfast.errors import InvalidInput
+from holdfast.importers import Found, Importer, Options, Record, Row, Skipped, digest, moment
 from holdfast.importers.chats import Turn, conversation
-from holdfast.importers.record import Found, Importer, Options, Record, Row, Skipped, digest, moment
 from holdfast.importers.source_files import is_sqlite, json_lines, open_database, read_json
 
 # Under one of these names a value has its text.

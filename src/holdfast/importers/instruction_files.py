@@ -15,7 +15,7 @@ from holdfast.domain.memory import Draft, Trust
 from holdfast.engine.transfer.imports import ImportItem, SourceStatement
 from holdfast.files.memory_md import MarkdownItem as Line
 from holdfast.files.memory_md.parse import parse
-from holdfast.importers.record import IMPORTED, digest
+from holdfast.importers import IMPORTED, digest
 
 PROGRAM = "claude-md"
 # Somebody's instructions to an agent; more is a document.

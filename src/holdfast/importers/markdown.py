@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from holdfast.errors import HoldfastError, InvalidInput, NotFound
+from holdfast.importers import Found, Importer, Options, Record, Row, Skipped, digest, moment
 from holdfast.importers.memory_servers import about
-from holdfast.importers.record import Found, Importer, Options, Record, Row, Skipped, digest, moment
 from holdfast.importers.source_files import read_text
 
 _FENCE = re.compile(r"\A---[ \t]*\r?\n(.*?)(?:^|\n)(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.S)

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from holdfast.errors import InvalidInput, NotFound
-from holdfast.importers.record import Found, Importer, Options, Record, Row, Skipped, moment
+from holdfast.importers import Found, Importer, Options, Record, Row, Skipped, moment
 from holdfast.importers.source_files import (
     Database,
     PickleRefused,

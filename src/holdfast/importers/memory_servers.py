@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from holdfast.errors import InvalidInput
-from holdfast.importers.record import Found, Importer, Options, Record, Row, Skipped, digest, moment
+from holdfast.importers import Found, Importer, Options, Record, Row, Skipped, digest, moment
 from holdfast.importers.source_files import (
     Database,
     json_lines,

@@ -12,7 +12,7 @@ from typing import Any
 
 from holdfast.domain.memory import KINDS
 from holdfast.errors import InvalidInput
-from holdfast.importers.record import Found, Importer, Options, Record, Row, Skipped, digest, moment
+from holdfast.importers import Found, Importer, Options, Record, Row, Skipped, digest, moment
 from holdfast.importers.source_files import LINE_BYTES_MAX, json_lines, opened, read_json
 
 # The fields that a mapping may name, and the columns that are taken where it does not.

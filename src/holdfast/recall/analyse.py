@@ -151,7 +151,7 @@ def _written(prompt: str) -> str:
     to be asked alone is put before what was pasted."""
     if "\n" not in prompt:
         return prompt
-    from holdfast.text.analysis.prose import without_pasted  # few questions need its patterns
+    from holdfast.text.analysis.spans import without_pasted  # few questions need its patterns
 
     text = prompt
     if len(prompt) > _WRITTEN_CHARS_MAX:

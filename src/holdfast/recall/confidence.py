@@ -27,7 +27,7 @@ from holdfast.recall import weights
 from holdfast.recall.evidence import Evidence
 
 if TYPE_CHECKING:
-    from holdfast.embed.base import Vector
+    from holdfast.embed import Vector
     from holdfast.recall.lexical import Coverage
 
 

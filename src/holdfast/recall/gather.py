@@ -25,7 +25,7 @@ from holdfast.store.values import Candidate, TermQuery
 from holdfast.text.analysis.terms import fold, is_stop, symbols, terms, trigram_text
 
 if TYPE_CHECKING:
-    from holdfast.embed.base import Embedder, Vector
+    from holdfast.embed import Embedder, Vector
     from holdfast.store.base import Reader
 
 # Why an answer may be less than usual. The command line adds what to do about it.

@@ -42,7 +42,7 @@ from holdfast.recall.voice import SPEAKERS_MAX, find_voice, misspelled_speakers
 
 if TYPE_CHECKING:
     from holdfast.domain.records import Turn
-    from holdfast.embed.base import Embedder
+    from holdfast.embed import Embedder
     from holdfast.recall.gather import QuestionVector
     from holdfast.store.base import Reader
 

@@ -386,7 +386,7 @@ def best_window(
     item: Evidence,
 ) -> tuple[int, int]:
     """The span in the content: by meaning where the passage has vectors, else by words."""
-    from holdfast.text.chunking.chunk import windows_of
+    from holdfast.text.chunking import windows_of
 
     found = item.best.candidate
     spans = windows_of(item.memory.content, found.start, found.end)
@@ -397,7 +397,7 @@ def best_window(
         rows = reader.vectors_of(hub_id, question.model, item.memory.id)
         vectors = [row.vector for row in rows if row.passage_id == found.passage_id]
         if len(vectors) == len(spans):
-            from holdfast.embed.base import dequantise_all
+            from holdfast.embed import dequantise_all
 
             near = dequantise_all(vectors, len(question.vector)) @ question.vector
             scores = [

@@ -25,7 +25,7 @@ from holdfast.recall.weights import CUT_COVERAGE, CUT_PASSAGES_LEAST
 from holdfast.sources import Excerpt, Excerpts
 from holdfast.store.values import Candidate, Lexicon
 from holdfast.text.analysis.terms import is_unspaced, query_terms, symbols, terms, trigram_text
-from holdfast.text.chunking.chunk import chunk
+from holdfast.text.chunking import chunk
 from holdfast.wiring import build_for_reading
 
 if TYPE_CHECKING:

@@ -378,7 +378,7 @@ def matching(
 def turn_entries(content: str) -> list[IndexEntry]:
     """The index entries of a turn: one a passage, and always at least one."""
     # A command that only reads opens the same store and must not pay for these.
-    from holdfast.text.chunking.chunk import Chunk, chunk, windows_of
+    from holdfast.text.chunking import Chunk, chunk, windows_of
 
     pieces = chunk(content) or [Chunk(0, len(content))]
     windows = sum(len(windows_of(content, piece.start, piece.end)) for piece in pieces)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from holdfast.embed.base import check, unit_rows
+from holdfast.embed import check, unit_rows
 from holdfast.errors import ModelError
 from holdfast.llm import Answer, Message, ModelCall, Usage
 from holdfast.text.analysis.terms import terms
@@ -23,7 +23,7 @@ from holdfast.text.analysis.terms import terms
 if TYPE_CHECKING:
     from holdfast.api.memory import Holdfast
     from holdfast.domain.clock import Clock, Ids
-    from holdfast.embed.base import Embedder, Matrix, Vector
+    from holdfast.embed import Embedder, Matrix, Vector
     from holdfast.llm import Model, ModelTool
     from holdfast.store.base import Store
     from holdfast.testing.conformance import StoreConformance

@@ -1,4 +1,5 @@
-"""Reads the rule tables and word lists that are kept as text files beside the code.
+"""Reads the rule tables and word lists that are kept as text files beside the code, and compiles
+patterns when they are first used.
 
 A row is a line of cells, separated by tabs. A line indented by four spaces continues the last cell
 of the row above it, and one that begins with `> ` is its next cell. `NAME = …` defines a part that
@@ -11,6 +12,30 @@ from __future__ import annotations
 import os
 import re
 from functools import cache
+from typing import Any, cast
+
+
+def lazy(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """The pattern as `re.compile` gives it, compiled at its first use."""
+    return cast("re.Pattern[str]", LazyPattern(pattern, flags))
+
+
+class LazyPattern:
+    """Has the attributes of a compiled pattern once it was asked for one of them."""
+
+    _USED = ("search", "match", "fullmatch", "finditer", "findall", "split", "sub", "subn")
+
+    def __init__(self, pattern: str, flags: int) -> None:
+        self.pattern = pattern
+        self.given_flags = flags
+
+    def __getattr__(self, name: str) -> Any:
+        # Only for what the instance does not have yet: from then on the methods are its own, and
+        # calling one costs what it costs of a compiled pattern.
+        compiled = re.compile(self.pattern, self.given_flags)
+        vars(self).update({used: getattr(compiled, used) for used in self._USED})
+        return getattr(compiled, name)
+
 
 _PART = re.compile(r"([A-Z_]+) =(?: |$)")
 _USED = re.compile(r"\{([A-Z_]+)\}")

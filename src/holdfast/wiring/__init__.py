@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     from holdfast.domain.hub import PersonName
-    from holdfast.embed.base import Embedder
+    from holdfast.embed import Embedder
     from holdfast.llm import Model
     from holdfast.store.base import Store
     from holdfast.store.postgres import PostgresStore
@@ -155,7 +155,7 @@ def _open_read_only(home: str, url: str) -> Store:
         return open_sqlite(url, read_only=True)
     if scheme in ("postgresql", "postgres"):
         need_postgres()
-        from holdfast.store.postgres.store import open_read_only
+        from holdfast.store.postgres import open_read_only
 
         return open_read_only(url)
     raise InvalidSetting(

@@ -18,7 +18,7 @@ from holdfast.edges.cli.call import Call
 from holdfast.edges.cli.command import parser_of
 from holdfast.edges.cli.setup import set_up_at, tear_down_at
 from holdfast.edges.cli.table import find as find_command
-from holdfast.edges.clients.clients import CLIENTS, NAMES, find
+from holdfast.edges.clients import CLIENTS, NAMES, find
 from holdfast.edges.clients.json_text import parse
 from holdfast.edges.clients.program import Platform
 from holdfast.errors import HoldfastError

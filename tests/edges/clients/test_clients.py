@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.edges.clients.clients import CLIENTS, NAMES, files_of, find
+from holdfast.edges.clients import CLIENTS, NAMES, files_of, find
 from holdfast.edges.clients.program import Platform, command_line, is_ours, is_passing, program
 from holdfast.errors import InvalidInput
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.edges.clients import install_hooks, json_text
-from holdfast.edges.clients.clients import find
+from holdfast.edges.clients import find, install_hooks, json_text
 from holdfast.edges.clients.program import Platform
 from holdfast.errors import InvalidInput
 

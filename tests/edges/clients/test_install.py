@@ -13,8 +13,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from holdfast.edges.clients import settings_file
-from holdfast.edges.clients.clients import CLIENTS, Client, find
+from holdfast.edges.clients import CLIENTS, Client, find, settings_file
 from holdfast.edges.clients.install_server import Outcome, look, set_up, tear_down
 from holdfast.edges.clients.json_text import parse as parse_json
 from holdfast.errors import (

@@ -6,7 +6,7 @@ from importlib.metadata import entry_points
 
 import pytest
 
-from holdfast.embed.base import Embedder
+from holdfast.embed import Embedder
 from holdfast.embed.providers import DEFAULT_NAME, GROUP, MISSING_MODEL, find_embedder
 
 

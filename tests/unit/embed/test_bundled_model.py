@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 import holdfast
-from holdfast.embed.base import Embedder, check_hashes, dequantise, quantise
+from holdfast.embed import Embedder, check_hashes, dequantise, quantise
 from holdfast.embed.onnx import QUERY_PREFIX, OnnxEmbedder
 from holdfast.errors import EmbedderError
 
 if TYPE_CHECKING:
-    from holdfast.embed.base import Matrix, Vector
+    from holdfast.embed import Matrix, Vector
 
 TEXTS = (
     "Anna spent the whole of May hiking in the Dolomites with her sister.",

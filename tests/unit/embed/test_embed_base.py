@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from holdfast.embed.base import (
+from holdfast.embed import (
     check,
     dequantise,
     dequantise_all,

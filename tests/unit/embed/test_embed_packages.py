@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from holdfast.embed.base import REPRESENT, known_prefixes
+from holdfast.embed import REPRESENT, known_prefixes
 from holdfast.embed.local_models import (
     FastEmbedEmbedder,
     MultilingualEmbedder,

@@ -18,7 +18,7 @@ from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 from holdfast.text.clean import content_hash
 
 if TYPE_CHECKING:
-    from holdfast.embed.base import Matrix
+    from holdfast.embed import Matrix
 
 
 def take(hub: HubMemory, *proposals: Proposal | str, **values: object) -> list[Taken]:

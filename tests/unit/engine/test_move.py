@@ -18,7 +18,7 @@ from holdfast.engine.transfer.export_format import digest, digest_of_records
 from holdfast.errors import AlreadyExists, Conflict, NotFound, ServerUnreachable
 from holdfast.store.base import Store
 from holdfast.store.inmemory import InMemoryStore
-from holdfast.store.sqlite.store import SqliteStore
+from holdfast.store.sqlite import SqliteStore
 from holdfast.testing import FixedClock, HashEmbedder
 from holdfast.wiring import open_store
 from tests.postgres_server import database

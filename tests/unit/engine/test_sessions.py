@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.testing import FixedClock, open_for_tests
-from holdfast.text.dates.event import event_in
+from holdfast.text.dates import event_in
 from tests.unit.engine.session_sets import AT, DATA, observe_each, said_in
 from tests.unit.engine.test_changed_facts import Pair, outcome
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from holdfast.evaluation.stores import CachedEmbedder
+from holdfast.evaluation import CachedEmbedder
 from holdfast.testing import HashEmbedder
 
 

@@ -9,8 +9,8 @@ from importlib.metadata import entry_points
 import pytest
 
 from holdfast.embed.providers import DEFAULT_NAME, GROUP, MISSING_MODEL, find_embedder
+from holdfast.evaluation import CachedEmbedder, read_stores, sample_path
 from holdfast.evaluation.run import METRICS, OURS, PLAIN, Results, run
-from holdfast.evaluation.stores import CachedEmbedder, read_stores, sample_path
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from holdfast.evaluation import (
+    CachedEmbedder,
+    Collection,
+    Doc,
+    Question,
+    read_stores,
+    sample_path,
+)
 from holdfast.evaluation import run as running
 from holdfast.evaluation.report import as_text, bench_recall
 from holdfast.evaluation.run import (
@@ -22,17 +30,9 @@ from holdfast.evaluation.run import (
     run,
     without_metadata,
 )
-from holdfast.evaluation.stores import (
-    CachedEmbedder,
-    Collection,
-    Doc,
-    Question,
-    read_stores,
-    sample_path,
-)
 
 if TYPE_CHECKING:
-    from holdfast.embed.base import Matrix, Vector
+    from holdfast.embed import Matrix, Vector
 
 np = pytest.importorskip("numpy")
 

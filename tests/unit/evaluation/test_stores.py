@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast.errors import InvalidInput, NotFound
-from holdfast.evaluation.stores import read_stores, sample_path
+from holdfast.evaluation import read_stores, sample_path
 
 DOCS = [
     {"id": "a", "text": "One", "session": "s", "speaker": "Ida", "time": "2025-01-02T03:04:05Z"},

@@ -15,8 +15,7 @@ from holdfast import Holdfast, HubMemory
 from holdfast.domain.memory import Memory
 from holdfast.errors import InvalidInput
 from holdfast.exporters import FORMATS, exported, exporter_named, note
-from holdfast.importers import importer_named
-from holdfast.importers.record import IMPORTED, Record
+from holdfast.importers import IMPORTED, Record, importer_named
 from holdfast.testing import open_for_tests
 from tests.unit.importers.sources import GRAPH, MEM0, mcp_lines, mem0_qdrant
 

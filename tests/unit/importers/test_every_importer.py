@@ -12,8 +12,7 @@ import pytest
 from holdfast import Holdfast
 from holdfast.api.imports import ImportReport
 from holdfast.errors import HoldfastError, InvalidInput
-from holdfast.importers import MODULES, importer_named
-from holdfast.importers.record import IMPORTED, Record
+from holdfast.importers import IMPORTED, MODULES, Record, importer_named
 from holdfast.testing import open_for_tests
 from tests.unit.importers.sources import CASES, Case
 

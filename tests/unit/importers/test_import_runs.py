@@ -11,7 +11,7 @@ import pytest
 from holdfast import Holdfast
 from holdfast.api import imports
 from holdfast.errors import InvalidInput, NotFound, StoreError
-from holdfast.importers.record import IMPORTED, labels, moment
+from holdfast.importers import IMPORTED, labels, moment
 from holdfast.testing import open_for_tests
 from tests.unit.importers.sources import (
     MEM0_TEXTS,

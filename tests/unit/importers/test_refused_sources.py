@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import HoldfastError, InvalidInput
-from holdfast.importers import importer_named
+from holdfast.importers import Found, Record, Skipped, importer_named
 from holdfast.importers.markdown import front_matter
-from holdfast.importers.record import Found, Record, Skipped
 from tests.unit.importers.sources import (
     chatgpt_zip,
     claude_mem,

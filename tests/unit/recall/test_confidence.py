@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.api.hub import HubMemory
 from holdfast.embed.providers import find_embedder
-from holdfast.evaluation.stores import Collection, read_stores
+from holdfast.evaluation import Collection, read_stores
 from holdfast.recall import confidence, weights
 from holdfast.recall.vector import VectorCache
 from holdfast.testing import HashEmbedder, open_for_tests

@@ -14,8 +14,7 @@ from holdfast.domain.records import NO_HUB
 from holdfast.engine.people import keys, members, teams
 from holdfast.engine.upkeep import model_usage
 from holdfast.llm import Usage
-from holdfast.store.postgres import connections
-from holdfast.store.postgres.store import PostgresStore
+from holdfast.store.postgres import PostgresStore, connections
 from tests.edges.http.conftest import House
 from tests.postgres_server import ROLE, database
 

@@ -11,8 +11,7 @@ from holdfast.errors import InvalidSetting
 
 pytest.importorskip("psycopg")
 
-from holdfast.store.postgres import PostgresStore
-from holdfast.store.postgres.store import Standby
+from holdfast.store.postgres import PostgresStore, Standby
 from holdfast.store.postgres.urls import address_of
 from holdfast.wiring import open_store
 

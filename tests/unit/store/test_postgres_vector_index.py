@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from holdfast.embed.base import quantise
+from holdfast.embed import quantise
 from holdfast.errors import InvalidInput, StoreError, StoreReadOnly
 from holdfast.recall.vector import VectorCache
 from holdfast.store.values import Capability, VectorRow
@@ -83,7 +83,7 @@ def _asked(store: PostgresStore, hub_id: str, question: Matrix, limit: int = 10)
 
 def _exact(store: PostgresStore, hub_id: str, question: Matrix, limit: int = 10) -> list[int]:
     """The same by comparing all of them."""
-    from holdfast.embed.base import dequantise
+    from holdfast.embed import dequantise
 
     with store.read() as reader:
         rows = list(reader.vectors(hub_id, MODEL, after=0))
@@ -138,7 +138,7 @@ def test_a_hub_in_the_index_is_not_read_into_memory(
 def test_the_centre_of_a_hub_in_the_index_is_read_once(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from holdfast.embed.base import dequantise
+    from holdfast.embed import dequantise
     from holdfast.recall import vector
 
     monkeypatch.setattr(vector, "_SAMPLE_ROWS", 100)

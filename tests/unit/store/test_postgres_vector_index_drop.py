@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from holdfast.embed.base import dequantise, quantise
+from holdfast.embed import dequantise, quantise
 from holdfast.errors import NotFound, StoreBusy, StoreReadOnly
 from holdfast.recall.vector import VectorCache
 from holdfast.store.base import Reader

@@ -7,7 +7,7 @@ import pytest
 from holdfast.domain.query import Filter
 from holdfast.store.base import Store
 from holdfast.store.inmemory import InMemoryStore
-from holdfast.store.sqlite.store import open_store
+from holdfast.store.sqlite import open_store
 from holdfast.store.values import TermQuery
 from holdfast.testing import open_for_tests
 

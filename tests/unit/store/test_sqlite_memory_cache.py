@@ -8,8 +8,7 @@ import pytest
 from holdfast.api.memory import Holdfast
 from holdfast.domain.memory import Memory
 from holdfast.errors import StoreDamaged
-from holdfast.store.sqlite import rows
-from holdfast.store.sqlite.store import SqliteStore
+from holdfast.store.sqlite import SqliteStore, rows
 from holdfast.testing import open_for_tests
 
 

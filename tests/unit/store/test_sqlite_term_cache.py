@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.store.sqlite import SqliteStore
 from holdfast.store.sqlite.rows import KnownTerms
-from holdfast.store.sqlite.store import SqliteStore
 from holdfast.testing import open_for_tests
 
 TERMS = ("guitar", "violin")

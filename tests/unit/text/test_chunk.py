@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from holdfast.errors import InvalidInput
-from holdfast.text.chunking.chunk import Chunk, chunk, count_tokens
+from holdfast.text.chunking import Chunk, chunk, count_tokens
 from tests.growth import assert_time_grows
 
 # 25 tokens or so: enough to be a section of its own.
@@ -230,7 +230,7 @@ def test_the_estimate_of_tokens(text: str, tokens: int) -> None:
 
 def test_a_short_note_loads_nothing_more() -> None:
     code = (
-        "import sys; from holdfast.text.chunking.chunk import chunk; before = set(sys.modules);"
+        "import sys; from holdfast.text.chunking import chunk; before = set(sys.modules);"
         "chunk('I had lunch with Ana at the harbour. ' * 12);"
         "print(sorted(set(sys.modules) - before))"
     )

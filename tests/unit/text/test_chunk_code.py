@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.text.chunking.chunk import chunk, count_tokens
+from holdfast.text.chunking import chunk, count_tokens
 
 
 def passages(text: str, language: str = "", tokens_max: int = 128) -> list[str]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from holdfast.text.chunking.chunk import chunk, count_tokens
+from holdfast.text.chunking import chunk, count_tokens
 
 AT = datetime(2026, 5, 1, 10, 32, tzinfo=UTC)
 

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast import HubMemory
 from holdfast.testing import FixedClock
-from holdfast.text.dates.event import event_in
+from holdfast.text.dates import event_in
 
 DATA = Path(__file__).parents[2] / "data"
 

@@ -56,7 +56,7 @@ def test_time_grows_with_the_length_of_a_text_and_not_with_its_square() -> None:
         "from holdfast.files.memory_md import without_any_id\n"
         "from holdfast.files.memory_md.parse import parse\n"
         "from holdfast.passes.consolidation.model import written_down\n"
-        "from holdfast.text.chunking.chunk import chunk\n"
+        "from holdfast.text.chunking import chunk\n"
         "from holdfast.text.analysis.word_forms import numbers_in\n"
         "from holdfast.text.classify.summarise import sentences\n"
         "from holdfast.text.classify.titles import topic_of\n"

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from holdfast.text.patterns import LazyPattern, lazy
+from holdfast.text.tables import LazyPattern, lazy
 
 
 def test_it_is_compiled_once_when_it_is_first_used(monkeypatch: pytest.MonkeyPatch) -> None:

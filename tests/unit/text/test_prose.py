@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from holdfast.text.analysis.prose import without_pasted
+from holdfast.text.analysis.spans import without_pasted
 
 ASKED = "Why does the export time out on staging? It worked before we moved the queue."
 CODE = inspect.getsource(textwrap.TextWrapper)

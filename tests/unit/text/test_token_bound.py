@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.engine.context.budget import _PAIRS, _word_at_most, tokens_at_most
-from holdfast.text.chunking.chunk import count_tokens
+from holdfast.text.chunking import count_tokens
 
 
 def poorest_bpe(text: str) -> int:

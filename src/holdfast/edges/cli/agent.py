@@ -353,7 +353,7 @@ def _counts(call: Call, hub: HubMemory) -> dict[str, Any]:
 def _agents(home: str) -> list[dict[str, Any]]:
     """The agents on this machine, and whether Holdfast is in their settings."""
     from holdfast.edges.cli.setup_output import NAME
-    from holdfast.edges.clients.clients import CLIENTS
+    from holdfast.edges.clients import CLIENTS
     from holdfast.edges.clients.install_hooks import is_installed
     from holdfast.edges.clients.install_server import look
     from holdfast.edges.clients.program import here

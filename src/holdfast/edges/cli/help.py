@@ -253,7 +253,7 @@ class MachineSummary(NamedTuple):
 def look_around(place: Platform) -> MachineSummary:
     """What a new memory could begin with."""
     from holdfast.edges.cli.imports import NAMES
-    from holdfast.edges.clients.clients import CLIENTS
+    from holdfast.edges.clients import CLIENTS
     from holdfast.edges.hooks.past_sessions import transcript_files
 
     agents = tuple(client.title for client in CLIENTS if client.installed(place))
@@ -279,7 +279,7 @@ _KEPT = ("memory.db", "holdfast.toml")
 def welcome(found: MachineSummary, home: str, place: Platform) -> str:
     """The greeting: at most 24 lines of 80 columns."""
     from holdfast.edges.cli.imports import NAMES
-    from holdfast.edges.clients.clients import CLIENTS
+    from holdfast.edges.clients import CLIENTS
 
     lines = ["Welcome to Holdfast: long-term memory for your agents. Nothing is stored yet.", ""]
     lines.append("On this machine:")

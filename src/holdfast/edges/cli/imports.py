@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
     from holdfast.edges.hooks.past_sessions import Conversation
     from holdfast.edges.instructions import FileReport
-    from holdfast.importers.record import Importer
+    from holdfast.importers import Importer
 
 COMMANDS = Commands()
 

@@ -261,7 +261,7 @@ def _proxy(call: Call, args: Namespace) -> None:
         call.out.line(f"The key is in {make_key(args.make_key)}.")
         return
     with imports_of("The proxy"):
-        from holdfast.edges.proxy import serving
+        from holdfast.edges import proxy
         from holdfast.edges.proxy.formats import Upstream
     from holdfast.edges.hooks.cold import open_memory
 
@@ -275,11 +275,11 @@ def _proxy(call: Call, args: Namespace) -> None:
     upstream = Upstream.parse(given)
     with open_memory(call.home, words_only=False) as memory:
         print_store_notes(memory, "proxy", quiet=args.quiet)
-        serving.serve(
+        proxy.serve(
             memory,
             upstream=upstream,
             host=args.host,
-            port=serving.PORT if args.port is None else args.port,
+            port=proxy.PORT if args.port is None else args.port,
             hub=args.hub or "",
             key_from=args.key_from,
             local_key_file=args.key_file,

@@ -14,8 +14,17 @@ from typing import TYPE_CHECKING
 from holdfast.domain.clock import SystemClock
 from holdfast.edges.cli import setup_output as output
 from holdfast.edges.cli.command import Commands, Namespace, option, switch
-from holdfast.edges.clients import install_hooks, install_server, settings_file
-from holdfast.edges.clients.clients import CLIENTS, NAMES, SCOPES, Client, files_of, find
+from holdfast.edges.clients import (
+    CLIENTS,
+    NAMES,
+    SCOPES,
+    Client,
+    files_of,
+    find,
+    install_hooks,
+    install_server,
+    settings_file,
+)
 from holdfast.edges.clients.install_hooks import HookFile
 from holdfast.edges.clients.install_server import Outcome
 from holdfast.edges.clients.program import (

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.edges.cli.command import Namespace
 from holdfast.edges.cli.output import counted
+from holdfast.edges.clients import CLIENTS, Client, Scope, json_text, settings_file
 from holdfast.edges.clients import install_hooks as hooks_of_clients
-from holdfast.edges.clients import json_text, settings_file
-from holdfast.edges.clients.clients import CLIENTS, Client, Scope
 from holdfast.edges.clients.install_hooks import command_of
 from holdfast.edges.clients.install_server import EntryState, Outcome, look, rendered
 from holdfast.edges.clients.jsonc import Malformed

@@ -20,8 +20,7 @@ from datetime import datetime
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from holdfast.edges.clients import json_text, settings_file
-from holdfast.edges.clients.clients import CLIENTS, Client, devin_folder
+from holdfast.edges.clients import CLIENTS, Client, devin_folder, json_text, settings_file
 from holdfast.edges.clients.install_server import Outcome, Result, holds_only_ours, written
 from holdfast.edges.clients.jsonc import Malformed, line_and_column
 from holdfast.edges.clients.program import Platform

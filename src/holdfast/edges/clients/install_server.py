@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
-from holdfast.edges.clients import settings_file
-from holdfast.edges.clients.clients import Client
+from holdfast.edges.clients import Client, settings_file
 from holdfast.edges.clients.jsonc import Malformed, line_and_column
 from holdfast.edges.clients.program import is_ours
 from holdfast.errors import AlreadyExists, Conflict, InvalidInput, StoreError

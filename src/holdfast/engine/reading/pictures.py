@@ -155,7 +155,7 @@ def _by_meaning(scope: Scope, reader: Reader, limit: int) -> tuple[list[Memory],
     embedder = scope.core.embedder
     if embedder is None:
         return [], None
-    from holdfast.embed.base import SCALE_BYTES, dequantise_all
+    from holdfast.embed import SCALE_BYTES, dequantise_all
 
     first = [
         (row.passage_id, row.vector)

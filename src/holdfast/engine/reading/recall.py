@@ -150,7 +150,7 @@ def related(scope: Scope, reference: Reference, *, limit: int = 5) -> Recalled:
         if embedder is not None and own:
             import numpy as np
 
-            from holdfast.embed.base import dequantise
+            from holdfast.embed import dequantise
 
             middle = np.stack([dequantise(row.vector) for row in own]).mean(axis=0)
             middle = (middle / np.linalg.norm(middle)).astype(np.float32)

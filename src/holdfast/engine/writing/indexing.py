@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.memory import Memory
-from holdfast.embed.base import Embedder
+from holdfast.embed import Embedder
 from holdfast.engine.late_words import index_late_turns
 from holdfast.errors import HoldfastError
 from holdfast.recall.evidence import owners_by_id
@@ -23,7 +23,7 @@ from holdfast.recall.voice import ROLES
 from holdfast.store.values import Candidate, Capability, IndexEntry, VectorRow
 from holdfast.text.analysis.terms import searchable, symbols, terms
 from holdfast.text.analysis.variants import definition_marks
-from holdfast.text.chunking.chunk import Chunk, chunk, windows_of
+from holdfast.text.chunking import Chunk, chunk, windows_of
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
@@ -245,7 +245,7 @@ def _made(
     stop: threading.Event | None = None,
 ) -> list[VectorRow]:
     """The vectors of these passages, or of the first of them where it was stopped."""
-    from holdfast.embed.base import quantise
+    from holdfast.embed import quantise
 
     rows: list[VectorRow] = []
     for start in range(0, len(passages), _BATCH):

@@ -133,7 +133,7 @@ def _with_event(draft: Draft, now: datetime) -> Draft:
     if draft.layer == "journal" or len(draft.content) > _EVENT_CHARS_MAX:
         return draft
     # Here, as most of what is remembered is longer, or names no time.
-    from holdfast.text.dates.event import event_in
+    from holdfast.text.dates import event_in
 
     event = event_in(draft.content, at=now)
     if event is None:

@@ -242,7 +242,7 @@ def _cosine(reader: Reader, other: Memory, index: Indexed) -> float:
         return 0.0
     import numpy as np
 
-    from holdfast.embed.base import dequantise
+    from holdfast.embed import dequantise
 
     one, two = dequantise(own[0]), dequantise(rows[0].vector)
     if one.shape != two.shape:

@@ -41,8 +41,8 @@ from holdfast.store.postgres.schema import (
 from holdfast.store.postgres.session import LOCK_CLASS, try_lock
 
 if TYPE_CHECKING:
+    from holdfast.store.postgres import PostgresStore
     from holdfast.store.postgres.session import Session
-    from holdfast.store.postgres.store import PostgresStore
 
 
 # An exact scan of this many vectors of 384 dimensions takes about two milliseconds if they are in

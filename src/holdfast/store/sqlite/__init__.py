@@ -1,7 +1,348 @@
-"""The embedded store: one SQLite file, opened through apsw."""
+"""The embedded store: one SQLite file, one writer and many readers in a process, many processes.
+
+Readers see the last committed state and never wait; writers wait for each other, in the process
+by a lock and between processes by SQLite's own, napping longer each time.
+"""
 
 from __future__ import annotations
 
-from holdfast.store.sqlite.store import SqliteStore, open_store
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
-__all__ = ["SqliteStore", "open_store"]
+import apsw
+
+from holdfast.errors import StoreBusy, StoreClosed, StoreError, StoreReadOnly
+from holdfast.store.sqlite.connection import (
+    BUSY_WAIT_S,
+    can_only_be_read,
+    connect,
+    deadline,
+    is_read_without_locks,
+    migrate,
+    patience,
+    prepare_file,
+    refuse_older,
+    state_of,
+    translated,
+)
+from holdfast.store.sqlite.reader import SqliteReader
+from holdfast.store.sqlite.rows import Caches
+from holdfast.store.sqlite.writer import SqliteWriter
+from holdfast.store.values import Capability, Problem, Progress, Rescued, StoreDefaults
+
+if TYPE_CHECKING:
+    from holdfast.domain.hub import Viewer
+    from holdfast.store.base import Store
+
+# Idle read connections kept open; each holds a page cache of its own.
+_IDLE_READERS_MAX = 8
+_PAGES_PER_STEP = 1_000
+# How long a purge waits for readers before it leaves the emptying of the log to later.
+_SETTLE_WAIT_S = 2.0
+
+
+def open_store(url: str, *, read_only: bool = False) -> Store:
+    """The store at `sqlite:PATH`, made if it is not there, unless it is only to be read. One that
+    cannot be written, as on a read-only mount, is opened for reading."""
+    path = url.removeprefix("sqlite:")
+    return SqliteStore(path, read_only=read_only or can_only_be_read(path))
+
+
+class SqliteStore(StoreDefaults):
+    """One SQLite file."""
+
+    capabilities = frozenset(
+        {
+            Capability.DURABLE,
+            Capability.MULTI_PROCESS,
+            Capability.DEADLINES,
+            Capability.SNAPSHOT,
+            Capability.BACKUP,
+            Capability.VECTORS,
+            Capability.LATE_WORDS,
+        }
+    )
+
+    def __init__(self, path: str, *, read_only: bool = False) -> None:
+        # Whole, since a program may go to another folder while it has the store open.
+        self.path = path = os.path.abspath(path)
+        self.read_only = read_only
+        self._closed = False
+        self._wrote = False
+        self._start()
+        if read_only and not os.path.isfile(path):
+            raise StoreError(f"There is no store at {path}.", hint="Check the name.")
+        if not read_only:
+            prepare_file(path)
+        self._file = _file_at(path)
+        self._state = state_of(path)
+        writer = connect(path, read_only=read_only)
+        try:
+            (refuse_older if read_only else migrate)(writer, path)
+        except BaseException:
+            writer.close()
+            raise
+        self._writer = writer
+
+    def _start(self) -> None:
+        self._process = os.getpid()
+        self._write_lock = threading.RLock()
+        self._pool_lock = threading.Lock()
+        self._idle: list[apsw.Connection] = []
+        self._busy: set[apsw.Connection] = set()
+        self._caches = Caches()
+
+    def _ready(self) -> None:
+        if self._closed:
+            raise StoreClosed(
+                f"The store {self.path} is closed.", hint="Open it again with holdfast.open()."
+            )
+        if _file_at(self.path) != self._file:
+            # What is written to a file that nobody can open any more is lost.
+            raise StoreError(
+                f"The store {self.path} was moved, removed or replaced while it was open here.",
+                hint="Nothing was written; start this program again, or open the store anew.",
+            )
+        if os.getpid() != self._process:
+            _let_go([self._writer, *self._idle, *self._busy])
+            self._start()
+            self._writer = connect(self.path, read_only=self.read_only)
+
+    @contextmanager
+    def read(
+        self, *, deadline_s: float | None = None, viewer: Viewer | None = None
+    ) -> Iterator[SqliteReader]:
+        self._ready()
+        state = self._drop_stale_readers()
+        connection = self._take_reader()
+        try:
+            with translated(self.path), deadline(connection, deadline_s):
+                connection.execute("BEGIN")
+                yield SqliteReader(connection, viewer, self._caches)
+            if state is not None and state != state_of(self.path):
+                raise StoreBusy(
+                    f"The store {self.path} was written while it was read without locks.",
+                    hint="Try again. It is read so because its folder cannot be written from here.",
+                )
+        finally:
+            self._give_back(connection)
+
+    def _drop_stale_readers(self) -> tuple[object, ...] | None:
+        """A file without a log in a folder that cannot be written is read without locks, and SQLite
+        does not see when another machine or user writes to it after all: connections from before
+        that are closed. Returns the state that is read; None where locks see to it."""
+        if not self.read_only:
+            return None
+        state = state_of(self.path)
+        with self._pool_lock:
+            stale = self._idle if state != self._state else []
+            self._idle = [] if stale else self._idle
+            self._state = state
+        for connection in stale:
+            connection.close()
+        return state if is_read_without_locks(self.path) else None
+
+    @contextmanager
+    def write(
+        self,
+        *,
+        durable: bool = True,
+        viewer: Viewer | None = None,
+        hub: str | None = None,
+        wait: bool = True,
+    ) -> Iterator[SqliteWriter]:
+        self._ready()
+        if self.read_only:
+            raise StoreReadOnly(
+                f"The store {self.path} can only be read.",
+                hint="It was opened so, or its folder is on a read-only mount or belongs to"
+                " somebody else.",
+            )
+        with self._write_lock:
+            self._ready()
+            connection = self._writer
+            if not connection.get_autocommit():
+                raise StoreError("A write was begun inside another write of the same thread.")
+            self._wrote = self._wrote or durable
+            with translated(self.path), _hurried(connection, durable), _patient(connection, wait):
+                try:
+                    # In here, as an interrupt may come right after it.
+                    connection.execute("BEGIN IMMEDIATE")
+                    writer = SqliteWriter(connection, viewer)
+                    yield writer
+                    writer.settle()
+                    connection.execute("COMMIT")
+                except BaseException:
+                    # SQLite has rolled back by itself where the disk was full.
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                    raise
+
+    def _take_reader(self) -> apsw.Connection:
+        with self._pool_lock:
+            if self._idle:
+                connection = self._idle.pop()
+                self._busy.add(connection)
+                return connection
+        connection = connect(self.path, read_only=self.read_only)
+        with self._pool_lock:
+            self._busy.add(connection)
+        return connection
+
+    def _give_back(self, connection: apsw.Connection) -> None:
+        with suppress(apsw.Error):
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        with self._pool_lock:
+            self._busy.discard(connection)
+            if not self._closed and len(self._idle) < _IDLE_READERS_MAX:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def notes(self) -> list[str]:
+        return [f"The store {self.path} can only be read."] if self.read_only else []
+
+    def rescue(self) -> Rescued:
+        self._ready()
+        with self._write_lock, self._pool_lock:
+            idle, self._idle = self._idle, []
+            for connection in idle:
+                connection.close()
+            self._writer.close()
+            from holdfast.store.sqlite.files import rescue
+
+            try:
+                return rescue(self.path)
+            finally:
+                self._writer = connect(self.path)
+
+    def settle(self) -> None:
+        """Moves the write-ahead log into the file and empties it, so that nothing purged stays."""
+        self._ready()
+        with self._write_lock, translated(self.path):
+            # What is taken out of a word index is only marked as gone; its words are there until
+            # the index is written anew.
+            for table in ("words", "trigrams"):
+                self._writer.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+            # A reader that stays keeps the log from being emptied. It is not waited for long: the
+            # log is emptied by the next settle, or when the last one closes the store.
+            self._writer.set_busy_handler(patience(_SETTLE_WAIT_S))
+            try:
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            finally:
+                self._writer.set_busy_handler(patience(BUSY_WAIT_S))
+
+    def check(self) -> list[Problem]:
+        from holdfast.store.sqlite.check import problems
+
+        self._ready()
+        # A connection of its own: SQLite's check of a full-text index trusts what an older
+        # connection remembers of it, and would call what others wrote since then damage.
+        connection = connect(self.path, read_only=self.read_only)
+        try:
+            if self.read_only:
+                # The checks of full-text indexes are statements that write.
+                connection = _copied(connection)
+                return problems(connection)
+            return problems(connection, self.path)
+        finally:
+            connection.close()
+
+    def backup(self, path: str, progress: Progress | None = None) -> None:
+        from holdfast.store.sqlite.files import copy_out
+
+        self._ready()
+        connection = self._take_reader()
+        try:
+            with translated(path):
+                copy_out(connection, path, progress)
+        finally:
+            self._give_back(connection)
+
+    def close(self) -> None:
+        with self._write_lock, self._pool_lock:
+            if self._closed:
+                return
+            self._closed = True
+            idle, self._idle = self._idle, []
+        if os.getpid() == self._process:
+            for connection in idle:
+                connection.close()
+            if not self._wrote:
+                # Folding the log into the file waits for the disk. A process that only read, and
+                # counted what it showed, leaves that to the next one that writes.
+                self._writer.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            self._writer.close()
+
+
+def _file_at(path: str) -> int:
+    """Which file is there, whatever it is called; 0 for none."""
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return 0
+
+
+def _copied(source: apsw.Connection) -> apsw.Connection:
+    """The same database in a temporary file, which goes with its connection; closes the source."""
+    try:
+        copy = apsw.Connection("")
+        with copy.backup("main", source, "main") as copying:
+            while not copying.done:
+                copying.step(_PAGES_PER_STEP)
+    finally:
+        source.close()
+    return copy
+
+
+def _let_go(inherited: list[apsw.Connection]) -> None:
+    """Closes what a forked child has of its parent's connections.
+
+    SQLite keeps one account of locks for each file and process. A child inherits the account but
+    not the locks, and whatever it opens beside an inherited connection would believe in locks that
+    nobody holds. Closing gives up no lock of the parent's, and writes nothing while the parent or
+    anyone else has the file open. Only a connection in the middle of a write must be left alone:
+    closing it would take back the parent's write in the memory they share.
+    """
+    for connection in inherited:
+        with suppress(apsw.Error):
+            if connection.txn_state() != apsw.SQLITE_TXN_WRITE:
+                connection.close()
+            else:
+                _LEFT_ALONE.append(connection)
+
+
+# Kept from being closed when they would be collected.
+_LEFT_ALONE: list[apsw.Connection] = []
+
+
+@contextmanager
+def _hurried(connection: apsw.Connection, durable: bool) -> Iterator[None]:
+    """Counters wait neither for the disk, where the next durable write takes them along, nor for
+    another process that is writing: an answer must not wait for having been counted."""
+    if durable:
+        yield
+        return
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.set_busy_handler(None)
+    try:
+        yield
+    finally:
+        connection.set_busy_handler(patience(BUSY_WAIT_S))
+        connection.execute("PRAGMA synchronous = FULL")
+
+
+@contextmanager
+def _patient(connection: apsw.Connection, wait: bool) -> Iterator[None]:
+    if wait:
+        yield
+        return
+    connection.set_busy_handler(None)
+    try:
+        yield
+    finally:
+        connection.set_busy_handler(patience(BUSY_WAIT_S))

@@ -32,8 +32,7 @@ from holdfast.text.capture.wording import (
     tell,
 )
 from holdfast.text.facts import about_oneself
-from holdfast.text.patterns import lazy
-from holdfast.text.tables import Patterns
+from holdfast.text.tables import Patterns, lazy
 
 __all__ = ["CAPTURED_MAX", "Captured", "capture"]
 

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from holdfast.text.analysis.spans import fold_in_place as fold
 from holdfast.text.capture.wording import finish
-from holdfast.text.patterns import lazy
-from holdfast.text.tables import Patterns, read_table
+from holdfast.text.tables import Patterns, lazy, read_table
 
 _PATTERNS = Patterns("capture/patterns.txt")
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.text.patterns import lazy
-from holdfast.text.tables import Patterns
+from holdfast.text.tables import Patterns, lazy
 
 _PATTERNS = Patterns("capture/patterns.txt")
 

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from holdfast.text.analysis.spans import fold_in_place as fold
-from holdfast.text.patterns import lazy
-from holdfast.text.tables import Patterns, read_words
+from holdfast.text.tables import Patterns, lazy, read_words
 
 _PATTERNS = Patterns("capture/patterns.txt")
 _WORDS = read_words("capture/words.txt")

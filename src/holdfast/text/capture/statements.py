@@ -21,8 +21,7 @@ from holdfast.text.capture.wording import (
     resolve,
     tell,
 )
-from holdfast.text.patterns import lazy
-from holdfast.text.tables import Patterns, read_table, read_words
+from holdfast.text.tables import Patterns, lazy, read_table, read_words
 
 _PATTERNS = Patterns("capture/patterns.txt")
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.text.capture import Captured, capture
-from holdfast.text.chunking.chunk import TOKENS_MAX_HIGH, Chunk, chunk
+from holdfast.text.chunking import TOKENS_MAX_HIGH, Chunk, chunk
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -12,8 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from holdfast.text.analysis.spans import fold_in_place as fold
 from holdfast.text.dates import DateMention, find_dates
-from holdfast.text.patterns import lazy
-from holdfast.text.tables import Patterns, read_words
+from holdfast.text.tables import Patterns, lazy, read_words
 
 _PATTERNS = Patterns("capture/patterns.txt")
 _WORDS = read_words("capture/words.txt")

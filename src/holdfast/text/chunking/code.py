@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.text.chunking.chunk import (
+from holdfast.text.chunking import (
     LINE,
     TOKENS_MIN,
     Chunk,

@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from typing import Literal, NamedTuple
 
-from holdfast.text.chunking.chunk import (
+from holdfast.text.chunking import (
     INTACT_TIMES_MAX,
     LINE,
     TOKENS_MIN,

@@ -12,7 +12,7 @@ import re
 from datetime import UTC, date, datetime, time
 from typing import NamedTuple
 
-from holdfast.text.chunking.chunk import LINE, TOKENS_MIN, Chunk, count_tokens, trimmed
+from holdfast.text.chunking import LINE, TOKENS_MIN, Chunk, count_tokens, trimmed
 from holdfast.text.chunking.markdown import MarkdownBlock, read_blocks, split_blocks
 
 _STAMP = (

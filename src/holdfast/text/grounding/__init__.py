@@ -43,8 +43,7 @@ from holdfast.text.grounding.words import (
     same_tense,
     words_of,
 )
-from holdfast.text.patterns import lazy
-from holdfast.text.tables import Patterns
+from holdfast.text.tables import Patterns, lazy
 
 _PATTERNS = Patterns("grounding/patterns.txt")
 

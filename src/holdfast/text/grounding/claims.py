@@ -12,8 +12,7 @@ from holdfast.text.analysis.word_forms import base_form, tense
 from holdfast.text.facts.statements import VERBS, long_forms
 from holdfast.text.grounding.clauses import Clause, clauses_of
 from holdfast.text.grounding.words import NEGATORS, words_of
-from holdfast.text.patterns import lazy
-from holdfast.text.tables import Patterns, read_words
+from holdfast.text.tables import Patterns, lazy, read_words
 
 _PATTERNS = Patterns("grounding/patterns.txt")
 

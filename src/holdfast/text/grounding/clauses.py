@@ -13,8 +13,7 @@ from typing import NamedTuple
 from holdfast.text.analysis.terms import STOP_WORDS, fold
 from holdfast.text.analysis.word_forms import tense
 from holdfast.text.facts.statements import VERBS, long_forms
-from holdfast.text.patterns import lazy
-from holdfast.text.tables import Patterns, read_table
+from holdfast.text.tables import Patterns, lazy, read_table
 
 _PATTERNS = Patterns("grounding/patterns.txt")
 

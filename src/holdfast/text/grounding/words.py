@@ -12,8 +12,7 @@ from itertools import pairwise
 from holdfast.text.analysis.terms import STOP_WORDS, fold, is_unspaced, phrase_terms, terms
 from holdfast.text.analysis.word_forms import Number, base_form, is_number_word, numbers_in, tense
 from holdfast.text.facts.statements import long_forms
-from holdfast.text.patterns import lazy
-from holdfast.text.tables import read_words
+from holdfast.text.tables import lazy, read_words
 
 _WORDS = read_words("grounding/words.txt")
 

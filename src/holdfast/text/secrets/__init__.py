@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from holdfast.text.patterns import lazy
 from holdfast.text.secrets.rules import (
     COMMANDS_BY_CUE,
     NOUN_CUES,
@@ -22,6 +21,7 @@ from holdfast.text.secrets.rules import (
     TOKENS_BY_CUE,
     Rule,
 )
+from holdfast.text.tables import lazy
 
 # What replaces a secret.
 PLACEHOLDER = lazy(r"\[secret:([a-z0-9-]{1,40}):([0-9a-f]{8})\]")

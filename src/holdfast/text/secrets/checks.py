@@ -11,8 +11,7 @@ from collections.abc import Callable
 from enum import Enum
 from itertools import pairwise
 
-from holdfast.text.patterns import lazy
-from holdfast.text.tables import Patterns
+from holdfast.text.tables import Patterns, lazy
 
 _PATTERNS = Patterns("secrets/patterns.txt")
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from holdfast.text.patterns import lazy
+from holdfast.text.tables import lazy
 
 # 13 to 19 digits that begin as cards do, in groups or without.
 _CARD = lazy(r"(?<![\w.-])[2-6]\d{3}(?:[ -]?\d{4}){2}[ -]?\d{1,4}(?:[ -]?\d{1,3})?(?![\w.-]?\d)")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from holdfast.text.patterns import lazy
 from holdfast.text.secrets.checks import (
     Strength,
     is_chosen,
@@ -23,7 +22,7 @@ from holdfast.text.secrets.checks import (
 from holdfast.text.secrets.nouns import Place, Span, find_nouns, is_heading
 from holdfast.text.secrets.rules import NOUN_CUES
 from holdfast.text.secrets.sentences import find_said, phrase_to_line_end
-from holdfast.text.tables import Patterns
+from holdfast.text.tables import Patterns, lazy
 
 _PATTERNS = Patterns("secrets/patterns.txt")
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from holdfast.text.patterns import lazy
 from holdfast.text.secrets.rules import NOUN_CUES
+from holdfast.text.tables import lazy
 
 # Kind, start, end.
 Span = tuple[str, int, int]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from holdfast.text.patterns import lazy
 from holdfast.text.secrets.checks import (
     Strength,
     is_coined,
@@ -18,7 +17,7 @@ from holdfast.text.secrets.checks import (
     strength,
 )
 from holdfast.text.secrets.nouns import PIN, QUOTES, TRAILING, Noun, Place, Span, find_nouns
-from holdfast.text.tables import Patterns
+from holdfast.text.tables import Patterns, lazy
 
 _PATTERNS = Patterns("secrets/patterns.txt")
 
