@@ -94,21 +94,29 @@ def estimate(
 ) -> Estimate:
     """How likely the hub holds an answer, given at least one memory that may be it."""
     cosine = _best_cosine(ordered)
-    known = weights.CONFIDENCE.get(model)
+    # What has no vector yet is judged by its words, however far the others are.
+    by_words = [item for item in ordered[: weights.CONFIDENCE_LOOKS_AT] if not item.parts["vector"]]
+    least = _by_words(by_words, covered) if by_words else -math.inf
     if not cosine:
-        # Words alone: as many of them as make an answer are just enough to show it.
-        share = _odds(_best_coverage(ordered, covered)) - _odds(weights.CUT_COVERAGE)
-        return Estimate(share + _odds(weights.CUT_CONFIDENCE_ANY_MODEL), cosine)
+        return Estimate(least, cosine)
+    known = weights.CONFIDENCE.get(model)
     if known is not None and background is not None:
         found = features(ordered, covered, background, names)
-        return Estimate(_weighted(known, found), cosine)
+        return Estimate(max(least, _weighted(known, found)), cosine)
     values = (
         _above(cosine, background),
         _best_coverage(ordered, covered),
         covered(ordered[0]),
         covered.absent_names(names, ordered[: weights.CONFIDENCE_LOOKS_AT]),
     )
-    return Estimate(_weighted(weights.CONFIDENCE_ANY_MODEL, values), cosine)
+    return Estimate(max(least, _weighted(weights.CONFIDENCE_ANY_MODEL, values)), cosine)
+
+
+def _by_words(items: Sequence[Evidence], covered: Coverage) -> float:
+    """The log odds of an answer by words alone: as many of them as make an answer are just enough
+    to show it."""
+    share = _odds(_best_coverage(items, covered)) - _odds(weights.CUT_COVERAGE)
+    return share + _odds(weights.CUT_CONFIDENCE_ANY_MODEL)
 
 
 def rate(shown: Sequence[Evidence], covered: Coverage, answer: Estimate) -> None:

@@ -44,6 +44,16 @@ def test_standing_facts_come_first_and_what_is_unrelated_not_at_all(talked: HubM
     assert "sardines" not in block
 
 
+def test_what_a_person_said_of_themselves_is_a_standing_fact(tmp_path: Path) -> None:
+    for hub in corrected_home(tmp_path):
+        hub.observe_turn("I'm Dana, I work as a paediatric nurse in Leeds", "Hi!", at=AT)
+        work_until_done(hub.core, hub.home)
+        hub.remember("The canteen closes at three")
+        block = hub.context("quarterly revenue of the Tokyo branch")
+        assert "Name is Dana" in block and "nurse in Leeds" in block
+        assert "canteen" not in block
+
+
 def test_a_question_that_nothing_answers_gets_standing_facts_alone(talked: HubMemory) -> None:
     block = talked.context("quarterly revenue of the Tokyo branch")
     assert RELEVANT not in block and "Karl" in block

@@ -5,16 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 import pathlib
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from holdfast.api.hub import HubMemory
+from holdfast.embed import Embedder
 from holdfast.embed.providers import find_embedder
+from holdfast.engine.context.relevance import ANSWERED_LEAST
 from holdfast.evaluation import Collection, read_stores
 from holdfast.recall import confidence, weights
 from holdfast.recall.vector import VectorCache
 from holdfast.testing import HashEmbedder, open_for_tests
+
+if TYPE_CHECKING:
+    from holdfast.embed import Matrix
 
 Stores = list[tuple[Collection, HubMemory]]
 SETS = pathlib.Path(__file__).parents[3] / "bench" / "sets"
@@ -215,3 +222,41 @@ def test_the_centre_of_a_hub_is_the_mean_of_its_vectors(tmp_path: pathlib.Path) 
             background = cache.background(reader, hub.id, model, question)
     assert centre is not None and background is not None
     assert float(centre @ question) == pytest.approx(background.hub, abs=1e-5)
+
+
+class GatedEmbedder:
+    """The bundled model, which makes vectors of passages only while the gate is open."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.gate = threading.Event()
+        self.gate.set()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._embedder, name)
+
+    def embed_passages(self, texts: Sequence[str]) -> Matrix:
+        self.gate.wait()
+        return self._embedder.embed_passages(texts)
+
+
+def test_what_has_no_vector_yet_is_judged_by_its_words(tmp_path: pathlib.Path) -> None:
+    bundled = find_embedder("auto")
+    if bundled is None:
+        pytest.skip("the bundled model is not installed")
+    embedder = GatedEmbedder(bundled)
+    with open_for_tests(tmp_path, embedder=cast(Embedder, embedder)) as memory:
+        hub = memory.hub()
+        for text in ("Has two boys, Sam and Theo", "Works as a nurse in Leeds", "Plays the cello"):
+            hub.remember(text)
+        memory.core.wait()
+        embedder.gate.clear()
+        try:
+            hub.observe_turn("My sister Priya is visiting on Thursday, she is coeliac", "Noted.")
+            found = hub.recall("what should I cook for Priya?")
+            assert [hit.parts.get("vector") for hit in found][:1] == [None]
+            assert "Priya" in found[0].memory.content
+            assert found.confidence > ANSWERED_LEAST
+            assert not hub.recall("recipe for pancakes")
+        finally:
+            embedder.gate.set()

@@ -28,7 +28,17 @@ CATEGORIES = ("core", "preference", "routine", "person", "project", "decision")
 
 def is_standing(memory: Memory) -> bool:
     """Whether it belongs into a block that is built for a question it does not answer."""
-    return memory.pinned or memory.category in CATEGORIES or memory.kind == "procedural"
+    return (
+        memory.pinned
+        or memory.category in CATEGORIES
+        or memory.kind == "procedural"
+        or _is_about_the_person(memory)
+    )
+
+
+def _is_about_the_person(memory: Memory) -> bool:
+    """Whether it was taken from a turn into long-term memory: a name, a home, work, health."""
+    return memory.category == "fact" and memory.origin is not None
 
 
 def by_weight(memories: Iterable[Memory]) -> list[Memory]:
@@ -41,7 +51,7 @@ def _weight(memory: Memory) -> int:
         return -1
     if memory.category in CATEGORIES:
         return CATEGORIES.index(memory.category)
-    return CATEGORIES.index("routine")
+    return CATEGORIES.index("core" if _is_about_the_person(memory) else "routine")
 
 
 # A line has at least this many characters, however small the budget: a sentence or two.
