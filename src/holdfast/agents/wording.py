@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
@@ -46,6 +46,21 @@ def in_brief(text: str, chars: int = _LINE_CHARS) -> str:
 def on_a_line(text: str) -> str:
     """A name chosen by the author of a memory, without line breaks."""
     return " ".join(text.splitlines())
+
+
+def records_text(found: Any) -> str:
+    """The records that an operation returned, a line of fields each; the only one, or a list."""
+    records = found if isinstance(found, list) else [found]
+    lines = [" · ".join(f"{k}: {_field(v)}" for k, v in one._asdict().items()) for one in records]
+    return quoted("\n".join(lines)) if lines else "There is nothing."
+
+
+def _field(value: Any) -> str:
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M}"
+    # Not its text: it may be held for review.
+    number = getattr(value, "number", None)
+    return on_a_line(str(value)) if number is None else f"#{number}"
 
 
 def origin(memory: Memory) -> str:

@@ -5,7 +5,8 @@ loaded.
 In the file, the title is the dialect's summary, and the text below it the instructions for a model,
 a paragraph a line. Each heading below is a tool: its name, its title, and its hints for MCP. A tool
 has its description, and a line for each parameter: its name, in brackets its kind and its bounds,
-and its help. A name in capitals is a value of the module.
+and its help. A name in capitals is a value of the module. A tool that `runs` an operation of the
+hub passes its arguments on and answers with the records that come back: it needs no module.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from importlib.util import find_spec
 from typing import Any
 
 from holdfast.agents import Answer, Dialect, Parameter, Tool, ToolContext
+from holdfast.agents.wording import records_text
+from holdfast.api.hub import HubMemory
+from holdfast.api.operation import operation_of
 from holdfast.errors import InvalidInput
 
 _ALL = ("holdfast", "max", "maven", "memax", "minion", "pynchy", "anthropic", "chatgpt")
@@ -74,8 +78,22 @@ def _read_tool(text: str, handlers: Mapping[str, Run], values: Mapping[str, Any]
         else:
             parameters.append(_read_parameter(said, values))
     hints: dict[str, Any] = dict.fromkeys(found[3].split(", ") if found[3] else (), True)
+    named = [one.removeprefix("runs ") for one in hints if one.startswith("runs ")]
+    run = _running(named[0]) if named else handlers[found[1]]
+    hints = {name: value for name, value in hints.items() if not name.startswith("runs ")}
     (about,) = _paragraphs(description)
-    return Tool(found[1], found[2], about, tuple(parameters), handlers[found[1]], **hints)
+    return Tool(found[1], found[2], about, tuple(parameters), run, **hints)
+
+
+def _running(operation: str) -> Run:
+    """A handler that runs an operation with the arguments that were given."""
+    assert operation_of(getattr(HubMemory, operation)) is not None, operation
+
+    def run(ctx: ToolContext, given: dict[str, Any]) -> str:
+        values = {name: value for name, value in given.items() if value is not None}
+        return records_text(getattr(ctx.hub, operation)(**values))
+
+    return run
 
 
 def _read_parameter(said: str, values: Mapping[str, Any]) -> Parameter:

@@ -84,6 +84,11 @@ class Flags:
         assert declared is not None, f"{self._method.__qualname__} is not an operation"
         return declared
 
+    @property
+    def about(self) -> str:
+        """What the operation does."""
+        return self._method.__doc__ or ""
+
     def add_to(self, parser: Parser) -> None:
         """Adds the options to a parser."""
         explained = False

@@ -109,9 +109,21 @@ class Commands(list[Command]):
 
         return add
 
+    def prints(self, name: str, example: str, flags: Runs, *, text: str = "", **shown: str) -> None:
+        """Makes a command that runs an operation and prints the records that it returns, as
+        `Out.records` does with what is `shown`. The docstring of the operation is its help where
+        there is no `text`."""
+
+        @self.shows(name, example, flags, text=text or flags.about)
+        def show(call: Call, args: Namespace, found: Any) -> None:
+            call.out.records(found, **shown)
+
 
 class Runs(Adds, Protocol):
     """The options of an operation, which also run it."""
+
+    @property
+    def about(self) -> str: ...
 
     def run(self, call: Call, args: Namespace) -> Any: ...
 

@@ -228,6 +228,28 @@ class Out:
             self.note(empty)
         return bool(rows) and not self.json
 
+    def records(self, found: Any, *, empty: str = "There is nothing.", **headings: str) -> None:
+        """What an operation returned: a list of records as a table of their fields, one record as
+        a line for each, and as JSON all of it. `headings` are names of fields for people."""
+        if self.json:
+            self.value(found)
+        elif isinstance(found, list):
+            names = [headings.get(one, one.replace("_", " ")) for one in _fields_of(found)]
+            self.rows(names, [[self._cell(part) for part in one] for one in found], empty=empty)
+        else:
+            fields = {headings.get(name, name): value for name, value in found._asdict().items()}
+            lines = [line for name, value in fields.items() for line in _lines_of(name, value)]
+            self.table((), [(name, self._cell(value)) for name, value in lines])
+
+    def _cell(self, value: Any) -> str:
+        if isinstance(value, datetime):
+            return self.time(value)
+        if hasattr(value, "number"):
+            return f"#{value.number} {value.title}"
+        if isinstance(value, list | tuple):
+            return ", ".join(map(self._cell, value))
+        return "" if value is None else str(value)
+
     def note(self, text: str) -> None:
         """Something worth knowing that is not the answer: to stderr, unless quiet."""
         if not self.quiet:
@@ -310,6 +332,17 @@ class Out:
                 bar.update(task, completed=done, total=total or None)
 
             yield step
+
+
+def _fields_of(found: Sequence[Any]) -> Sequence[str]:
+    return found[0]._fields if found else ()
+
+
+def _lines_of(name: str, value: Any) -> list[tuple[str, Any]]:
+    """A field of a record as lines; counts by name have a line for each name."""
+    if not isinstance(value, Mapping):
+        return [(name.replace("_", " "), value)]
+    return [(f"{name.removeprefix('by_')} {key}", value[key]) for key in sorted(value)]
 
 
 def _speaks_utf8(stream: TextIO) -> bool:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from subprocess import Popen
 
-    from holdfast.domain.hub import Statistics
     from holdfast.edges.cli.call import Call
     from holdfast.engine.jobs import Job
     from holdfast.engine.upkeep.secret_scan import Secret
@@ -49,29 +48,15 @@ def _lifecycle(call: Call, args: Namespace) -> None:
         call.out.note("This was a dry run: nothing has moved." if args.dry_run else undo)
 
 
-# Statistics that are times, and their labels.
-_TIMES = {"oldest": "oldest", "newest": "newest", "lifecycle_at": "last lifecycle run"}
+COMMANDS.prints(
+    "stats",
+    "holdfast stats",
+    Flags(HubMemory.statistics),
+    text="""Count what is in the hub.
 
-
-@COMMANDS.shows("stats", "holdfast stats", Flags(HubMemory.statistics))
-def _show_stats(call: Call, args: Namespace, found: Statistics) -> None:
-    """Count what is in the hub.
-
-    In a pipe, a line per count: what, how many."""
-    if call.out.json:
-        call.out.value(found)
-        return
-    rows = []
-    for name, value in found._asdict().items():
-        if isinstance(value, dict):
-            rows += [
-                (f"{name.removeprefix('by_')} {key}", str(value[key])) for key in sorted(value)
-            ]
-        elif name in _TIMES:
-            rows.append((_TIMES[name], call.out.time(value)))
-        else:
-            rows.append((name.replace("_", " "), str(value)))
-    call.out.table(("what", "how many"), rows)
+    In a pipe, a line per count: what, how many.""",
+    lifecycle_at="last lifecycle run",
+)
 
 
 @COMMANDS.add("embed", "holdfast embed")
