@@ -46,13 +46,18 @@ def _signature(method: Callable[..., Any]) -> inspect.Signature:
 @cache
 def coders_of(method: Callable[..., Any]) -> Coders:
     """How an operation is sent, by the hints of its method."""
-    method = inspect.unwrap(method)
-    returned = type_hints(method, method.__globals__)["return"]
+    returned = returned_by(method)
     if get_origin(returned) is collections.abc.Iterator:
         (returned,) = get_args(returned)
     found = arguments_of(method)
     arguments = {one.name: coder(one.hint, strict=True) for one in found}
     return Coders(arguments, tuple(one.name for one in found if one.required), coder(returned))
+
+
+def returned_by(method: Callable[..., Any]) -> Any:
+    """The type of what an operation returns."""
+    method = inspect.unwrap(method)
+    return type_hints(method, method.__globals__)["return"]
 
 
 class Argument(NamedTuple):

@@ -28,7 +28,7 @@ Action: TypeAlias = Literal[
 
 
 class Change(NamedTuple):
-    """One change set: everything one operation did, undone as a whole."""
+    """A change set: what was done at once, and can be undone at once."""
 
     id: str
     hub_id: str
@@ -68,7 +68,7 @@ class Entry(NamedTuple):
 
 
 class Receipt(NamedTuple):
-    """What a purge leaves: that something was removed, and nothing of what it said."""
+    """That something was purged, and nothing of what it said."""
 
     memory_id: str
     number: int

@@ -32,7 +32,7 @@ class Hub(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """What is in a hub, counted."""
+    """What is in a hub, counted: of what the caller may see."""
 
     hub: str
     memories: int

@@ -70,7 +70,7 @@ Remembered: TypeAlias = Stored | Updated | Duplicate | Superseded | Quarantined
 
 
 class LifecycleMove(NamedTuple):
-    """One step the lifecycle rules take, or would take."""
+    """One memory, the state that it moved to, and why."""
 
     memory: Memory
     to: str
@@ -102,22 +102,23 @@ class Observed(NamedTuple):
 
 
 class LogRules(NamedTuple):
-    """What of a hub is not logged: everything while it is `paused` (`until` a time, or until it is
-    resumed), `sessions` by name or pattern, and `folders` with all that is below them."""
+    """What is not logged."""
 
+    # Everything: until a time, or until it is resumed.
     paused: bool = False
     until: datetime | None = None
+    # By name or pattern.
     sessions: tuple[str, ...] = ()
+    # With all that is below them.
     folders: tuple[str, ...] = ()
 
 
 class LogSize(NamedTuple):
-    """How large the conversation log of a hub is: its turns, the bytes of their text, about how
-    many bytes that takes in the store with index and vectors, when the first and the last were
-    said, and how many bytes a year of the like would take in the store."""
+    """How large the log is, about what it takes in the store, and what a year of it would."""
 
     turns: int = 0
     text_bytes: int = 0
+    # With index and vectors.
     store_bytes: int = 0
     oldest: datetime | None = None
     newest: datetime | None = None
@@ -125,11 +126,11 @@ class LogSize(NamedTuple):
 
 
 class ForgottenTurns(NamedTuple):
-    """What was forgotten, or would be in a dry run: how many turns, the newest of them, and the
-    memories that were made from them or are about the same word."""
+    """How many turns, the newest of them, and the memories that were made from them."""
 
     total: int
     turns: tuple[Turn, ...] = ()
+    # Also those that are about the same word.
     memories: tuple[Memory, ...] = ()
     dry_run: bool = False
 
@@ -142,10 +143,11 @@ class Traces(NamedTuple):
 
 
 class Noted(NamedTuple):
-    """One thing a pass came across: what became of it, why, and its first words."""
+    """What became of one thing: stored, mentioned, superseded, held, dropped …, and why."""
 
     outcome: str
     reason: str = ""
+    # Its first words.
     text: str = ""
 
 
@@ -165,8 +167,8 @@ class CapturedDay(NamedTuple):
 
 
 class Flushed(NamedTuple):
-    """The prompt for the agent, and what was captured without it. `left_out` counts turns that were
-    too many to look at; `note` says in words what was not looked at, and what to do about it."""
+    """The prompt for the agent, how many turns were looked at, and what was captured. `left_out`
+    counts older turns that were too many; `note` says what was not looked at, and what to do."""
 
     prompt: str
     turns: int = 0
@@ -176,14 +178,15 @@ class Flushed(NamedTuple):
 
 
 class UsageRow(NamedTuple):
-    """What one pass spent with one model on one UTC day. Tokens are as the server counted them, or
-    a guess where it counts nothing; `failed` is how often nothing usable came of asking."""
+    """What one pass spent with one model on one day (UTC)."""
 
     day: date
     work: str
     model: str
     requests: int = 0
+    # How often nothing usable came of asking.
     failed: int = 0
+    # As the server counted them, or a guess where it counts nothing.
     tokens_in: int = 0
     tokens_out: int = 0
 
@@ -209,8 +212,7 @@ EXPIRED = "expired in review"
 
 
 class Item(NamedTuple):
-    """One thing to look at: why it is held, what approving it would change or replace (`about`),
-    and when it goes if nobody does."""
+    """Something that waits: why, what approving it would replace, and when it goes by itself."""
 
     memory: Memory
     kind: HeldKind

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ast
+from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from tools.reference import rest
 
 from holdfast import errors
+from holdfast.domain.memory import Memory
+from holdfast.domain.records import Role, Turn
 from holdfast.edges.http import answers, call
+from holdfast.edges.http.shapes import OneMemory, answer
 from holdfast.edges.server import cross_origin
 from tests.edges.http.permissions import OPEN_ROUTES, OWN_ROUTES, ROUTES
 
@@ -58,3 +63,27 @@ def test_every_code_of_an_error_is_in_the_reference_with_its_status() -> None:
         ("http_error", 400),
         ("in_doubt", 500),
     }
+
+
+class Voice(NamedTuple):
+    """Someone who speaks."""
+
+    name: str
+    role: Role = "user"
+    last: datetime | None = None
+    said: tuple[Turn, ...] = ()
+
+
+def test_a_record_without_a_model_of_its_own_is_described_by_its_fields() -> None:
+    described = answer(list[Voice]).model_json_schema()
+    voice = described["$defs"]["VoiceOut"]
+    assert voice["description"] == "Someone who speaks."
+    assert voice["required"] == ["name", "role", "last", "said"]
+    assert [voice["properties"][name]["type"] for name in ("name", "role", "said")] == [
+        "string",
+        "string",
+        "array",
+    ]
+    assert voice["properties"]["last"]["anyOf"] == [{"type": "string"}, {"type": "null"}]
+    assert voice["properties"]["said"]["items"] == {"$ref": "#/$defs/TurnOut"}
+    assert answer(Memory) is OneMemory

@@ -24,7 +24,7 @@ from holdfast.edges.http.answers import Refused
 from holdfast.edges.http.call import Call, Calling, data
 from holdfast.edges.http.client_identity import stream_lines
 from holdfast.edges.http.operations import Body, Routes
-from holdfast.edges.http.shapes import ChangeOut, Many, MemoryOut, One, ReceiptOut, UndoneOut
+from holdfast.edges.http.shapes import MemoryOut, One
 from holdfast.edges.to_json import to_json
 from holdfast.engine import change_feed
 from holdfast.engine.change_feed import News, Purges
@@ -33,7 +33,7 @@ from holdfast.errors import HoldfastError, StoreClosed, StoreError
 router = Routes(tags=["changes"])
 
 
-router.serves("GET", "/changes", HubMemory.changes, Many[ChangeOut])
+router.serves("GET", "/changes", HubMemory.changes)
 
 
 class Changes(Body):
@@ -48,8 +48,8 @@ def touched(call: Calling, asked: Changes) -> Any:
     return data(call.hub().touched(asked.changes))
 
 
-router.serves("POST", "/undo", HubMemory.undo, One[UndoneOut], body="Undo")
-router.serves("GET", "/receipts", HubMemory.receipts, Many[ReceiptOut])
+router.serves("POST", "/undo", HubMemory.undo, body="Undo")
+router.serves("GET", "/receipts", HubMemory.receipts)
 
 
 @router.get("/export", response_class=StreamingResponse)

@@ -14,15 +14,12 @@ from pydantic import Field
 from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import Memory, Origin
 from holdfast.domain.records import field_to_plain
-from holdfast.domain.results import Duplicate, Updated
+from holdfast.domain.results import Duplicate, Traces, Updated
 from holdfast.edges.http.answers import Refused
 from holdfast.edges.http.call import Calling, IdempotencyKey, data, once, writes
 from holdfast.edges.http.operations import Body, Routes, body_of, query_of
 from holdfast.edges.http.shapes import (
     Deleted,
-    DiffOut,
-    EntryOut,
-    Many,
     ManyDeleted,
     ManyMemories,
     ManyPushed,
@@ -31,9 +28,10 @@ from holdfast.edges.http.shapes import (
     OneMemory,
     Pushed,
     RelatedOut,
-    TracesOut,
+    answer,
 )
 from holdfast.edges.to_json import result_to_json, to_json
+from holdfast.engine.history import FieldDiff
 from holdfast.errors import Conflict
 
 router = Routes(prefix="/memories", tags=["memories"])
@@ -174,7 +172,7 @@ def batch_move(call: Calling, move: Move) -> Any:
     return call.hub().move_many(move.ids, call.caller.hub(move.hub, "write"))
 
 
-router.serves("GET", "/find", HubMemory.find, OneMemory)
+router.serves("GET", "/find", HubMemory.find)
 
 
 @router.get("/scan", response_model=ManyMemories)
@@ -286,19 +284,19 @@ def delete(call: Calling, memory_id: str, everywhere: bool = False) -> Any:
     return {"deleted": call.hub().purge(memory_id, everywhere=everywhere).memory_id}
 
 
-@router.get("/{memory_id}/traces", response_model=One[TracesOut])
+@router.get("/{memory_id}/traces", response_model=answer(Traces))
 def traces(call: Calling, memory_id: str) -> Any:
     """What else holds its words: the same in another layer, and turns of the log. Of a forgotten
     memory, what was hidden with it."""
     return data(call.hub().traces([memory_id]))
 
 
-router.serves("POST", "/{memory_id}/forget", HubMemory.forget, OneMemory)
-router.serves("POST", "/{memory_id}/restore", HubMemory.restore, OneMemory)
-router.serves("POST", "/{memory_id}/archive", HubMemory.archive, OneMemory)
-router.serves("POST", "/{memory_id}/pin", HubMemory.pin, OneMemory)
-router.serves("POST", "/{memory_id}/unpin", HubMemory.unpin, OneMemory)
-router.serves("POST", "/{memory_id}/access", HubMemory.access, OneMemory)
+router.serves("POST", "/{memory_id}/forget", HubMemory.forget)
+router.serves("POST", "/{memory_id}/restore", HubMemory.restore)
+router.serves("POST", "/{memory_id}/archive", HubMemory.archive)
+router.serves("POST", "/{memory_id}/pin", HubMemory.pin)
+router.serves("POST", "/{memory_id}/unpin", HubMemory.unpin)
+router.serves("POST", "/{memory_id}/access", HubMemory.access)
 
 
 @router.get("/{memory_id}/related", response_model=RelatedOut)
@@ -309,10 +307,10 @@ def related(call: Calling, memory_id: str, limit: Annotated[int, Query(ge=1, le=
     return {**data(memories), "hits": to_json(found), "degraded": list(found.degraded)}
 
 
-router.serves("GET", "/{memory_id}/history", HubMemory.history, Many[EntryOut])
+router.serves("GET", "/{memory_id}/history", HubMemory.history)
 
 
-@router.get("/{memory_id}/diff", response_model=Many[DiffOut])
+@router.get("/{memory_id}/diff", response_model=answer(list[FieldDiff]))
 def diff(
     call: Calling,
     memory_id: str,

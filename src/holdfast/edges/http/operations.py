@@ -38,6 +38,7 @@ from holdfast.domain.memory import Origin
 from holdfast.edges.http.answers import of_error
 from holdfast.edges.http.call import Call, Calling, IdempotencyKey, data, once, writes
 from holdfast.edges.http.client_identity import stream_lines
+from holdfast.edges.http.shapes import answer_of
 from holdfast.errors import HoldfastError, NotFound
 
 
@@ -261,7 +262,6 @@ class Routes(APIRouter):
         method: str,
         path: str,
         operation: Callable[..., Any],
-        model: Any,
         *,
         body: type[BaseModel] | str = "",
         name: str = "",
@@ -269,10 +269,10 @@ class Routes(APIRouter):
         about: str = "",
         **fields: tuple[Any, Any],
     ) -> None:
-        """Makes the route of an operation: its docstring describes it, and its declaration says
-        what it needs. A parameter of the path stands for its first argument. The others come in
-        the body, which is a model or the name of one, and without a body in the query. `fields`
-        has the type and the default of those that differ."""
+        """Makes the route of an operation: its docstring describes it, its declaration says what
+        it needs, and its hints what it answers with. A parameter of the path stands for its first
+        argument. The others come in the body, which is a model or the name of one, and without a
+        body in the query. `fields` has the type and the default of those that differ."""
         declared = operation_of(operation)
         assert declared is not None
         in_path = re.findall(r"{(\w+)}", path)
@@ -307,9 +307,16 @@ class Routes(APIRouter):
             made.__annotations__ = hints
             made.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         if declared.writes:
-            writes(self, path, model, method=method, status=status, harmless=declared.replay)(work)
+            writes(
+                self,
+                path,
+                answer_of(operation),
+                method=method,
+                status=status,
+                harmless=declared.replay,
+            )(work)
         else:
-            self.add_api_route(path, answer, methods=[method], response_model=model)
+            self.add_api_route(path, answer, methods=[method], response_model=answer_of(operation))
 
 
 def _streamed(request: Request, items: Iterator[Any], item: Coder) -> StreamingResponse:

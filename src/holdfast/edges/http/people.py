@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Path, status
 from pydantic import Field
 
-from holdfast.domain.hub import Act, Hub, Org, ScopeKind, Standing, Team
+from holdfast.domain.hub import Act, Hub, Member, Org, ScopeKind, Standing, Team
 from holdfast.edges.http.call import Call, Calling, data
 from holdfast.edges.http.operations import Body
 from holdfast.edges.http.shapes import (
@@ -18,13 +18,13 @@ from holdfast.edges.http.shapes import (
     KeyHanded,
     KeyOut,
     Many,
-    MemberOut,
     One,
     OrgOut,
     Removed,
     TeamOut,
     ThisHub,
     Withdrawn,
+    answer,
 )
 from holdfast.edges.to_json import to_json
 from holdfast.engine.people import members
@@ -139,12 +139,12 @@ def routes_for(scope: ScopeKind, word: str) -> APIRouter:
     router = APIRouter(prefix=f"/{scope}s/{{{scope}_id}}", tags=["people"])
     named = Path(alias=f"{scope}_id", description=f"The {word}, by id or name.")
 
-    @router.get("/members", response_model=Many[MemberOut])
+    @router.get("/members", response_model=answer(list[Member]))
     def list_members(call: Calling, place_id: str = named) -> Any:
         """Who belongs to it, for those who do."""
         return data(call.people.members(**{scope: place_id}))
 
-    @router.put("/members/{actor:path}", response_model=One[MemberOut])
+    @router.put("/members/{actor:path}", response_model=answer(Member))
     def set_member(call: Calling, actor: str, new: NewRole, place_id: str = named) -> Any:
         """Adds a member, or changes their role. Only an owner makes owners, or changes one."""
         return data(call.people.set_member(actor, new.role, **{scope: place_id}))
@@ -174,7 +174,7 @@ def routes_for(scope: ScopeKind, word: str) -> APIRouter:
     return router
 
 
-@joining.post("/invites/accept", response_model=One[MemberOut])
+@joining.post("/invites/accept", response_model=answer(Member))
 def accept_invite(call: Calling, token: Token) -> Any:
     """Takes the place that a token offers: in a hub, a team or an organisation."""
     return data(call.people.accept_invite(token.token))

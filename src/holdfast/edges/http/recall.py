@@ -11,7 +11,7 @@ from holdfast.api.hub import HubMemory
 from holdfast.domain.clock import zone_named
 from holdfast.edges.http.call import Calling, data
 from holdfast.edges.http.operations import Routes, body_of
-from holdfast.edges.http.shapes import Many, One, RecalledOut, TextOut, TopicOut, UsageOut
+from holdfast.edges.http.shapes import Many, One, RecalledOut, TextOut, TopicOut
 from holdfast.edges.to_json import recalled_to_json
 from holdfast.text import clean
 
@@ -65,7 +65,6 @@ router.serves(
     "GET",
     "/usage",
     HubMemory.statistics,
-    One[UsageOut],
     name="usage",
     about="What is in the hub, counted: `statistics` of the library. What language models cost is"
     " at `/model-usage`.",

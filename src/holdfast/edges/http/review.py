@@ -9,15 +9,7 @@ from pydantic import Field
 from holdfast.api.hub import HubMemory
 from holdfast.edges.http.call import Calling
 from holdfast.edges.http.operations import Routes, body_of
-from holdfast.edges.http.shapes import (
-    DecisionOut,
-    HeardOut,
-    Many,
-    ManyMemories,
-    MemoryOut,
-    One,
-    ResponseModel,
-)
+from holdfast.edges.http.shapes import One, ResponseModel
 
 router = Routes(prefix="/review", tags=["review"])
 
@@ -37,21 +29,11 @@ class Approval(
     """With another text for one item; with `keep_both`, nothing is replaced."""
 
 
-class ItemOut(ResponseModel):
-    """Something that waits: why, what approving it would replace, and when it goes by itself."""
-
-    memory: MemoryOut
-    kind: str
-    why: str
-    about: MemoryOut | None
-    expires_at: str
-
-
 class CountOut(ResponseModel):
     count: int
 
 
-router.serves("GET", "", HubMemory.review, Many[ItemOut])
+router.serves("GET", "", HubMemory.review)
 
 
 @router.get("/count", response_model=One[CountOut])
@@ -60,8 +42,8 @@ def review_count(call: Calling) -> Any:
     return {"data": {"count": call.hub().review_count()}}
 
 
-router.serves("POST", "/approve", HubMemory.approve, ManyMemories, body=Approval)
-router.serves("POST", "/reject", HubMemory.reject, ManyMemories, body=Chosen)
+router.serves("POST", "/approve", HubMemory.approve, body=Approval)
+router.serves("POST", "/reject", HubMemory.reject, body=Chosen)
 
 
 decisions_router = Routes(tags=["decisions"])
@@ -88,19 +70,14 @@ class Answer(
     """An option by its words or its number."""
 
 
-decisions_router.serves("GET", "/decisions", HubMemory.decisions, Many[DecisionOut])
-decisions_router.serves(
-    "POST", "/decisions", HubMemory.request_decision, One[DecisionOut], body=Question, status=201
-)
-decisions_router.serves(
-    "POST", "/decisions/decide", HubMemory.decide, One[DecisionOut], body=Answer
-)
+decisions_router.serves("GET", "/decisions", HubMemory.decisions)
+decisions_router.serves("POST", "/decisions", HubMemory.request_decision, body=Question, status=201)
+decisions_router.serves("POST", "/decisions/decide", HubMemory.decide, body=Answer)
 decisions_router.serves(
     "POST",
     "/decisions/withdraw",
     HubMemory.withdraw_decision,
-    One[DecisionOut],
     body="Withdrawal",
     name="withdraw",
 )
-decisions_router.serves("POST", "/heard", HubMemory.heard, One[HeardOut], body="Said")
+decisions_router.serves("POST", "/heard", HubMemory.heard, body="Said")

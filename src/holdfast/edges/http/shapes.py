@@ -1,10 +1,42 @@
-"""The shapes of answers, for the description of the API that clients are made from."""
+"""The shapes of answers, for the description of the API that clients are made from.
+
+The model of a record of the domain is made from its fields (`model_of`). Written out here are the
+answers that differ from the record: fields that REST adds, leaves out or calls otherwise.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+import types
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from functools import cache
+from typing import Any, Generic, Literal, NamedTuple, NewType, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, create_model
+
+from holdfast.api.codec import class_hints
+from holdfast.api.wire import returned_by
+from holdfast.domain.change import Change, Entry, Receipt
+from holdfast.domain.hub import Invite, Key, Member, Statistics
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import Hit, LeftOut, Passage
+from holdfast.domain.records import Turn
+from holdfast.domain.results import (
+    CapturedDay,
+    Decision,
+    ForgottenTurns,
+    LifecycleMove,
+    LogRules,
+    LogSize,
+    Traces,
+    UsageRow,
+)
+from holdfast.engine.echo.detect import Heard
+from holdfast.engine.history import FieldDiff, Undone
+from holdfast.engine.jobs import Job
+from holdfast.files.conversation_archive import Archived
+from holdfast.files.journal import Day, JournalEntry
+from holdfast.passes.consolidation import Consolidated, Source, Step
 
 
 class ResponseModel(BaseModel):
@@ -14,6 +46,7 @@ class ResponseModel(BaseModel):
 
 
 T = TypeVar("T")
+M = TypeVar("M", bound=BaseModel)
 
 
 class One(BaseModel, Generic[T]):
@@ -24,6 +57,122 @@ class Many(BaseModel, Generic[T]):
     data: list[T]
 
 
+class Shape(NamedTuple):
+    """How REST describes a record where that differs from the record itself."""
+
+    # Instead of its docstring.
+    about: str | None = None
+    # Instead of its name with `Out` behind it.
+    name: str = ""
+    # The fields that are described; an answer may have the others too.
+    fields: str = ""
+    # Whether it has no others.
+    closed: bool = False
+
+
+_NOT_DESCRIBED = Shape("")
+_SHAPES = {
+    Archived: Shape(
+        "An archived conversation; what went wrong is in the notes.", fields="memory notes"
+    ),
+    Consolidated: Shape(
+        "What a consolidation did; `change` is what undo takes back, `skipped` why nothing was\n"
+        "done.",
+        fields="plan done refused change skipped diff notes",
+    ),
+    Day: Shape("", "JournalDayOut"),
+    Decision: _NOT_DESCRIBED,
+    FieldDiff: Shape("", "DiffOut"),
+    ForgottenTurns: Shape(name="ForgottenOut"),
+    Heard: Shape("", fields="text memories"),
+    Hit: Shape("", fields="memory passage score probability why parts turn around", closed=True),
+    LeftOut: Shape("", closed=True),
+    LifecycleMove: Shape(name="MoveOut"),
+    LogRules: Shape(name="RulesOut"),
+    LogSize: Shape(name="SizeOut"),
+    Member: Shape("", fields="actor role since added_by"),
+    Passage: Shape("", closed=True),
+    Statistics: Shape(
+        name="UsageOut",
+        fields="hub memories visible forgotten by_state by_category content_bytes oldest newest"
+        " lifecycle_at",
+    ),
+    Step: Shape(
+        "One thing to do: promote, merge or retire. Memories are named by their numbers.",
+        fields="kind sources text category replaces replaced_by reason",
+    ),
+    Traces: _NOT_DESCRIBED,
+    Turn: _NOT_DESCRIBED,
+    Undone: _NOT_DESCRIBED,
+    UsageRow: Shape(name="ModelUsageOut"),
+}
+
+
+# Models that are written out, by the record. A memory that a plan names is sent back as it came.
+_BY_HAND: dict[Any, Any] = {Source: dict[str, Any]}
+
+
+def describes(record: Any) -> Callable[[type[M]], type[M]]:
+    """Makes a model that is written out the model of a record."""
+
+    def add(model: type[M]) -> type[M]:
+        _BY_HAND[record] = model
+        return model
+
+    return add
+
+
+@cache
+def model_of(record: Any) -> Any:
+    """The model of a record, by the types of its fields. An answer has all of them."""
+    if record in _BY_HAND:
+        return _BY_HAND[record]
+    shape = _SHAPES.get(record, Shape())
+    hints = class_hints(record)
+    names = shape.fields.split() or record._fields
+    make: Any = create_model
+    return make(
+        shape.name or f"{record.__name__}Out",
+        __base__=BaseModel if shape.closed else ResponseModel,
+        __doc__=record.__doc__ if shape.about is None else shape.about,
+        **{name: (_in_json(hints[name]), ...) for name in names},
+    )
+
+
+def _in_json(hint: Any) -> Any:
+    """The type that a value has in an answer: a time is text, a record is an object."""
+    if hint in (datetime, date):
+        return str
+    if isinstance(hint, NewType):
+        return _in_json(hint.__supertype__)
+    if hasattr(hint, "_fields"):
+        return model_of(hint)
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return type(args[0])
+    if origin in (Union, types.UnionType):
+        return Union[tuple(map(_in_json, args))]  # noqa: UP007
+    if origin in (dict, Mapping):
+        return dict[str, _in_json(args[1])]  # type: ignore[misc]
+    return list[_in_json(args[0])] if origin in (list, tuple) else hint  # type: ignore[misc]
+
+
+def answer(hint: Any) -> Any:
+    """The model of an answer with a value of this type: a record, or a list of them."""
+    many = get_origin(hint) is list
+    item = _in_json(get_args(hint)[0] if many else hint)
+    if item is MemoryOut:
+        return ManyMemories if many else OneMemory
+    generic: Any = Many if many else One
+    return generic[item]
+
+
+def answer_of(operation: Callable[..., Any]) -> Any:
+    """The model of an answer with what an operation returns."""
+    return answer(returned_by(operation))
+
+
+@describes(Memory)
 class MemoryOut(ResponseModel):
     """One memory, with everything that is known about it. `owner_id` is the owner once more.
     `shown_count` counts how often recall returned it, `access_count` how often it was used."""
@@ -83,64 +232,22 @@ class MemoryPage(BaseModel):
     next_cursor: str | None
 
 
-class PassageOut(BaseModel):
-    text: str
-    start: int
-    end: int
-    headings: list[str]
-
-
-class TurnOut(ResponseModel):
-    id: str
-    hub_id: str
-    role: str
-    content: str
-    at: str
-    source: str
-    session: str | None
-    speaker: str | None
-    trust: str
-    note: str
-
-
-class TracesOut(ResponseModel):
-    memories: list[MemoryOut]
-    turns: list[TurnOut]
-
-
-class HitOut(BaseModel):
-    memory: MemoryOut
-    passage: PassageOut
-    score: float
-    probability: float
-    why: list[str]
-    parts: dict[str, float]
-    turn: TurnOut | None
-    around: list[TurnOut]
-
-
-class LeftOutOut(BaseModel):
-    memory: MemoryOut
-    reason: str
-    score: float
-
-
 class RecalledOut(BaseModel):
     """What answers a question, best first; `degraded` says why it may be less than usual. What was
     found and not shown is counted by reason, and named where an explanation was asked for."""
 
-    data: list[HitOut]
+    data: list[model_of(Hit)]  # type: ignore[valid-type]
     confidence: float
     degraded: list[str]
     filtered: dict[str, int] = {}
-    left_out: list[LeftOutOut] = []
+    left_out: list[model_of(LeftOut)] = []  # type: ignore[valid-type]
 
 
 class RelatedOut(BaseModel):
     """Memories near a memory, and in `hits` the same with the passages and the reasons."""
 
     data: list[MemoryOut]
-    hits: list[HitOut]
+    hits: list[model_of(Hit)]  # type: ignore[valid-type]
     degraded: list[str]
 
 
@@ -174,13 +281,7 @@ class TeamOut(OrgOut):
     org_id: str
 
 
-class MemberOut(ResponseModel):
-    actor: str
-    role: str
-    since: str
-    added_by: str
-
-
+@describes(Invite)
 class InviteOut(ResponseModel):
     id: str
     role: str
@@ -197,6 +298,7 @@ class InviteHanded(InviteOut):
     token: str
 
 
+@describes(Key)
 class KeyOut(ResponseModel):
     id: str
     actor: str
@@ -228,58 +330,21 @@ class Withdrawn(ResponseModel):
     withdrawn: str
 
 
-class ReceiptOut(ResponseModel):
-    """That something was purged, and nothing of what it said."""
-
-    memory_id: str
-    number: int
-    at: str
-    actor: str
-    reason: str
-    revisions: int
-
-
 class ManyDeleted(ResponseModel):
     deleted: list[str]
-    receipts: list[ReceiptOut]
+    receipts: list[model_of(Receipt)]  # type: ignore[valid-type]
 
 
-class ChangeOut(ResponseModel):
-    """A change set: what was done at once, and can be undone at once."""
-
-    id: str
-    hub_id: str
-    at: str
-    actor: str
-    action: str
-    reason: str
-    undoes: str | None
-    undone_by: str | None
-
-
+@describes(Entry)
 class EntryOut(ResponseModel):
     """A version of a memory: what it was then, what changed, and by which change set."""
 
     version: int
     at: str
-    change: ChangeOut
+    change: model_of(Change)  # type: ignore[valid-type]
     fields: list[str]
     changed: dict[str, Any]
     memory: MemoryOut
-
-
-class DiffOut(ResponseModel):
-    field: str
-    old: Any
-    new: Any
-    lines: list[str]
-
-
-class UndoneOut(ResponseModel):
-    change: ChangeOut
-    undone: ChangeOut
-    memories: list[MemoryOut]
-    turns: int
 
 
 class TextOut(ResponseModel):
@@ -288,65 +353,36 @@ class TextOut(ResponseModel):
     text: str
 
 
-class UsageOut(ResponseModel):
-    """What is in a hub, counted: of what the caller may see."""
-
-    hub: str
-    memories: int
-    visible: int
-    forgotten: int
-    by_state: dict[str, int]
-    by_category: dict[str, int]
-    content_bytes: int
-    oldest: str | None
-    newest: str | None
-    lifecycle_at: str | None
-
-
 class TopicOut(ResponseModel):
     name: str
     count: int
 
 
-class ArchivedOut(ResponseModel):
-    """An archived conversation; what went wrong is in the notes."""
-
-    memory: MemoryOut | None
-    notes: list[str]
-
-
-class DecisionOut(ResponseModel):
-    memory: MemoryOut
-    question: str
-    options: list[str]
-    context: str
-    status: str
-    option: str
-    note: str
-    answer: str
-
-
-class HeardOut(ResponseModel):
-    text: str
-    memories: list[MemoryOut]
-
-
+@describes(JournalEntry)
 class JournalEntryOut(ResponseModel):
     time: str | None
     text: str
     memory: MemoryOut | None
 
 
-class JournalDayOut(ResponseModel):
-    date: str
+class LastOut(ResponseModel):
+    outcome: str
+    reason: str
     text: str
-    entries: list[JournalEntryOut]
+    at: str
 
 
-class JournalOut(Many[JournalDayOut]):
-    notes: list[str]
+@describes(CapturedDay)
+class CapturedDayOut(ResponseModel):
+    """One UTC day: how often each outcome came, why, and the newest of them."""
+
+    day: str
+    outcomes: dict[str, int]
+    reasons: dict[str, int]
+    last: list[LastOut]
 
 
+@describes(Job)
 class JobOut(ResponseModel):
     """Work for later: waiting, running, done or failed."""
 
@@ -360,6 +396,19 @@ class JobOut(ResponseModel):
     reason: str
     created_at: str
     ended_at: str | None
+
+
+class JournalOut(BaseModel):
+    data: list[model_of(Day)]  # type: ignore[valid-type]
+    notes: list[str]
+
+
+class LifecycleOut(ResponseModel):
+    """What moved, or would move; `change` is what undo takes back."""
+
+    dry_run: bool
+    moves: list[model_of(LifecycleMove)]  # type: ignore[valid-type]
+    change: str | None
 
 
 class ErrorIn(BaseModel):

@@ -80,15 +80,16 @@ class Refused(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a consolidation would do. `by` is the model that proposed it, or `rules`; `notes` say
-    what else there is to know, such as what was not read."""
+    """What a consolidation would do; `sources` are the memories its steps speak of."""
 
     hub: str
     made_at: datetime
+    # The model that proposed it, or `rules`.
     by: str = BY_RULES
     steps: tuple[Step, ...] = ()
     refused: tuple[Refused, ...] = ()
     sources: tuple[Source, ...] = ()
+    # What else there is to know, such as what was not read.
     notes: tuple[str, ...] = ()
 
     @property
