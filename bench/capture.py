@@ -31,7 +31,7 @@ from holdfast.testing import Asked, FixedClock, ScriptedModel, call
 from holdfast.text.analysis.terms import terms
 from holdfast.text.capture import capture
 from holdfast.text.chunking import count_tokens
-from holdfast.text.facts.sameness import words_key
+from holdfast.text.facts.statements import words_key
 from holdfast.text.grounding import Unsupported, ground
 
 # Turns between two times at which the queue is worked off: less than it holds.

@@ -15,7 +15,7 @@ from holdfast import HubMemory
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.writing import proposals, remember
 from holdfast.engine.writing.drafts import Prepared
-from holdfast.engine.writing.supersede_candidates import _CHANGED_MAX
+from holdfast.engine.writing.supersede import _CHANGED_MAX
 from holdfast.errors import Conflict, NotFound
 from holdfast.store.inmemory import InMemoryStore
 from holdfast.testing import FixedClock, open_for_tests

@@ -190,7 +190,7 @@ def test_a_long_list_ends_nothing(hub: HubMemory) -> None:
 def test_in_a_hub_that_is_full_of_its_words_the_rarer_ones_are_asked(
     hub: HubMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.engine.writing.supersede_candidates._POSTINGS_MAX", 20)
+    monkeypatch.setattr("holdfast.engine.writing.supersede._POSTINGS_MAX", 20)
     hub.remember("The API runs on port 5432")
     hub.remember_many([f"Process{n} runs on machine {n}" for n in range(60)])
     assert isinstance(hub.remember("The API runs on port 5433"), Superseded)

@@ -41,7 +41,7 @@ def test_words_that_can_be_read_in_two_ways_are_read_once() -> None:
     printed = run(
         "from holdfast.text.classify import classify\n"
         "from holdfast.engine.echo.shapes import is_fixed_reply\n"
-        "from holdfast.text.slots.rules import without_when\n"
+        "from holdfast.text.slots.values import without_when\n"
         "print(classify('I ' + 'really ' * 60 + 'x like').category)\n"
         "print(is_fixed_reply('No results found.' + ' Note: ' * 60 + '\\nx'))\n"
         "print(without_when('Lives in Porto' + ' in May 2020' * 60 + ' 1x').split()[-1])\n"
@@ -102,7 +102,8 @@ def test_a_hub_takes_a_hostile_text_in_at_every_door(tmp_path: Path) -> None:
 
 def test_long_texts_are_compared_by_their_words() -> None:
     printed = run(
-        "from holdfast.text.facts.sameness import similarity, words_key\n"
+        "from holdfast.text.facts.sameness import similarity\n"
+        "from holdfast.text.facts.statements import words_key\n"
         "words_key('**a ' * 50_000)\n"
         "print(similarity('tea ' * 30_000, 'tea ' * 30_000 + 'ale', least=0.6))\n"
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from holdfast.files.memory_md.diff import ALIKE_LEAST
-from holdfast.text.facts.sameness import similarity, words_key
+from holdfast.text.facts.sameness import similarity
+from holdfast.text.facts.statements import words_key
 
 SAME_WORDS = [
     ("Ann likes tea.", "ann likes  tea"),

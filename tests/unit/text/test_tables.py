@@ -18,8 +18,8 @@ from holdfast.text.capture import answers, capture, statements
 from holdfast.text.facts import about_oneself
 from holdfast.text.facts.statements import read
 from holdfast.text.grounding.clauses import clauses_of
-from holdfast.text.slots import rules as slots
-from holdfast.text.slots import search_terms_of
+from holdfast.text.slots import values as slots
+from holdfast.text.slots.compare import search_terms_of
 from holdfast.text.tables import pieces, read_table, read_words
 
 TEXT = Path(holdfast.text.__file__).parent

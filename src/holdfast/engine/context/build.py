@@ -405,7 +405,7 @@ def _without_said(
     above = {source: item.memory for item in chosen for source in made_from(item.memory)}
     if not above:
         return items
-    from holdfast.text.facts.sameness import words_key
+    from holdfast.text.facts.statements import words_key
 
     out = []
     for item in items:

@@ -45,7 +45,7 @@ from holdfast.engine.upkeep.automatic import LifecycleRun
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.store.values import every_memory
 from holdfast.text.clean import TAGS_MAX
-from holdfast.text.facts.sameness import words_key
+from holdfast.text.facts.statements import words_key
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -36,7 +36,7 @@ from holdfast.text.classify.titles import summary_of, title_of
 from holdfast.text.clean import without_hidden, without_private
 
 if TYPE_CHECKING:
-    from holdfast.engine.writing.supersede_candidates import Seen
+    from holdfast.engine.writing.supersede import Seen
 
 
 # Shorter ones are a greeting, and their words are found as they are.

@@ -32,9 +32,14 @@ from holdfast.domain.memory import (
 from holdfast.domain.results import held_as_conflict, held_as_low_trust, kind_of
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.writing.drafts import Prepared, prepare
-from holdfast.engine.writing.recorder import Recorder, continued
-from holdfast.engine.writing.supersede import LESSER_VOICES, supersede_all
-from holdfast.engine.writing.supersede_candidates import Rival, find_rivals, look, spoken_against
+from holdfast.engine.writing.recorder import Recorder, continued, supersede_all
+from holdfast.engine.writing.supersede import (
+    LESSER_VOICES,
+    Rival,
+    find_rivals,
+    look,
+    spoken_against,
+)
 from holdfast.errors import InvalidInput
 from holdfast.text import clean
 

@@ -1,5 +1,6 @@
-"""The one way a memory comes to be or changes: row, revision and index together, as part of a
-change set. Everything that writes memories goes through here, so nothing changes unrecorded."""
+"""The one way a memory comes to be, changes or takes the place of another: row, revision and index
+together, as part of a change set. Everything that writes memories goes through here, so nothing
+changes unrecorded."""
 
 from __future__ import annotations
 
@@ -8,11 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.change import Action, Change, changed_fields, retires
 from holdfast.domain.memory import Memory
+from holdfast.domain.results import Superseded
 from holdfast.engine import traces
 from holdfast.engine.core import Scope
+from holdfast.engine.writing.drafts import Prepared, derived_title
 from holdfast.engine.writing.indexing import Indexed, indexed_all
+from holdfast.errors import InvalidInput
+from holdfast.text.classify.titles import summary_of
+from holdfast.text.clean import content_hash
 
 if TYPE_CHECKING:
+    from holdfast.engine.writing.supersede import Rival
     from holdfast.store.base import Writer
 
 # A change of any of these changes what search sees.
@@ -172,6 +179,85 @@ class Recorder:
             from holdfast.engine.writing.indexing import embed_memories
 
             embed_memories(self._scope.core, self._scope.hub_id, self._without_vectors)
+
+
+# What a memory takes the place of
+
+
+def supersede(recorder: Recorder, item: Prepared, previous: Memory) -> Superseded:
+    """Puts a memory in the place of another, as somebody asked for; refuses where that is wrong."""
+    return _put_in_place(recorder, item, [previous])
+
+
+def _put_in_place(recorder: Recorder, item: Prepared, replaced: Sequence[Memory]) -> Superseded:
+    """Puts a memory in the place of others, and links it with the first."""
+    previous = replaced[0]
+    if previous.superseded_by is not None:
+        raise InvalidInput(
+            f"#{previous.number} has been superseded already, by {previous.superseded_by}.",
+            hint="Supersede the newest one.",
+        )
+    if item.memory.boundary == "private" and previous.owner != recorder.change.actor:
+        raise InvalidInput(
+            f"#{previous.number} is {previous.owner}'s, and a private memory would hide it from"
+            " everyone.",
+            hint="Leave the boundary out, or keep a private one beside it.",
+        )
+    memory = recorder.add(item.memory._replace(supersedes=previous.id), item.indexed)
+    for one in replaced:
+        _end(recorder, one, memory)
+    for one in replaced:
+        recorder.supersede_twins(one, memory)
+    return Superseded(memory, recorder.change.id, previous)
+
+
+def supersede_all(recorder: Recorder, item: Prepared, replaced: Sequence[Rival]) -> Superseded:
+    """Puts a memory in the place of others that say what no longer holds, the newest first; it is
+    linked with that one, and takes its layer where that is always shown. What the others say
+    beyond that, and is still true, becomes a memory of its own."""
+    previous = [rival.memory for rival in replaced]
+    if item.memory.layer != "long_term" and any(one.layer == "long_term" for one in previous):
+        # A line of a journal that goes to MEMORY.md instead has no place in the journal.
+        path = None if item.memory.layer == "journal" else item.memory.source_path
+        moved = item.memory._replace(layer="long_term", source_path=path)
+        item = item._replace(memory=moved)
+    result = _put_in_place(recorder, item, previous)
+    kept: set[str] = set()
+    for rival in replaced:
+        keeps = rival.verdict.keeps
+        if keeps and keeps not in kept:
+            kept.add(keeps)
+            recorder.add(_remainder(rival.memory, keeps))
+    return result
+
+
+def _remainder(ended: Memory, text: str) -> Memory:
+    """What is still true of a memory that another one has replaced."""
+    kept = ended._replace(content=text, content_hash=content_hash(text), source_path=None, key=None)
+    return kept._replace(
+        title=derived_title(kept),
+        summary=summary_of(text),
+        parent=ended.id,
+        supersedes=None,
+        superseded_by=None,
+        valid_until=None,
+        version=1,
+        access_count=0,
+        shown_count=0,
+        mention_count=1,
+        accessed_at=None,
+    )
+
+
+def _end(recorder: Recorder, previous: Memory, memory: Memory) -> None:
+    """Notes that something newer took its place, and until when it held."""
+    ended = memory.valid_from or recorder.change.at
+    if previous.valid_from is not None:
+        ended = max(ended, previous.valid_from)
+    recorder.revise(previous, superseded_by=memory.id, valid_until=previous.valid_until or ended)
+
+
+# Change sets of several transactions, and the index
 
 
 def continued(

@@ -35,14 +35,12 @@ from holdfast.engine.writing import dedup
 from holdfast.engine.writing.dedup import says_the_same, twin_of
 from holdfast.engine.writing.drafts import Prepared, derived_title, prepare
 from holdfast.engine.writing.edit import refuse_taken
-from holdfast.engine.writing.recorder import Recorder
+from holdfast.engine.writing.recorder import Recorder, supersede, supersede_all
 from holdfast.engine.writing.supersede import (
     close_to,
     doubted_by,
     ended_by,
     rivals_of,
-    supersede,
-    supersede_all,
     with_candidates,
 )
 from holdfast.errors import InvalidInput, NotFound

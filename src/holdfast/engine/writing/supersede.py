@@ -1,35 +1,92 @@
-"""What a new memory takes the place of: which statements may replace an older one by rule, whose
-word waits for the user instead, and how an old memory ends. Duplicates are found in `dedup`, older
-statements that may be replaced in `supersede_candidates`.
+"""What a new memory repeats, replaces or contradicts: which memories are compared, which may be
+replaced by rule, and whose word waits for the user instead. Duplicates are found in `dedup`,
+`text.slots` compares two texts, and `recorder` writes what replaces another.
+
+Older memories are found by their words through the store's index: how many there are does not
+matter. The search takes some milliseconds, so it is made before the write begins, while others
+write. Inside the write, what was found and what has changed since is compared again, so that
+nothing is missed that a search inside the write would find.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.memory import Memory, Trust
-from holdfast.domain.results import Superseded, held_as_low_trust
+from holdfast.domain.query import Filter
+from holdfast.domain.results import held_as_low_trust
 from holdfast.engine.core import Scope
-from holdfast.engine.writing.drafts import Prepared, derived_title
+from holdfast.engine.writing.drafts import Prepared
 from holdfast.engine.writing.recorder import Recorder
-from holdfast.errors import InvalidInput
-from holdfast.text.classify.titles import summary_of
-from holdfast.text.clean import content_hash
+from holdfast.recall.weights import CONFIDENCE
+from holdfast.store.values import TermQuery
 from holdfast.text.slots import STATEMENT_CHARS_MAX
 
 if TYPE_CHECKING:
-    from holdfast.engine.writing.supersede_candidates import Rival
+    from holdfast.engine.writing.indexing import Indexed
     from holdfast.store.base import Reader, Writer
+    from holdfast.store.values import Candidate
+    from holdfast.text.slots.compare import Sought, Verdict
+
+# Modules with the patterns of statements are imported where a text is compared: they cost
+# milliseconds that a longer text need not pay.
 
 # Only a statement in plain words can take the place of another.
 _STATED = ("text", "markdown")
 # By their trust, those whose word against the user's waits for the user.
 LESSER_VOICES: dict[Trust, str] = {"tool": "a tool", "import": "an import"}
-
-
 # More at once is a list, and no questions are asked about its items.
-_CLOSE_MAX = 5
+_NAMED_MAX = 5
+# A slot has one value in force, its echoes and its held rivals; the rest are chance matches.
+_CANDIDATES_MAX = 60
+# Among words of a kind ('lives', 'moved') there are more of those, so more are looked at: it is the
+# index terms that tell short statements from long texts, before any row is read.
+_OF_KIND_MAX = 300
+# Ranking this many passages takes some tens of milliseconds; of a word that more of them hold, a
+# large hub tells too little to be worth it.
+_POSTINGS_MAX = 20_000
+# How many of the best matches by words are looked at for one that is close.
+_CLOSE_MAX = 4
+# What is close shares a rare word; ranking this many passages takes a millisecond or two.
+_CLOSE_POSTINGS_MAX = 1_000
+# Less than `text.slots` asks for, as small words are counted here too.
+_SHARED_LEAST = 0.25
+# Where more than this has changed since the search, another search is the faster way.
+_CHANGED_MAX = 50
+_EVERYTHING = Filter(states=(), forgotten=None, quarantined=None)
+# Paraphrases of short statements lie above, one changed word of sense mostly below; `near` has made
+# sure before that names, numbers and denials are the same.
+_SAME_COSINE = 0.965
+# Statements that begin with the same thing and lie above are worth asking about. Chosen on
+# tests/data/slots_held_out.txt for the bundled model: 66 of 72 changed facts are named or replaced
+# (61 by words alone), and 11 of 36 additions are asked about (7).
+_CLOSE_COSINE = 0.88
+# Of a move some months ago people speak as news; of one years ago they speak as of the past, and
+# what was learnt since may be newer.
+_NEWS = timedelta(days=180)
+# Who speaks of themselves, whatever a log calls them.
+_SELF = frozenset(["", "user", "human", "me", "i"])
+
+
+class Rival(NamedTuple):
+    """A stored memory, and the relation of the new one to it. `protected` says why it may not be
+    replaced by rule; empty where it may."""
+
+    memory: Memory
+    verdict: Verdict
+    protected: str = ""
+
+
+class Seen(NamedTuple):
+    """The rivals that there were at one moment, by id; `mark` tells what has changed since."""
+
+    mark: int
+    ids: tuple[str, ...]
+
+
+# Which drafts are compared
 
 
 def with_candidates(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
@@ -37,11 +94,9 @@ def with_candidates(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
     searched for here, before the write transaction, where nobody waits."""
     # Of what is there already, nothing was indexed; it takes the place of nothing.
     sought = [item.indexed is not None and _is_compared(item) for item in prepared]
-    named = [len(prepared) <= _CLOSE_MAX and _is_named(item) for item in prepared]
+    named = [len(prepared) <= _NAMED_MAX and _is_named(item) for item in prepared]
     if not any(sought) and not any(named):
         return prepared
-    from holdfast.engine.writing.supersede_candidates import find_close, look
-
     out = []
     with scope.read() as reader:
         scope.require_hub(reader)
@@ -51,7 +106,7 @@ def with_candidates(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
                 item = item._replace(seen=seen)
             # Who replaces an older memory is not asked about another one.
             if close and not _is_to_replace(item):
-                item = item._replace(close=find_close(reader, item.memory, item.indexed))
+                item = item._replace(close=_find_close(reader, item))
             out.append(item)
     return out
 
@@ -61,9 +116,7 @@ def close_to(reader: Reader, item: Prepared) -> str | None:
     was to replace another one, and then did not."""
     if not _is_to_replace(item) or not _is_named(item):
         return item.close
-    from holdfast.engine.writing.supersede_candidates import find_close
-
-    return find_close(reader, item.memory, item.indexed)
+    return _find_close(reader, item)
 
 
 def _is_to_replace(item: Prepared) -> bool:
@@ -92,7 +145,6 @@ def _is_compared(item: Prepared) -> bool:
     memory = item.memory
     if len(memory.content.strip()) > STATEMENT_CHARS_MAX:
         return False
-    # Here, as its patterns cost milliseconds that a longer text need not pay.
     from holdfast.text.slots.compare import can_replace
 
     return can_replace(memory.content)
@@ -113,12 +165,276 @@ def _is_believed(item: Prepared) -> bool:
     return item.memory.trust not in LESSER_VOICES
 
 
+# Older memories
+
+
+def look(
+    reader: Reader, memory: Memory, index: Indexed | None = None, *, replaced: bool = False
+) -> Seen:
+    """What `find_rivals` would find now, for who will ask it in a moment, inside a write."""
+    # The mark first is the same as the mark last: a reader sees one moment.
+    mark = reader.newest_revision(memory.hub_id)
+    found = find_rivals(reader, memory, index, replaced=replaced)
+    return Seen(mark, tuple(rival.memory.id for rival in found))
+
+
+def find_rivals(
+    reader: Reader,
+    memory: Memory,
+    index: Indexed | None = None,
+    *,
+    replaced: bool = False,
+    seen: Seen | None = None,
+) -> list[Rival]:
+    """What is in force or held, for the same eyes and of the same person, and is not unrelated to
+    the new memory; the newest first. With an index, its vectors tell what says the same too; with
+    `replaced`, what the new one takes the place of is all that is asked for."""
+    found = []
+    is_comparable = _comparable_with(memory)
+    for one in _there(reader, memory, seen, replaced=replaced):
+        # First, as it costs next to nothing; comparing what two texts say does not.
+        protected = _protected(memory, one)
+        if (replaced and protected) or not is_comparable(one):
+            continue
+        verdict = _verdict(reader, memory, one, index, replaced=replaced)
+        if verdict.relation == "replaces" or (not replaced and verdict.relation != "unrelated"):
+            found.append(Rival(one, verdict, protected))
+    found.sort(key=lambda rival: -rival.memory.number)
+    return found
+
+
+def _there(reader: Reader, memory: Memory, seen: Seen | None, *, replaced: bool) -> list[Memory]:
+    """What may be compared with the new memory."""
+    alike: dict[str, Memory] = {}
+    ids = None if seen is None else _seen_still(reader, memory, seen)
+    if ids is None:
+        same = reader.memories_by_hash(memory.hub_id, memory.content_hash)
+        alike = {one.id: one for one in same}
+        ids = []
+        if _is_short(memory.content):
+            ids = _candidates(reader, memory, replaced=replaced)
+    if ids:
+        alike |= reader.memories_by_id(memory.hub_id, ids)
+    now = memory.created_at
+    return [
+        one
+        for one in alike.values()
+        if one.id != memory.id and one.current(now) and one.forgotten_at is None
+        if _is_short(one.content) or one.content_hash == memory.content_hash
+    ]
+
+
+def _seen_still(reader: Reader, memory: Memory, seen: Seen) -> list[str] | None:
+    """What was seen, and what has come to be or changed since; None where that is too much. Time
+    alone makes nothing a rival that was none: it can only end."""
+    changed = reader.revised_since(memory.hub_id, seen.mark, limit=_CHANGED_MAX + 1)
+    return None if len(changed) > _CHANGED_MAX else [*seen.ids, *changed]
+
+
+def _find_close(reader: Reader, item: Prepared) -> str | None:
+    """The id of the memory in force that a short statement is closest to, of the same person and
+    for the same eyes; the newest of those that are equally close. Vectors are compared too, where
+    the index has any."""
+    memory, index = item.memory, item.indexed
+    if index is None or not _is_short(memory.content):
+        return None
+    from holdfast.text.slots.compare import close_terms, may_be_about_the_same
+
+    words = close_terms(memory.content)
+    if not words:
+        return None
+    # Short statements are of about the same length.
+    query = TermQuery(words, by_rarity=True, postings_max=_CLOSE_POSTINGS_MAX)
+    found = reader.search_terms(memory.hub_id, query, _EVERYTHING, limit=_CLOSE_MAX)
+    own = frozenset(term for entry in index.entries for term in entry.body)
+    ids = [one.memory_id for one in found if _is_whole(one) and _shares_much(one, own)]
+    if not ids:
+        return None
+    there = reader.memories_by_id(memory.hub_id, ids)
+    close_in_meaning = None
+    is_comparable = _comparable_with(memory)
+    # Best first, as the index has them.
+    for one in (there[each] for each in ids if each in there):
+        if one.id == memory.id or not one.visible or not one.current(memory.created_at):
+            continue
+        if one.layer == "journal" or not _is_short(one.content) or not is_comparable(one):
+            continue
+        if may_be_about_the_same(memory.content, one.content):
+            return one.id
+        if close_in_meaning is None and _is_close_in_meaning(reader, memory, one, index):
+            close_in_meaning = one.id
+    return close_in_meaning
+
+
+def _is_close_in_meaning(reader: Reader, memory: Memory, other: Memory, index: Indexed) -> bool:
+    # Cosines of other models lie elsewhere.
+    if index.model not in CONFIDENCE:
+        return False
+    from holdfast.text.slots.compare import begin_alike
+
+    return begin_alike(memory.content, other.content) and (
+        _cosine(reader, other, index) >= _CLOSE_COSINE
+    )
+
+
+def _shares_much(passage: Candidate, own: frozenset[str]) -> bool:
+    """Whether a passage may be close to a text of these terms, by its terms alone."""
+    body = frozenset(passage.body.split(" "))
+    return len(body & own) >= _SHARED_LEAST * min(len(body), len(own))
+
+
+def _verdict(
+    reader: Reader, memory: Memory, other: Memory, index: Indexed | None, *, replaced: bool
+) -> Verdict:
+    from holdfast.text.facts.statements import adds_nothing, near
+    from holdfast.text.slots.compare import Verdict, compare
+
+    verdict = compare(memory.content, other.content)
+    if verdict.relation != "unrelated" or replaced:
+        # What follows only tells what is the same, which replaces nothing.
+        return verdict
+    if adds_nothing(memory.content, other.content):
+        return Verdict("same", "the older one says it already")
+    if index is None or not index.model:
+        return verdict
+    if near(memory.content, other.content) and _cosine(reader, other, index) >= _SAME_COSINE:
+        return Verdict("same", "they mean the same")
+    return verdict
+
+
+def _cosine(reader: Reader, other: Memory, index: Indexed) -> float:
+    """How near two short memories are in meaning; 0 where one has no vector of this model."""
+    own = [vector for entry in index.entries for vector in entry.vectors]
+    rows = reader.vectors_of(other.hub_id, index.model, other.id)
+    if len(own) != 1 or len(rows) != 1:
+        return 0.0
+    import numpy as np
+
+    from holdfast.embed import dequantise
+
+    one, two = dequantise(own[0]), dequantise(rows[0].vector)
+    if one.shape != two.shape:
+        return 0.0
+    return float(one @ two / (np.linalg.norm(one) * np.linalg.norm(two)))
+
+
+def _is_short(text: str) -> bool:
+    text = text.strip()
+    return len(text) <= STATEMENT_CHARS_MAX and "\n" not in text
+
+
+def _candidates(reader: Reader, memory: Memory, *, replaced: bool) -> list[str]:
+    from holdfast.text.slots.compare import sought_by
+
+    sought = sought_by(memory.content, replaced=replaced)
+    needs_terms = all(sought.held)
+    queries = (_by_what_is_held if needs_terms else _by_words)(reader, memory.hub_id, sought)
+    found: dict[str, None] = {}
+    for query, limit in queries:
+        # No filter: a store that has to fill up what a filter takes away reads ever further.
+        for one in reader.search_terms(memory.hub_id, query, _EVERYTHING, limit=limit):
+            first = one.body.partition(" ")[0]
+            # A rival is about the same: what begins with another name need not be read. Scripts
+            # without spaces have pairs of characters for terms: any may come first.
+            if not _is_whole(one) or not (first in sought.openings or not first.isascii()):
+                continue
+            if not needs_terms or any(map(set(one.body.split(" ")).issuperset, sought.held)):
+                found[one.memory_id] = None
+    return list(found)
+
+
+def _by_what_is_held(
+    reader: Reader, hub_id: str, sought: Sought
+) -> Iterator[tuple[TermQuery, int]]:
+    """What to ask the index for, and how many at most, where it is known what rivals have."""
+    asked = (*sought.words, *sought.kind)
+    for one in sought.held:
+        # How many passages hold a common word is counted anew each time: no more are asked for.
+        count = min(reader.lexicon(hub_id, tuple(one)).frequency.values())
+        if 0 < count <= _POSTINGS_MAX:
+            query = TermQuery((), tuple((term,) for term in sorted(one)))
+            if count > _OF_KIND_MAX:
+                # As few as that are all looked at; of more, those that share most words.
+                lexicon = reader.lexicon(hub_id, tuple(dict.fromkeys(asked)))
+                query = query._replace(terms=lexicon.rarest(asked, _POSTINGS_MAX))
+            yield query._replace(unordered=count <= _OF_KIND_MAX), _OF_KIND_MAX
+
+
+def _by_words(reader: Reader, hub_id: str, sought: Sought) -> Iterator[tuple[TermQuery, int]]:
+    """The same, where that is not known: by what is said."""
+    lexicon = reader.lexicon(hub_id, tuple(dict.fromkeys([*sought.words, *sought.kind])))
+    for asked, limit in ((sought.words, _CANDIDATES_MAX), (sought.kind, _OF_KIND_MAX)):
+        rarest = lexicon.rarest(asked, _POSTINGS_MAX)
+        matches_max = sum(lexicon.frequency[term] for term in rarest)
+        yield TermQuery(rarest, unordered=matches_max <= limit), limit
+
+
+def _is_whole(passage: Candidate) -> bool:
+    """Whether a passage may be all of a short memory."""
+    return passage.start == 0 and passage.end <= STATEMENT_CHARS_MAX and passage.ordinal == 0
+
+
+def _comparable_with(memory: Memory) -> Callable[[Memory], bool]:
+    """Tells whether another memory speaks of the same person as this one, to the same people."""
+    from holdfast.text.slots.compare import subject_of
+
+    is_private = memory.boundary == "private"
+    speaker = None if subject_of(memory.content) else _speaker(memory)
+
+    def is_comparable(other: Memory) -> bool:
+        if (other.boundary == "private") != is_private:
+            return False
+        if is_private and other.owner != memory.owner:
+            return False
+        return speaker is None or (other.owner == memory.owner and _speaker(other) == speaker)
+
+    return is_comparable
+
+
+def _speaker(memory: Memory) -> str:
+    speaker = (memory.speaker or "").strip().lower()
+    return "" if speaker in _SELF else speaker
+
+
+def _is_of_a_file(memory: Memory) -> bool:
+    """Whether its words follow a file; a line of a journal is a memory of its own."""
+    return memory.source_path is not None and memory.layer != "journal"
+
+
+def _protected(memory: Memory, other: Memory) -> str:
+    if other.pinned:
+        return "it is pinned"
+    if _is_of_a_file(other):
+        return "it is kept in a file"
+    if other.owner != memory.owner:
+        return f"it is {other.owner}'s"
+    if other.key is not None and other.key != memory.key:
+        return "it has a key"
+    if other.parent is not None and other.source != "extraction":
+        return "it is a part of another memory"
+    if other.quarantine:
+        return "it waits for review itself"
+    if memory.trust in ("tool", "import") and other.trust not in ("tool", "import"):
+        return "a more trusted voice said it"
+    if _is_news_of_old(memory, other):
+        return "it was learnt later than what is told now"
+    return ""
+
+
+def _is_news_of_old(memory: Memory, other: Memory) -> bool:
+    since = memory.valid_from or memory.occurred_at
+    learnt = other.valid_from or other.occurred_at or other.created_at
+    return since is not None and since + _NEWS < learnt
+
+
+# Whose word holds
+
+
 def rivals_of(writer: Writer, recorder: Recorder, item: Prepared) -> list[Rival]:
     """What a plain statement replaces or contradicts, the newest first."""
-    if not _is_compared(item):
+    # What was searched for is to be compared.
+    if item.seen is None and not _is_compared(item):
         return []
-    from holdfast.engine.writing.supersede_candidates import find_rivals
-
     memory = item.memory._replace(created_at=recorder.change.at)
     return find_rivals(writer, memory, replaced=_is_believed(item), seen=item.seen)
 
@@ -137,8 +453,6 @@ def doubted_by(item: Prepared, rivals: Sequence[Rival]) -> Prepared | None:
     voice = LESSER_VOICES.get(memory.trust)
     if voice is None or not rivals or memory.layer == "library":
         return None
-    from holdfast.engine.writing.supersede_candidates import spoken_against
-
     rival = spoken_against(memory, rivals)
     if rival is None:
         return None
@@ -146,77 +460,17 @@ def doubted_by(item: Prepared, rivals: Sequence[Rival]) -> Prepared | None:
     return item._replace(memory=held)
 
 
-# ── ending what no longer holds ──────────────────────────────────────────────────────────────
-
-
-def supersede(recorder: Recorder, item: Prepared, previous: Memory) -> Superseded:
-    """Puts a memory in the place of another, as somebody asked for; refuses where that is wrong."""
-    return _put_in_place(recorder, item, [previous])
-
-
-def _put_in_place(recorder: Recorder, item: Prepared, replaced: Sequence[Memory]) -> Superseded:
-    """Puts a memory in the place of others, and links it with the first."""
-    previous = replaced[0]
-    if previous.superseded_by is not None:
-        raise InvalidInput(
-            f"#{previous.number} has been superseded already, by {previous.superseded_by}.",
-            hint="Supersede the newest one.",
-        )
-    if item.memory.boundary == "private" and previous.owner != recorder.change.actor:
-        raise InvalidInput(
-            f"#{previous.number} is {previous.owner}'s, and a private memory would hide it from"
-            " everyone.",
-            hint="Leave the boundary out, or keep a private one beside it.",
-        )
-    memory = recorder.add(item.memory._replace(supersedes=previous.id), item.indexed)
-    for one in replaced:
-        _end(recorder, one, memory)
-    for one in replaced:
-        recorder.supersede_twins(one, memory)
-    return Superseded(memory, recorder.change.id, previous)
-
-
-def supersede_all(recorder: Recorder, item: Prepared, replaced: Sequence[Rival]) -> Superseded:
-    """Puts a memory in the place of others that say what no longer holds, the newest first; it is
-    linked with that one, and takes its layer where that is always shown. What the others say
-    beyond that, and is still true, becomes a memory of its own."""
-    previous = [rival.memory for rival in replaced]
-    if item.memory.layer != "long_term" and any(one.layer == "long_term" for one in previous):
-        # A line of a journal that goes to MEMORY.md instead has no place in the journal.
-        path = None if item.memory.layer == "journal" else item.memory.source_path
-        moved = item.memory._replace(layer="long_term", source_path=path)
-        item = item._replace(memory=moved)
-    result = _put_in_place(recorder, item, previous)
-    kept: set[str] = set()
-    for rival in replaced:
-        keeps = rival.verdict.keeps
-        if keeps and keeps not in kept:
-            kept.add(keeps)
-            recorder.add(_remainder(rival.memory, keeps))
-    return result
-
-
-def _remainder(ended: Memory, text: str) -> Memory:
-    """What is still true of a memory that another one has replaced."""
-    kept = ended._replace(content=text, content_hash=content_hash(text), source_path=None, key=None)
-    return kept._replace(
-        title=derived_title(kept),
-        summary=summary_of(text),
-        parent=ended.id,
-        supersedes=None,
-        superseded_by=None,
-        valid_until=None,
-        version=1,
-        access_count=0,
-        shown_count=0,
-        mention_count=1,
-        accessed_at=None,
+def spoken_against(memory: Memory, rivals: Sequence[Rival]) -> Rival | None:
+    """What the user said and a lesser voice denies, in force; None where the user may mean both. A
+    statement about an earlier time is not contradicted by a newer one of the user."""
+    return next(
+        (
+            rival
+            for rival in rivals
+            if rival.verdict.relation in ("replaces", "contradicts")
+            and rival.memory.trust == "user"
+            and not rival.memory.quarantine
+            and not _is_news_of_old(memory, rival.memory)
+        ),
+        None,
     )
-
-
-def _end(recorder: Recorder, previous: Memory, memory: Memory) -> None:
-    """Notes that something newer took its place, and until when it held."""
-    ended = memory.valid_from or recorder.change.at
-    if previous.valid_from is not None:
-        ended = max(ended, previous.valid_from)
-    recorder.revise(previous, superseded_by=memory.id, valid_until=previous.valid_until or ended)

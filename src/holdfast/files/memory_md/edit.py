@@ -42,7 +42,7 @@ from holdfast.files.memory_md.parse import parse
 from holdfast.files.memory_md.sync import Mirror
 from holdfast.text import clean
 from holdfast.text.clean import without_hidden
-from holdfast.text.facts.sameness import words_key
+from holdfast.text.facts.statements import words_key
 
 if TYPE_CHECKING:
     from holdfast.engine.context.build import Context

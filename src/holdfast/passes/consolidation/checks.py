@@ -22,7 +22,7 @@ from holdfast.passes.consolidation.rules import (
     touches,
     unfit,
 )
-from holdfast.text.facts.sameness import words_key
+from holdfast.text.facts.statements import words_key
 from holdfast.text.guard import instruction_shaped
 from holdfast.text.secrets import placeholders
 from holdfast.text.slots.compare import compare

@@ -17,7 +17,7 @@ from holdfast.engine.core import Core, Scope
 from holdfast.passes.consolidation import STEP_KINDS, Step, StepKind
 from holdfast.store.values import every_memory
 from holdfast.text.analysis.terms import terms
-from holdfast.text.facts.sameness import words_key
+from holdfast.text.facts.statements import words_key
 from holdfast.text.slots.compare import compare, slot_of
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ from holdfast.passes.consolidation.material import (
     said_at,
     voice,
 )
-from holdfast.text.facts.sameness import words_key
+from holdfast.text.facts.statements import words_key
 from holdfast.text.slots.compare import compare
 
 POINTS_ENOUGH = 3

@@ -1,5 +1,5 @@
-"""Whether two texts say the same, and how alike they are: words only, no model. Also the text
-without what rendering changes (white space, quote marks at the start of lines)."""
+"""How alike two texts are: words only, no model. Also the text without what rendering changes
+(white space, quote marks at the start of lines)."""
 
 from __future__ import annotations
 
@@ -110,63 +110,6 @@ def common(one: str, start: int, other: str) -> int:
         else:
             high = middle - 1
     return min(length, len(other)) + low
-
-
-# Words that can come or go without changing what a sentence says.
-_ARTICLES = frozenset({"a", "an", "the"})
-_QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "`": None})
-# A few sentences in bold at most: of marks that nothing closes, each would look to the end.
-_BOLD = re.compile(r"(\*\*|__)(?=\S)(.{1,500}?)(?<=\S)\1")
-_SHORT_FORMS = (
-    (re.compile(r"\b(?:can't|cannot)\b"), "can not"),
-    (re.compile(r"\bwon't\b"), "will not"),
-    (re.compile(r"n't\b"), " not"),
-)
-# Only what ends or encloses words: `C++`, `-5`, `.env`, `5%` and `f()` keep their signs, and a
-# question mark stays, for a question is not its answer.
-_ENDS = ".,;:!…\"'"
-_OPENS = "\"'"
-
-
-# Who compares many statements asks for the same ones again and again; a longer text is asked for
-# once, and would fill the memory.
-_KEPT_CHARS_MAX = 500
-
-
-def words_key(text: str) -> str:
-    """The words of a text in their order, without case, punctuation and articles.
-
-    Texts with the same key say the same. It errs on the side of telling apart: no word forms are
-    brought together, so `likes` and `liked`, or a number and another, are always two.
-    """
-    return _kept_words_key(text) if len(text) <= _KEPT_CHARS_MAX else _words_key(text)
-
-
-def _words_key(text: str) -> str:
-    plain = unicodedata.normalize("NFC", text).casefold().translate(_QUOTES)
-    plain = _BOLD.sub(r"\2", plain)
-    for short, long in _SHORT_FORMS:
-        plain = short.sub(long, plain)
-    found = [word for raw in plain.split() if (word := _bare(raw))]
-    kept = [word for word in found if word not in _ARTICLES]
-    # `The A` is a name: text of nothing but articles and signs is compared by its letters.
-    return " ".join(kept) or " ".join(text.split())
-
-
-_kept_words_key = lru_cache(maxsize=4_096)(_words_key)
-
-
-def _bare(word: str) -> str:
-    before = None
-    while word != before:
-        before = word
-        word = word.lstrip(_OPENS).rstrip(_ENDS)
-        for opening, closing in ("()", "[]"):
-            if word.startswith(opening) and closing not in word[:-1]:
-                word = word[1:].removesuffix(closing)
-            elif word.endswith(closing) and opening not in word:
-                word = word[:-1]
-    return word
 
 
 # Steps of 0.2 µs: prose of 2,000 characters is compared by its letters, and so are 500 of one and

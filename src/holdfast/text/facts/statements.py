@@ -9,6 +9,7 @@ English alone, by its function words. It knows neither what a statement is worth
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple, TypeAlias
@@ -80,13 +81,6 @@ def long_forms(text: str) -> str:
 VERBS = _WORDS["verbs"]
 # Words that are no names, though they begin a statement: what they name is somebody's.
 _NOUNS = _WORDS["nouns"]
-_PERSON = r"(?:the )?(?:user|human|speaker)"
-_OWN = re.compile(rf"(?i)^(?:my|our|{_PERSON}(?:'s|s'))\s+")
-_SELF = re.compile(rf"(?i)^(?:i|{_PERSON})\s+")
-_NAME = r"[^\W\d_a-z][\w.&+-]*(?: (?:[^\W\d_a-z]|de |van |von |da )[\w.&+-]*){0,2}"
-_OTHERS = re.compile(rf"^({_NAME})(?:'s|(?<=s)')\s+(?=\S)")
-_OTHER = re.compile(rf"^({_NAME})\s+(?=(\w+))")
-_LABEL = re.compile(rf"^({_NAME}): +(?=\S+ \S+)")
 
 
 @cache
@@ -101,13 +95,9 @@ def _shows(name: str, text: str, words: frozenset[str]) -> bool:
     return not needed.isdisjoint(words) and bool(re.search(pattern, text))
 
 
-# When something was said, as capture notes it behind the words.
-_NOTED = re.compile(r" \(said on \d{1,2} [A-Z][a-z]+ \d{4}\)\Z")
-
-
 def without_note(text: str) -> str:
     """A statement without the date on which it was said."""
-    return _NOTED.sub("", text)
+    return _PATTERNS["noted"].sub("", text) if text.endswith(")") else text
 
 
 @lru_cache(maxsize=KEPT_MAX)
@@ -133,16 +123,16 @@ def read(text: str) -> Statement:
 
 
 def _subject(plain: str) -> tuple[str, str, bool]:
-    if match := _OWN.match(plain):
+    if match := _PATTERNS["own"].match(plain):
         return ("we" if match[0][:3].lower() == "our" else ""), plain[match.end() :], True
-    if match := _SELF.match(plain):
+    if match := _PATTERNS["oneself"].match(plain):
         return "", plain[match.end() :], False
     if re.match(r"(?i)we\s", plain):
         return "we", plain[3:], False
     if re.match(r"(?i)(?:he|she|they|it|you)\s", plain):
         # Nobody knows who.
         return "?", plain.split(" ", 1)[1], False
-    if match := _LABEL.match(plain):
+    if match := _PATTERNS["label"].match(plain):
         inner = plain[match.end() :]
         if (word := inner.split(" ", 1)[0].lower()) in VERBS or word in ("i", "my"):
             subject, body, owned = _subject(inner)
@@ -150,9 +140,9 @@ def _subject(plain: str) -> tuple[str, str, bool]:
     first = re.split(r"[\s:']", plain, maxsplit=1)[0].lower()
     if first in VERBS or first in _NOUNS:
         return "", plain, first in _NOUNS
-    if match := _OTHERS.match(plain):
+    if match := _PATTERNS["others"].match(plain):
         return fold(match[1]), plain[match.end() :], True
-    if (match := _OTHER.match(plain)) and match[2].lower() in VERBS and first != "the":
+    if (match := _PATTERNS["other"].match(plain)) and match[2].lower() in VERBS and first != "the":
         return fold(match[1]), plain[match.end() :], False
     return "", plain, False
 
@@ -174,9 +164,6 @@ def without_helpers(body: str) -> str:
 _SMALL = _WORDS["small"]
 
 
-_WORD = re.compile(r"[^\W_]+(?:[.+#'&/-][^\W_]+)*[+#]*")
-
-
 def core_stems(body: str) -> list[str]:
     """The stems of what is said, without denial, time and small words, in their order."""
     return list(_core_stems(body))
@@ -185,7 +172,7 @@ def core_stems(body: str) -> list[str]:
 @lru_cache(maxsize=KEPT_MAX)
 def _core_stems(body: str) -> tuple[str, ...]:
     # A new statement is held against dozens of old ones, by several rules.
-    return tuple(stem for word in _WORD.findall(fold(body)) for stem in _stems(word))
+    return tuple(stem for word in _PATTERNS["word"].findall(fold(body)) for stem in _stems(word))
 
 
 def _stems(word: str) -> list[str]:
@@ -194,6 +181,65 @@ def _stems(word: str) -> list[str]:
     # Numbers, host names and paths are what they are: staging.example is not stage.example.
     return [word] if any(c.isdigit() or c in "./" for c in word) else terms(word)
 
+
+# The words themselves
+
+# Words that can come or go without changing what a sentence says.
+_ARTICLES = frozenset({"a", "an", "the"})
+_KEY_QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "`": None})
+_SHORT_FORMS = (
+    (r"\b(?:can't|cannot)\b", "can not"),
+    (r"\bwon't\b", "will not"),
+    (r"n't\b", " not"),
+)
+# Only what ends or encloses words: `C++`, `-5`, `.env`, `5%` and `f()` keep their signs, and a
+# question mark stays, for a question is not its answer.
+_WORD_ENDS = ".,;:!…\"'"
+_WORD_OPENS = "\"'"
+
+
+# Who compares many statements asks for the same ones again and again; a longer text is asked for
+# once, and would fill the memory.
+_KEY_CHARS_MAX = 500
+
+
+def words_key(text: str) -> str:
+    """The words of a text in their order, without case, punctuation and articles.
+
+    Texts with the same key say the same. It errs on the side of telling apart: no word forms are
+    brought together, so `likes` and `liked`, or a number and another, are always two.
+    """
+    return _kept_words_key(text) if len(text) <= _KEY_CHARS_MAX else _words_key(text)
+
+
+def _words_key(text: str) -> str:
+    plain = unicodedata.normalize("NFC", text).casefold().translate(_KEY_QUOTES)
+    plain = _PATTERNS["bold"].sub(r"\2", plain)
+    for short, long in _SHORT_FORMS:
+        plain = re.sub(short, long, plain)
+    found = [word for raw in plain.split() if (word := _bare_word(raw))]
+    kept = [word for word in found if word not in _ARTICLES]
+    # `The A` is a name: text of nothing but articles and signs is compared by its letters.
+    return " ".join(kept) or " ".join(text.split())
+
+
+_kept_words_key = lru_cache(maxsize=4_096)(_words_key)
+
+
+def _bare_word(word: str) -> str:
+    before = None
+    while word != before:
+        before = word
+        word = word.lstrip(_WORD_OPENS).rstrip(_WORD_ENDS)
+        for opening, closing in ("()", "[]"):
+            if word.startswith(opening) and closing not in word[:-1]:
+                word = word[1:].removesuffix(closing)
+            elif word.endswith(closing) and opening not in word:
+                word = word[:-1]
+    return word
+
+
+# Two statements
 
 # Small words that turn what is said around: by themselves, or where the other statement has their
 # opposite in the same place.
@@ -234,7 +280,7 @@ def _with_turns(body: str) -> list[tuple[str, frozenset[str]]]:
     """The stems of a body, each with the small words before it; '' is its end."""
     found: list[tuple[str, frozenset[str]]] = []
     before: set[str] = set()
-    for word in _WORD.findall(fold(body).replace("any more", "anymore")):
+    for word in _PATTERNS["word"].findall(fold(body).replace("any more", "anymore")):
         stems = _stems(word)
         if not stems:
             before.add(word)
@@ -308,14 +354,8 @@ About: TypeAlias = Literal["person", "project"]
 _PERSONAL = ("person", "preference", "routine")
 
 
-# Where a sentence ends: not at the point of `api.v2` or `e.g.` before a small letter.
-_ENDS = re.compile(r"(?<=[.!?])\s+(?=[^a-z])|\n+")
-
-
 # How a clause ends that was cut from the next one.
-_JOINT = re.compile(
-    r"(?i)(?:[,;]?\s+(?:and|but|so|while|whereas|plus)|[,;]|\s+[-–—])\s+(?:also\s+)?\Z"
-)
+_JOINT = r"(?i)(?:[,;]?\s+(?:and|but|so|while|whereas|plus)|[,;]|\s+[-–—])\s+(?:also\s+)?\Z"
 
 
 class TextPart(NamedTuple):
@@ -360,7 +400,7 @@ def parts_of(text: str) -> list[TextPart]:
     sentence is cut between clauses that are about different things."""
     parts: list[TextPart] = []
     start = 0
-    for mark in _ENDS.finditer(text):
+    for mark in _PATTERNS["sentence end"].finditer(text):
         _add_sentence(parts, text[start : mark.end()])
         start = mark.end()
     _add_sentence(parts, text[start:])
@@ -374,7 +414,7 @@ def said_about(parts: Iterable[TextPart], what: About) -> str:
         text = part.text
         if is_inside:
             text = text[:1].upper() + text[1:]
-        joint = _JOINT.search(text)
+        joint = re.search(_JOINT, text)
         is_inside = joint is not None
         if part.about == what:
             said += text if joint is None else text[: joint.start()] + ". "

@@ -11,14 +11,12 @@ nine languages, others in English only. It does not know who said what, or when.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from holdfast.text.analysis.spans import fold_in_place
-from holdfast.text.analysis.terms import STOP_WORDS, fold, terms
-from holdfast.text.analysis.word_forms import is_number_word, numbers_in
+from holdfast.text.analysis.terms import query_terms, terms
 from holdfast.text.facts import about_oneself
-from holdfast.text.facts.sameness import words_key
 from holdfast.text.facts.statements import (
     KEPT_MAX,
     Statement,
@@ -26,40 +24,39 @@ from holdfast.text.facts.statements import (
     read,
     turned_around,
     without_note,
+    words_key,
 )
 from holdfast.text.slots import STATEMENT_CHARS_MAX
 from holdfast.text.slots.frames import (
+    amount_terms,
     by_frame,
+    by_key,
+    by_number,
     by_old_value,
     frame_terms,
     is_close,
+    key_terms,
     may_be_close,
     old_value_terms,
     same_topic,
 )
-from holdfast.text.slots.rules import (
+from holdfast.text.slots.values import (
     RELATIONS,
     Relation,
     TermSets,
     Verdict,
     attribute_key,
-    filled,
-    index_terms,
-    without_when,
-)
-from holdfast.text.slots.values import (
-    by_key,
     by_relative,
     by_slot,
-    key_terms,
+    filled,
+    index_terms,
     relative_terms,
     slot_terms,
+    without_when,
 )
-from holdfast.text.tables import Patterns, read_words
+from holdfast.text.tables import Patterns, read_table, read_words
 
 _PATTERNS = Patterns("slots/patterns.txt")
-
-_WORDS = read_words("slots/words.txt")
 
 # Negations
 
@@ -146,77 +143,6 @@ def by_state(now: Statement, then: Statement) -> Verdict | None:
 def state_terms(now: Statement) -> TermSets:
     state = _state_of(now)
     return [] if state is None else [index_terms(state[0])]
-
-
-# Numbers
-
-_NUMBER = r"(?i)[$€£]?\d+(?:[.,:]\d+)*(?:%|[a-z]{1,3})?\.?"
-_YEAR = r"(?:19|20)\d\d"
-
-
-def by_number(now: Statement, then: Statement) -> Verdict | None:
-    """By the same sentence with another number."""
-    if (now.denied, now.owned) != (then.denied, then.owned):
-        return None
-    new, old = _tokens(now.body), _tokens(then.body)
-    if len(new) != len(old):
-        return None
-    differing = [at for at in range(len(new)) if new[at] != old[at]]
-    if new and not differing:
-        return Verdict("same", "they say the same in other words")
-    if len(differing) != 1:
-        return None
-    at = differing[0]
-    first, second = new[at], old[at]
-    if not (re.fullmatch(_NUMBER, first) and re.fullmatch(_NUMBER, second)) or _is_part_of_name(
-        new, at
-    ):
-        return None
-    if not _PATTERNS["present"].match(now.body) or _unit(first) != _unit(second):
-        return None
-    said = f"it was {second.rstrip('.')} and is {first.rstrip('.')}"
-    # 'A discount of 20%' may be one of several.
-    several = _PATTERNS["relative"].search(now.body) or now.body[:2].lower() in ("a ", "an")
-    return Verdict("contradicts", said, both=True) if several else Verdict("replaces", said)
-
-
-def amount_terms(now: Statement) -> TermSets:
-    if not _PATTERNS["present"].match(now.body):
-        return []
-    tokens = _tokens(now.body)
-    numbers = (at for at, word in enumerate(tokens) if re.fullmatch(_NUMBER, word))
-    if all(_is_part_of_name(tokens, at) for at in numbers):
-        return []
-    # A stop word may be part of another word in the older statement, as in `don't`.
-    words = (word for word in tokens if word.isascii() and word.isalpha())
-    return [frozenset(term for word in words if word not in STOP_WORDS for term in terms(word))]
-
-
-def _unit(number: str) -> str:
-    return re.sub(r"[\d.,:]", "", number)
-
-
-def _in_digits(word: str) -> str:
-    """'three' as '3'; other words as they are."""
-    found = numbers_in(word) if is_number_word(word) else []
-    return found[0].value if found else word
-
-
-@lru_cache(maxsize=1_024)
-def _tokens(body: str) -> tuple[str, ...]:
-    found = (_in_digits(word.strip(".!\"'")) for word in re.findall(r"[^\s,;]+", fold(body)))
-    small = ("the", "a", "an", "now", "currently", "about", "around")
-    return tuple(word for word in found if word not in small)
-
-
-# Words before an amount; after any other word a number may be part of a name: 'Room 12'.
-_BEFORE_AMOUNTS = _WORDS["before amounts"]
-
-
-def _is_part_of_name(tokens: tuple[str, ...], at: int) -> bool:
-    if re.fullmatch(_YEAR, tokens[at]):
-        return True
-    return at == 0 or tokens[at - 1] not in _BEFORE_AMOUNTS
 
 
 # Statements
@@ -353,16 +279,6 @@ def may_be_about_the_same(new: str, old: str) -> bool:
     return is_close(read(new), read(old))
 
 
-def may_be_about_any(new: str) -> bool:
-    """Whether a new text may be close to any older one, or begin like it: for most longer texts it
-    is certain that none is, before a store is asked."""
-    if not is_statement(new):
-        return False
-    now = _read(new)
-    is_compared = now.subject != "?" and not (now.supposed or now.past or now.added)
-    return is_compared or may_be_close(read(new))
-
-
 def begin_alike(new: str, old: str) -> bool:
     """Whether two statements begin with the same thing, so that the newer one may be meant to
     replace the older one if they also mean nearly the same."""
@@ -419,3 +335,77 @@ def _value(found: about_oneself.SelfStatement) -> str:
     rest = "" if found.relative else found.value[name.end() :].strip(" ,")
     value = name["name"].rstrip(".,")
     return f"{value}, {rest}" if rest else value
+
+
+# Index terms
+
+
+@cache
+def _synonym_rows() -> tuple[frozenset[str], ...]:
+    """Index terms of words that express the same kind of fact, so that one is found by another."""
+    rows = read_table("slots/synonyms.txt", joiner=" ")
+    return tuple(frozenset(terms(words)) for (words,) in rows)
+
+
+class SearchTerms(NamedTuple):
+    """What to search for: the words of the statement, and related words."""
+
+    words: tuple[str, ...]
+    kind: tuple[str, ...]
+
+
+def search_terms_of(text: str) -> SearchTerms:
+    """The terms to find older statements about the same thing."""
+    words = tuple(query_terms(text))
+    own = set(words)
+    kind: dict[str, None] = {}
+    for row in _synonym_rows():
+        if not row.isdisjoint(own):
+            kind.update(dict.fromkeys(sorted(row)))
+    return SearchTerms(words, tuple(kind))
+
+
+# Index terms with which a statement may begin, whatever it says.
+_OPENINGS = read_words("slots/words.txt")["openings"]
+
+
+class Sought(NamedTuple):
+    """Index terms by which the statements are found that a new one may repeat, replace or
+    contradict: its words, and related words. Such a statement begins with one of `openings`, and
+    has all terms of one of the sets in `held`; an empty set is no restriction."""
+
+    words: tuple[str, ...]
+    kind: tuple[str, ...]
+    openings: frozenset[str]
+    held: tuple[frozenset[str], ...]
+
+
+def sought_by(text: str, *, replaced: bool) -> Sought:
+    """What to search for; with `replaced`, only what the new statement may replace."""
+    words, kind = search_terms_of(text)
+    named: frozenset[str] = frozenset()
+    subject = subject_of(text)
+    # In scripts without spaces, the terms of a name depend on what is written next to it.
+    if subject not in ("", "?", "we") and subject.isascii():
+        named = frozenset(terms(subject))
+    sets = terms_of_replaced(text) if replaced else (named,)
+    held = tuple(named | one for one in sets)
+    # A rival begins with a word of this one, of its kind, or a small word.
+    return Sought(words, kind, _OPENINGS.union(words, kind, terms(text)), held)
+
+
+# How common a word is takes a walk through all that hold it. Long words are rarer, and what is
+# close shares most of them.
+_CLOSE_TERMS_MAX = 8
+
+
+def close_terms(text: str) -> tuple[str, ...]:
+    """Index terms by which a statement is found that is close to a new one, or begins like it. None
+    for most longer texts: it is certain that nothing is, before a store is asked."""
+    if not is_statement(text):
+        return ()
+    now = _read(text)
+    is_compared = now.subject != "?" and not (now.supposed or now.past or now.added)
+    if not is_compared and not may_be_close(read(text)):
+        return ()
+    return tuple(sorted(query_terms(text), key=len, reverse=True)[:_CLOSE_TERMS_MAX])

@@ -1,7 +1,7 @@
-"""Compares statements that differ in one place: 'Logs are kept for 14 days' and 'Logs are kept for
-30 days'. Another number, time, date or address in that place replaces the first; another name or
-word does where the statement says that it is new ('now', 'from now on'), or names the older one
-('not Tuesdays').
+"""Compares statements that differ in one value: 'Logs are kept for 14 days' and '… for 30 days', or
+'Editor: Vim' and 'Editor: Helix'. Another number, time, date or address in that place replaces the
+first; another name or word does where the statement says that it is new ('now', 'from now on'),
+names the older one ('not Tuesdays'), or where the key has one value at a time.
 """
 
 from __future__ import annotations
@@ -11,9 +11,19 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from holdfast.text.analysis.terms import STOP_WORDS, fold, terms
-from holdfast.text.analysis.word_forms import tense
+from holdfast.text.analysis.word_forms import is_number_word, numbers_in, tense
 from holdfast.text.facts.statements import VERBS, Statement, core_stems
-from holdfast.text.slots.rules import TermSets, Verdict
+from holdfast.text.slots.values import (
+    Relation,
+    TermSets,
+    Verdict,
+    attribute_key,
+    filled,
+    index_terms,
+    one_includes_other,
+    plain_value,
+    without_when,
+)
 from holdfast.text.tables import Patterns, read_words
 
 _PATTERNS = Patterns("slots/patterns.txt")
@@ -190,6 +200,190 @@ def _is_one_of_several(now: Statement, found: Difference) -> bool:
 def _type_of(chunk: tuple[str, ...]) -> str:
     text = " ".join(_without_preposition(chunk))
     return next((name for name, pattern in _WHOLE if pattern.fullmatch(text)), "")
+
+
+# Another number
+
+_NUMBER = r"(?i)[$€£]?\d+(?:[.,:]\d+)*(?:%|[a-z]{1,3})?\.?"
+_YEAR = r"(?:19|20)\d\d"
+
+
+def by_number(now: Statement, then: Statement) -> Verdict | None:
+    """By the same sentence with another number."""
+    if (now.denied, now.owned) != (then.denied, then.owned):
+        return None
+    new, old = _amount_tokens(now.body), _amount_tokens(then.body)
+    if len(new) != len(old):
+        return None
+    differing = [at for at in range(len(new)) if new[at] != old[at]]
+    if new and not differing:
+        return Verdict("same", "they say the same in other words")
+    if len(differing) != 1:
+        return None
+    at = differing[0]
+    first, second = new[at], old[at]
+    if not (re.fullmatch(_NUMBER, first) and re.fullmatch(_NUMBER, second)) or _is_part_of_name(
+        new, at
+    ):
+        return None
+    if not _PATTERNS["present"].match(now.body) or _unit(first) != _unit(second):
+        return None
+    said = f"it was {second.rstrip('.')} and is {first.rstrip('.')}"
+    # 'A discount of 20%' may be one of several.
+    several = _PATTERNS["relative"].search(now.body) or now.body[:2].lower() in ("a ", "an")
+    return Verdict("contradicts", said, both=True) if several else Verdict("replaces", said)
+
+
+def amount_terms(now: Statement) -> TermSets:
+    if not _PATTERNS["present"].match(now.body):
+        return []
+    tokens = _amount_tokens(now.body)
+    numbers = (at for at, word in enumerate(tokens) if re.fullmatch(_NUMBER, word))
+    if all(_is_part_of_name(tokens, at) for at in numbers):
+        return []
+    # A stop word may be part of another word in the older statement, as in `don't`.
+    words = (word for word in tokens if word.isascii() and word.isalpha())
+    return [frozenset(term for word in words if word not in STOP_WORDS for term in terms(word))]
+
+
+def _unit(number: str) -> str:
+    return re.sub(r"[\d.,:]", "", number)
+
+
+def _in_digits(word: str) -> str:
+    """'three' as '3'; other words as they are."""
+    found = numbers_in(word) if is_number_word(word) else []
+    return found[0].value if found else word
+
+
+@lru_cache(maxsize=1_024)
+def _amount_tokens(body: str) -> tuple[str, ...]:
+    found = (_in_digits(word.strip(".!\"'")) for word in re.findall(r"[^\s,;]+", fold(body)))
+    small = ("the", "a", "an", "now", "currently", "about", "around")
+    return tuple(word for word in found if word not in small)
+
+
+# Words before an amount; after any other word a number may be part of a name: 'Room 12'.
+_BEFORE_AMOUNTS = _WORDS["before amounts"]
+
+
+def _is_part_of_name(tokens: tuple[str, ...], at: int) -> bool:
+    if re.fullmatch(_YEAR, tokens[at]):
+        return True
+    return at == 0 or tokens[at - 1] not in _BEFORE_AMOUNTS
+
+
+# Keys with a value: 'Editor: Vim', 'The fee is 5'
+
+
+# A number after one of these is part of a name; another number is another thing.
+_NUMBERED_NAMES = _WORDS["numbered names"]
+_KEYED = r"(?P<key>[^\W\d_][\w /'()-]{1,40}?)\s*(?::|=|->|→)\s+(?P<value>\S.{0,80})\Z"
+_KEY_IS = (
+    r"(?i)(?:the )?(?P<key>[\w][\w /'.-]{1,50}?) (?:is|are|has been changed to|was changed to"
+    r"|changed to|is set to|equals)(?: now)? (?P<value>\S.{0,80})\Z"
+)
+_KEY_TYPES = (
+    ("address", r"(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+\.[\w.]+|(?:~|\.{0,2})/\S+"),
+    ("number", r"(?i)[$€£]?\d+(?:[.,:]\d+)*(?: ?[%a-z]{1,12}(?: [a-z]+)?)?"),
+    ("name", r"(?:[^\W\d_a-z][\w.&+'-]*)(?: [^\W\d_a-z][\w.&+'-]*){0,3}"),
+    ("word", r"[\w.+#@/:-]+"),
+)
+# Keys with one value at a time.
+_SINGLE_VALUED = _WORDS["single valued"]
+_SINGLE_VALUED_ADJECTIVES = frozenset(["default", "main", "current", "primary", "preferred"])
+_LIST_KEYS = _WORDS["list keys"]
+
+
+def by_key(now: Statement, then: Statement) -> Verdict | None:
+    """By two values of the same key, or by a value that was given up for another."""
+    if (given_up := _by_given_up(now, then)) is not None:
+        return given_up
+    if (now.denied, now.owned) != (then.denied, then.owned) or now.denied:
+        return None
+    for pattern in _PAIR_PATTERNS:
+        new = _pair(pattern, now.body)
+        old = new and _pair(pattern, then.body)
+        if new is not None and old is not None:
+            return _by_pair(now, new, old)
+    return None
+
+
+def _by_given_up(now: Statement, then: Statement) -> Verdict | None:
+    """'Switched from vim to helix' after 'Editor is vim'."""
+    for new in filled(now):
+        for pattern in _PAIR_PATTERNS if new.kind == "switch" and new.was else ():
+            old = _pair(pattern, then.body)
+            if old is not None and old.value == new.was and old.name.split()[-1] in _SINGLE_VALUED:
+                return Verdict("replaces", f"switched from {new.was} to {new.value}")
+    return None
+
+
+def key_terms(now: Statement) -> TermSets:
+    if now.denied:
+        return []
+    pairs = (pair for pattern in _PAIR_PATTERNS if (pair := _pair(pattern, now.body)) is not None)
+    return [
+        index_terms(pair.name)
+        for pair in pairs
+        if _has_one(pair) and pair.kind and _key_change(now, pair) == "replaces"
+    ]
+
+
+class _Pair(NamedTuple):
+    """A key and its value: the original name, the forms that are compared, and the value's type."""
+
+    name: str
+    key: str
+    value: str
+    kind: str
+
+
+_PAIR_PATTERNS = (_KEYED, _KEY_IS)
+
+
+@lru_cache(maxsize=2_048)
+def _pair(pattern: str, body: str) -> _Pair | None:
+    match = re.match(pattern, body)
+    if match is None:
+        return None
+    kind = _value_type(without_when(match["value"]))
+    return _Pair(fold(match["key"]), attribute_key(match["key"]), plain_value(match["value"]), kind)
+
+
+def _by_pair(now: Statement, new: _Pair, old: _Pair) -> Verdict | None:
+    if new.key != old.key or not _has_one(new):
+        return None
+    if new.value == old.value:
+        return Verdict("same", f"the same {new.key}")
+    if new.kind != old.kind or not new.kind:
+        return None
+    changed = f"the {new.name} was {old.value} and is {new.value}"
+    if one_includes_other(new.value, old.value) and new.kind != "number":
+        return Verdict("contradicts", f"{changed}, or one is only more exact", both=True)
+    relation = _key_change(now, new)
+    return None if relation == "unrelated" else Verdict(relation, changed)
+
+
+def _has_one(pair: _Pair) -> bool:
+    """Whether the key is not one of a list that grows, such as notes or todos."""
+    return bool(pair.key) and pair.name.split()[-1] not in _LIST_KEYS
+
+
+def _key_change(now: Statement, new: _Pair) -> Relation:
+    """How a new value of a key relates to another one of its type."""
+    words = [word.rstrip("s") if word not in _SINGLE_VALUED else word for word in new.name.split()]
+    one = words[-1] in _SINGLE_VALUED or bool(_SINGLE_VALUED_ADJECTIVES.intersection(words))
+    if one or (new.kind in ("number", "address") and words[-1] not in _NUMBERED_NAMES):
+        return "replaces"
+    if new.kind == "word" and not re.match(_KEYED, now.body):
+        return "unrelated"
+    return "replaces" if now.begun else "contradicts"
+
+
+def _value_type(value: str) -> str:
+    plain_value = value.strip(" .`\"'")
+    return next((name for name, pattern in _KEY_TYPES if re.fullmatch(pattern, plain_value)), "")
 
 
 # Closeness

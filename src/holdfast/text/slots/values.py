@@ -1,35 +1,214 @@
-"""Compares two values of one slot, key or relative: which one replaces the other, and where that is
-not certain.
+"""The slots that a statement fills, by the rules in `rules.txt`: which attribute of which subject
+has which value. And which of two values of a slot replaces the other, and where that is not
+certain. The patterns match the body of an English statement (see `facts/statements.py`).
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from typing import NamedTuple
+from functools import cache, lru_cache
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from holdfast.text.analysis.terms import fold
-from holdfast.text.facts.statements import Statement, core_stems
-from holdfast.text.slots.rules import (
-    Filled,
-    Relation,
-    TermSets,
-    Verdict,
-    attribute_key,
-    city_and_country,
-    filled,
-    index_terms,
-    one_includes_other,
-    plain_value,
-    without_when,
-)
-from holdfast.text.tables import Patterns, read_words
+from holdfast.text.analysis.terms import fold, terms
+from holdfast.text.facts.statements import KEPT_MAX, Statement, core_stems, without_helpers
+from holdfast.text.tables import Patterns, pieces, read_table, read_words
 
 _PATTERNS = Patterns("slots/patterns.txt")
 
 _WORDS = read_words("slots/words.txt")
 
-# Slots
+# Rules
+
+
+class SlotRule(NamedTuple):
+    """A kind of slot, as a row of `rules.txt` describes it. Every matching statement contains one
+    of `cues`, and one of `verbs` where there are any. The value of a `dated` rule is a time."""
+
+    kind: str
+    example: str
+    cues: tuple[str, ...]
+    pattern: str
+    dated: bool
+    verbs: tuple[str, ...]
+
+
+# Every time at the end of a statement ends with one of these, so other texts are skipped.
+_WHEN_ENDS = _WORDS["when ends"]
+
+
+def without_when(text: str) -> str:
+    """A text without the time at its end."""
+    last = text.rsplit(" ", 1)[-1].lower().strip(".,;!")
+    if last not in _WHEN_ENDS and not last[:1].isdigit():
+        return text.strip(" ,;")
+    return _PATTERNS["when"].sub("", text).strip(" ,;")
+
+
+@cache
+def rules() -> tuple[SlotRule, ...]:
+    """The table, as it is in the file."""
+    return tuple(
+        SlotRule(kind, example, pieces(cues), pattern, dated == "dated", pieces(verbs))
+        for kind, dated, example, cues, verbs, pattern in read_table("slots/rules.txt")
+    )
+
+
+@cache
+def compiled(rule: SlotRule) -> re.Pattern[str]:
+    """The pattern of a rule, compiled when it is first needed."""
+    return re.compile(rf"(?i)(?:{rule.pattern})\Z")
+
+
+# Slots of a statement
+
+
+Relation: TypeAlias = Literal["same", "replaces", "contradicts", "unrelated"]
+RELATIONS: tuple[Relation, ...] = get_args(Relation)
+
+
+# What is in a statement by which it may take the place of others: for each such thing, index terms
+# that those others have (see `compare.terms_of_replaced`).
+TermSets: TypeAlias = list[frozenset[str]]
+
+
+class Verdict(NamedTuple):
+    """How a new statement relates to an older one, and why, as a short phrase. `keeps`: what the
+    replaced one says beyond that and is still true, as a statement of its own. `both`: it may be
+    that both are true."""
+
+    relation: Relation
+    reason: str
+    keeps: str = ""
+    both: bool = False
+
+
+class Filled(NamedTuple):
+    """A slot with its value. `what` tells slots of one kind apart, and `name` is its original
+    wording. `was` is the value before, `rest` what else is said; `over`: there is no value now."""
+
+    kind: str
+    what: str
+    value: str
+    was: str
+    rest: str
+    over: bool
+    name: str
+
+    def attribute(self) -> str:
+        return f"{self.kind} {self.what}".strip()
+
+    def label(self) -> str:
+        """The slot in words, for people."""
+        if self.kind in ("due", "given") and self.name:
+            return self.name
+        link = "" if self.kind in ("favourite", "name of") else "of "
+        kind = self.kind if self.name else self.kind.removesuffix(" of")
+        return f"{kind} {link}{self.name}" if self.name else kind
+
+
+@lru_cache(maxsize=KEPT_MAX)
+def filled(said: Statement) -> tuple[Filled, ...]:
+    folded = said.body.lower()
+    lasting = without_when(said.body)
+    out = []
+    for rule in rules():
+        if not _holds_any(folded, rule.cues):
+            continue
+        if rule.verbs and not _holds_any(folded, rule.verbs):
+            continue
+        body = said.body if rule.dated else lasting
+        match = compiled(rule).match(without_helpers(body)) or compiled(rule).match(body)
+        if match is None:
+            continue
+        name = " ".join(f"{_group(match, 'whose')} {_group(match, 'what')}".split())
+        value, was, rest = _values(match)
+        over = match.groupdict().get("gone") is not None
+        if value or was or over:
+            out.append(
+                Filled(
+                    rule.kind, attribute_key(name), value, was, rest, over, _without_article(name)
+                )
+            )
+    return tuple(out)
+
+
+def _holds_any(text: str, wanted: tuple[str, ...]) -> bool:
+    # A loop: `any` takes twice as long, and this is asked thirty times of every statement.
+    for piece in wanted:  # noqa: SIM110
+        if piece in text:
+            return True
+    return False
+
+
+def _group(match: re.Match[str], name: str) -> str:
+    """The group of this name that matched; rules with several forms number their groups."""
+    for group, text in match.groupdict().items():
+        if text and group.rstrip("0123456789") == name:
+            return text.strip()
+    return ""
+
+
+def _values(match: re.Match[str]) -> tuple[str, str, str]:
+    value, was, rest = (_group(match, name) for name in ("value", "was", "rest"))
+    return plain_value(value), plain_value(was), without_when(f" {rest}") if rest else ""
+
+
+def plain_value(value: str) -> str:
+    """A value in the form in which values are compared."""
+    folded = fold(without_when(value)).strip(" .,;:!\"'`*")
+    return re.sub(r"^(?:the|a|an|my|our|his|her|their) ", "", folded)
+
+
+def attribute_key(text: str) -> str:
+    """What a slot is about, in the form in which it is compared."""
+    folded = re.sub(r"\b(?:the|a|an|my|our|its?|now|for|of|new|current)\b", " ", fold(text))
+    return " ".join(core_stems(folded.replace("'s", " "))) or " ".join(folded.split())
+
+
+def index_terms(name: str) -> frozenset[str]:
+    """Index terms that every statement about the same thing has."""
+    kept = frozenset(attribute_key(name).split())
+    return frozenset(term for term in kept.intersection(terms(name)) if term.isascii())
+
+
+def _without_article(name: str) -> str:
+    return re.sub(r"^(?:the|this|my|our) ", "", fold(name))
+
+
+def one_includes_other(one: str, other: str) -> bool:
+    """Whether one value may only be more precise than the other."""
+    first, second = set(core_stems(one)), set(core_stems(other))
+    return bool(first and second) and (first <= second or second <= first)
+
+
+# Places
+
+
+@cache
+def _places() -> tuple[dict[str, str], dict[str, str]]:
+    """City → country, and each name of a country → the country."""
+    cities: dict[str, str] = {}
+    countries: dict[str, str] = {}
+    for names, *inside in read_table("slots/places.txt", joiner=" "):
+        country, *others = names.split("/")
+        countries.update(dict.fromkeys([country, *others], country))
+        cities.update(dict.fromkeys(", ".join(inside).split(", ") if inside else (), country))
+    return cities, countries
+
+
+def city_and_country(name: str) -> tuple[str, str] | None:
+    """('lisbon', 'portugal') for 'Lisbon' and for 'Lisbon, Portugal', ('', 'portugal') for the
+    country; None for a place that is not in the table."""
+    cities, countries = _places()
+    first, _, second = (part.strip() for part in fold(name).partition(","))
+    if first in cities and (not second or countries.get(second, second) == cities[first]):
+        return first, cities[first]
+    if first in countries and not second:
+        return "", countries[first]
+    return None
+
+
+# Two values of a slot
 
 
 # Somebody may have several of these, though they say 'my'.
@@ -231,119 +410,6 @@ def _by_tool(now: Statement, new: Filled, old: Filled) -> Verdict | None:
     if new.what and new.what == old.what and now.begun:
         return Verdict("replaces", f"used {old.value} and now uses {new.value}")
     return None
-
-
-# Keys with a value: 'Editor: Vim', 'The fee is 5'
-
-
-# A number after one of these is part of a name; another number is another thing.
-_NUMBERED_NAMES = _WORDS["numbered names"]
-_KEYED = r"(?P<key>[^\W\d_][\w /'()-]{1,40}?)\s*(?::|=|->|→)\s+(?P<value>\S.{0,80})\Z"
-_KEY_IS = (
-    r"(?i)(?:the )?(?P<key>[\w][\w /'.-]{1,50}?) (?:is|are|has been changed to|was changed to"
-    r"|changed to|is set to|equals)(?: now)? (?P<value>\S.{0,80})\Z"
-)
-_TYPES = (
-    ("address", r"(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+\.[\w.]+|(?:~|\.{0,2})/\S+"),
-    ("number", r"(?i)[$€£]?\d+(?:[.,:]\d+)*(?: ?[%a-z]{1,12}(?: [a-z]+)?)?"),
-    ("name", r"(?:[^\W\d_a-z][\w.&+'-]*)(?: [^\W\d_a-z][\w.&+'-]*){0,3}"),
-    ("word", r"[\w.+#@/:-]+"),
-)
-# Keys with one value at a time.
-_SINGLE_VALUED = _WORDS["single valued"]
-_SINGLE_VALUED_ADJECTIVES = frozenset(["default", "main", "current", "primary", "preferred"])
-_LIST_KEYS = _WORDS["list keys"]
-
-
-def by_key(now: Statement, then: Statement) -> Verdict | None:
-    """By two values of the same key, or by a value that was given up for another."""
-    if (given_up := _by_given_up(now, then)) is not None:
-        return given_up
-    if (now.denied, now.owned) != (then.denied, then.owned) or now.denied:
-        return None
-    for pattern in _PAIR_PATTERNS:
-        new = _pair(pattern, now.body)
-        old = new and _pair(pattern, then.body)
-        if new is not None and old is not None:
-            return _by_pair(now, new, old)
-    return None
-
-
-def _by_given_up(now: Statement, then: Statement) -> Verdict | None:
-    """'Switched from vim to helix' after 'Editor is vim'."""
-    for new in filled(now):
-        for pattern in _PAIR_PATTERNS if new.kind == "switch" and new.was else ():
-            old = _pair(pattern, then.body)
-            if old is not None and old.value == new.was and old.name.split()[-1] in _SINGLE_VALUED:
-                return Verdict("replaces", f"switched from {new.was} to {new.value}")
-    return None
-
-
-def key_terms(now: Statement) -> TermSets:
-    if now.denied:
-        return []
-    pairs = (pair for pattern in _PAIR_PATTERNS if (pair := _pair(pattern, now.body)) is not None)
-    return [
-        index_terms(pair.name)
-        for pair in pairs
-        if _has_one(pair) and pair.kind and _key_change(now, pair) == "replaces"
-    ]
-
-
-class _Pair(NamedTuple):
-    """A key and its value: the original name, the forms that are compared, and the value's type."""
-
-    name: str
-    key: str
-    value: str
-    kind: str
-
-
-_PAIR_PATTERNS = (_KEYED, _KEY_IS)
-
-
-@lru_cache(maxsize=2_048)
-def _pair(pattern: str, body: str) -> _Pair | None:
-    match = re.match(pattern, body)
-    if match is None:
-        return None
-    kind = _value_type(without_when(match["value"]))
-    return _Pair(fold(match["key"]), attribute_key(match["key"]), plain_value(match["value"]), kind)
-
-
-def _by_pair(now: Statement, new: _Pair, old: _Pair) -> Verdict | None:
-    if new.key != old.key or not _has_one(new):
-        return None
-    if new.value == old.value:
-        return Verdict("same", f"the same {new.key}")
-    if new.kind != old.kind or not new.kind:
-        return None
-    changed = f"the {new.name} was {old.value} and is {new.value}"
-    if one_includes_other(new.value, old.value) and new.kind != "number":
-        return _both(f"{changed}, or one is only more exact")
-    relation = _key_change(now, new)
-    return None if relation == "unrelated" else Verdict(relation, changed)
-
-
-def _has_one(pair: _Pair) -> bool:
-    """Whether the key is not one of a list that grows, such as notes or todos."""
-    return bool(pair.key) and pair.name.split()[-1] not in _LIST_KEYS
-
-
-def _key_change(now: Statement, new: _Pair) -> Relation:
-    """How a new value of a key relates to another one of its type."""
-    words = [word.rstrip("s") if word not in _SINGLE_VALUED else word for word in new.name.split()]
-    one = words[-1] in _SINGLE_VALUED or bool(_SINGLE_VALUED_ADJECTIVES.intersection(words))
-    if one or (new.kind in ("number", "address") and words[-1] not in _NUMBERED_NAMES):
-        return "replaces"
-    if new.kind == "word" and not re.match(_KEYED, now.body):
-        return "unrelated"
-    return "replaces" if now.begun else "contradicts"
-
-
-def _value_type(value: str) -> str:
-    plain_value = value.strip(" .`\"'")
-    return next((name for name, pattern in _TYPES if re.fullmatch(pattern, plain_value)), "")
 
 
 # Relatives
