@@ -933,6 +933,7 @@ export interface UndoneOut {
   undone: ChangeOut;
   memories: MemoryOut[];
   turns: number;
+  missing: number;
   [field: string]: unknown;
 }
 

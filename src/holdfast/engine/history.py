@@ -22,16 +22,30 @@ if TYPE_CHECKING:
 
 class Undone(NamedTuple):
     """What an undo did: its own change set, the one it took back, the memories it touched, and how
-    many turns of an import it removed from the log, for good."""
+    many turns of an import it removed from the log, for good. Where it brings an import back,
+    `missing` is the number of turns that do not come back with it."""
 
     change: Change
     undone: Change
     memories: list[Memory]
     turns: int = 0
+    missing: int = 0
 
     def __str__(self) -> str:
         said = f"Took back {self.undone.action} ({self.undone.id})"
-        return "\n".join([said, *map(str, self.memories)])
+        return "\n".join([said, *filter(None, [self.note]), *map(str, self.memories)])
+
+    @property
+    def note(self) -> str:
+        """What became of the turns of an import; empty where it had none."""
+        if not (count := self.turns or self.missing):
+            return ""
+        turns = "1 turn" if count == 1 else f"{count} turns"
+        gone = "was removed" if count == 1 else "were removed"
+        return (
+            f"{turns} of the conversation log {gone} for good, because the log keeps no history; "
+            "import again to log what was said."
+        )
 
 
 class FieldDiff(NamedTuple):
@@ -139,12 +153,14 @@ def undo(scope: Scope, change_id: str | None = None, *, force: bool = False) -> 
     Undoing an undo brings the change back. Where a later change touched the same fields, it is
     refused, unless forced.
     """
+    from holdfast.engine.log import import_run
+
     with scope.write() as writer:
         scope.require_hub(writer)
         target = _target(scope, writer, change_id)
         recorder = Recorder(scope, writer, "undo", undoes=target.id)
         touched: dict[str, Memory] = {}
-        dropped = 0
+        dropped = missing = 0
         _refuse_of_others(scope.core, target)
         for revision in reversed(writer.revisions_of(scope.hub_id, target.id)):
             memory = writer.memory(scope.hub_id, revision.memory_id)
@@ -160,18 +176,18 @@ def undo(scope: Scope, change_id: str | None = None, *, force: bool = False) -> 
                 # What a memory that never was says may well have been said.
                 memory.origin is not None or not revision.creates
             ):
-                traces.withhold(writer, after, recorder.change.at)
+                traces.withhold(scope, writer, after, recorder.change.at)
         if recorder.written:
             writer.mark_undone(scope.hub_id, target.id, recorder.change.id)
             _mark_what_it_undid(writer, scope.hub_id, target)
             if target.action == "import":
-                from holdfast.engine.log.import_run import drop_turns
-
-                dropped = drop_turns(scope, writer, target.id)
+                dropped = import_run.drop_turns(scope, writer, target.id)
+            elif target.undoes is not None:
+                missing = import_run.dropped_by_undo(writer, scope.hub_id, target.undoes)
         else:
             raise Conflict(f"There is nothing left to take back in {target.id}.")
     recorder.embed()
-    return Undone(recorder.change, target, list(touched.values()), dropped)
+    return Undone(recorder.change, target, list(touched.values()), dropped, missing)
 
 
 def _refuse_of_others(core: Core, target: Change) -> None:

@@ -8,7 +8,8 @@ positions, without words. It is written in the transaction that forgets the memo
 after a purge. Of a fact that something newer took the place of, only the sentence it was taken from
 is noted, and left out where nobody asked a question: recall finds it, behind what holds now.
 
-What the person says later is a new statement, and is not withheld.
+What the person says later is a new statement, and is not withheld. Who may forget only what is
+their own hides only turns that they logged.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.domain.records import Record, Role, Turn
 from holdfast.engine.core import Scope
 from holdfast.engine.late_words import index_late_turns
+from holdfast.engine.log.authors import is_logged_by
 from holdfast.engine.reading.lookup import Reference, find_memory
 from holdfast.store.values import TermQuery, every_memory, every_record
 from holdfast.text.analysis.terms import query_terms
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from holdfast.domain.query import Hit, LeftOut
     from holdfast.domain.results import Traces
     from holdfast.store.base import Reader, Writer
+    from holdfast.text.facts.statements import FixedWords
 
 # By the id of a turn: its session and time, and by memory the parts that are withheld, and those
 # that no longer hold.
@@ -113,14 +116,20 @@ def said_in(reader: Reader, memory: Memory) -> dict[Turn, list[Part]]:
     for turn in reader.turns_by_id(memory.hub_id, list(dict.fromkeys(ids))).values():
         is_origin = origin is not None and origin.turn == turn.id
         parts = _around(turn.content, origin.start, origin.end) if origin and is_origin else []
-        parts += parts_saying(turn, words, near=is_origin or _is_near(memory, turn))
+        parts += parts_saying(turn, memory.content, near=is_origin or _is_near(memory, turn))
         if parts:
             out[turn] = _merged(parts)
     return out
 
 
-def parts_saying(turn: Turn, words: set[str], *, near: bool) -> list[Part]:
-    """The sentences of a turn that say what these words say. A person's question does not."""
+def parts_saying(turn: Turn, statement: str, *, near: bool) -> list[Part]:
+    """The sentences of a turn that say the same. A person's question does not, nor does one with
+    another number or name: 'My rent is 800' and 'My rent is 900'."""
+    # Recall imports this module too, and withholds nothing itself.
+    from holdfast.text.facts.statements import fixed_words, without_note
+
+    statement = without_note(statement)
+    words, fixed = set(query_terms(statement)), fixed_words(statement)
     if len(words) < (_WORDS_LEAST if near else _WORDS_LEAST_FAR):
         return []
     share = _SHARE_NEAR if near else _SHARE_FAR
@@ -131,9 +140,15 @@ def parts_saying(turn: Turn, words: set[str], *, near: bool) -> list[Part]:
             continue
         said = set(query_terms(text))
         held = len(words & said)
-        if held >= _HELD * len(words) and held >= share * len(said):
+        is_same = held >= _HELD * len(words) and held >= share * len(said)
+        if is_same and not _differ(fixed, fixed_words(text)):
             out.append((start, end))
     return out
+
+
+def _differ(one: FixedWords, other: FixedWords) -> bool:
+    """Whether each of two texts has a name, or each a number, that the other lacks."""
+    return any(set(a) - set(b) and set(b) - set(a) for a, b in zip(one, other, strict=True))
 
 
 def _sentences(text: str) -> Iterable[Part]:
@@ -165,14 +180,25 @@ def _merged(parts: Iterable[Part]) -> list[Part]:
     return out
 
 
-def withhold(writer: Writer, memory: Memory, at: datetime) -> None:
+def withhold(scope: Scope, writer: Writer, memory: Memory, at: datetime) -> None:
     """Withholds what turns say of a memory that is forgotten."""
-    said = said_in(writer, memory)
+    said = _hidden_with(scope, writer, memory)
     for turn, parts in said.items():
         _note(writer, turn, at, _PARTS, memory.id, parts)
     if said:
         ids = [turn.id for turn in said]
         writer.put_record(Record(memory.hub_id, _BY_MEMORY, memory.id, at, {"turns": ids}))
+
+
+def _hidden_with(scope: Scope, reader: Reader, memory: Memory) -> dict[Turn, list[Part]]:
+    """The turns that say what a memory says, and that who acts may hide with it."""
+    said = said_in(reader, memory)
+    return {turn: parts for turn, parts in said.items() if _may_hide(scope, reader, memory, turn)}
+
+
+def _may_hide(scope: Scope, reader: Reader, memory: Memory, turn: Turn) -> bool:
+    """Anybody may name any turn as the origin of a memory: the log says whose it is."""
+    return scope.core.allows("delete_any", memory) or is_logged_by(reader, turn, memory.owner)
 
 
 def show_again(writer: Writer, memory: Memory) -> None:
@@ -182,7 +208,7 @@ def show_again(writer: Writer, memory: Memory) -> None:
     writer.drop_record(memory.hub_id, _BY_MEMORY, memory.id)
 
 
-def note_superseded(writer: Writer, memory: Memory, at: datetime) -> None:
+def note_superseded(scope: Scope, writer: Writer, memory: Memory, at: datetime) -> None:
     """Notes that what a memory was taken from no longer holds; or that it holds again, where
     nothing supersedes the memory any more."""
     origin = memory.origin
@@ -192,17 +218,19 @@ def note_superseded(writer: Writer, memory: Memory, at: datetime) -> None:
         _drop_note(writer, memory, origin.turn, _CORRECTED)
         return
     for turn in writer.turns_by_id(memory.hub_id, [origin.turn]).values():
+        if not _may_hide(scope, writer, memory, turn):
+            continue
         parts = _around(turn.content, origin.start, origin.end)
         _note(writer, turn, at, _CORRECTED, memory.id, parts)
 
 
-def note_all(writer: Writer, hub_id: str, at: datetime) -> None:
+def note_all(scope: Scope, writer: Writer, at: datetime) -> None:
     """Notes what is withheld in a hub that came without these notes, in an old export."""
-    for memory in every_memory(writer, hub_id, EVERYTHING):
+    for memory in every_memory(writer, scope.hub_id, EVERYTHING):
         if memory.forgotten_at is not None and memory.origin is not None:
-            withhold(writer, memory, at)
+            withhold(scope, writer, memory, at)
         if memory.superseded_by is not None:
-            note_superseded(writer, memory, at)
+            note_superseded(scope, writer, memory, at)
 
 
 def exported(reader: Reader, hub_id: str) -> Iterable[dict[str, Any]]:
@@ -371,7 +399,7 @@ class Withheld:
             # It was purged, and its words with it: the reply may repeat them.
             return [(0, len(turn.content))]
         said = " ".join(own.content[start:end] for start, end in parts)
-        return parts_saying(turn, set(query_terms(said)), near=True)
+        return parts_saying(turn, said, near=True)
 
     def hides_in(self, found: Memory, start: int, end: int) -> bool:
         """Whether this part of a turn, as search finds it, is withheld, or some of it is."""
@@ -472,7 +500,7 @@ def traces(scope: Scope, references: Sequence[Reference]) -> Traces:
         named = [find_memory(reader, scope, one, forgotten=True) for one in references]
         for memory in named:
             if memory.forgotten_at is None:
-                beside, said = twins(reader, memory), list(said_in(reader, memory))
+                beside, said = twins(reader, memory), list(_hidden_with(scope, reader, memory))
             else:
                 beside = forgotten_twins(reader, memory)
                 hidden = [

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.results import Flushed, Noted
 from holdfast.engine.core import Scope, require_hub
 from holdfast.engine.echo.detect import with_echo_marked
+from holdfast.engine.log.authors import others_logged
 from holdfast.engine.log.observe import SEEN_MAX, USER_CHARS_MAX, mark_of, mark_seen, seen
-from holdfast.engine.log.turns import clean_session, others_logged
+from holdfast.engine.log.turns import clean_session
 from holdfast.engine.people.members import is_alone
 from holdfast.engine.traces import Withheld
 from holdfast.engine.upkeep import capture_stats

@@ -144,7 +144,10 @@ def test_undoing_an_import_says_how_many_turns_went_for_good(past: Hooks) -> Non
     undone = json.loads(past.holdfast("undo", "--hub", "web", "--json"))["data"]
     assert logged and undone["turns"] == len(logged)
     back = json.loads(past.holdfast("undo", undone["change"]["id"], "--hub", "web", "--json"))
-    assert back["data"]["turns"] == 0
+    assert (back["data"]["turns"], back["data"]["missing"]) == (0, len(logged))
+    past.holdfast("import", "claude-code", "--yes")
+    again = json.loads(past.holdfast("log", "--hub", "web", "--json"))["data"]
+    assert [turn["content"] for turn in again] == [turn["content"] for turn in logged]
 
 
 def test_undoing_an_import_leaves_what_hooks_have_logged(past: Hooks) -> None:

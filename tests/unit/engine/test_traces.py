@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from holdfast import Holdfast, HubMemory
+from holdfast.api.caller import Caller
 from holdfast.api.project_hub import ProjectHub
+from holdfast.domain.memory import Origin
 from holdfast.engine import traces
 from holdfast.engine.context.items import TURN_VERSION, outdated
+from holdfast.engine.people import keys
 from holdfast.engine.traces import NOTE
 from holdfast.errors import InvalidInput
 from holdfast.passes.work import work_until_done
@@ -130,6 +133,54 @@ def test_other_turns_with_the_same_words_are_found(hub: HubMemory) -> None:
     hub.forget(fact(hub, "uv"))
     assert any(hit.turn is not None for hit in hub.recall("build a wheel for the exporter with uv"))
     assert question in hub.context()
+
+
+@pytest.mark.parametrize(
+    ("gone", "other"),
+    [
+        ("My rent is 800 euros a month.", "My rent is 900 euros a month."),
+        ("My PIN hint is 4.", "My PIN hint is 7."),
+        ("My younger sister lives in Oslo.", "My younger sister lives in Rome."),
+    ],
+)
+def test_a_sentence_with_another_number_or_name_is_still_shown(
+    hub: HubMemory, gone: str, other: str
+) -> None:
+    hub.log_turn("user", other, session="s")
+    hub.log_turn("user", gone, session="s")
+    hub.forget(hub.remember(gone, session="s").memory.number)
+    log = hub.recovery_prompt()
+    assert other in log and gone not in log
+
+
+def test_a_date_that_a_memory_adds_is_no_other_number(hub: HubMemory) -> None:
+    hub.log_turn("user", "My rent is 800 euros a month.", session="s")
+    made = hub.remember("My rent is 800 euros a month (said on 3 May 2026)", session="s")
+    hub.forget(made.memory.number)
+    assert "800" not in hub.recovery_prompt()
+
+
+@pytest.mark.parametrize("way", ["forget", "supersede"])
+def test_nobody_hides_what_others_said(memory: Holdfast, way: str) -> None:
+    """A contributor who may delete what is their own claims a turn of somebody else."""
+    ada = memory.create_hub("team")
+    memory.share("team", delete_policy="own")
+    memory.set_member("ben", "contributor", hub="team")
+    ben = Caller(memory, keys.create_key(memory.core, "k", actor="ben").what).hub("team")
+    said = "The vault code of the cellar is posted on the door."
+    turn = ada.log_turn("user", said, session="s")
+    theirs = ben.log_turn("user", "The cellar lamp of the office is broken again.", session="t")
+    ben.log_turn("user", "The cellar is wet.", session="s")
+    for one, session in ((turn, "s"), (theirs, "t")):
+        origin = Origin(one.id, 0, len(one.content), "")
+        made = ben.remember(one.content, origin=origin, session=session).memory
+        assert {found.id for found in ben.traces([made.number]).turns} <= {theirs.id}
+        if way == "forget":
+            ben.forget(made.number)
+        else:
+            ben.remember(f"Nothing is known of {session}.", supersedes=made.number)
+    log = ada.recovery_prompt()
+    assert said in log and theirs.content not in log
 
 
 def test_a_memory_that_an_agent_wrote_is_forgotten_with_the_turn_it_was_asked_in(

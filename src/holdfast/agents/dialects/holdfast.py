@@ -251,6 +251,7 @@ def _undo(ctx: ToolContext, given: dict[str, Any]) -> str:
     return (
         f"Took back change {undone.undone.id} ({undone.undone.action}); memories touched: "
         f"{numbers}. To bring it back, undo change {undone.change.id}."
+        + (f" {undone.note}" if undone.note else "")
     )
 
 

@@ -277,6 +277,7 @@ def _show_undone(call: Call, args: Namespace, done: Undone) -> None:
                 "change": done.change,
                 "memories": done.memories,
                 "turns": done.turns,
+                "missing": done.missing,
             },
             result="undone",
         )
@@ -291,9 +292,7 @@ def _show_undone(call: Call, args: Namespace, done: Undone) -> None:
         else:
             call.out.row("undone", done.undone.id, done.undone.action, call.named(memory), now)
     back = f"`holdfast undo {done.change.id}`"
-    if done.turns:
-        turns = counted(done.turns, "turn")
-        call.out.note(f"{turns} of the conversation log went for good; import them again.")
-        call.out.note(f"To bring the memories back: {back}.")
-    else:
-        call.out.note(f"To bring it back: {back}.")
+    if done.note:
+        call.out.note(done.note)
+    what = "the memories" if done.turns else "it"
+    call.out.note(f"To bring {what} back: {back}.")

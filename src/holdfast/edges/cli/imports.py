@@ -115,6 +115,9 @@ def _undo(call: Call, importer: Importer, args: Namespace) -> None:
     names = ("hub", "change", "memories")
     data = {"undone": [dict(zip(names, row, strict=True)) for row in rows]}
     call.out.rows(names, rows, data=data)
+    for one in undone.values():
+        if one.note:
+            call.out.note(one.note)
 
 
 def _show(call: Call, report: ImportReport, *, dry_run: bool) -> None:

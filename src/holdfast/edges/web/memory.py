@@ -278,16 +278,15 @@ def _undo(visit: Visit) -> Response:
             last = undone
     back = visit.field("memory")
     again = [UndoStep(visit.slug, last.change.id)]
+    said = " ".join(filter(None, [t("done.undone"), last.note]))
     if back:
         try:
             values = _values(visit, hub, back)
         except NotFound:
             return visit.redirect(visit.url())
-        return visit.fragment(
-            "_memory.html", values | {"said": t("done.undone"), "undo": again, "redo": True}
-        )
+        return visit.fragment("_memory.html", values | {"said": said, "undo": again, "redo": True})
     return visit.fragment(
-        "_undone.html", {"said": t("done.undone"), "undo": again, "redo": True, "memory": None}
+        "_undone.html", {"said": said, "undo": again, "redo": True, "memory": None}
     )
 
 

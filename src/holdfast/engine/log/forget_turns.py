@@ -16,6 +16,7 @@ from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.domain.results import ForgottenTurns
 from holdfast.engine import jobs, late_words
 from holdfast.engine.core import Scope
+from holdfast.engine.log import authors
 from holdfast.engine.log.turns import clean_session
 from holdfast.engine.upkeep import capture_stats
 from holdfast.engine.writing import edit
@@ -167,3 +168,4 @@ def drop(scope: Scope, writer: Writer, ids: Sequence[str]) -> None:
     capture_stats.forget(writer, scope.hub_id, [turn.content for turn in gone.values()])
     late_words.drop_marks(writer, scope.hub_id, ids)
     writer.drop_turns(scope.hub_id, ids)
+    authors.forget_empty(writer, scope.hub_id, (turn.session for turn in gone.values()))

@@ -33,6 +33,8 @@ class Run(NamedTuple):
     # By session, the ids between which the turns of this run are; the last is '' while it logs.
     sessions: dict[str, list[str]]
     done: bool = False
+    # How many turns an undo has removed.
+    dropped: int = 0
 
 
 def begin(scope: Scope, name: str, change_id: str) -> Run:
@@ -142,8 +144,14 @@ def drop_turns(scope: Scope, writer: Writer, change_id: str) -> int:
         if not writer.turn_ids(scope.hub_id, session=session):
             # A later run may log them again.
             turns.forget_names(writer, scope.hub_id, session)
-    _put(scope, writer, run._replace(sessions={}, done=True))
+    _put(scope, writer, run._replace(sessions={}, done=True, dropped=run.dropped + len(ids)))
     return len(ids)
+
+
+def dropped_by_undo(reader: Reader, hub_id: str, change_id: str) -> int:
+    """How many turns of the run with this change set its undo removed; 0 where it is no run."""
+    record = reader.record(hub_id, _KIND, change_id)
+    return 0 if record is None else _run(record).dropped
 
 
 def _turns_of(reader: Reader, hub_id: str, session: str, span: list[str]) -> list[str]:
@@ -165,10 +173,12 @@ def _update(scope: Scope, run: Run, **new: Any) -> Run:
 
 
 def _put(scope: Scope, writer: Writer, run: Run) -> None:
-    body = {"name": run.name, "sessions": run.sessions, "done": run.done}
+    body = {"name": run.name, "sessions": run.sessions, "done": run.done, "dropped": run.dropped}
     writer.put_record(Record(scope.hub_id, _KIND, run.change_id, scope.now(), body))
 
 
 def _run(record: Record) -> Run:
     body = record.body
-    return Run(record.id, body["name"], dict(body["sessions"]), body["done"])
+    return Run(
+        record.id, body["name"], dict(body["sessions"]), body["done"], body.get("dropped", 0)
+    )

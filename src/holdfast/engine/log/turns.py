@@ -23,6 +23,7 @@ from holdfast.domain.records import ROLES, TRUST_OF_ROLE, Record, Role, Turn
 from holdfast.engine import late_words
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.echo.detect import with_echo_marked
+from holdfast.engine.log.authors import note_author
 from holdfast.engine.traces import Withheld, with_notes
 from holdfast.errors import Conflict, HoldfastError, InvalidInput
 from holdfast.text import clean
@@ -43,8 +44,6 @@ RECOVERY_OPENING = (
 RECOVERY_CLOSING = "(End of recovery context. Wait for the next real message.)"
 # Longer texts are no mere answer to 'What is the password?'.
 _ANSWER_CHARS_MAX = 1_000
-# A record for each who has logged turns in a hub: a turn does not say who did.
-_AUTHOR = "log-author"
 # So many turns may wait for their index entries where nothing in the background makes them.
 _LATE_MAX = 100
 _TURN_ID = re.compile(r"trn_[0-9a-z]{1,64}")
@@ -164,17 +163,11 @@ def add_turns(
             else:
                 writer.add_turn(turn)
             _prune_when_due(scope, writer)
-        if writer.record(scope.hub_id, _AUTHOR, scope.actor) is None:
-            writer.put_record(Record(scope.hub_id, _AUTHOR, scope.actor, scope.now(), {}))
+        note_author(scope, writer, turns)
         if also is not None:
             also(writer)
     if late and scope.core.logged[scope.hub_id] % _LATE_MAX < len(turns):
         late_words.index_late_turns(scope.core, scope.hub_id)
-
-
-def others_logged(reader: Reader, hub_id: str, actor: str) -> bool:
-    """Whether anybody else is known to have logged turns there, also one who has left since."""
-    return any(one.id != actor for one in reader.records(hub_id, _AUTHOR, limit=2))
 
 
 def clean_session(session: str | None) -> str | None:

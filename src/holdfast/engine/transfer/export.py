@@ -167,7 +167,7 @@ def import_hub(
             )
         with core.write(hub.id) as writer:
             if has_traces and not has_notes:
-                traces.note_all(writer, hub.id, core.now())
+                traces.note_all(Scope(core, hub.id, hub.name), writer, core.now())
             writer.set_hub_state(hub.id, "active", numbers)
     except BaseException:
         with core.write() as writer:

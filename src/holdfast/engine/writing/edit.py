@@ -234,12 +234,12 @@ def _forget_traces(
     scope: Scope, writer: Writer, recorder: Recorder, gone: Memory
 ) -> dict[str, Memory]:
     """Hides what else says what a forgotten memory says; the twins that went with it, by id."""
-    traces.withhold(writer, gone, recorder.change.at)
+    traces.withhold(scope, writer, gone, recorder.change.at)
     out = {}
     for twin in traces.twins(writer, gone):
         if scope.core.allows_delete(twin):
             out[twin.id] = recorder.revise(twin, forgotten_at=recorder.change.at)
-            traces.withhold(writer, out[twin.id], recorder.change.at)
+            traces.withhold(scope, writer, out[twin.id], recorder.change.at)
     return out
 
 

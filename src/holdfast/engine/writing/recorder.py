@@ -105,7 +105,7 @@ class Recorder:
         self._writer.set_memory(after)
         self._record(after, fields)
         if "superseded_by" in fields:
-            traces.note_superseded(self._writer, after, self.change.at)
+            traces.note_superseded(self._scope, self._writer, after, self.change.at)
         if not _SEARCHED.isdisjoint(fields):
             if index is None and "content" not in fields:
                 index = self._with_kept_vectors(after)

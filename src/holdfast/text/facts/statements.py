@@ -318,7 +318,7 @@ _APART = _WORDS["apart"]
 def near(new: str, old: str) -> bool:
     """Whether two statements share names, numbers, stance and most of their words."""
     now, then = read(new), read(old)
-    if not _same_stance(now, then) or _fixed(new) != _fixed(old):
+    if not _same_stance(now, then) or fixed_words(new) != fixed_words(old):
         return False
     one, other = (set(re.findall(r"[^\W\d_]+", fold(text))) for text in (new, old))
     if _APART & (one - other) and _APART & (other - one):
@@ -340,10 +340,18 @@ def _same_stance(now: Statement, then: Statement) -> bool:
     )
 
 
-def _fixed(text: str) -> tuple[list[str], list[str]]:
-    """The names and numbers of a text, in order."""
-    names = re.findall(r"(?<=\s)[^\W\d_a-z][\w.'-]*", text)
-    return [fold(name) for name in names], [one.value for one in numbers_in(fold(text))]
+class FixedWords(NamedTuple):
+    """The names and numbers of a text, in order: no other word says the same."""
+
+    names: list[str]
+    numbers: list[str]
+
+
+def fixed_words(text: str) -> FixedWords:
+    names = re.findall(r"(?<![.!?]\s)(?<=\s)(?!I\b)[^\W\d_a-z][\w.'-]*", text)
+    return FixedWords(
+        [fold(name.rstrip(".'-")) for name in names], [one.value for one in numbers_in(fold(text))]
+    )
 
 
 # The person, or the project at hand
