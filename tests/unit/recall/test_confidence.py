@@ -260,3 +260,16 @@ def test_what_has_no_vector_yet_is_judged_by_its_words(tmp_path: pathlib.Path) -
             assert not hub.recall("recipe for pancakes")
         finally:
             embedder.gate.set()
+
+
+def test_the_block_for_a_question_has_no_notes_that_are_far_less_likely(stores: Stores) -> None:
+    (store, team), *_ = stores
+    questions = [question for question in store.questions if question.gold]
+    texts = {doc.id: doc.text for doc in store.docs}
+    listed = answered = 0
+    for question in questions:
+        _, _, relevant = team.context(question.text, budget=4_000).partition("## relevant now")
+        listed += relevant.count("\n- ")
+        answered += all(texts[gold] in relevant for gold in question.gold)
+    assert answered >= 0.94 * len(questions)
+    assert listed <= 8 * len(questions)
