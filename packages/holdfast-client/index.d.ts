@@ -858,6 +858,14 @@ export interface SizeOut {
   [field: string]: unknown;
 }
 
+/** Someone who is named in the log: how many turns are theirs, and when the last was said. */
+export interface SpeakerOut {
+  name: string;
+  turns: number;
+  last: string;
+  [field: string]: unknown;
+}
+
 /** One thing to do: promote, merge or retire. Memories are named by their numbers. */
 export interface StepOut {
   kind: string;
@@ -1089,6 +1097,8 @@ export class Holdfast {
     setLogAside(body: Aside, options?: CallOptions): Promise<RulesOut>;
     /** How large the log is, about how much room it takes in the store, and how much a year of the like would. */
     size(options?: CallOptions): Promise<SizeOut>;
+    /** Who is named in the conversation log: how many turns are theirs, and when the last was said; most turns first. */
+    speakers(query?: { limit?: number }, options?: CallOptions): Promise<SpeakerOut[]>;
     /** Logs what a user, an assistant or the system said; recall finds it from then on. `speaker` is a name, where several people are users. `trust` is whose words these are, where they are not those of the role: `tool` for what a tool or a page says, `import` for a pasted document. `folder` is where the agent works; `log_rules` may set it aside. */
     turn(body: NewTurn, options?: CallOptions): Promise<TurnOut>;
     /** Turns of the log, newest first; `before` is the id of the last one seen. */

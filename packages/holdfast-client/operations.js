@@ -301,6 +301,12 @@ export const operations = {
     "sends": "nothing",
     "returns": "data"
   },
+  "log.speakers": {
+    "method": "GET",
+    "path": "/v1/log/speakers",
+    "sends": "query",
+    "returns": "data"
+  },
   "log.turn": {
     "method": "POST",
     "path": "/v1/log",

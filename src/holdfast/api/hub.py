@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from holdfast.engine.echo.detect import Heard
     from holdfast.engine.history import FieldDiff, Undone
     from holdfast.engine.jobs import Job
+    from holdfast.engine.log.turns import Speaker
     from holdfast.engine.reading.lookup import Reference
     from holdfast.engine.reading.pictures import Activity, MeaningMap
     from holdfast.engine.review.inbox import Chosen
@@ -1002,6 +1003,12 @@ class HubMemory:
     def search_turns(self, query: str, limit: int = 10) -> list_[Turn]:
         """Turns that hold words of the query, best first."""
         return engine.turns.search_turns(self.scope, query, limit=limit)
+
+    @reads(permission="read_log", sync=False, limits={"limit": 1_000})
+    def speakers(self, *, limit: int = 100) -> list_[Speaker]:
+        """Who is named in the conversation log: how many turns are theirs, and when the last was
+        said; most turns first."""
+        return engine.turns.speakers(self.scope, limit=limit)
 
     @reads(permission="read_log", sync=False)
     def log_rules(self) -> LogRules:

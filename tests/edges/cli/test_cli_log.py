@@ -54,6 +54,24 @@ def test_turns_are_found_by_their_words(talked: Run) -> None:
     assert "Nothing found for “giraffe”." in nothing.err
 
 
+def test_those_who_speak_are_listed(talked: Run, screen: Run) -> None:
+    assert talked("log", "speakers").err == "Nobody is named in the log.\n"
+    talked("log", "add", "user", "Morning!", "--speaker", "Ben", "--at", "2026-01-15T08:00")
+    talked("log", "add", "user", "Tea?", "--speaker", "Ada", "--at", "2026-01-14T08:00")
+    talked("log", "add", "user", "Coffee.", "--speaker", "Ada", "--at", "2026-01-13T08:00")
+    lines = screen("log", "speakers").out.splitlines()
+    assert [line.split() for line in lines[:2]] == [
+        ["name", "turns", "last"],
+        ["Ada", "2", "2026-01-14", "08:00"],
+    ]
+    assert talked("log", "speakers").rows == [
+        ["Ada", "2", "2026-01-14T08:00:00+00:00"],
+        ["Ben", "1", "2026-01-15T08:00:00+00:00"],
+    ]
+    (first,) = talked("log", "speakers", "-n", "1", "--json").data
+    assert first == {"name": "Ada", "turns": 2, "last": "2026-01-14T08:00:00.000000Z"}
+
+
 def test_the_recovery_prompt_is_printed_to_the_letter(talked: Run) -> None:
     prompt = talked("log", "recover", "--name", "Max", "--session", "s1", "--chars", "3").out
     assert prompt == (

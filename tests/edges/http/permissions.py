@@ -382,6 +382,7 @@ ROUTES: dict[str, Route] = {
     "GET /v1/log/recovery": Route("belong", 200),
     "GET /v1/log/rules": Route("belong", 200),
     "GET /v1/log/size": Route("belong", 200),
+    "GET /v1/log/speakers": Route("belong", 200),
     "POST /v1/log/pause": Route("write", 200, _body()),
     "POST /v1/log/resume": Route("write", 200),
     "POST /v1/log/aside": Route("write", 200, _body(sessions=["health"])),

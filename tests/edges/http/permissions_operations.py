@@ -83,6 +83,7 @@ OPERATIONS: dict[str, Row] = {
     "recovery_prompt": Row("belong"),
     "log_rules": Row("belong"),
     "log_size": Row("belong"),
+    "speakers": Row("belong"),
     "pause_log": Row("write"),
     "resume_log": Row("write"),
     "set_log_aside": Row("write", {"sessions": ["{new}"]}),

@@ -91,6 +91,7 @@ TOOLS: dict[str, Call] = {
     "holdfast memory_history": _reads(arguments=_named("id"), about=MEMORY),
     "holdfast memory_undo": Call("write", lambda s, m: {"change": s.change()}),
     "holdfast log_turn": Call("write", _given(role="user", content="Hello")),
+    "holdfast log_speakers": _reads("belong"),
     "holdfast archive_conversation": Call("write", _new("session", messages=_HELLO)),
     "holdfast review": Call("write", _given(action="list")),
     "holdfast review approve": Call(NOBODY, _named("id", action="approve"), Scene.held),

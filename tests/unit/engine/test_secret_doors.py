@@ -316,7 +316,8 @@ NO_DOORS = frozenset(
         *("unpin", "find_secrets", "redact_secrets", "take_redacted", "captured", "usage"),
         *("review", "review_count", "plan_consolidation"),
         # The reason of a forgetting is that of `forget`.
-        *("log_rules", "log_size", "pause_log", "resume_log", "forget_turns", "forget_last"),
+        *("speakers", "log_rules", "log_size"),
+        *("pause_log", "resume_log", "forget_turns", "forget_last"),
         # A copy of files as they are, which go where its caller says.
         "export_files",
         # The files are a person's own and stay; its memories have a test of their own.

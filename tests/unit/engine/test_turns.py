@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import holdfast
 from holdfast import Holdfast, HubMemory, InvalidInput, NotFound
 from holdfast.domain.clock import SystemClock, TimeIds
 from holdfast.domain.records import Turn
@@ -35,6 +36,19 @@ def test_a_turn_without_a_source_is_from_unknown(hub: HubMemory) -> None:
     assert hub.log_turn("assistant", "On it").source == "unknown"
     assert hub.log_turn("assistant", "On it", source="  ").source == "unknown"
     assert hub.log_turn("assistant", "On it", session="").session is None
+
+
+def test_speakers_are_counted_most_turns_first(hub: HubMemory, clock: FixedClock) -> None:
+    for name in ("Ben", "Ada", None, "Ada"):
+        clock.tick(hours=1)
+        hub.log_turn("user", "Hello", speaker=name)
+    hub.log_turn("user", "Earlier", speaker="Ada", at=AT)
+    assert [(one.name, one.turns) for one in hub.speakers()] == [("Ada", 3), ("Ben", 1)]
+    assert hub.speakers(limit=1)[0].last == clock.now()
+    with pytest.raises(InvalidInput, match="limit"):
+        hub.speakers(limit=0)
+    reply = holdfast.tools("holdfast", hub, all_tools=True).call("log_speakers", {"limit": 1})
+    assert reply.text == f"> name: Ada · turns: 3 · last: {clock.now():%Y-%m-%d %H:%M}"
 
 
 def test_turns_are_newest_first_by_page_and_by_session(hub: HubMemory) -> None:

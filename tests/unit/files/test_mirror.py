@@ -748,7 +748,7 @@ def test_every_operation_looks_at_the_file_or_has_no_need_to() -> None:
     others |= {"remember_file", "attachment", "jobs", "take_redacted", "usage", "captured"}
     others |= {"flush", "export_files", "activity", "meaning_map"}
     # What is logged is decided without a look at memories.
-    others |= {"log_rules", "log_size", "pause_log", "resume_log", "set_log_aside"}
+    others |= {"speakers", "log_rules", "log_size", "pause_log", "resume_log", "set_log_aside"}
     # This calls `get`, `remember_many` and `forget_many`.
     others |= {"move_many"}
     # A scan looks at the file as it is.

@@ -85,13 +85,16 @@ def _read_tool(text: str, handlers: Mapping[str, Run], values: Mapping[str, Any]
     return Tool(found[1], found[2], about, tuple(parameters), run, **hints)
 
 
-def _running(operation: str) -> Run:
-    """A handler that runs an operation with the arguments that were given."""
-    assert operation_of(getattr(HubMemory, operation)) is not None, operation
+def _running(name: str) -> Run:
+    """A handler that runs an operation with the arguments that were given, for callers who have
+    the permission that it declares."""
+    operation = operation_of(getattr(HubMemory, name))
+    assert operation is not None, name
 
     def run(ctx: ToolContext, given: dict[str, Any]) -> str:
+        ctx.hub.core.require(operation.permission)
         values = {name: value for name, value in given.items() if value is not None}
-        return records_text(getattr(ctx.hub, operation)(**values))
+        return records_text(getattr(ctx.hub, operation.name)(**values))
 
     return run
 

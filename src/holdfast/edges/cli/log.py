@@ -77,7 +77,7 @@ def _show_log(call: Call, args: Namespace, turns: list[Turn]) -> None:
 
 _ADD = Flags(
     HubMemory.log_turn,
-    only=("role", "content", "source", "session", "at"),
+    only=("role", "content", "source", "session", "at", "speaker"),
     role=flag(about="who speaks: " + ", ".join(ROLES)),
     content=flag(nargs="*", metavar="WORD", about="what was said; - reads it", convert=text_of),
     source=flag(metavar="NAME", about="where: telegram, tui"),
@@ -239,6 +239,17 @@ def _amount(size: int) -> str:
             return f"{size} {unit}"
         size = -(-size // 1_000)
     return f"{size} GB"
+
+
+COMMANDS.prints(
+    "log speakers",
+    "holdfast log speakers -n 10",
+    Flags(HubMemory.speakers, limit=flag(about="how many at most (100)")),
+    text="""List who is named in the log, most turns first.
+
+    In a pipe, a line per name: name, turns, when the last was said.""",
+    empty="Nobody is named in the log.",
+)
 
 
 # log rules, log pause, log resume, log aside

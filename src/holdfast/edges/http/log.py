@@ -59,6 +59,7 @@ def archive_conversation(call: Calling, what: Conversation) -> Any:
     return {"memory": done.memory, "path": path, "notes": done.notes}
 
 
+router.serves("GET", "/log/speakers", HubMemory.speakers)
 router.serves("GET", "/log/rules", HubMemory.log_rules)
 router.serves("GET", "/log/size", HubMemory.log_size)
 router.serves("POST", "/log/pause", HubMemory.pause_log, body="Pause")

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.memory import TRUSTS, TURN, Trust
 from holdfast.domain.query import Filter
@@ -242,6 +243,29 @@ def turns(
         if not found and before is not None:
             found = _earlier(reader, scope.hub_id, limit, wanted, before)
         return with_notes(scope, reader, found)
+
+
+class Speaker(NamedTuple):
+    """Someone who is named in the log: how many turns are theirs, and when the last was said."""
+
+    name: str
+    turns: int
+    last: datetime
+
+
+def speakers(scope: Scope, *, limit: int = 100) -> list[Speaker]:
+    """Those who are named in the log, most turns first."""
+    _check_count(limit, "limit")
+    counts: Counter[str] = Counter()
+    last: dict[str, datetime] = {}
+    with scope.read() as reader:
+        scope.require_hub(reader)
+        for turn in reader.scan_turns(scope.hub_id):
+            if turn.speaker is not None:
+                counts[turn.speaker] += 1
+                last[turn.speaker] = max(turn.at, last.get(turn.speaker, turn.at))
+    found = [Speaker(name, count, last[name]) for name, count in counts.items()]
+    return sorted(found, key=lambda one: (-one.turns, one.name))[:limit]
 
 
 def turns_by_id(scope: Scope, turn_ids: Sequence[str]) -> dict[str, Turn]:
