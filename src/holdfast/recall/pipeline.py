@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from holdfast.recall.gather import QuestionVector
     from holdfast.store.base import Reader
 
-FAR = "it is too far from the question, or from the better hits"
 ECHO = "a better hit says the same"
 MERGED = "a memory stands for this turn"
 ASKED_BEFORE = "the same question, asked before"
@@ -120,7 +119,7 @@ def recall(
     left.add(merged, MERGED)
     names = names_in(ask.analysis.words, understood)
     estimated, least = _estimated(asked, understood, question, ordered, covered, names)
-    answers, far = cut(
+    answers, others, reason = cut(
         ordered,
         covered,
         estimated.confidence,
@@ -129,7 +128,7 @@ def recall(
         held_words=weights.KEYWORDS_HELD_WEIGHT if _asks_about_words(ask, understood) else 0.0,
         past=ask.past is not None,
     )
-    left.add(far, FAR)
+    left.add(others, reason)
     shown, echoes = rank.collapsed(answers, keep=ask.limit)
     left.add(echoes, ECHO)
     rate(shown, covered, estimated)

@@ -313,8 +313,8 @@ def cut(
     looked_up: bool,
     held_words: float = 0.0,
     past: bool = False,
-) -> tuple[list[Evidence], list[Evidence]]:
-    """The memories that may be answers, and those that are not, both best first.
+) -> tuple[list[Evidence], list[Evidence], str]:
+    """The memories that may be answers, those that are not, both best first, and why those are not.
 
     Where the confidence is below `least` nothing is shown, and else everything that is not far
     behind the best. What is found to the letter is always an answer, and so is what holds the one
@@ -323,14 +323,14 @@ def cut(
     the words' rarity is known only for today.
     """
     if not ordered:
-        return [], []
-    best = ordered[0]
+        return [], [], ""
+    best, behind = ordered[0], weights.CUT_BELOW_BEST
 
     def strength(item: Evidence) -> float:
         return item.score + held_words * covered(item) if held_words else item.score
 
     strongest = max(map(strength, ordered)) if held_words else best.score
-    lowest = strongest - weights.CUT_BELOW_BEST
+    lowest = strongest - behind
     # What others lend is never negative, and what is held at most `held_words`, so nothing behind
     # the first that is too far is near.
     within = takewhile(lambda item: item.score + held_words >= lowest, ordered)
@@ -338,16 +338,19 @@ def cut(
     holds = looked_up and _holds_keywords(best, covered)
     if holds:
         # The words that were looked up are there; what is merely near is not what was meant.
-        lowest = best.score - weights.CUT_BELOW_KEYWORDS
+        behind = weights.CUT_BELOW_KEYWORDS
+        lowest = best.score - behind
         near = [
             item
             for item in near
             if item.score - _lent(item) >= lowest or _holds_keywords(item, covered)
         ]
+    reason = f"its own score is more than {behind:g} behind the best"
     if not past and confidence < least and not holds:
         near = [item for item in near if "substring" in item.parts]
+        reason = f"an answer is too unlikely (confidence {confidence:g}, at least {least:g} needed)"
     shown = {item.memory.id for item in near}
-    return near, [item for item in ordered if item.memory.id not in shown]
+    return near, [item for item in ordered if item.memory.id not in shown], reason
 
 
 def _lent(item: Evidence) -> float:

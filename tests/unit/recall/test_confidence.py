@@ -66,6 +66,19 @@ def stores(
         yield found
 
 
+def test_what_is_left_out_names_the_limit_that_decided(stores: Stores) -> None:
+    (_, hub), _ = stores
+    unsure = hub.recall("recipe for pancakes", explain=True)
+    behind = hub.recall("who owns billing", explain=True)
+    figures = f"(confidence {unsure.confidence:g}, at least {weights.CUT_CONFIDENCE:g} needed)"
+    assert not unsure
+    assert {one.reason for one in unsure.left_out} == {f"an answer is too unlikely {figures}"}
+    assert behind
+    assert f"its own score is more than {weights.CUT_BELOW_BEST:g} behind the best" in {
+        one.reason for one in behind.left_out
+    }
+
+
 def test_a_small_store_answers_what_it_knows_and_nothing_else(
     stores: Stores,
 ) -> None:
