@@ -31,12 +31,7 @@ from holdfast.embed.providers import find_embedder
 from holdfast.evaluation import CachedEmbedder, Collection, Question, read_stores
 from holdfast.evaluation.run import ADVERSARIAL, HoldfastSystem
 from holdfast.recall import confidence
-from holdfast.recall.weights import (
-    CONFIDENCE,
-    CONFIDENCE_FEW,
-    CUT_CONFIDENCE,
-    CUT_CONFIDENCE_FEW,
-)
+from holdfast.recall.weights import CONFIDENCE
 
 SETS = Path(__file__).parent / "sets"
 OWN_SETS = (
@@ -93,8 +88,7 @@ class Row(NamedTuple):
     @property
     def least(self) -> float:
         """The confidence from which recall shows an answer."""
-        few = self.docs <= CONFIDENCE_FEW
-        return CUT_CONFIDENCE_FEW if few else CUT_CONFIDENCE
+        return confidence.least_among(self.docs)
 
     @property
     def own(self) -> bool:

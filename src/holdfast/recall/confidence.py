@@ -119,6 +119,12 @@ def _by_words(items: Sequence[Evidence], covered: Coverage) -> float:
     return share + _odds(weights.CUT_CONFIDENCE_ANY_MODEL)
 
 
+def least_among(memories: int) -> float:
+    """The confidence from which an answer is shown, where so many memories may be it."""
+    share = min(1.0, memories / weights.CONFIDENCE_FEW)
+    return float(weights.CUT_CONFIDENCE * share**weights.CONFIDENCE_FEW_POWER)
+
+
 def rate(shown: Sequence[Evidence], covered: Coverage, answer: Estimate) -> None:
     """Sets the probability of each memory that is shown.
 
@@ -135,11 +141,12 @@ def _weighted(factors: Sequence[float], values: Sequence[float]) -> float:
 
 
 def _gap(cosines: Sequence[float], general: float) -> float:
-    """How far the first stands out from the thirtieth. Where there are fewer, the last stands for
-    them and general text for those that are missing."""
-    last = cosines[: weights.CONFIDENCE_GAP_RANK][-1]
-    missing = max(0, 1 - len(cosines) / weights.CONFIDENCE_GAP_RANK)
-    return cosines[0] - (missing * general + (1 - missing) * last)
+    """How far the first stands out from the thirtieth, and where there are fewer, from one at two
+    thirds of them and from general text."""
+    share = math.ceil(len(cosines) * weights.CONFIDENCE_GAP_SHARE)
+    compared = cosines[min(weights.CONFIDENCE_GAP_RANK, share) - 1]
+    missing = max(0, 1 - len(cosines) / weights.CONFIDENCE_GAP_OF)
+    return cosines[0] - (missing * general + (1 - missing) * compared)
 
 
 def _best_cosine(ordered: Sequence[Evidence]) -> float:

@@ -17,7 +17,7 @@ from holdfast.domain.memory import TURN, Memory
 from holdfast.domain.query import EVERYTHING, Filter, Hit, LeftOut, Passage, Recalled
 from holdfast.recall import lexical, rank, weights
 from holdfast.recall.analyse import Analysis, read_conditions, respelled
-from holdfast.recall.confidence import Estimate, estimate, rate
+from holdfast.recall.confidence import Estimate, estimate, least_among, rate
 from holdfast.recall.evidence import (
     Admits,
     Evidence,
@@ -232,11 +232,7 @@ def _least_confidence(analysis: Analysis, found: int, model: str, *, narrow: boo
         return weights.CUT_CONFIDENCE_UNSURE
     few = found < weights.CONFIDENCE_BACKGROUND_LEAST
     if model in weights.CONFIDENCE and not (few and narrow):
-        return (
-            weights.CUT_CONFIDENCE_FEW
-            if found <= weights.CONFIDENCE_FEW
-            else weights.CUT_CONFIDENCE
-        )
+        return least_among(found)
     # Among a few memories none is distinctive.
     if few:
         return weights.CUT_CONFIDENCE_UNSURE

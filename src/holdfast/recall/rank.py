@@ -348,7 +348,9 @@ def cut(
     reason = f"its own score is more than {behind:g} behind the best"
     if not past and confidence < least and not holds:
         near = [item for item in near if "substring" in item.parts]
-        reason = f"an answer is too unlikely (confidence {confidence:g}, at least {least:g} needed)"
+        reason = (
+            f"an answer is too unlikely (confidence {confidence:g}, at least {least:.2g} needed)"
+        )
     shown = {item.memory.id for item in near}
     return near, [item for item in ordered if item.memory.id not in shown], reason
 

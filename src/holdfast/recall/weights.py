@@ -111,7 +111,12 @@ NEWER_COVERAGE = 0.5
 # bench.confidence` on LoCoMo, BEAM-b, notes-b and four stores of sixty notes, as they are, pooled
 # and in parts.
 CONFIDENCE_LOOKS_AT = 10
+# The nearest memory is compared with the thirtieth. In a hub of thirty that is the farthest, and
+# every question has a nearest that stands out from it: there it is one at two thirds. Where there
+# are fewer than sixty, general text makes up for the others.
 CONFIDENCE_GAP_RANK = 30
+CONFIDENCE_GAP_SHARE = 0.67
+CONFIDENCE_GAP_OF = 60
 CONFIDENCE = {"holdfast-embed-s/1": (-7.96, 9.29, 23.3, 3.7, 15.08, -19.58, -2.39)}
 # For any other model: bias, standard deviations above the hub's background, best coverage, coverage
 # of the first, and absent names.
@@ -125,10 +130,11 @@ HIT_PROBABILITY = (-2.62, 0.5, 21.33, 1.69)
 # strangers' questions get a row then, and answerable ones lose 0 to 0.4 of R@10; on two sets that
 # were set aside altogether 14 and 21 %, and 5.0 and 1.1.
 CUT_CONFIDENCE = 0.15
-# The same in a hub of at most so many memories, where a stray row costs little. At 0.15 fewer
-# questions are answered that share no word with their answer.
-CUT_CONFIDENCE_FEW = 0.08
-CONFIDENCE_FEW = 5
+# In hubs of fewer memories than this the limit is lower, by this power of the share that is there:
+# the best of a few is rarely near by chance. In hubs of 1 to 40 notes of two sets that had no part
+# in the choice, 8 to 17 % of strangers' questions get a row then.
+CONFIDENCE_FEW = 40
+CONFIDENCE_FEW_POWER = 0.4
 # The same for a model that was not measured, and for words alone; and for such a model among a few,
 # and for prompts with any. Of prompts asked of notes that grow (notes-b), 0.15 would lose 7 points
 # of R@10; what is put beside a prompt unasked has a limit of its own (engine/context/relevance.py).

@@ -144,6 +144,28 @@ def test_a_question_in_another_language_is_not_measured_by_english(
     assert sum(answered) >= 38
 
 
+def test_a_hub_of_thirty_memories_says_when_it_does_not_know(tmp_path: pathlib.Path) -> None:
+    """There the thirtieth memory is the farthest, and the nearest always stands out from it."""
+    bundled = find_embedder("auto")
+    if bundled is None:
+        pytest.skip("the bundled model is not installed")
+    stores = list(read_stores(str(SETS / "small-stores-develop.jsonl")))
+    answered: list[bool] = []
+    strangers: list[bool] = []
+    with open_for_tests(tmp_path, embedder=bundled) as memory:
+        for store, other in zip(stores, reversed(stores), strict=True):
+            hub = memory.create_hub(store.name)
+            hub.remember_many([doc.text for doc in store.docs[:30]])
+            memory.embed_missing()
+            kept = {doc.id for doc in store.docs[:30]}
+            own = [q.text for q in store.questions if q.gold and kept.issuperset(q.gold)]
+            answered += [bool(hub.recall(question)) for question in own]
+            strangers += [bool(hub.recall(q.text)) for q in other.questions if q.gold]
+    assert sum(answered) >= 0.95 * len(answered)
+    # With the thirtieth it was 64 %.
+    assert sum(strangers) <= 0.2 * len(strangers)
+
+
 def test_a_hub_of_a_few_memories_says_when_it_does_not_know(tmp_path: pathlib.Path) -> None:
     bundled = find_embedder("auto")
     if bundled is None:
