@@ -205,9 +205,9 @@ export interface FlushedOut {
 
 /** Forgets turns that meet all conditions: said since or until a time, of a session, about a word or a few, or named by their ids. They go for good, from the index and the vectors too. Memories that were made from them, and with `about` alone those that hold the words, are forgotten in a change set that `undo` takes back, or purged. A `dry_run` tells what would go, and changes nothing. */
 export interface Forget {
-  /** not before */
+  /** happened or said not before */
   since?: string | null;
-  /** not after; a day counts to its end */
+  /** happened or said not after; a day counts to its end */
   until?: string | null;
   /** the conversation it is from */
   session?: string | null;
@@ -435,7 +435,7 @@ export interface MemoriesChanges {
   session?: string | null;
   /** who said it */
   speaker?: string | null;
-  /** when it happened */
+  /** when it happened, or was said */
   occurred_at?: string | null;
   /** when it was over */
   occurred_until?: string | null;
@@ -575,7 +575,7 @@ export interface NewMemory {
   session?: string | null;
   /** who said it */
   speaker?: string | null;
-  /** when it happened */
+  /** when it happened, or was said */
   occurred_at?: string | null;
   /** when it was over */
   occurred_until?: string | null;
@@ -702,7 +702,7 @@ export interface PassageOut {
 
 /** Logs no turn from now on: until a time, or until `resume_log`. */
 export interface Pause {
-  /** not after; a day counts to its end */
+  /** happened or said not after; a day counts to its end */
   until?: string | null;
 }
 
@@ -756,9 +756,9 @@ export interface RecallQuestion {
   layer?: string | null;
   /** a tag */
   tags?: string[] | null;
-  /** not before */
+  /** happened or said not before */
   since?: string | null;
-  /** not after; a day counts to its end */
+  /** happened or said not after; a day counts to its end */
   until?: string | null;
   /** the conversation it is from */
   session?: string | null;

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-from holdfast.domain.clock import from_text
+from holdfast.domain.clock import from_text, to_text
 
 # The keys of these values in a memory's metadata.
 ATTACHMENT = "attachment"
@@ -183,6 +183,16 @@ class Memory(NamedTuple):
             except ValueError:  # Metadata may be edited.
                 return self.created_at
         return self.occurred_at or self.created_at
+
+    @property
+    def event_at(self) -> datetime | None:
+        """When it happened; None where only the time at which it was said is known."""
+        if self.occurred_at is None or self.occurred_until is not None:
+            return self.occurred_at
+        is_said = MADE_FROM in self.metadata and self.metadata.get(SAID_AT) == to_text(
+            self.occurred_at
+        )
+        return None if is_said else self.occurred_at
 
     @property
     def dated(self) -> datetime:

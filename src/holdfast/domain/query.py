@@ -43,7 +43,7 @@ SHOWN_STATES: tuple[State, ...] = ("processing", "active", "cooling")
 class Filter(NamedTuple):
     """Which memories count. An empty tuple or None means: any.
 
-    `since` and `until` speak of when it happened (or was learnt); `alive_at` leaves out what had
+    `since` and `until` speak of when it happened or was said; `alive_at` leaves out what had
     expired by then, `holds_at` what was superseded or past its validity, `known_by` what was not
     there yet. `came_from` is a source (cli, mcp, …), an agent, a file or a folder. `where` holds
     conditions on metadata and on other fields, which are of memories alone. Turns of the

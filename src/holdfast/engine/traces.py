@@ -166,8 +166,9 @@ def _around(text: str, start: int, end: int) -> list[Part]:
 def _is_near(memory: Memory, turn: Turn) -> bool:
     if memory.session is not None and memory.session == turn.session:
         return True
-    said_at = memory.created_at if memory.layer != "journal" else memory.occurred_at
-    return abs((said_at or memory.created_at) - turn.at) <= _NEAR
+    is_taken = memory.layer == "journal" or made_from(memory)
+    said_at = memory.said_at if is_taken else memory.created_at
+    return abs(said_at - turn.at) <= _NEAR
 
 
 def _merged(parts: Iterable[Part]) -> list[Part]:

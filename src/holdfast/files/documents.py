@@ -329,7 +329,7 @@ class _DocumentRun(FolderRun):
                 )
                 hidden = memory.state == "archived" or bool(memory.quarantine)
                 private = memory.boundary == "private" and memory.owner != self._scope.actor
-                event = memory.session or memory.speaker or memory.occurred_at
+                event = memory.session or memory.speaker or memory.event_at
                 if not (own or hidden or private or event or memory.superseded_by):
                     return f"it says the same as memory #{memory.number}"
         return ""

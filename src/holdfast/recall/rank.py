@@ -265,7 +265,7 @@ def collapsed(items: Sequence[Evidence], *, keep: int) -> tuple[list[Evidence], 
         if len(out) == keep:
             break
         said = frozenset(item.best.candidate.body.split())
-        event = (item.memory.session, item.memory.speaker, item.memory.occurred_at)
+        event = (item.memory.session, item.memory.speaker, item.memory.event_at)
         others = seen.setdefault(event, [])
         family = one_with.get(item.memory.id)
         if item.memory.key is None and (

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import holdfast
 from holdfast.passes.work import work_until_done
+from holdfast.text.clean import clean_time
 from tests.edges.client.servers import served
 from tests.edges.http.conftest import Asking, House
 
@@ -28,6 +29,28 @@ def test_a_turn_is_logged_queued_and_noted_in_the_name_of_who_sent_it(tmp_path: 
         assert (made.content, made.owner) == ("Uses vim for everything", "ben")
         (day,) = ask.get("/v1/captured").json()["data"]
         assert day["outcomes"] == {"queued": 1, "stored": 1}
+
+
+def test_a_fact_is_dated_by_when_it_was_said_not_stored(tmp_path: Path) -> None:
+    with House(tmp_path, **{"shadowJournal.enabled": True}) as house:
+        house.memory.core.set_worked(True)
+        ask = house.ask()
+        said_at = "2024-05-03T10:00:00Z"
+        ask.post("/v1/observe", {"user": "I am allergic to nuts.", "assistant": "", "at": said_at})
+        work_until_done(house.memory.core, house.memory.home)
+        (made,) = house.hub.list(layer="long_term")
+        assert (made.dated, made.event_at) == (clean_time(said_at), None)
+        then = {"since": "2024-05-01T00:00:00Z", "until": "2024-06-01T00:00:00Z"}
+        later = {"since": "2024-06-01T00:00:00Z"}
+        assert made.number in [one.number for one in house.hub.list(**then)]  # type: ignore[arg-type]
+        assert house.hub.list(**later) == []  # type: ignore[arg-type]
+        for window, count in ((then, 1), (later, 0)):
+            listed = ask.get("/v1/memories", params={**window, "layer": "long_term"}).json()["data"]
+            assert len(listed) == count
+            hits = house.hub.recall("allergic to nuts", **window)  # type: ignore[arg-type]
+            assert bool([hit for hit in hits if hit.memory.id == made.id]) is bool(count)
+        # Said again today in so many words, it is the same fact.
+        assert isinstance(house.hub.remember(made.content), holdfast.Duplicate)
 
 
 def test_the_same_request_twice_is_one_turn(house: House, ask: Asking) -> None:

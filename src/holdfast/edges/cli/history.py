@@ -70,7 +70,7 @@ def _timeline(call: Call, args: Namespace) -> None:
         _show_days(call, happened)
         return
     for memory in happened:
-        how = "learnt" if memory.occurred_at is None else "happened"
+        how = "learnt" if memory.event_at is None else "happened"
         at = call.out.time(_moment(memory))
         call.out.row(at, how, f"#{memory.number}", memory.category, memory.title)
 
@@ -87,7 +87,7 @@ def _show_days(call: Call, memories: list[Memory]) -> None:
         if day != shown:
             call.out.line(day, "bold")
             shown = day
-        learnt = "" if memory.occurred_at else "  (learnt)"
+        learnt = "" if memory.event_at else "  (learnt)"
         call.out.parts(
             (f"  {local:%H:%M}  ", "dim"),
             (f"#{memory.number}", "cyan"),

@@ -158,9 +158,9 @@ def _dated(item: BlockItem) -> datetime | None:
     """When it happened; and where it answers a question and may have changed, since when it is
     known."""
     memory = item.memory
-    if memory.occurred_at is None and item.part == "relevant" and memory.stability != "stable":
+    if memory.event_at is None and item.part == "relevant" and memory.stability != "stable":
         return memory.valid_from or memory.said_at
-    return memory.occurred_at
+    return memory.event_at
 
 
 def _xml_item(item: BlockItem) -> str:
@@ -172,7 +172,7 @@ def _xml_item(item: BlockItem) -> str:
     attributes = [("number", str(memory.number)), ("category", memory.category)]
     when = _dated(item)
     if item.part == "recent":
-        when = when or memory.created_at
+        when = when or memory.dated
     if when is not None:
         attributes.append(("date", _day(when)))
     said = "".join(f' {name}="{_xml(value)}"' for name, value in attributes)

@@ -377,7 +377,7 @@ def sameness(memory: Memory) -> tuple[Any, ...]:
         words_key(memory.content),
         # An event that happened twice is two events; what holds at another time is another fact.
         memory.speaker,
-        (memory.occurred_at, memory.occurred_until),
+        (memory.event_at, memory.occurred_until),
         (memory.valid_from, memory.valid_until, memory.expires_at),
         # What one may see and another may not is never put together.
         memory.boundary,

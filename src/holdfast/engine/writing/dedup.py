@@ -256,7 +256,7 @@ def says_the_same(memory: Memory, other: Memory) -> bool:
 
 
 def _occasion(memory: Memory) -> tuple[object, ...]:
-    return memory.session, memory.speaker, memory.occurred_at
+    return memory.session, memory.speaker, memory.event_at
 
 
 def _was_noticed(memory: Memory, other: Memory) -> bool:
@@ -264,7 +264,7 @@ def _was_noticed(memory: Memory, other: Memory) -> bool:
     now does not say when."""
     return (
         other.source == "extraction"
-        and (other.layer, other.speaker, other.occurred_at) == ("long_term", None, None)
+        and (other.layer, other.speaker, other.event_at) == ("long_term", None, None)
         and _occasion(memory) == (None, None, None)
     )
 

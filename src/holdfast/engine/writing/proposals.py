@@ -316,7 +316,7 @@ _MENTIONS_LASTING, _MENTIONS_OTHER = 2, 3
 
 def as_long_term(line: Memory) -> Memory:
     """The long-term memory of a line of the journal; its id, number and times are set when it is
-    added. A fact that was not dated holds since it was said, at the latest."""
+    added. A fact that was not dated is dated by when it was said, and holds since then."""
     said_at = line.occurred_at or line.created_at
     event = event_of(line.metadata)
     metadata = {name: value for name, value in line.metadata.items() if name != EVENT}
@@ -328,7 +328,7 @@ def as_long_term(line: Memory) -> Memory:
         parent=line.id,
         kind="semantic" if line.kind == "episodic" and event is None else line.kind,
         stability="stable" if event is None else line.stability,
-        occurred_at=event[0] if event else None,
+        occurred_at=event[0] if event else said_at,
         occurred_until=event[1] if event else None,
         valid_from=since or (None if event else said_at),
         supersedes=None,

@@ -200,6 +200,7 @@ def _draft(step: Step, sources: Sequence[Memory]) -> Draft:
         parent=first.id,
         # As of a fact that is promoted when it is said: it holds since then, at the latest.
         valid_from=min(map(said_at, sources)) if step.kind == "promote" else None,
+        occurred_at=max(map(said_at, sources)),
         metadata=origin_of(sources),
     )
 
