@@ -53,8 +53,9 @@ class HeldLog:
         return held
 
 
-# Shown counts are written together with the next write, or when this many have gathered.
-_SHOWN_MAX = 256
+# Shown counts are written together with the next write, or when this many have gathered. Each
+# write makes readers read anew.
+_SHOWN_MAX = 1_024
 
 
 # Called before an action, with the memory it is about; raises Forbidden.

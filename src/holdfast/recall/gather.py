@@ -18,7 +18,7 @@ from holdfast.recall.analyse import Analysis
 from holdfast.recall.confidence import Background, nearness
 from holdfast.recall.evidence import Evidence, ScoredPassage, corrected, owners_by_id
 from holdfast.recall.expand import Understood
-from holdfast.recall.vector import VectorCache
+from holdfast.recall.vector import Scan, VectorCache
 from holdfast.recall.voice import Voice, find_speakers, first_person, is_group
 from holdfast.store.rows import damaged_row
 from holdfast.store.values import Candidate, TermQuery
@@ -52,11 +52,12 @@ class QuestionVector(NamedTuple):
     vector: Vector
     model: str
     cache: VectorCache
+    scan: Scan
 
     def background(self, reader: Reader, hub_id: str) -> Background | None:
         """What the question has in common with the hub at large, and with general text."""
         if self.model not in weights.CONFIDENCE:
-            return self.cache.background(reader, hub_id, self.model, self.vector)
+            return self.cache.background(reader, hub_id, self.model, self.vector, self.scan)
         centre = self.cache.centre(reader, hub_id, self.model)
         if centre is None:
             return None
@@ -96,6 +97,7 @@ def embed_question(
             cache.checked(asked.reader, asked.hub_id, embedder.identity, vector),
             embedder.identity,
             cache,
+            Scan(),
         )
     except EmbedderError as error:
         degraded.append(f"the embedding model failed, so only words were matched ({error.message})")
@@ -233,6 +235,7 @@ def _measured(
             question.vector,
             limit=reach,
             also=list(by_words),
+            scan=question.scan,
         )
         unknown = [passage for passage in cosines if passage not in by_words]
         if reach == weights.VECTOR_CANDIDATES and asked.past is None:

@@ -58,6 +58,12 @@ INDEX_FROM = 100_000
 _NAMED_PER_WANTED = 4
 
 
+class Scan:
+    """The cosines of a question with every window of a hub, once they were computed."""
+
+    cosines: npt.NDArray[np.float32] | None = None
+
+
 class _Matrix:
     """The vectors of one hub and model, in the order of their passages. Never changed once made."""
 
@@ -129,7 +135,11 @@ class _Matrix:
         return index
 
     def nearest(
-        self, question: npt.NDArray[np.float32], limit: int, also: Sequence[int]
+        self,
+        question: npt.NDArray[np.float32],
+        limit: int,
+        also: Sequence[int],
+        scan: Scan | None = None,
     ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]]:
         """The places of the nearest passages and of those named, best first, and their cosines."""
         import numpy as np
@@ -137,6 +147,8 @@ class _Matrix:
         named = self.places_of(also)
         if self.index is None or limit * _NAMED_PER_WANTED >= len(self.ids):
             cosines = self.cosines(question)
+            if scan is not None:
+                scan.cosines = cosines
             if len(self.starts) < len(self.ids):
                 cosines = np.maximum.reduceat(cosines, self.starts)
             order = _best_first(cosines - self.penalties, limit, named)
@@ -169,8 +181,12 @@ class _Matrix:
     def sample(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
         """Some thousands of the vectors and their scales. Copied once: rows that are far apart in
         memory take several times as long to multiply."""
-        some = slice(None, None, max(1, len(self.ids) // _SAMPLE_ROWS))
-        return self.values[some].copy(), self.scales[some].copy()
+        return self.values[self.sampled].copy(), self.scales[self.sampled].copy()
+
+    @property
+    def sampled(self) -> slice:
+        """Every so many windows."""
+        return slice(None, None, max(1, len(self.ids) // _SAMPLE_ROWS))
 
     def _room_for(self, width: int) -> None:
         import numpy as np
@@ -193,9 +209,8 @@ class _Matrix:
         """The mean of the windows, or of an even sample of them."""
         if not len(self.ids):
             return None
-        some = slice(None, None, max(1, len(self.ids) // _SAMPLE_ROWS))
-        scales = self.scales[some]
-        return (scales @ self.values[some].astype(scales.dtype)) / scales.dtype.type(len(scales))
+        values, scales = self.values[self.sampled], self.scales[self.sampled]
+        return (scales @ values.astype(scales.dtype)) / scales.dtype.type(len(scales))
 
     def cosines(self, question: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """The cosine of every window."""
@@ -260,26 +275,32 @@ class VectorCache:
         *,
         limit: int,
         also: Sequence[int] = (),
+        scan: Scan | None = None,
     ) -> dict[int, float]:
         """The cosines of the `limit` passages nearest to the question, best first; ties in the
-        order they came.
+        order they came. `scan` gets what is computed of all of them.
 
         A passage is as near as its best window, less what the best of so many has by chance.
         Passages named in `also` are measured too, whatever their rank.
         """
         if reader.vector_index(hub_id, model):
             rows = reader.nearest(hub_id, model, question.tolist(), limit=limit, also=also)
-            matrix = _Matrix(VectorState(len(rows), 0, 0, 0), rows, None)
+            matrix, scan = _Matrix(VectorState(len(rows), 0, 0, 0), rows, None), None
         else:
             matrix = self._current(reader, hub_id, model)
         if not len(matrix.ids):
             return {}
-        places, cosines = matrix.nearest(question, limit, also)
+        places, cosines = matrix.nearest(question, limit, also, scan)
         passages = matrix.passages[places].tolist()
         return dict(zip(passages, cosines.tolist(), strict=True))
 
     def background(
-        self, reader: Reader, hub_id: str, model: str, question: npt.NDArray[np.float32]
+        self,
+        reader: Reader,
+        hub_id: str,
+        model: str,
+        question: npt.NDArray[np.float32],
+        scan: Scan,
     ) -> Background | None:
         """The cosines of the question with the hub's windows, or some thousands of them; None
         where the store searches by itself and they are not here."""
@@ -289,8 +310,11 @@ class VectorCache:
         count = len(matrix.ids)
         if not count:
             return None
-        values, scales = matrix.sample
-        cosines = products(values, question) * scales
+        if scan.cosines is not None and len(scan.cosines) == count:
+            cosines = scan.cosines[matrix.sampled]
+        else:
+            values, scales = matrix.sample
+            cosines = products(values, question) * scales
         return Background(float(cosines.mean()), deviation=float(cosines.std()), windows=count)
 
     def centre(self, reader: Reader, hub_id: str, model: str) -> npt.NDArray[np.float32] | None:

@@ -17,7 +17,7 @@ from holdfast.embed.providers import find_embedder
 from holdfast.engine.context.relevance import ANSWERED_LEAST
 from holdfast.evaluation import Collection, read_stores
 from holdfast.recall import confidence, weights
-from holdfast.recall.vector import VectorCache
+from holdfast.recall.vector import Scan, VectorCache
 from holdfast.testing import HashEmbedder, open_for_tests
 
 if TYPE_CHECKING:
@@ -254,7 +254,7 @@ def test_the_centre_of_a_hub_is_the_mean_of_its_vectors(tmp_path: pathlib.Path) 
         with memory.core.store.read() as reader:
             cache = VectorCache()
             centre = cache.centre(reader, hub.id, model)
-            background = cache.background(reader, hub.id, model, question)
+            background = cache.background(reader, hub.id, model, question, Scan())
     assert centre is not None and background is not None
     assert float(centre @ question) == pytest.approx(background.hub, abs=1e-5)
 

@@ -1,14 +1,18 @@
-"""Memories are kept between reads, and are what the row holds, whoever changed it."""
+"""What readers keep between reads is what the rows hold, whoever changed them."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import apsw
 import pytest
 
 from holdfast.api.memory import Holdfast
+from holdfast.domain.hub import PersonName, Viewer
 from holdfast.domain.memory import Memory
+from holdfast.domain.query import Filter
 from holdfast.errors import StoreDamaged
 from holdfast.store.sqlite import SqliteStore, rows
+from holdfast.store.values import TermQuery
 from holdfast.testing import open_for_tests
 
 
@@ -86,4 +90,106 @@ def test_what_is_kept_is_bounded_and_has_no_metadata(
         ids = [one.id for one in (first, *others, noted)]
         kept = store._caches.memories.find(first.hub_id, ids)
         assert list(kept) == [one.id for one in others[1:]]
+        store.close()
+
+
+# Between two writes a reader keeps the passages that a search has found.
+
+
+def found(store: SqliteStore, hub_id: str, wanted: Filter, *, viewer: Viewer | None = None) -> int:
+    """How many passages about guitars a reader finds, by words and by their numbers."""
+    with store.read(viewer=viewer) as reader:
+        by_words = reader.search_terms(hub_id, TermQuery(("guitar",)), wanted, limit=10)
+        numbers = [one.passage_id for one in by_words]
+        assert {one.passage_id for one in reader.candidates(hub_id, numbers, wanted)} == {*numbers}
+        return len(by_words)
+
+
+def test_a_passage_that_was_read_expires_with_its_memory(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path) as memory:
+        store, kept = stored(memory, tmp_path)
+        now = memory.core.now()
+        memory.hub().remember("A guitar for a day", expires_at=now + timedelta(days=1))
+        later = now + timedelta(days=2)
+        for moment, count in ((now, 2), (later, 1), (now, 2), (later, 1)):
+            assert found(store, kept.hub_id, Filter(alive_at=moment)) == count
+        store.close()
+
+
+def test_a_passage_that_was_read_counts_for_the_filter_and_the_viewer_that_admit_it(
+    tmp_path: Path,
+) -> None:
+    with open_for_tests(tmp_path) as memory:
+        store, kept = stored(memory, tmp_path)
+        hub = memory.hub()
+        hub.log_turn("user", "My guitar is out of tune")
+        hub.archive(hub.remember("An old guitar", tags=["old"]).memory.id)
+        hub.remember("A secret guitar", boundary="private")
+        stranger = Viewer(PersonName("someone"), ("hub",))
+        asked = (
+            (Filter(turns=True), None, 3),
+            (Filter(), None, 2),
+            (Filter(states=("archived",)), None, 1),
+            (Filter(tags=("old",), states=()), None, 1),
+            (Filter(turns=True), stranger, 2),
+            (Filter(session="none"), None, 0),
+        )
+        for wanted, viewer, count in asked + asked:
+            assert found(store, kept.hub_id, wanted, viewer=viewer) == count
+        store.close()
+
+
+def test_what_is_kept_of_a_state_goes_with_the_next_write(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path) as memory:
+        store, kept = stored(memory, tmp_path)
+        hub, wanted = memory.hub(), Filter()
+        counts = [found(store, kept.hub_id, wanted)]
+        with store.read() as reader:
+            assert reader.speakers(kept.hub_id, limit=5) == []
+        for write in (
+            lambda: hub.remember("Another guitar", session="s", speaker="Ada"),
+            lambda: hub.forget(kept.id),
+            lambda: hub.restore(kept.id),
+            lambda: hub.update(kept.id, content="A violin"),
+        ):
+            write()
+            counts.append(found(store, kept.hub_id, wanted))
+            with store.read() as reader:
+                assert reader.speakers(kept.hub_id, limit=5) == ["Ada"]
+        assert counts == [1, 2, 1, 2, 1]
+        store.close()
+
+
+def test_memories_of_a_session_are_adjacent_until_one_comes_between(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path) as memory:
+        store, kept = stored(memory, tmp_path)
+        hub = memory.hub()
+        first, between, last = (
+            hub.remember(text, session="s").memory for text in ("Tea is hot", "Rice", "Snow falls")
+        )
+        pairs = [("s", first.number, between.number), ("s", first.number, last.number)]
+
+        def adjacent() -> list[bool]:
+            with store.read() as reader:
+                return reader.adjacent(kept.hub_id, pairs)
+
+        assert adjacent() == adjacent() == [True, False]
+        hub.forget(between.id)
+        assert adjacent() == [True, True]
+        store.close()
+
+
+def test_what_is_kept_of_a_state_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "_ROWS_MAX", 2)
+    with open_for_tests(tmp_path) as memory:
+        store, kept = stored(memory, tmp_path)
+        for text in ("A red guitar", "A blue guitar", "A small guitar"):
+            memory.hub().remember(text)
+        for _ in range(3):
+            assert found(store, kept.hub_id, Filter()) == 4
+        with store.read() as reader:
+            before = reader._read_before(kept.hub_id)
+            assert before is not None and len(before) == 0
         store.close()

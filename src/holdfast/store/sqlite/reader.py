@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,15 +14,15 @@ from holdfast.store import rows as shared
 from holdfast.store.rows import damaged_row
 from holdfast.store.sql import ORDERINGS
 from holdfast.store.sqlite import rows
-from holdfast.store.sqlite.rows import Kept
+from holdfast.store.sqlite.rows import HubRows, Kept, is_kept
 from holdfast.store.sqlite.search import FindingReader
 from holdfast.store.sqlite.session import SessionPart
 from holdfast.store.values import ReaderDefaults, first_named
 
 # As many lookups take longer than the one query that makes most of them needless.
 _EXPECTED_FROM = 4
-# Of a row that a search has noted: the number of its memory's row, and its two checks.
-_PK, _CHECKSUM, _COUNTERS_CHECK = 9, 10, 11
+# Of a row that a search has noted: the number of its memory's row, and the columns of CHECKED.
+_PK, _CHECKED = 9, slice(10, 16)
 
 
 class MemoriesReader(SessionPart):
@@ -113,29 +113,49 @@ class MemoriesReader(SessionPart):
         )
 
     def memories_by_id(self, hub_id: str, memory_ids: Sequence[str]) -> dict[str, Memory]:
-        found = {} if self._caches is None else self._kept_memories(hub_id, memory_ids)
-        missing = [one for one in memory_ids if one not in found]
-        if missing:
-            read = self._memory_rows(hub_id, missing)
-            new = [
-                Kept(rows.checked_columns(row), rows.memory_from_row(row, hub_id)) for row in read
-            ]
-            if self._caches is not None:
-                self._caches.memories.keep(new)
-            found |= {one.memory.id: one.memory for one in new}
+        before = self._read_before(hub_id)
+        if before is None:
+            read = self._memory_rows(hub_id, memory_ids, {})
+            found = {row[0]: rows.memory_from_row(row, hub_id) for row in read}
+            return {one: found[one] for one in memory_ids if one in found}
+        there = before.memories
+        unknown = [one for one in memory_ids if one not in there]
+        if not unknown:
+            return {one: there[one] for one in memory_ids}
+        found = self._unread_memories(hub_id, unknown, before)
+        there.update({one: memory for one, memory in found.items() if is_kept(memory)})
+        found = {**there, **found}
         return {one: found[one] for one in memory_ids if one in found}
 
-    def _kept_memories(self, hub_id: str, memory_ids: Sequence[str]) -> dict[str, Memory]:
+    def _unread_memories(
+        self, hub_id: str, memory_ids: Sequence[str], before: HubRows
+    ) -> dict[str, Memory]:
+        """Memories that were not read of this state yet."""
+        assert self._caches is not None
+        found = self._kept_memories(hub_id, memory_ids, before.noted)
+        missing = [one for one in memory_ids if one not in found]
+        if missing:
+            new = [
+                Kept(rows.checked_columns(row), rows.memory_from_row(row, hub_id))
+                for row in self._memory_rows(hub_id, missing, before.noted)
+            ]
+            self._caches.memories.keep(new)
+            found |= {one.memory.id: one.memory for one in new}
+        return found
+
+    def _kept_memories(
+        self, hub_id: str, memory_ids: Sequence[str], noted: Mapping[str, shared.Row]
+    ) -> dict[str, Memory]:
         """Those that were read before and are as they were, but for their counters."""
         assert self._caches is not None
         kept = self._caches.memories.find(hub_id, memory_ids)
         found, others = {}, []
         for one, before in kept.items():
-            row = self._noted.get(one)
+            row = noted.get(one)
             if row is None:
                 others.append(one)
-            elif row[_CHECKSUM] == before.checked[0] and row[_COUNTERS_CHECK] == before.checked[-1]:
-                found[one] = before.memory
+            elif (memory := before.now(row[_CHECKED])) is not None:
+                found[one] = memory
         if others:
             read = self._all(
                 f"SELECT m.id, {rows.CHECKED} {self._with_ids}",
@@ -147,8 +167,10 @@ class MemoriesReader(SessionPart):
             found |= {one.id: one for one in now if one is not None}
         return found
 
-    def _memory_rows(self, hub_id: str, memory_ids: Sequence[str]) -> list[Any]:
-        hub, noted = self._pk(hub_id), self._noted
+    def _memory_rows(
+        self, hub_id: str, memory_ids: Sequence[str], noted: Mapping[str, shared.Row]
+    ) -> list[Any]:
+        hub = self._pk(hub_id)
         read: list[Any] = []
         # A search has just met these rows, which spares finding them by their ids. Turns have none.
         pks = [pk for one in memory_ids if one in noted and (pk := noted[one][_PK]) is not None]
@@ -204,19 +226,38 @@ class MemoriesReader(SessionPart):
         return [row[0] for row in found]
 
     def adjacent(self, hub_id: str, pairs: Sequence[tuple[str, int, int]]) -> list[bool]:
+        before = self._read_before(hub_id)
+        known = {} if before is None else before.following
+        unknown = [pair[:2] for pair in pairs if pair[:2] not in known]
+        if unknown:
+            known.update(zip(unknown, self._following(hub_id, unknown), strict=True))
+        following = [known[session, number] for session, number, _ in pairs]
+        return [
+            found is None or found >= number
+            for found, (_, _, number) in zip(following, pairs, strict=True)
+        ]
+
+    def _following(self, hub_id: str, places: Sequence[tuple[str, int]]) -> list[int | None]:
+        """For each session and number: the number of the memory that comes next in the session."""
         found = self._all(
-            "SELECT NOT EXISTS (SELECT 1 FROM memories m WHERE hub = ? AND session = p.value ->> 0"
-            " AND number > p.value ->> 1 AND number < p.value ->> 2 AND forgotten_at IS NULL"
-            f" AND quarantine = ''{self._seen}) FROM json_each(?) p ORDER BY p.key",
-            (self._pk(hub_id), shared.dumps(list(pairs))),
+            "SELECT (SELECT number FROM memories m WHERE hub = ? AND session = p.value ->> 0"
+            f" AND number > p.value ->> 1 AND forgotten_at IS NULL AND quarantine = ''{self._seen}"
+            " ORDER BY number LIMIT 1) FROM json_each(?) p ORDER BY p.key",
+            (self._pk(hub_id), shared.dumps(places)),
         )
-        return [bool(row[0]) for row in found]
+        return [row[0] for row in found]
 
     def speakers(self, hub_id: str, *, limit: int) -> list[str]:
+        before = self._read_before(hub_id)
+        if before is not None and (known := before.speakers.get(limit)) is not None:
+            return list(known)
         hub = self._pk(hub_id)
         named = self._speakers_in(f"memories m WHERE hub = ?1{self._seen}", hub, limit)
         named += self._speakers_in(f"turns WHERE hub = ?1{self._of_hub}", hub, limit)
-        return sorted(set(named))[:limit]
+        found = sorted(set(named))[:limit]
+        if before is not None:
+            before.speakers[limit] = found
+        return list(found)
 
     def _speakers_in(self, rows_seen: str, hub: int, limit: int) -> list[str]:
         # Jumps from one speaker to the next in the index, however many turns each has.

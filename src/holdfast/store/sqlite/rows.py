@@ -14,6 +14,9 @@ row. Readers keep:
 - Memories: a recall reads two hundred memories, mostly the same ones again and again. The checksum
   of a row covers all of it but the counters, so a cached memory is valid as long as the row has the
   same checksum; only the checksum and the counters are read then.
+- Snapshots: between two writes a connection reads the same state, and what it has read of that
+  state is read no more. SQLite's `data_version` changes with every commit of any other connection,
+  in any process.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from holdfast.domain.clock import from_micros, to_micros
 from holdfast.domain.memory import COUNTERS, TIMES, Memory
@@ -41,7 +45,10 @@ from holdfast.store.rows import (
 from holdfast.store.rows import MEMORY_COLUMNS as MEMORY_COLUMNS
 
 if TYPE_CHECKING:
+    import apsw
+
     from holdfast.domain.hub import Hub
+    from holdfast.store.values import Candidate
 
 COLUMNS = ", ".join(MEMORY_STORED)
 _PLACES = ", ".join("?" * len(MEMORY_STORED))
@@ -178,11 +185,10 @@ class MemoryCache:
         return {one: there for one, there in found if there and there.memory.hub_id == hub_id}
 
     def keep(self, memories: Iterable[Kept]) -> None:
-        """Keeps these instead of those that were kept first. Metadata can be changed by who reads
-        it, so a memory with metadata is not kept."""
+        """Keeps these instead of those that were kept first."""
         with self._lock:
             for one in memories:
-                if one.memory.metadata or len(one.memory.content) > _CONTENT_CHARS_MAX:
+                if not is_kept(one.memory):
                     continue
                 # Put last, where it is kept the longest.
                 self._kept.pop(one.memory.id, None)
@@ -193,9 +199,74 @@ class MemoryCache:
                 del self._kept[first]
 
 
+def is_kept(memory: Memory) -> bool:
+    """Metadata can be changed by who reads it, so a memory with metadata is not kept."""
+    return not memory.metadata and len(memory.content) <= _CONTENT_CHARS_MAX
+
+
+class HubRows:
+    """What was read of one hub in one state of the database, as one viewer sees it."""
+
+    def __init__(self) -> None:
+        # By their numbers, the passages that the usual filter admits at any time: of memories
+        # alone, and with those of turns.
+        self.passages: dict[bool, dict[int, Candidate]] = {False: {}, True: {}}
+        # By memory id, the rows that searches have joined with their memories: the columns of a
+        # passage, the number of the memory's row, and what a kept memory is compared by.
+        self.noted: dict[str, Row] = {}
+        self.memories: dict[str, Memory] = {}
+        # By how many were asked for.
+        self.speakers: dict[int, list[str]] = {}
+        # By session and number, the number of the next memory of the session, if there is one.
+        self.following: dict[tuple[str, int], int | None] = {}
+
+    def __len__(self) -> int:
+        return len(self.noted) + len(self.memories) + len(self.following)
+
+
+# Rows kept of all snapshots together, of about 1 kB each.
+_ROWS_MAX = 40_000
+
+
+class Snapshot:
+    """What one connection has read of one state of the database."""
+
+    def __init__(self, version: int) -> None:
+        self.version = version
+        self.hubs: dict[tuple[int, str], HubRows] = {}
+
+    def of(self, hub: int, viewer: str) -> HubRows:
+        rows = self.hubs.get((hub, viewer))
+        if rows is None:
+            rows = self.hubs[hub, viewer] = HubRows()
+        return rows
+
+
+class SnapshotCache:
+    """The last snapshot of each connection. Thread-safe, as a connection has one user at a time."""
+
+    def __init__(self) -> None:
+        self._snapshots: WeakKeyDictionary[apsw.Connection, Snapshot] = WeakKeyDictionary()
+        self._lock = threading.Lock()
+
+    def at(self, connection: apsw.Connection, version: int) -> Snapshot:
+        """What the connection has read of the state that it now sees."""
+        with self._lock:
+            snapshot = self._snapshots.get(connection)
+            share = _ROWS_MAX // max(1, len(self._snapshots))
+            if (
+                snapshot is None
+                or snapshot.version != version
+                or sum(map(len, snapshot.hubs.values())) > share
+            ):
+                snapshot = self._snapshots[connection] = Snapshot(version)
+            return snapshot
+
+
 class Caches:
     """The caches of one open store."""
 
     def __init__(self) -> None:
         self.terms = TermCache()
         self.memories = MemoryCache()
+        self.snapshots = SnapshotCache()

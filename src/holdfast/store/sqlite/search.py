@@ -97,10 +97,15 @@ _PASSAGE_COLUMNS = f"m.id, {_REST}"
 # Of a memory or a turn.
 _OWNED_COLUMNS = f"coalesce(m.id, t.id), {_REST}"
 # What tells whether a memory that is kept is as it was, behind the columns of its passage.
-_CHECKED = ", m.pk, m.checksum, m.counters_check"
+_CHECKED = f", m.pk, {rows.CHECKED}"
+# Whether the usual filter, which leaves out what has expired, will admit it at any time.
+_LASTS = ", m.expires_at IS NULL"
 # Of rows of these columns: their passage; and with the merit behind them, that first.
 _BY_PASSAGE = itemgetter(1)
 _BY_MERIT = itemgetter(-1, 1)
+# Of the number of a passage, and its merit.
+_BEST_FIRST = itemgetter(1, 0)
+_USUAL = Filter()
 
 
 class FindingReader(SessionPart):
@@ -185,7 +190,9 @@ class FindingReader(SessionPart):
                 f" CROSS JOIN passages p ON p.pk = w.pk{joins}{conditions} LIMIT ?",
                 (expression, hub, *values, limit),
             )
-            return self._candidates(found)
+            return self._candidates(hub_id, found)
+        if (kept := self._kept_passages(hub_id, wanted)) is not None:
+            return self._by_rank(hub_id, expression, wanted, limit, kept)
         reach = limit
         while True:
             # Ranking first and filtering after keeps the join off the many weak matches. Where
@@ -201,14 +208,59 @@ class FindingReader(SessionPart):
             )
             if len(found) >= limit or self._matches_at_most(expression, reach):
                 found.sort(key=_BY_MERIT)
-                return self._candidates(found[:limit])
+                return self._candidates(hub_id, found[:limit])
             reach *= 8
 
-    def _candidates(self, found: list[shared.Row]) -> list[Candidate]:
+    def _candidates(self, hub_id: str, found: list[shared.Row]) -> list[Candidate]:
         """The candidates of rows, which are noted for who reads their memories next."""
-        if self._caches is not None:
-            self._noted.update({row[0]: row for row in found})
+        if (before := self._read_before(hub_id)) is not None:
+            before.noted.update({row[0]: row for row in found})
         return [_candidate(row) for row in found]
+
+    def _kept_passages(self, hub_id: str, wanted: Filter) -> dict[int, Candidate] | None:
+        """The passages that were read of this state with the usual filter; None for another one."""
+        before = self._read_before(hub_id)
+        if before is None or wanted._replace(alive_at=None, turns=False) != _USUAL:
+            return None
+        return before.passages[wanted.turns]
+
+    def _by_rank(
+        self,
+        hub_id: str,
+        expression: str,
+        wanted: Filter,
+        limit: int,
+        kept: dict[int, Candidate],
+    ) -> list[Candidate]:
+        """The passages that match best, with the usual filter: only those that were not read before
+        are joined with their memories."""
+        reach = limit
+        while True:
+            found = self._all(
+                "SELECT rowid, rank FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?",
+                (expression, reach),
+            )
+            found.sort(key=_BEST_FIRST)
+            there = self._admitted(hub_id, [row[0] for row in found], wanted, kept)
+            if len(there) >= limit or len(found) < reach:
+                return there[:limit]
+            reach *= 8
+
+    def _admitted(
+        self, hub_id: str, passage_ids: Sequence[int], wanted: Filter, kept: dict[int, Candidate]
+    ) -> list[Candidate]:
+        """Those of the passages that the usual filter admits, in the same order."""
+        unknown = [passage for passage in passage_ids if passage not in kept]
+        if not unknown:
+            return [kept[passage] for passage in passage_ids]
+        rows = self._joined(hub_id, unknown, wanted)
+        there = {one.passage_id: one for one in self._candidates(hub_id, rows)}
+        kept.update({row[1]: there[row[1]] for row in rows if row[-1]})
+        return [
+            one
+            for passage in passage_ids
+            if (one := kept.get(passage) or there.get(passage)) is not None
+        ]
 
     def _by_rarity(
         self, hub_id: str, query: TermQuery, wanted: Filter, limit: int
@@ -369,15 +421,21 @@ class FindingReader(SessionPart):
     def candidates(
         self, hub_id: str, passage_ids: Sequence[int], wanted: Filter
     ) -> list[Candidate]:
+        if (kept := self._kept_passages(hub_id, wanted)) is not None:
+            return self._admitted(hub_id, sorted(passage_ids), wanted, kept)
+        found = self._joined(hub_id, passage_ids, wanted)
+        found.sort(key=_BY_PASSAGE)
+        return self._candidates(hub_id, found)
+
+    def _joined(self, hub_id: str, passage_ids: Sequence[int], wanted: Filter) -> list[shared.Row]:
+        """The rows of passages whose memories or turns a filter admits."""
         joins, conditions, values = self._owners(wanted)
         columns = _OWNED_COLUMNS if " turns " in joins else _PASSAGE_COLUMNS
-        found = self._all(
-            f"SELECT {columns}{_CHECKED} FROM json_each(?) j CROSS JOIN passages p"
+        return self._all(
+            f"SELECT {columns}{_CHECKED}{_LASTS} FROM json_each(?) j CROSS JOIN passages p"
             f" ON p.pk = j.value{joins}{conditions}",
             (shared.dumps(sorted(passage_ids)), self._pk(hub_id), *values),
         )
-        found.sort(key=_BY_PASSAGE)
-        return self._candidates(found)
 
     # Vectors
 

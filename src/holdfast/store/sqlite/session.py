@@ -17,8 +17,7 @@ from holdfast.store.rows import damaged_row, dumps
 from holdfast.store.sql import FilterSql, SqlReader, any_of, each_equal
 
 if TYPE_CHECKING:
-    from holdfast.store.rows import Row
-    from holdfast.store.sqlite.rows import Caches, KnownTerms
+    from holdfast.store.sqlite.rows import Caches, HubRows, KnownTerms, Snapshot
 
 
 def seen(viewer: Viewer) -> str:
@@ -145,9 +144,7 @@ class SessionPart(SqlReader):
         self._pks: dict[str, int] = {}
         # Hubs and hashes of contents that no memory has; see `expect`.
         self._absent: set[tuple[str, str]] = set()
-        # By id, the rows that searches have joined with their memories: the columns of a passage,
-        # the number of the memory's row, its checksum and the check of its counters.
-        self._noted: dict[str, Row] = {}
+        self._snapshot: Snapshot | None = None
         # What the viewer may see, as a condition on `m`; written out, so that it fits into any
         # statement without its own bindings.
         self._seen = "" if viewer is None else f" AND {seen(viewer)}"
@@ -190,6 +187,17 @@ class SessionPart(SqlReader):
                 self._require_no_hub("id", hub_id)
             pk = self._pks[hub_id] = -1 if pk is None else pk
         return pk
+
+    def _read_before(self, hub_id: str) -> HubRows | None:
+        """What this connection has read of a hub in the state that it sees. A writer changes the
+        state as it goes, and keeps nothing."""
+        if self._caches is None:
+            return None
+        if self._snapshot is None:
+            # Once: a reader sees one state.
+            version = self._one("PRAGMA data_version")
+            self._snapshot = self._caches.snapshots.at(self._connection, version)
+        return self._snapshot.of(self._pk(hub_id), self._seen + self._of_hub)
 
     def _require_no_hub(self, column: str, value: str) -> None:
         """Raises StoreDamaged for a hub that is in the table and not in its index: a whole hub
