@@ -31,7 +31,7 @@ from bench.measure import RandomEmbedder, drained
 from bench.texts import SPEAKERS, Texts
 from holdfast.domain.query import Recalled
 from holdfast.embed.providers import find_embedder
-from holdfast.evaluation.stores import CachedEmbedder, Collection, read_stores
+from holdfast.evaluation import CachedEmbedder, Collection, read_stores
 from holdfast.testing import START, CountedIds, FixedClock
 
 QUESTIONS = 100
