@@ -38,7 +38,7 @@ def outcome(memory: Holdfast, hub: str, pair: Pair) -> str:
     return "named" if result.close_to is not None else "beside"
 
 
-@pytest.mark.parametrize("name", ["dev", "held_out"])
+@pytest.mark.parametrize("name", ["dev", "held_out", "told_dev", "told_held_out"])
 def test_updates_are_superseded_or_named_and_nothing_else_is_superseded(
     tmp_path: Path, name: str
 ) -> None:
@@ -52,6 +52,8 @@ def test_updates_are_superseded_or_named_and_nothing_else_is_superseded(
     updates = found["update", "superseded"] + found["update", "named"]
     assert updates >= 15, found
     assert found["addition", "superseded"] + found["likeness", "superseded"] <= 1, found
+    # A hint that is mostly wrong is not read.
+    assert found["addition", "named"] + found["likeness", "named"] <= 8, found
 
 
 def test_with_the_bundled_model_updates_in_other_words_are_named_too(tmp_path: Path) -> None:
@@ -109,6 +111,31 @@ def test_the_newer_of_two_close_memories_comes_first(hub: HubMemory, clock: Fixe
     assert [hit.memory.number for hit in hub.recall(asked)] == [1, 2]
     block = hub.context(asked)
     assert block.index("Tom owns") < block.index("is Maria")
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("The rate limit is 100 requests per minute", "Raised the rate limit to 250 requests"),
+        ("I subscribe to Netflix for the kids", "I cancelled Netflix last night"),
+        ("My fax number is 0551 3344", "New fax number: 0551 7788"),
+    ],
+)
+def test_what_tells_of_a_change_is_close_to_what_it_changes(
+    hub: HubMemory, old: str, new: str
+) -> None:
+    first = hub.remember(old).memory
+    result = hub.remember(new)
+    assert isinstance(result, Stored)
+    assert result.close_to is not None
+    assert result.close_to.id == first.id
+
+
+def test_two_things_of_one_kind_are_not_close(hub: HubMemory) -> None:
+    hub.remember("The green bike needs new brakes")
+    result = hub.remember("The black bike needs new brakes and tires")
+    assert isinstance(result, Stored)
+    assert result.close_to is None
 
 
 def test_a_verb_of_change_alone_makes_no_two_statements_close(hub: HubMemory) -> None:

@@ -51,8 +51,8 @@ _POSTINGS_MAX = 20_000
 _CLOSE_MAX = 4
 # What is close shares a rare word; ranking this many passages takes a millisecond or two.
 _CLOSE_POSTINGS_MAX = 1_000
-# Less than `text.slots` asks for, as small words are counted here too.
-_SHARED_LEAST = 0.25
+# Less than `text.slots` asks for, as small words and numbers are counted here too.
+_SHARED_LEAST = 0.15
 # Where more than this has changed since the search, another search is the faster way.
 _CHANGED_MAX = 50
 _EVERYTHING = Filter(states=(), forgotten=None, quarantined=None)

@@ -54,6 +54,8 @@ _SEVERAL_VERBS = _WORDS["several verbs"]
 _MORE_VERBS = _WORDS["more verbs"]
 
 
+_BE = frozenset(["is", "are", "was", "were"])
+_WORD = re.compile(r"[^\s,;:!?]+")
 _PREPOSITIONS = frozenset(["at", "to", "on", "by", "until", "for"])
 
 
@@ -389,31 +391,72 @@ def _value_type(value: str) -> str:
 # Closeness
 
 
-# Two statements are close where they share so much of the shorter one, and so many words.
-_SHARED_LEAST, _SHARED_BEGUN = 0.6, 0.45
+# Two statements are close where they share so much of the shorter one, and so many words; where
+# the newer one tells of a change, less is enough.
+_SHARED_LEAST, _SHARED_CHANGED = 0.6, 0.45
 _SHARED_WORDS = 2
 
 
 def may_be_close(now: Statement) -> bool:
     """Whether a statement may be close to an older one at all, whatever that says. An event, an
     addition and a supposition never are."""
-    return not (now.added or now.supposed or (_is_event(_tokens(now.body)) and not now.begun))
+    if now.added or now.supposed:
+        return False
+    return not _is_event(_tokens(now.body)) or _tells_of_change(now)
 
 
 def is_close(now: Statement, then: Statement) -> bool:
     """Whether a person would look at both to see whether the newer one is meant to replace the
     older one. It is never the reason to replace anything."""
-    if then.supposed or not may_be_close(now) or _is_series(now, then):
+    if then.supposed or not may_be_close(now):
+        return False
+    if _is_series(now, then) or _about_two_things(now, then):
         return False
     new, old = set(core_stems(_about(now))), set(core_stems(_about(then)))
-    shared = len(new & old)
-    if not shared or new & old <= _change_stems():
+    if new & old <= _change_stems():
         # 'I moved to Helix' is not about 'Standup moved to 10:00'.
         return False
-    share = shared / min(len(new), len(old))
-    if now.begun:
-        return share >= _SHARED_BEGUN
-    return share >= _SHARED_LEAST and shared >= _SHARED_WORDS
+    if _tells_of_change(now):
+        # A number is what changes.
+        new, old = _without_numbers(new), _without_numbers(old)
+        is_shared = bool(new and old) and _share(new, old) >= _SHARED_CHANGED
+        return is_shared or _ends_what_is_named(now, old)
+    return _share(new, old) >= _SHARED_LEAST and len(new & old) >= _SHARED_WORDS
+
+
+def _share(new: set[str], old: set[str]) -> float:
+    return len(new & old) / min(len(new), len(old))
+
+
+def _without_numbers(stems: set[str]) -> set[str]:
+    return {stem for stem in stems if not stem[0].isdigit()}
+
+
+def _tells_of_change(now: Statement) -> bool:
+    return now.begun or now.ended or _PATTERNS["change"].search(now.body) is not None
+
+
+def _ends_what_is_named(now: Statement, old: set[str]) -> bool:
+    """Whether it ends something that the older statement names: 'I cancelled Netflix'."""
+    match = _PATTERNS["ended thing"].search(now.body)
+    stems = set(core_stems(match["what"])) if match else set()
+    return bool(stems) and stems <= old
+
+
+def _about_two_things(now: Statement, then: Statement) -> bool:
+    """Whether the subjects name two things of one kind: 'The red bike', 'The blue bike'."""
+    new, old = _subject_stems(now), _subject_stems(then)
+    return bool(new & old and new - old and old - new)
+
+
+def _subject_stems(said: Statement) -> set[str]:
+    """What a statement says before its verb; nothing where the verb is not known."""
+    words = _WORD.findall(_about(said))
+    for at, word in enumerate(words):
+        plain = word.lower()
+        if plain in _BE or plain in VERBS or plain in _MORE_VERBS:
+            return set(core_stems(" ".join(words[:at])))
+    return set()
 
 
 @lru_cache(maxsize=1)
@@ -432,7 +475,9 @@ _LISTING_VERBS = _SEVERAL_VERBS | frozenset(
 def same_topic(now: Statement, then: Statement) -> bool:
     """Whether two statements begin with the same word of substance: 'The app is written in Flask'
     and 'The app runs on FastAPI'. Where they also mean nearly the same, they are close."""
-    if then.supposed or not may_be_close(now) or _is_series(now, then):
+    if then.supposed or not may_be_close(now):
+        return False
+    if _is_series(now, then) or _about_two_things(now, then):
         return False
     new, old = core_stems(_about(now)), core_stems(_about(then))
     return bool(new and old) and new[0] == old[0] and new[0] not in _listing_stems()
