@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from holdfast import HubMemory
 from holdfast.domain.memory import attachment_of
-from holdfast.engine.writing import dedup
+from holdfast.engine.writing import origins
 from holdfast.errors import AlreadyExists, Conflict, NotFound
 from holdfast.testing import open_for_tests
 
@@ -59,8 +59,8 @@ def test_the_files_on_disk_are_those_that_memories_were_made_from(
             except (NotFound, Conflict, AlreadyExists):
                 assert what != "push", "a file is always taken in"
         with memory.core.store.read() as reader:
-            held = {digest for digest, _, _ in dedup.held_files(reader, hub.id)}
-            used = dedup.usage(reader, hub.id)
+            held = {digest for digest, _, _ in origins.held_files(reader, hub.id)}
+            used = origins.usage(reader, hub.id)
         there = set(hub.attachments.present())
         assert there == held
         assert used.files == len(there)

@@ -113,7 +113,8 @@ def synced(hub: HubMemory, operation: Operation) -> Iterator[None]:
         hub.core.settings.refresh()
         sync = None
         # Edits in files wait until the store can be written.
-        if is_kept_in_files(os.path.dirname(hub.memory_md)) and not _is_read_only(hub):
+        folder = os.path.dirname(hub.memory_md)
+        if os.path.isdir(folder) and is_kept_in_files(folder) and not _is_read_only(hub):
             # Files belong to the hub: edits in them are read, and what is written to them is
             # rendered, in the name of its owner, not of the caller.
             hub = hub._owner_view

@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from holdfast.domain.memory import Attachment, attachment_of
-from holdfast.engine.writing import dedup
+from holdfast.engine.writing import origins
 from holdfast.errors import InvalidInput, NotFound, TooLarge
 from holdfast.files.hub_folder import is_ours
 from holdfast.files.memory_md.cache import Stamp, read_stamp, token_of, write_stamp
@@ -162,10 +162,10 @@ class Attachments:
         if size:
             hub_max = self._core.settings["attachments.hub_bytes_max"]
             with self._core.read() as reader:
-                used = dedup.usage(reader, self._hub_id)
+                used = origins.usage(reader, self._hub_id)
             # What is there already takes no room; that is known only when it has come.
             if used.bytes >= hub_max:
-                raise dedup.full(used, size, hub_max)
+                raise origins.full(used, size, hub_max)
         return Incoming(self._folder, bytes_max)
 
     @contextmanager
@@ -187,7 +187,7 @@ class Attachments:
         if file is None:
             return None
         with self._core.store.read() as reader:
-            known = dedup.holds(reader, self._hub_id, memory.id, file.hash)
+            known = origins.holds(reader, self._hub_id, memory.id, file.hash)
         return file if known else None
 
     def kept(self, memory: Memory) -> Kept:
@@ -241,7 +241,7 @@ class Attachments:
             hashes = {
                 digest
                 for memory_id in memory_ids
-                for digest in dedup.held_by(reader, self._hub_id, memory_id)
+                for digest in origins.held_by(reader, self._hub_id, memory_id)
             }
         if not hashes:
             yield
@@ -259,7 +259,7 @@ class Attachments:
 
     def _remove_unheld(self, hashes: list[str]) -> None:
         with self._core.store.read() as reader:
-            unheld = [one for one in hashes if not dedup.is_held(reader, self._hub_id, one)]
+            unheld = [one for one in hashes if not origins.is_held(reader, self._hub_id, one)]
         for digest in unheld:
             with file_errors(self.path(digest)), suppress(FileNotFoundError):
                 os.unlink(self.path(digest))
@@ -287,7 +287,7 @@ class Attachments:
         from holdfast.files.attachments_tar import Held
 
         with self._core.store.read() as reader:
-            yield from (Held(*one) for one in dedup.held_files(reader, self._hub_id))
+            yield from (Held(*one) for one in origins.held_files(reader, self._hub_id))
 
     def beside(self, name: str) -> str:
         """A path for a file that is about to be placed, on the same disk."""
@@ -305,7 +305,7 @@ class Attachments:
     def check(self) -> list[str]:
         """What is wrong: files that are missing, and files that no memory refers to."""
         with self._core.store.read() as reader:
-            files = dedup.held_files(reader, self._hub_id)
+            files = origins.held_files(reader, self._hub_id)
             held = {digest: memory_id for digest, memory_id, _ in files}
         there = set(self.present())
         missing = [one for one in held if one not in there]
@@ -337,7 +337,7 @@ class Attachments:
             with self._core.store.read() as reader:
                 if reader.hub_by_id(self._hub_id) is None:
                     return 0
-                held = {digest for digest, _, _ in dedup.held_files(reader, self._hub_id)}
+                held = {digest for digest, _, _ in origins.held_files(reader, self._hub_id)}
                 token = token_of(reader, self._hub_id)
             for digest in set(self.present()) - held if ours else ():
                 os.unlink(self.path(digest))

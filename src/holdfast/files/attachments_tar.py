@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 
 from holdfast.domain.memory import Attachment, attachment_of
-from holdfast.engine.writing import dedup
+from holdfast.engine.writing import origins
 from holdfast.errors import AlreadyExists, InvalidInput, NotFound, StoreDamaged
 from holdfast.files.attachments import Attachments, Received
 from holdfast.system.atomic_file import (
@@ -300,7 +300,7 @@ def adopt(core: Core, hub_id: str, place: Attachments, staged: Staged) -> tuple[
                     if one.memory in memories:
                         file = Attachment(one.hash, "", one.size, "")
                         # What is brought along was taken in once; there is no limit to pass again.
-                        dedup.attach(
+                        origins.attach(
                             writer, memories[one.memory], file, core.now(), bytes_max=2**62
                         )
     there = len(set(place.present()))

@@ -21,7 +21,7 @@ from holdfast.domain.change import Receipt
 from holdfast.domain.memory import ATTACHMENT, attachment_of
 from holdfast.engine.core import Core
 from holdfast.engine.upkeep.secret_scan import Secret, for_everything, secrets_found, together
-from holdfast.engine.writing import dedup
+from holdfast.engine.writing import origins
 from holdfast.engine.writing.edit import settle
 from holdfast.errors import HoldfastError
 from holdfast.files import attachments, conversation_archive, journal
@@ -315,8 +315,8 @@ def remove_attachments(core: Core, hub_id: str, place: Attachments, note: Note) 
     dirty = [digest for digest, some in _found(core, hub_id, place, lambda text: None) if some]
     for digest in dirty:
         with place.letting_go(digest), core.write(hub_id) as writer:
-            for memory in dedup.of_file(writer, hub_id, digest):
-                dedup.let_go(writer, hub_id, memory.id, digest, core.now())
+            for memory in origins.of_file(writer, hub_id, digest):
+                origins.let_go(writer, hub_id, memory.id, digest, core.now())
                 file = attachment_of(memory.metadata)
                 if file is not None and file.hash == digest:
                     writer.set_memory(_without_file(memory))
@@ -342,7 +342,7 @@ def _found(
 ) -> Iterator[tuple[str, list[Secret]]]:
     for digest in sorted(set(place.present())):
         with core.read() as reader:
-            memories = dedup.of_file(reader, hub_id, digest)
+            memories = origins.of_file(reader, hub_id, digest)
         where, name = _called(memories, digest)
         times: Counter[str] = Counter()
 

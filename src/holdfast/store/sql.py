@@ -125,7 +125,7 @@ class FilterSql(ABC):
 
     def where_turns(self, wanted: Filter) -> str | None:
         """The same for turns; None where no turn can count."""
-        if not wanted.admits_turns():
+        if not wanted.turns or not wanted.admits_turns():
             return None
         parts = []
         if wanted.session is not None:

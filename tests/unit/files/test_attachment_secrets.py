@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import Holdfast, HubMemory, Memory
-from holdfast.engine.writing import dedup
+from holdfast.engine.writing import origins
 from holdfast.files import secret_scan
 from holdfast.passes.work import work_until_done
 from tests.unit.extract import makes
@@ -189,7 +189,7 @@ def test_a_file_with_secrets_is_removed_and_its_memory_stays(
     for path in Path(hub.folder, "attachments").rglob("*"):
         assert path.is_dir() or TOKEN.encode() not in path.read_bytes()
     with hub.core.read() as reader:
-        assert dedup.usage(reader, hub.id) == (1, len(b"The owl has landed."))
+        assert origins.usage(reader, hub.id) == (1, len(b"The owl has landed."))
     assert hub.receipts()[-1].number == made.number
     assert hub.redact_secrets(attachments=True) == []
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from holdfast import Duplicate, Holdfast, HubFull, HubMemory, NotFound, Stored, TooLarge, Updated
-from holdfast.engine.writing import dedup
+from holdfast.engine.writing import origins
 from holdfast.errors import InvalidInput
 from holdfast.files import ATTACHMENTS
 from holdfast.files.attachments import FOLDER
@@ -124,7 +124,7 @@ def test_the_file_goes_with_the_last_memory_that_was_made_from_it(hub: HubMemory
     hub.purge(two.id)
     assert stored(hub) == {}
     with hub.core.read() as reader:
-        assert dedup.usage(reader, hub.id) == (0, 0)
+        assert origins.usage(reader, hub.id) == (0, 0)
 
 
 def test_a_forgotten_file_stays_until_it_is_purged(hub: HubMemory) -> None:

@@ -312,7 +312,7 @@ def _approve(
 
 
 def _twin(reader: Reader, shown: Memory) -> Memory | None:
-    from holdfast.engine.writing.dedup import says_the_same
+    from holdfast.engine.writing.drafts import says_the_same
 
     found = reader.memories_by_hash(shown.hub_id, shown.content_hash)
     return next((one for one in found if one.id != shown.id and says_the_same(shown, one)), None)

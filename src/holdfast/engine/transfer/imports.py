@@ -22,8 +22,7 @@ from holdfast.domain.memory import Draft, Memory
 from holdfast.domain.records import Agreed, Record
 from holdfast.domain.results import Duplicate, Quarantined, Remembered, Updated
 from holdfast.engine.core import Scope
-from holdfast.engine.writing.dedup import twin_of
-from holdfast.engine.writing.drafts import Prepared, clean_draft, prepare
+from holdfast.engine.writing.drafts import Prepared, clean_draft, prepare, twin_of
 from holdfast.engine.writing.recorder import Recorder, continued
 from holdfast.engine.writing.remember import all_of, renew, take_in_whole
 from holdfast.errors import InvalidInput

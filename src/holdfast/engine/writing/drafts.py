@@ -1,6 +1,7 @@
 """From a draft to a complete memory: checked, redacted, classified, titled. The facts found in a
 conversation become drafts of their own that point to it. All of this happens before the write
-begins, while no lock is held."""
+begins, while no lock is held. And the memory that a draft is a version or a copy of, found by
+source path, key, origin (a file or a page) and content."""
 
 from __future__ import annotations
 
@@ -25,8 +26,7 @@ from holdfast.domain.memory import (
 )
 from holdfast.domain.results import HELD
 from holdfast.engine.core import Core, Scope
-from holdfast.engine.writing import dedup
-from holdfast.engine.writing.dedup import unchanged
+from holdfast.engine.writing import origins
 from holdfast.engine.writing.indexing import Indexed, indexed_all
 from holdfast.errors import InvalidInput
 from holdfast.text import clean
@@ -36,7 +36,10 @@ from holdfast.text.classify.titles import summary_of, title_of
 from holdfast.text.clean import without_hidden, without_private
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from holdfast.engine.writing.supersede import Seen
+    from holdfast.store.base import Reader
 
 
 # Shorter ones are a greeting, and their words are found as they are.
@@ -82,6 +85,8 @@ _METADATA_BYTES_MAX = 65_536
 _METADATA_DEPTH_MAX = 32
 _LABEL_CHARS_MAX = 1_000
 _SWITCHES = ("pinned", "fetch")
+# What nobody gave needs no check.
+_DEFAULTS = tuple(Draft._field_defaults.values())
 # A memory is named by a number too, and an origin is a place in a turn.
 _NO_TEXT = ("supersedes", "origin")
 _CLOSED = {
@@ -100,7 +105,8 @@ def clean_draft(core: Core, draft: Draft) -> Draft:
     and why."""
     bytes_max = core.settings["content.bytes_max"]
     draft = without_secrets(core, _without_private(draft))
-    checked = clean_fields(dict(zip(Draft._fields, draft, strict=True)))
+    given = zip(Draft._fields[1:], draft[1:], _DEFAULTS, strict=True)
+    checked = clean_fields({name: value for name, value, default in given if value != default})
     checked["content"] = clean.clean_content(draft.content, bytes_max=bytes_max)
     out = draft._replace(**checked)
     refuse_backwards(out)
@@ -253,7 +259,7 @@ def _without_hidden(content: str) -> str:
     return cleaned
 
 
-def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
+def compose(draft: Draft, core: Core, hub_id: str, now: datetime | None = None) -> Memory:
     """A memory from a clean draft, all but its id, number and times."""
     # The guard reads what is hidden in a text; nobody else does.
     quarantine = reason_to_hold(draft.content, draft.trust)
@@ -272,7 +278,7 @@ def compose(draft: Draft, core: Core, hub_id: str) -> Memory:
         content_type=picked.content_type,
         source_path=draft.source_path if file is None else file.name,
     )
-    now = core.now()
+    now = now or core.now()
     return Memory(
         id="",
         hub_id=hub_id,
@@ -350,16 +356,19 @@ class Prepared(NamedTuple):
     close: str | None = None
 
 
-def prepare(scope: Scope, drafts: Sequence[Draft]) -> Iterator[Prepared]:
+def prepare(
+    scope: Scope, drafts: Sequence[Draft], now: datetime | None = None
+) -> Iterator[Prepared]:
     """The slow part, before the write begins: checks, rules, and the embedding model, which is
     not asked about what is there already."""
-    fetch_links = scope.settings["fetch.links"]
     cleaned = [clean_draft(scope.core, draft) for draft in drafts]
-    if fetch_links:
-        cleaned = [dedup.with_page_fetched(draft) for draft in cleaned]
+    if any("://" in draft.content for draft in cleaned) and scope.settings["fetch.links"]:
+        cleaned = [origins.with_page_fetched(draft) for draft in cleaned]
     for draft in cleaned:
-        dedup.refuse_unfetchable(draft)
-    memories = [compose(draft, scope.core, scope.hub_id) for draft in cleaned]
+        if draft.fetch:
+            origins.refuse_unfetchable(draft)
+    now = now or scope.now()
+    memories = [compose(draft, scope.core, scope.hub_id, now) for draft in cleaned]
     # Only the model is worth the look; without one, the look inside the write is enough.
     known = [False] * len(memories)
     if scope.core.embedder is not None:
@@ -373,5 +382,75 @@ def prepare(scope: Scope, drafts: Sequence[Draft]) -> Iterator[Prepared]:
         indexed = None if there else next(indexes)
         facts: tuple[Prepared, ...] = ()
         if not there and (found := facts_in(scope.core, draft, memory)):
-            facts = tuple(prepare(scope, found))
+            facts = tuple(prepare(scope, found, now))
         yield Prepared(draft, memory, indexed, facts)
+
+
+# The memory that is there already
+
+
+def unchanged(reader: Reader, draft: Draft, memory: Memory) -> bool:
+    """Whether it is there already, word for word."""
+    twin = twin_of(reader, draft, memory)
+    if twin is None:
+        return False
+    return twin.content_hash == memory.content_hash or origins.is_the_same_thing(memory, twin)
+
+
+def twin_of(reader: Reader, draft: Draft, memory: Memory) -> Memory | None:
+    """The memory that this one is a version or a copy of."""
+    hub_id = memory.hub_id
+    # Who says nothing of a boundary means their own where they have one of that name.
+    audience = None if draft.boundary is None else memory.audience
+    if memory.source_path is not None:
+        at_path = reader.memory_by_path(hub_id, memory.source_path, audience=audience)
+        if at_path is not None:
+            return at_path
+    if memory.key is not None:
+        with_key = reader.memory_by_key(hub_id, memory.key, audience=audience)
+        if with_key is not None:
+            return with_key
+    alike: list[Memory] = []
+    if (memory.metadata or memory.content_type == "link") and (digest := origins.digest_of(memory)):
+        alike = origins.made_from(reader, hub_id, digest)
+    if draft.attachment is None:
+        # The content of a file that nobody has read yet is its name, which says nothing.
+        alike += reader.memories_by_hash(hub_id, memory.content_hash)
+    return next((other for other in alike if says_the_same(memory, other)), None)
+
+
+def says_the_same(memory: Memory, other: Memory) -> bool:
+    """Whether two memories with the same content are one."""
+    return (
+        other.superseded_by is None
+        and (memory.key is None or _may_have_key(other, memory))
+        # An event that happened twice is two events.
+        and (_occasion(memory) == _occasion(other) or _was_noticed(memory, other))
+        and (other.expires_at is None or other.expires_at > memory.created_at)
+        # A memory that waits for review is no duplicate of what a trusted source says.
+        and bool(other.quarantine) == bool(memory.quarantine)
+        # Nobody learns from a 'duplicate' what somebody else keeps private.
+        and ("private" not in (other.boundary, memory.boundary) or other.owner == memory.owner)
+        # A note that says what a file says, or is called, is not that file.
+        and origins.is_made_from_same(memory, other)
+    )
+
+
+def _occasion(memory: Memory) -> tuple[object, ...]:
+    return memory.session, memory.speaker, memory.event_at
+
+
+def _was_noticed(memory: Memory, other: Memory) -> bool:
+    """Whether the other one was taken from a conversation and holds at any time, and who says it
+    now does not say when."""
+    return (
+        other.source == "extraction"
+        and (other.layer, other.speaker, other.event_at) == ("long_term", None, None)
+        and _occasion(memory) == (None, None, None)
+    )
+
+
+def _may_have_key(other: Memory, memory: Memory) -> bool:
+    """Whether a memory without a key may be given this one's. A key is a name for good: what
+    follows a file, or lives elsewhere, would change or go for reasons of its own."""
+    return other.key is None and other.source_path is None and other.layer == memory.layer

@@ -18,7 +18,7 @@ from holdfast.domain.records import Record
 from holdfast.engine import late_words, traces
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.reading.lookup import Reference, find_memory
-from holdfast.engine.writing import dedup
+from holdfast.engine.writing import origins
 from holdfast.engine.writing.drafts import (
     clean_fields,
     clean_label,
@@ -340,7 +340,7 @@ def purge(
             if memory.forgotten_at is None:
                 beside = Recorder(scope, writer, "forget", reason="the same was purged")
                 _forget_traces(scope, writer, beside, memory)
-            dedup.release(writer, scope.hub_id, memory.id, scope.now())
+            origins.release(writer, scope.hub_id, memory.id, scope.now())
             revisions = writer.purge(scope.hub_id, memory.id)
             receipt = scope.core.redactor.row(
                 Receipt(memory.id, memory.number, scope.now(), scope.actor, reason, revisions)

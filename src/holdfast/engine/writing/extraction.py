@@ -16,10 +16,10 @@ from holdfast.domain.query import Filter
 from holdfast.domain.results import Duplicate, Remembered, Updated
 from holdfast.engine import jobs
 from holdfast.engine.core import Core, Scope
-from holdfast.engine.writing import dedup
-from holdfast.engine.writing.dedup import address_of, is_made_from_same
+from holdfast.engine.writing import origins
 from holdfast.engine.writing.drafts import GUARDED, derived_title
 from holdfast.engine.writing.indexing import indexed
+from holdfast.engine.writing.origins import address_of, is_made_from_same
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.text import clean
 from holdfast.text.classify import classify
@@ -63,7 +63,7 @@ def begin(core: Core, writer: Writer, draft: Draft, result: Remembered) -> None:
         return
     if draft.attachment is not None:
         bytes_max = core.settings["attachments.hub_bytes_max"]
-        dedup.attach(writer, memory, draft.attachment, core.now(), bytes_max=bytes_max)
+        origins.attach(writer, memory, draft.attachment, core.now(), bytes_max=bytes_max)
     if memory.state != "processing":
         return
     before = result.previous if isinstance(result, Updated) else None
@@ -75,7 +75,7 @@ def begin(core: Core, writer: Writer, draft: Draft, result: Remembered) -> None:
         about |= {"hash": draft.attachment.hash, "name": draft.attachment.name}
     elif draft.fetch:
         address = address_of(draft.content) or ""
-        dedup.bind_page(writer, memory, address, core.now())
+        origins.bind_page(writer, memory, address, core.now())
         about |= {"address": address}
     else:
         return
@@ -181,7 +181,7 @@ def _mend(core: Core, hub_id: str, waiting: Sequence[Memory]) -> int:
             about: dict[str, Any] = {"memory": memory.id, "change": change, "picked": {}}
             about["content_hash"] = memory.content_hash
             file = attachment_of(memory.metadata)
-            if file is not None and dedup.holds(writer, hub_id, memory.id, file.hash):
+            if file is not None and origins.holds(writer, hub_id, memory.id, file.hash):
                 about |= {"hash": file.hash, "name": file.name}
             elif address := page_of(memory.metadata) or address_of(memory.content):
                 about |= {"address": address}

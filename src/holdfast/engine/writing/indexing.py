@@ -22,7 +22,7 @@ from holdfast.recall.evidence import owners_by_id
 from holdfast.recall.voice import ROLES
 from holdfast.store.values import Candidate, Capability, IndexEntry, VectorRow
 from holdfast.text.analysis.terms import searchable, symbols, terms
-from holdfast.text.analysis.variants import definition_marks
+from holdfast.text.analysis.variants import DEFINING_TERMS, definition_marks
 from holdfast.text.chunking import Chunk, chunk, windows_of
 
 if TYPE_CHECKING:
@@ -107,14 +107,16 @@ def _entry(
     if not memory.content.startswith(memory.title.rstrip("…")):
         # A title taken from the first words would only count them twice.
         around.insert(0, memory.title)
-    head, body = terms(" ".join(around)), terms(said)
+    around = list(filter(None, around))
+    head, body = terms(" ".join(around)) if around else [], terms(said)
+    defines = "(" in said or not DEFINING_TERMS.isdisjoint(body)
     return IndexEntry(
         ordinal,
         piece.start,
         piece.end,
         piece.headings,
         tuple(body),
-        tuple(head + symbols(said, body) + definition_marks(said)),
+        tuple(head + symbols(said, body) + (definition_marks(said) if defines else [])),
         windows,
         vectors,
     )

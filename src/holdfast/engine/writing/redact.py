@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -119,11 +119,12 @@ class Redactor:
         """The text without control and hidden characters and with placeholders for its secrets; the
         very same where it has none of them. `keep_hidden` is for text that the guard has yet to
         read, which decodes what is hidden."""
-        text = without_controls(text) if keep_hidden else clean_text(text)
+        if not (text.isascii() and text.isprintable()):
+            text = without_controls(text) if keep_hidden else clean_text(text)
         return self._redacted(text) if self._enabled else text
 
     def _redacted(self, text: str) -> str:
-        if _mark(text) in self._clean:
+        if len(text) < _SECRET_CHARS_MIN or _mark(text) in self._clean:
             return text
         if len(text) >= _LONG_CHARS_MIN and self._is_quiet_in_pieces(text):
             self._note_clean(text)
@@ -182,7 +183,7 @@ class Redactor:
         changed in a line, is looked at around that line."""
         if _OVER_MANY_LINES in text:
             return False
-        from holdfast.text.secrets import find, find_over_many_lines
+        from holdfast.text.secrets import find_over_many_lines
 
         if find_over_many_lines(text):
             return False
@@ -195,10 +196,8 @@ class Redactor:
                 continue
             # What belongs together over a line's end is in one of two pieces.
             piece = "".join(lines[begin : at + _OVERLAP_LINES])
-            if _mark(piece) not in self._clean:
-                if find(piece, payment_numbers=self._payment_numbers):
-                    return False
-                self._note_clean(piece)
+            if _mark(piece) not in self._clean and not self._holds_nothing(piece):
+                return False
             begin = at
         return True
 
@@ -285,16 +284,12 @@ class Redactor:
             elif isinstance(value, _HOLDING_TEXT) and not self._gather(value, "", short):
                 return False
         together = "\n".join(short)
-        if not _is_plain(together):
+        is_simple = together.isascii() and "".join(short).isprintable()
+        if not is_simple and not _is_plain(together):
             return False
         if not self._enabled or _mark(together) in self._clean:
             return True
-        from holdfast.text.secrets import find
-
-        if find(together, payment_numbers=self._payment_numbers):
-            return False
-        self._note_clean(together)
-        return True
+        return self._holds_nothing(together)
 
     def _gather(self, value: Any, name: str, into: list[str]) -> bool:
         """Adds the texts of what JSON can hold; False where one of them is a secret by its key."""
@@ -320,10 +315,15 @@ class Redactor:
             return False
         if not self._enabled or _mark(text) in self._clean:
             return True
+        if len(text) >= _LONG_CHARS_MIN and self._is_quiet_in_pieces(text):
+            self._note_clean(text)
+            return True
+        return self._holds_nothing(text)
+
+    def _holds_nothing(self, text: str) -> bool:
         from holdfast.text.secrets import find
 
-        in_pieces = len(text) >= _LONG_CHARS_MIN and self._is_quiet_in_pieces(text)
-        if not in_pieces and find(text, payment_numbers=self._payment_numbers):
+        if find(text, payment_numbers=self._payment_numbers):
             return False
         self._note_clean(text)
         return True
@@ -463,7 +463,17 @@ def redaction_note(kinds: Mapping[str, int]) -> str:
     return f"{total} {'secret was' if total == 1 else 'secrets were'} replaced ({named})"
 
 
+# The same few names are in the metadata of many memories.
+@lru_cache(maxsize=1_024)
+def _may_name(name: str) -> bool:
+    from holdfast.text.secrets import may_name_secret
+
+    return may_name_secret(name)
+
+
 def _kind_by_name(name: str, value: str) -> str:
+    if not _may_name(name):
+        return ""
     from holdfast.text.secrets import named_secret
 
     return named_secret(name, value)

@@ -31,9 +31,14 @@ from holdfast.domain.results import (
 )
 from holdfast.engine.core import Scope
 from holdfast.engine.reading.lookup import find_memory
-from holdfast.engine.writing import dedup
-from holdfast.engine.writing.dedup import says_the_same, twin_of
-from holdfast.engine.writing.drafts import Prepared, derived_title, prepare
+from holdfast.engine.writing import origins
+from holdfast.engine.writing.drafts import (
+    Prepared,
+    derived_title,
+    prepare,
+    says_the_same,
+    twin_of,
+)
 from holdfast.engine.writing.edit import refuse_taken
 from holdfast.engine.writing.recorder import Recorder, supersede, supersede_all
 from holdfast.engine.writing.supersede import (
@@ -101,10 +106,10 @@ def remember_many(
     replaces an old one by itself; the sync of a file says explicitly what is removed.
     """
     by_rule = by_rule and not first_is_parent and len(drafts) <= _STATED_MAX
+    now = scope.now()
     if by_rule:
-        now = scope.now()
         drafts = [_with_event(draft, now) for draft in drafts]
-    prepared = list(prepare(scope, drafts))
+    prepared = list(prepare(scope, drafts, now))
     by_rule = by_rule and scope.settings["supersede.enabled"]
     if by_rule:
         prepared = with_candidates(scope, prepared)
@@ -338,7 +343,7 @@ def _still_close(writer: Writer, item: Prepared, recorder: Recorder) -> Memory |
 def renew(writer: Writer, recorder: Recorder, item: Prepared, twin: Memory) -> Remembered:
     new = item.memory
     changes: dict[str, Any] = {}
-    same = dedup.is_the_same_thing(new, twin)
+    same = origins.is_the_same_thing(new, twin)
     if new.content_hash != twin.content_hash and not same:
         changes = new_version(twin, new)
     for name in _TAKEN_OVER_IF_GIVEN:
@@ -357,7 +362,7 @@ def renew(writer: Writer, recorder: Recorder, item: Prepared, twin: Memory) -> R
         changes["pinned"] = True
     if twin.state in ("archived", "cooling"):
         changes |= {"state": "active", "state_reason": ""}
-    changes |= dedup.renewed(item.draft, new, twin, same=same)
+    changes |= origins.renewed(item.draft, new, twin, same=same)
     # Found by its path, it may be given a key that is another's.
     refuse_taken(writer, twin._replace(**changes))
     memory = recorder.revise(twin, item.indexed, **changes)

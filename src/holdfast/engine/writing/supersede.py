@@ -1,5 +1,5 @@
 """What a new memory repeats, replaces or contradicts: which memories are compared, which may be
-replaced by rule, and whose word waits for the user instead. Duplicates are found in `dedup`,
+replaced by rule, and whose word waits for the user instead. Duplicates are found in `drafts`,
 `text.slots` compares two texts, and `recorder` writes what replaces another.
 
 Older memories are found by their words through the store's index: how many there are does not
@@ -190,8 +190,11 @@ def find_rivals(
     the new memory; the newest first. With an index, its vectors tell what says the same too; with
     `replaced`, what the new one takes the place of is all that is asked for."""
     found = []
+    there = _there(reader, memory, seen, replaced=replaced)
+    if not there:
+        return []
     is_comparable = _comparable_with(memory)
-    for one in _there(reader, memory, seen, replaced=replaced):
+    for one in there:
         # First, as it costs next to nothing; comparing what two texts say does not.
         protected = _protected(memory, one)
         if (replaced and protected) or not is_comparable(one):

@@ -99,6 +99,8 @@ def field_to_column(name: str, plain: Any) -> Any:
 HUB_COLUMNS = "id, name, owner, created_at, numbers, state, checksum"
 
 
+# Every operation reads its hub once or twice, and it seldom changes.
+@lru_cache(maxsize=256)
 def hub_from_row(row: Row) -> Hub:
     require_intact("hubs", row[0], row[:-1], row[-1])
     return shared.hub_from_row(row)

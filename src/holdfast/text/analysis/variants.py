@@ -190,6 +190,9 @@ _IN_WORDS = re.compile(
     r"((?:[\w+#.-]+[ ]){0,4}[\w+#.-]+)",
 )
 _SHORT_CHARS_MAX = 8
+_DEFINING_WORDS = (" short for ", " stands for ", " abbreviation of ", " aka ")
+# A text without brackets that defines something has one of these index terms.
+DEFINING_TERMS = frozenset(phrase_terms("short stands abbreviation aka"))
 
 
 def definitions(text: str) -> Iterator[tuple[Variant, Variant]]:
@@ -201,7 +204,7 @@ def definitions(text: str) -> Iterator[tuple[Variant, Variant]]:
                 short, front = one.split(" ")[-1], two
             if pair := _spelled_out(short, front):
                 yield pair
-    if any(cue in text for cue in (" short for ", " stands for ", " abbreviation of ", " aka ")):
+    if any(words in text for words in _DEFINING_WORDS):
         for short, front in _IN_WORDS.findall(text):
             if pair := _spelled_out(short, front, from_start=True):
                 yield pair

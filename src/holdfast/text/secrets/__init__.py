@@ -122,7 +122,7 @@ def find_answer(question: str, text: str, *, payment_numbers: bool = False) -> l
 
 def asks_for_secret(question: str) -> bool:
     """Whether what answers this may be a secret, such as 'hunter2' after 'The password?'."""
-    return bool(question) and _may_name(question.lower())
+    return bool(question) and may_name_secret(question)
 
 
 def find_over_many_lines(text: str) -> list[Found]:
@@ -195,7 +195,7 @@ def redact(
 
 def named_secret(name: str, value: str) -> str:
     """The kind of secret that a value is by its name, as in a dictionary; '' where it is none."""
-    if len(value) < 4 or not _may_name(name.lower()) or PLACEHOLDER.search(value):
+    if len(value) < 4 or not may_name_secret(name) or PLACEHOLDER.search(value):
         return ""
     from holdfast.text.secrets.named import is_named_secret
 
@@ -212,7 +212,9 @@ def placeholders(text: str) -> dict[str, int]:
     return out
 
 
-def _may_name(low: str) -> bool:
+def may_name_secret(name: str) -> bool:
+    """Whether a value of this name may be a secret by that alone."""
+    low = name.lower()
     # A loop: `any` takes twice as long, and this is asked of every name in a dictionary.
     for cue in _NOUN_CUES_ASCII if low.isascii() else NOUN_CUES:  # noqa: SIM110
         if cue in low:

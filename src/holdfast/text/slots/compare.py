@@ -310,11 +310,24 @@ def _read(text: str) -> Statement:
     return read(as_english(text))
 
 
+# What a statement may begin with, also behind a greeting.
+_BEGINNINGS = re.compile(r"(?:\A|[,!.:][,!.:\s]*)([^\s,!.:]+)")
+
+
+@cache
+def _first_words() -> frozenset[str]:
+    """The words with which statements about oneself begin in all of these languages."""
+    lists = read_words("facts/words.txt").items()
+    return frozenset(word for name, words in lists if name.startswith("first ") for word in words)
+
+
 def as_english(text: str) -> str:
     """A statement about oneself in another language as the English one that fills the same slot:
     'Ich bin nach Graz gezogen' as 'Lives in Graz'. Only name, home and employer, and only where the
     value is certain; other text is returned as it is."""
     plain = without_note(text).strip()
+    if plain.isascii() and _first_words().isdisjoint(_BEGINNINGS.findall(plain.lower())):
+        return text
     found = about_oneself.stated(fold_in_place(plain), plain)
     if found is None:
         return text
