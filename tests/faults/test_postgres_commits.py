@@ -17,9 +17,13 @@ psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra
-from holdfast.store.postgres.connections import connect  # noqa: E402
+from holdfast.store.postgres.connections import (  # noqa: E402
+    Mark,
+    connect,
+    gave_up_on_standbys,
+    was_committed,
+)
 from holdfast.store.postgres.errors import connection_lost, to_store_error  # noqa: E402
-from holdfast.store.postgres.session import Mark, gave_up_on_standbys, was_committed  # noqa: E402
 from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
     HUB,
     make_hub,

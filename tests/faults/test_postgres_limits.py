@@ -103,9 +103,7 @@ def test_connections_that_were_cut_because_they_lay_idle_are_passed_over(
     naps: list[float] = []
     monkeypatch.setattr("holdfast.store.postgres.connections.time.sleep", naps.append)
     if not seen:
-        monkeypatch.setattr(
-            "holdfast.store.postgres.connections._is_closed", lambda connection: False
-        )
+        monkeypatch.setattr("holdfast.store.postgres.pool._is_closed", lambda connection: False)
     with ExitStack() as held:
         for _ in range(3):
             held.enter_context(store.read())

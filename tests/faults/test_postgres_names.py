@@ -18,10 +18,13 @@ psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore, vector_index  # noqa: E402 - the extra
-from holdfast.store.postgres.connections import connect  # noqa: E402
+from holdfast.store.postgres.connections import (  # noqa: E402
+    Mark,
+    connect,
+    was_committed,
+)
 from holdfast.store.postgres.initialise import initialise  # noqa: E402
 from holdfast.store.postgres.schema import search_path  # noqa: E402
-from holdfast.store.postgres.session import Mark, was_committed  # noqa: E402
 from holdfast.store.postgres.urls import complete  # noqa: E402
 from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
     HUB,

@@ -23,7 +23,7 @@ from tests.postgres_server import Server, spare_server
 psycopg = pytest.importorskip("psycopg")
 
 from holdfast.store.postgres import PostgresStore, connections, session  # noqa: E402 - the extra
-from holdfast.store.postgres.session import Mark  # noqa: E402
+from holdfast.store.postgres.connections import Mark  # noqa: E402
 from holdfast.store.postgres.urls import complete  # noqa: E402
 from tests.faults.postgres_edges import SETTINGS, library, run_command, url_of  # noqa: E402
 
@@ -56,8 +56,8 @@ class Ice:
 @pytest.fixture
 def ice(server: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ice]:
     """In a hurry: what takes tens of seconds takes as few as it can."""
-    monkeypatch.setattr("holdfast.store.postgres.connections._PROBE_AFTER_S", 0.2)
-    monkeypatch.setattr("holdfast.store.postgres.connections._PROBE_WAIT_S", _KNOCK_S)
+    monkeypatch.setattr("holdfast.store.postgres.pool._PROBE_AFTER_S", 0.2)
+    monkeypatch.setattr("holdfast.store.postgres.pool._PROBE_WAIT_S", _KNOCK_S)
     monkeypatch.setattr("holdfast.store.postgres.connections._BEGIN_WAIT_S", 0.4)
     monkeypatch.setattr("holdfast.store.postgres.connections._BEGIN_WAIT_LEAST_S", 0.4)
     made = Ice(server)

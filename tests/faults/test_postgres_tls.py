@@ -19,7 +19,7 @@ from tests.postgres_server import Server, make_server, programs_with_tls
 psycopg = pytest.importorskip("psycopg")
 pytest.importorskip("cryptography", reason="certificates are made with it")
 
-from holdfast.store.postgres.connections import MonitoredConnection  # noqa: E402 - needs the extra
+from holdfast.store.postgres.pool import MonitoredConnection  # noqa: E402 - needs the extra
 from tests.faults.certificates import Authority  # noqa: E402
 from tests.faults.postgres_edges import SETTINGS, run_command, url_of  # noqa: E402
 

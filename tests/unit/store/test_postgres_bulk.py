@@ -291,7 +291,7 @@ from holdfast.store.postgres import PostgresStore, write_buffer
 from holdfast.testing.conformance.base import HUB, at, index, make_memory
 from holdfast.domain.change import Change
 
-encode, left = write_buffer._ENCODERS["int4[]"], [150]
+encode, left = write_buffer.ENCODERS["int4[]"], [150]
 
 def die_in_the_middle(values):
     left[0] -= 1
@@ -299,7 +299,7 @@ def die_in_the_middle(values):
         os.kill(os.getpid(), signal.SIGKILL)
     return encode(values)
 
-write_buffer._ENCODERS["int4[]"] = die_in_the_middle
+write_buffer.ENCODERS["int4[]"] = die_in_the_middle
 store = PostgresStore(sys.argv[1])
 with store.write(hub=HUB) as writer:
     writer.add_change(Change("chg_1", HUB, at(0), "tester", "remember"))
@@ -388,7 +388,7 @@ def test_a_line_that_is_cut_in_the_middle_of_a_copy_leaves_all_of_it_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What was begun is gone; the operation is begun again, and everything is there once."""
-    encode, cuts = write_buffer._ENCODERS["int4[]"], []
+    encode, cuts = write_buffer.ENCODERS["int4[]"], []
     with database(ROLE) as url:
 
         def cut_in_the_middle(values: Any) -> bytes:
@@ -402,7 +402,7 @@ def test_a_line_that_is_cut_in_the_middle_of_a_copy_leaves_all_of_it_once(
                     )
             return encode(values)
 
-        monkeypatch.setitem(write_buffer._ENCODERS, "int4[]", cut_in_the_middle)
+        monkeypatch.setitem(write_buffer.ENCODERS, "int4[]", cut_in_the_middle)
         with holdfast.open(url, settings={"embed.model": "none"}) as memory:
             hub = memory.create_hub("notes")
             results = hub.remember_many([f"Box {number} is full." for number in range(200)])

@@ -4,7 +4,9 @@ readers."""
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from copy import copy
 from datetime import datetime
 from itertools import islice, pairwise
 from typing import Any
@@ -69,17 +71,11 @@ class HubContents:
         return as_memory(self.turns[owner_id]) if memory is None else memory
 
     def copy(self) -> HubContents:
-        twin = HubContents(self.hub)
-        twin.memories = dict(self.memories)
-        twin.changes = dict(self.changes)
-        twin.revisions = list(self.revisions)
-        twin.receipts = list(self.receipts)
-        twin.turns = dict(self.turns)
-        twin.agreed = dict(self.agreed)
-        twin.clashes = dict(self.clashes)
+        twin = copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, dict | list):
+                setattr(twin, name, value.copy())
         twin.passages = {pk: passage.copy() for pk, passage in self.passages.items()}
-        twin.texts = dict(self.texts)
-        twin.removals = self.removals
         return twin
 
     def seen_by(self, viewer: Viewer) -> HubContents:
@@ -174,11 +170,9 @@ class SearchReader(ReaderPart):
         return Lexicon(len(passages), length, frequency)
 
     def vocabulary(self, hub_id: str, prefix: str, *, limit: int) -> dict[str, int]:
-        counts: dict[str, int] = {}
-        for passage in self._whole(hub_id).passages.values():
-            for term in {*passage.entry.body, *passage.entry.head}:
-                if term.startswith(prefix):
-                    counts[term] = counts.get(term, 0) + 1
+        entries = [passage.entry for passage in self._whole(hub_id).passages.values()]
+        held = (term for entry in entries for term in {*entry.body, *entry.head})
+        counts = Counter(term for term in held if term.startswith(prefix))
         return {term: counts[term] for term in sorted(counts)[:limit]}
 
     def search_terms(
@@ -342,11 +336,7 @@ class MemoriesReader(ReaderPart):
         return first_named(self._such(hub_id, source_path=source_path, forgotten_at=None), audience)
 
     def memories_by_hash(self, hub_id: str, content_hash: str) -> list[Memory]:
-        return [
-            memory
-            for memory in self._ordered(hub_id)
-            if memory.content_hash == content_hash and memory.forgotten_at is None
-        ]
+        return list(self._such(hub_id, content_hash=content_hash, forgotten_at=None))
 
     def memories_by_id(self, hub_id: str, memory_ids: Sequence[str]) -> dict[str, Memory]:
         memories = self._hub(hub_id).memories
@@ -567,10 +557,7 @@ class InMemoryReader(
         visible = [memory for memory in everything if memory.visible]
 
         def counted(field: str) -> dict[str, int]:
-            tally: dict[str, int] = {}
-            for memory in visible:
-                value = getattr(memory, field)
-                tally[value] = tally.get(value, 0) + 1
+            tally = Counter(getattr(memory, field) for memory in visible)
             return dict(sorted(tally.items(), key=lambda pair: (-pair[1], pair[0])))
 
         created = [memory.created_at for memory in everything]

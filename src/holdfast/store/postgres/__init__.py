@@ -31,22 +31,21 @@ from holdfast.domain.clock import SystemClock, from_micros
 from holdfast.errors import StoreError
 from holdfast.store.postgres.connections import (
     ANSWER_S,
+    POSITION,
     Connection,
     Connections,
-    MonitoredConnection,
-    closed,
     configure,
     connect,
     connect_patiently,
 )
 from holdfast.store.postgres.errors import connection_lost, to_store_error, translated
 from holdfast.store.postgres.migrate import prepare
+from holdfast.store.postgres.pool import MonitoredConnection, closed
 from holdfast.store.postgres.reader import PostgresReader
 from holdfast.store.postgres.schema import SCHEMA, Halfvec, search_path
 from holdfast.store.postgres.session import (
     EXCLUSIVE_CLASS,
     LOCK_CLASS,
-    POSITION,
     HubLock,
     Session,
     WritingSession,

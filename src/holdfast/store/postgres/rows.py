@@ -5,8 +5,9 @@ knows the column order."""
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from struct import pack
 from typing import Any
 
 from holdfast.domain.clock import to_micros
@@ -14,12 +15,12 @@ from holdfast.domain.hub import Hub, Viewer
 from holdfast.domain.memory import TIMES, Memory
 from holdfast.domain.query import Comparison, Filter, kind_of
 from holdfast.store import rows as shared
+from holdfast.store.filters import HAPPENED, FilterSql, any_of, each_equal
 from holdfast.store.rows import MEMORY_COLUMNS as MEMORY_COLUMNS
 from holdfast.store.rows import MEMORY_STORED as MEMORY_STORED
 from holdfast.store.rows import Row, dumps, require_intact
 from holdfast.store.rows import is_memory_intact as is_memory_intact
 from holdfast.store.rows import memory_from_row as memory_from_row
-from holdfast.store.sql import HAPPENED, FilterSql, any_of, each_equal
 from holdfast.store.values import Candidate
 
 UPDATE_MEMORY = (
@@ -189,3 +190,49 @@ def where(wanted: Filter) -> tuple[str, dict[str, Any]]:
 def where_turns(wanted: Filter) -> str | None:
     """The same for turns, with values that `where` gives too; None where no turn can count."""
     return PostgresFilterSql().where_turns(wanted)
+
+
+# Encodings for a binary COPY. An array is its number of dimensions, a flag, the type of its
+# elements, its length and lower bound, and then each element after its length in bytes.
+_TEXT_OID, _INT4_OID = 25, 23
+_NO_TEXTS = pack("!iii", 0, 0, _TEXT_OID)
+_NO_NUMBERS = pack("!iii", 0, 0, _INT4_OID)
+
+
+def _texts(values: Sequence[str]) -> bytes:
+    if not values:
+        return _NO_TEXTS
+    parts = [pack("!iiiii", 1, 0, _TEXT_OID, len(values), 1)]
+    for value in values:
+        encoded = value.encode()
+        parts += (len(encoded).to_bytes(4), encoded)
+    return b"".join(parts)
+
+
+def _numbers(values: Sequence[int]) -> bytes:
+    if not values:
+        return _NO_NUMBERS
+    count = len(values)
+    with_lengths = [4] * (2 * count)
+    with_lengths[1::2] = values
+    return pack(f"!{5 + 2 * count}i", 1, 0, _INT4_OID, count, 1, *with_lengths)
+
+
+def _lexemes(values: Sequence[str]) -> bytes:
+    """A tsvector: distinct lexemes, each ended by a zero byte and followed by its number of
+    positions, 0. The server sorts them."""
+    joined = "\0\0\0".join(values).encode()
+    return len(values).to_bytes(4) + joined + (b"\0\0\0" if values else b"")
+
+
+ENCODERS: dict[str, Callable[[Any], bytes]] = {
+    "text[]": _texts,
+    "int4[]": _numbers,
+    "tsvector": _lexemes,
+}
+# Placeholders of an INSERT for types that need a cast.
+PLACES = {
+    "text[]": "%s::text[]",
+    "int4[]": "%s::integer[]",
+    "tsvector": "array_to_tsvector(%s::text[])",
+}

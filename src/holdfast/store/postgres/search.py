@@ -24,10 +24,10 @@ from zlib import crc32
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
+from holdfast.store.filters import ORDERINGS
 from holdfast.store.postgres import rows
 from holdfast.store.postgres.session import SessionPart
 from holdfast.store.rows import ids_holding, matching, turn_ids_holding
-from holdfast.store.sql import ORDERINGS
 from holdfast.store.values import Candidate, Lexicon, TermQuery, TextQuery
 from holdfast.text.analysis.terms import trigrams
 

@@ -3,13 +3,6 @@ row level security lets through.
 
 Every statement of the store goes through here, so that tests can listen.
 
-It also finds out whether a transaction was committed when the connection was lost during COMMIT.
-Each durable transaction writes a mark into a row of its thread. After a lost connection, the mark
-is looked for on whatever server is the primary now. The transaction's id alone would not tell: a
-server that died before it wrote, or a standby that took over, gives the same id to another
-transaction. The mark is found with an UPDATE, so that the answer is as durable as the write itself:
-a server with synchronous standbys has waited for both.
-
 Advisory locks of the server give mutual exclusion over all machines (`try_lock`). Such a lock is
 held by a transaction that does nothing else, on its own connection. It belongs to a transaction and
 not to the session, because a pooler in transaction mode would hand the session to somebody else.
@@ -38,165 +31,19 @@ from psycopg import DataError
 from psycopg.errors import CharacterNotInRepertoire
 
 from holdfast.domain.records import NO_HUB
-from holdfast.errors import DeadlineExceeded, ServerUnreachable, StoreError
+from holdfast.errors import DeadlineExceeded, StoreError
 from holdfast.store.postgres import rows
 from holdfast.store.postgres.errors import busy, transaction_failed
 from holdfast.store.postgres.rows import SEEN, viewer_values
 from holdfast.store.postgres.schema import Halfvec
 from holdfast.store.sql import SqlReader
-from holdfast.system.backoff import Backoff
 
 if TYPE_CHECKING:
     import psycopg
 
     from holdfast.domain.hub import Viewer
     from holdfast.domain.memory import Memory
-    from holdfast.store.postgres.connections import Connection, MonitoredConnection
     from holdfast.store.postgres.schema import Halfvec
-
-
-# The position to which a primary has flushed its log, which is past every durable commit; on a
-# standby, the position it has replayed. (What is only in memory may stay there for 15 seconds, and
-# no standby has it.) Also queried outside a transaction, with the search_path of the role, so every
-# name is qualified.
-POSITION = (
-    "CASE WHEN pg_catalog.pg_is_in_recovery()"
-    " THEN coalesce(pg_catalog.pg_last_wal_replay_lsn(), '0/0')"
-    " ELSE pg_catalog.pg_current_wal_flush_lsn() END::pg_catalog.text"
-)
-
-# Marks of threads that have ended are deleted when nobody can be waiting for an answer any more.
-_OLD = "1 day"
-_BACKOFF = Backoff(first_s=0.05, longest_s=1.0)
-# The timeout for each answer of a server; then another connection is tried.
-_ASK_WAIT_S = 5.0
-# If the row of the mark is locked, the transaction in question still runs: asked again.
-_LOCK_WAIT_MS = 1_000
-
-
-class Mark(NamedTuple):
-    """One write: its thread (`place`), its number, its hub and its transaction id. The place
-    consists of letters and digits that we choose, so it needs no quoting in a statement."""
-
-    hub: int
-    place: str
-    number: int
-    transaction: str
-
-    def written(self, *, tidy: bool) -> list[str]:
-        """The statements that write the mark; with `tidy`, also delete old ones of the hub."""
-        old = f"DELETE FROM commits WHERE hub_id = {self.hub} AND at < now() - interval '{_OLD}'"
-        mark = (
-            "INSERT INTO commits (hub_id, place, mark, at)"
-            f" VALUES ({self.hub}, '{self.place}', {self.number}, now())"
-            " ON CONFLICT (hub_id, place) DO UPDATE SET mark = excluded.mark, at = excluded.at"
-        )
-        return [old, mark] if tidy else [mark]
-
-
-def backoff(wait_s: float) -> Iterator[float]:
-    """Pauses between attempts, until the time is up."""
-    return _BACKOFF.pauses(wait_s)
-
-
-def send_together(connection: Connection, statements: Sequence[str]) -> psycopg.Cursor[Any]:
-    """Runs several statements in one round trip; returns the cursor of the last.
-
-    On Citus each is a message of its own: for every SET, Citus repeats the whole message of the
-    client on its nodes. Elsewhere they are one message, which costs the server less."""
-    if not getattr(connection, "spread", False):
-        return connection.execute("; ".join(statements))
-    with connection.pipeline():
-        cursors = [connection.execute(one, prepare=False) for one in statements]
-    return cursors[-1]
-
-
-def was_committed(
-    mark: Mark,
-    connect: Callable[[], MonitoredConnection],
-    local: Sequence[str],
-    address: str,
-    wait_s: float,
-) -> str:
-    """The position of the server's log if the write was committed, and '' if it was not; raises
-    ServerUnreachable where no server could be asked in time."""
-    for nap_s in backoff(wait_s):
-        with suppress(psycopg.Error), connect() as connection:
-            connection.answer_s = _ASK_WAIT_S
-            if not _in_progress(connection, mark.transaction):
-                return _found(connection, mark, local)
-        time.sleep(nap_s)
-    raise in_doubt(address)
-
-
-def _in_progress(connection: Connection, transaction: str) -> bool:
-    """Whether the transaction may still commit or roll back: its server has not noticed yet that
-    the connection is lost, or is waiting for a standby."""
-    try:
-        row = connection.execute(
-            "SELECT pg_catalog.pg_xact_status(%s::pg_catalog.xid8)", (transaction,)
-        ).fetchone()
-    except psycopg.errors.InvalidParameterValue:
-        # This server has not assigned that id yet, so the transaction was not on it.
-        return False
-    return row is not None and row[0] == "in progress"
-
-
-def gave_up_on_standbys(notice: psycopg.errors.Diagnostic) -> bool:
-    """Whether the server gave up waiting for its standbys: it commits all the same, with a warning.
-
-    Other warnings say nothing about standbys. The message may be in any language, so the function
-    of the server that sent it decides; Citus passes on the message of a node under another."""
-    if notice.severity_nonlocalized != "WARNING":
-        return False
-    message = notice.message_primary or ""
-    return notice.source_function == "SyncRepWaitForLSN" or "synchronous replication" in message
-
-
-def _found(connection: Connection, mark: Mark, local: Sequence[str]) -> str:
-    warned: list[bool] = []
-    connection.add_notice_handler(lambda notice: warned.append(gave_up_on_standbys(notice)))
-    send_together(
-        connection,
-        [
-            *("BEGIN", f"SET LOCAL lock_timeout = {_LOCK_WAIT_MS}", *local),
-            f"SET LOCAL holdfast.hubs = '0,{mark.hub}'",
-        ],
-    )
-    # An INSERT, so that it waits for a transaction that writes the same row and has not ended: on
-    # Citus a node may have prepared it, and learn a minute later that it was committed.
-    row = connection.execute(
-        "INSERT INTO commits AS c (hub_id, place, mark, at) VALUES (%s, %s, 0, now())"
-        " ON CONFLICT (hub_id, place) DO UPDATE SET at = excluded.at RETURNING c.mark",
-        (mark.hub, mark.place),
-    ).fetchone()
-    done = row is not None and row[0] == mark.number
-    position = connection.execute(f"SELECT {POSITION}").fetchone() if done else None
-    connection.execute("COMMIT")
-    if any(warned):
-        # No standby may have it yet: asked again.
-        raise psycopg.OperationalError("the server gave up waiting for its standbys")
-    return "" if position is None else str(position[0])
-
-
-def in_doubt(address: str) -> ServerUnreachable:
-    """For a write with an unknown outcome."""
-    return ServerUnreachable(
-        f"The connection to {address} was cut, or fell silent, while a write was being committed,"
-        " and no server could be asked since; it is not known whether it was written.",
-        hint="Look before you write it again.",
-        in_doubt=True,
-    )
-
-
-def not_replicated(address: str) -> ServerUnreachable:
-    """For a write that only the primary has, because its wait for standbys was stopped."""
-    return ServerUnreachable(
-        f"{address} has written it, and was stopped while it waited for a standby; if that server"
-        " is lost now, the write may be too.",
-        hint="Look before you write it again.",
-        in_doubt=True,
-    )
 
 
 Answer = TypeVar("Answer")

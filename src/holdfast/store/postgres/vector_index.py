@@ -30,7 +30,6 @@ from holdfast.store.postgres.connections import (
 from holdfast.store.postgres.errors import translated
 from holdfast.store.postgres.extensions import how_to_install
 from holdfast.store.postgres.migrate import StepRunner
-from holdfast.store.postgres.reader import SCALE_BYTES, index_vectors, insert_embeddings
 from holdfast.store.postgres.schema import (
     EMBEDDINGS,
     SCHEMA,
@@ -39,6 +38,7 @@ from holdfast.store.postgres.schema import (
     grant_to_users,
 )
 from holdfast.store.postgres.session import LOCK_CLASS, try_lock
+from holdfast.store.postgres.vectors import SCALE_BYTES, index_vectors, insert_embeddings
 
 if TYPE_CHECKING:
     from holdfast.store.postgres import PostgresStore

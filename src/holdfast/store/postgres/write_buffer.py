@@ -18,11 +18,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from struct import pack
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from holdfast.errors import NotFound
-from holdfast.store.postgres.reader import Rows, index_vectors
+from holdfast.store.postgres.reader import Rows
+from holdfast.store.postgres.rows import ENCODERS, PLACES
 from holdfast.store.postgres.schema import (
     CHANGES,
     MEMORIES,
@@ -36,6 +36,7 @@ from holdfast.store.postgres.schema import (
     Table,
 )
 from holdfast.store.postgres.search import fitting_terms, lexemes, term_of, trigram_hashes
+from holdfast.store.postgres.vectors import index_vectors
 from holdfast.store.rows import turn_entries
 from holdfast.store.values import VectorRow
 from holdfast.text.analysis.terms import trigram_text
@@ -56,7 +57,7 @@ def _names(table: Table) -> str:
 
 
 def _insert(table: Table) -> str:
-    places = (_PLACES.get(column.type, "%s") for column in table.written)
+    places = (PLACES.get(column.type, "%s") for column in table.written)
     return f"INSERT INTO {table.name} ({_names(table)}) VALUES ({', '.join(places)})"
 
 
@@ -103,10 +104,10 @@ class Copier:
 
     def _copy(self, into: str, table: Table, many: Sequence[Row]) -> None:
         kinds = [column.type for column in table.written]
-        encoders = [(at, _ENCODERS[kind]) for at, kind in enumerate(kinds) if kind in _ENCODERS]
+        encoders = [(at, ENCODERS[kind]) for at, kind in enumerate(kinds) if kind in ENCODERS]
         self._session.copy(
             f"COPY {into} ({_names(table)}) FROM STDIN (FORMAT binary)",
-            ["bytea" if kind in _ENCODERS else kind for kind in kinds],
+            ["bytea" if kind in ENCODERS else kind for kind in kinds],
             _encoded(many, encoders) if encoders else many,
         )
 
@@ -119,52 +120,6 @@ def _encoded(
         for at, encode in encoders:
             values[at] = encode(values[at])
         yield values
-
-
-# Encodings for a binary COPY. An array is its number of dimensions, a flag, the type of its
-# elements, its length and lower bound, and then each element after its length in bytes.
-_TEXT_OID, _INT4_OID = 25, 23
-_NO_TEXTS = pack("!iii", 0, 0, _TEXT_OID)
-_NO_NUMBERS = pack("!iii", 0, 0, _INT4_OID)
-
-
-def _texts(values: Sequence[str]) -> bytes:
-    if not values:
-        return _NO_TEXTS
-    parts = [pack("!iiiii", 1, 0, _TEXT_OID, len(values), 1)]
-    for value in values:
-        encoded = value.encode()
-        parts += (len(encoded).to_bytes(4), encoded)
-    return b"".join(parts)
-
-
-def _numbers(values: Sequence[int]) -> bytes:
-    if not values:
-        return _NO_NUMBERS
-    count = len(values)
-    with_lengths = [4] * (2 * count)
-    with_lengths[1::2] = values
-    return pack(f"!{5 + 2 * count}i", 1, 0, _INT4_OID, count, 1, *with_lengths)
-
-
-def _lexemes(values: Sequence[str]) -> bytes:
-    """A tsvector: distinct lexemes, each ended by a zero byte and followed by its number of
-    positions, 0. The server sorts them."""
-    joined = "\0\0\0".join(values).encode()
-    return len(values).to_bytes(4) + joined + (b"\0\0\0" if values else b"")
-
-
-_ENCODERS: dict[str, Callable[[Any], bytes]] = {
-    "text[]": _texts,
-    "int4[]": _numbers,
-    "tsvector": _lexemes,
-}
-# Placeholders of an INSERT for types that need a cast.
-_PLACES = {
-    "text[]": "%s::text[]",
-    "int4[]": "%s::integer[]",
-    "tsvector": "array_to_tsvector(%s::text[])",
-}
 
 
 # The large tables with more than one index.

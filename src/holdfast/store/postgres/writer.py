@@ -14,9 +14,9 @@ from holdfast.domain.records import NO_HUB, Turn
 from holdfast.errors import NotFound
 from holdfast.store import rows as shared
 from holdfast.store.postgres import rows
-from holdfast.store.postgres.reader import unindex_hub
 from holdfast.store.postgres.schema import DERIVED, OF_A_HUB
 from holdfast.store.postgres.session import NO_SUCH_HUB
+from holdfast.store.postgres.vectors import unindex_hub
 from holdfast.store.postgres.write_buffer import (
     TURN_BYTES_PER_CHAR,
     BufferedWriter,

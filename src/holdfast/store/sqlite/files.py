@@ -7,9 +7,10 @@ see it whole or not at all.
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -23,7 +24,7 @@ from holdfast.store.sqlite.connection import (
 )
 from holdfast.store.sqlite.schema import drop_foreign, harden, refuse_foreign
 from holdfast.store.values import Rescued
-from holdfast.system.atomic_file import publish
+from holdfast.system.atomic_file import new_file, publish
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -303,13 +304,24 @@ def _save_canonical(damaged: apsw.Connection, fresh: str) -> Report:
 
 def _written_aside(kept: str, report: Report) -> str:
     """Writes what was set aside to a file beside the damaged one; '' where nothing was."""
-    from holdfast.store.sqlite.rescue import write_aside
-
     if not report.aside:
         return ""
     path = free_name(f"{kept}.rows.jsonl")
-    write_aside(path, report.aside)
+    with new_file(path) as file:
+        for row in report.aside:
+            # A JSON object a line; bytes that are no text in hex.
+            values = {
+                "table": row.table,
+                "key": [_plain(part) for part in row.key],
+                "why": row.why,
+                "row": {name: _plain(one) for name, one in row.values.items()},
+            }
+            file.write(json.dumps(values, ensure_ascii=False).encode() + b"\n")
     return path
+
+
+def _plain(value: Any) -> Any:
+    return {"hex": value.hex()} if isinstance(value, bytes) else value
 
 
 def _told(report: Report) -> Iterator[str]:

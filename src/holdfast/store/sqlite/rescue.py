@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from holdfast.domain import memory as domain
 from holdfast.errors import StoreDamaged
 from holdfast.store.rows import (
     COUNTERS_AT,
@@ -47,7 +46,6 @@ from holdfast.store.sqlite.salvage import (
     TURNS,
     Table,
 )
-from holdfast.system.atomic_file import new_file
 
 # Candidates tried for one row when a single byte is searched for: about half a second.
 TRIES_MAX = 100_000
@@ -57,6 +55,11 @@ _WORD = 2**64
 
 ACTOR = "doctor"
 _COUNTERS = MEMORY_FIELDS[COUNTERS_AT:]
+_FRESH = (0, 0, 1, None)  # what counters start with
+_RECOUNTED = {
+    **dict(zip(_COUNTERS, _FRESH, strict=True)),
+    "counters_check": counters_check(*_FRESH),
+}
 _COVERED = {
     table.name: tuple(field.removeprefix("t.") for field in table.fields)
     for table in (HUBS, CHANGES, RECEIPTS, TURNS, AGREED, CLASHES, RECORDS)
@@ -64,28 +67,6 @@ _COVERED = {
 # Rows in which a changed byte is searched for, which takes up to a second each.
 _SEARCHES_MAX = 10
 MEMORY_ROW = (*MEMORY_FIELDS, "checksum", "counters_check")
-# The year 9999; a time past it is none.
-_TIME_MAX = 253_402_300_799_000_000
-# Fields with a few possible values, and the one that promises least.
-_ONE_OF: dict[str, tuple[tuple[str, ...], str]] = {
-    "content_type": (domain.CONTENT_TYPES, "text"),
-    "kind": (domain.KINDS, "semantic"),
-    "stability": (domain.STABILITIES, "evolving"),
-    "boundary": (domain.BOUNDARIES, "private"),
-    "state": (domain.STATES, "active"),
-    "layer": (domain.LAYERS, "long_term"),
-    "trust": (domain.TRUSTS, "import"),
-    "source": (domain.SOURCES, "sdk"),
-}
-_TEXTS = {
-    "title": "(damaged)",
-    "owner": "",
-    "summary": "",
-    "category": "fact",
-    "state_reason": "",
-    "quarantine": "",
-}
-_JSON = {"tags": "[]", "metadata": "{}", "origin": None}
 
 
 class RowRepair:
@@ -184,9 +165,8 @@ class RowRepair:
             ).fetchall()
         except (*salvage.READ_ERRORS, TypeError):
             return []
-        rows = [dict(zip(names, row, strict=True)) for row in found]
         out = []
-        for row in rows:
+        for row in (dict(zip(names, row, strict=True)) for row in found):
             hub_id = self._hub_ids.get(row["hub"])
             change = self._change_ids.get(row["change"])
             covered = [change, values.get("id"), row["version"], row["at"], row["fields"]]
@@ -201,8 +181,7 @@ class RowRepair:
             return values
         number = f"memory #{values['number']}"
         self._notes.append(f"set the counters of {number} to what they start with")
-        fresh = dict(zip(_COUNTERS, (0, 0, 1, None), strict=True))
-        return {**values, **fresh, "counters_check": counters_check(0, 0, 1, None)}
+        return {**values, **_RECOUNTED}
 
     # What cannot be proven
 
@@ -268,9 +247,10 @@ class RowRepair:
         content = values.get("content")
         if not revisions or not isinstance(content, str):
             return None
-        hub, newest = revisions[-1]["hub"], revisions[-1]
-        made = {**_sound(values), "hub": hub}
-        made |= {"version": newest["version"], "updated_at": newest["at"]}
+        newest = revisions[-1]
+        hub = newest["hub"]
+        proven = {"hub": hub, "version": newest["version"], "updated_at": newest["at"]}
+        made = {**salvage.sound(values), **proven}
         if made["created_at"] is None:
             made["created_at"] = revisions[0]["at"]
         given_out = self._one_fresh("SELECT numbers FROM hubs WHERE pk = ?", hub) or 0
@@ -278,10 +258,8 @@ class RowRepair:
             return None
         if content_hash(content) != values.get("content_hash"):
             return None
-        counters = dict(zip(_COUNTERS, (0, 0, 1, None), strict=True))
-        made |= {**counters, "counters_check": counters_check(0, 0, 1, None)}
         try:
-            made = self._sealed(MEMORIES, made)
+            made = self._sealed(MEMORIES, {**made, **_RECOUNTED})
             memory_from_row(tuple(made.get(name) for name in MEMORY_ROW), self._hub_ids[hub])
         except (StoreDamaged, TypeError, ValueError, OverflowError):
             return None
@@ -308,37 +286,6 @@ def _plain(revision: Values) -> dict[str, list[Any]]:
     if not isinstance(found, dict):
         return {}
     return {name: pair for name, pair in found.items() if isinstance(pair, list) and len(pair) == 2}
-
-
-def _sound(values: Values) -> Values:
-    """A memory's row in which every field that cannot be what was written is replaced."""
-    out = dict(values)
-    for name in MEMORY_FIELDS:
-        value = values.get(name)
-        if name in _ONE_OF:
-            allowed, least = _ONE_OF[name]
-            out[name] = value if value in allowed else least
-        elif name in _TEXTS:
-            out[name] = value if isinstance(value, str) else _TEXTS[name]
-        elif name in _JSON:
-            out[name] = value if _is_json(value) else _JSON[name]
-        elif name in domain.TIMES:
-            out[name] = value if isinstance(value, int) and 0 <= value < _TIME_MAX else None
-        elif name == "pinned":
-            out[name] = int(value == 1)
-        elif name in ("number", "version"):
-            out[name] = value if isinstance(value, int) and value > 0 else None
-        else:
-            out[name] = value if isinstance(value, str) else None
-    return out
-
-
-def _is_json(value: Any) -> bool:
-    try:
-        json.loads(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _text(value: Any) -> str:
@@ -596,29 +543,6 @@ class _Rescue(RowRepair):
                 highest = max(highest, before)
             self._fresh.execute("DELETE FROM sqlite_sequence WHERE name = ?", (name,))
             self._fresh.execute("INSERT INTO sqlite_sequence VALUES (?, ?)", (name, highest))
-
-
-def write_aside(path: str, rows: list[Damaged]) -> None:
-    """Writes rows that were set aside, a JSON object a line; bytes that are no text in hex."""
-    with new_file(path) as file:
-        for row in rows:
-            line = (
-                json.dumps(
-                    {
-                        "table": row.table,
-                        "key": [_plain_value(part) for part in row.key],
-                        "why": row.why,
-                        "row": {name: _plain_value(one) for name, one in row.values.items()},
-                    },
-                    ensure_ascii=False,
-                )
-                + "\n"
-            )
-            file.write(line.encode())
-
-
-def _plain_value(value: Any) -> Any:
-    return {"hex": value.hex()} if isinstance(value, bytes) else value
 
 
 def _named(table: Table, values: Values) -> str:

@@ -3,21 +3,25 @@
 A healthy table is read in one pass. Where that fails, its rows are looked up one by one, by every
 key that the table or its indexes still have, so that a broken page costs its own rows only.
 
-Also lists the columns of each table that its checksum covers, for checks and repairs.
+Also lists the columns of each table that its checksum covers, for checks and repairs, and
+says which fields of a memory cannot be what was written (`sound`).
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 import apsw
 
+from holdfast.domain import memory as domain
 from holdfast.store.rows import (
     COUNTERS_AT,
     MEMORY_FIELDS,
     Row,
+    Values,
     are_counters_intact,
     is_intact,
     passage_checksum,
@@ -355,3 +359,58 @@ def _indexes(connection: apsw.Connection, table: str) -> list[tuple[str, str]]:
         if isinstance(name, str) and name.isidentifier():
             out.append((name, f" WHERE {condition}" if condition else ""))
     return out
+
+
+# The year 9999; a time past it is none.
+_TIME_MAX = 253_402_300_799_000_000
+# Fields with a few possible values, and the one that promises least.
+_ONE_OF: dict[str, tuple[tuple[str, ...], str]] = {
+    "content_type": (domain.CONTENT_TYPES, "text"),
+    "kind": (domain.KINDS, "semantic"),
+    "stability": (domain.STABILITIES, "evolving"),
+    "boundary": (domain.BOUNDARIES, "private"),
+    "state": (domain.STATES, "active"),
+    "layer": (domain.LAYERS, "long_term"),
+    "trust": (domain.TRUSTS, "import"),
+    "source": (domain.SOURCES, "sdk"),
+}
+_TEXTS = {
+    "title": "(damaged)",
+    "owner": "",
+    "summary": "",
+    "category": "fact",
+    "state_reason": "",
+    "quarantine": "",
+}
+_JSON = {"tags": "[]", "metadata": "{}", "origin": None}
+
+
+def sound(values: Values) -> Values:
+    """A memory's row in which every field that cannot be what was written is replaced."""
+    out = dict(values)
+    for name in MEMORY_FIELDS:
+        value = values.get(name)
+        if name in _ONE_OF:
+            allowed, least = _ONE_OF[name]
+            out[name] = value if value in allowed else least
+        elif name in _TEXTS:
+            out[name] = value if isinstance(value, str) else _TEXTS[name]
+        elif name in _JSON:
+            out[name] = value if _is_json(value) else _JSON[name]
+        elif name in domain.TIMES:
+            out[name] = value if isinstance(value, int) and 0 <= value < _TIME_MAX else None
+        elif name == "pinned":
+            out[name] = int(value == 1)
+        elif name in ("number", "version"):
+            out[name] = value if isinstance(value, int) and value > 0 else None
+        else:
+            out[name] = value if isinstance(value, str) else None
+    return out
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json.loads(value)
+    except (TypeError, ValueError):
+        return False
+    return True

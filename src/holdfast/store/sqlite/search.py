@@ -17,8 +17,8 @@ from typing import Any
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
 from holdfast.store import rows as shared
+from holdfast.store.filters import ORDERINGS
 from holdfast.store.rows import damaged_row, ids_holding, matching, turn_ids_holding
-from holdfast.store.sql import ORDERINGS
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.rows import STRUCTURE_RECORD, KnownTerms
 from holdfast.store.sqlite.session import SessionPart, where_turns

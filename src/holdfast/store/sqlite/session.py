@@ -13,8 +13,9 @@ from holdfast.domain.clock import to_micros
 from holdfast.domain.hub import Viewer
 from holdfast.domain.query import Comparison, Filter, kind_of
 from holdfast.domain.records import NO_HUB
+from holdfast.store.filters import FilterSql, any_of, each_equal
 from holdfast.store.rows import damaged_row, dumps
-from holdfast.store.sql import FilterSql, SqlReader, any_of, each_equal
+from holdfast.store.sql import SqlReader
 
 if TYPE_CHECKING:
     from holdfast.store.sqlite.rows import Caches, HubRows, KnownTerms, Snapshot
