@@ -270,7 +270,7 @@ class _Found(NamedTuple):
     def item(self) -> SearchItem:
         return SearchItem(
             namespace=self.namespace,
-            key=_key_of(self.memory),
+            key=str(self.memory.metadata.get(_KEY, self.memory.key or self.memory.id)),
             value=unpacked(self.memory),
             created_at=self.memory.created_at,
             updated_at=self.memory.updated_at,
@@ -323,10 +323,6 @@ def _stored_key(key: str) -> str:
     ):
         return key
     return _DIGEST + hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _key_of(memory: Memory) -> str:
-    return str(memory.metadata.get(_KEY, memory.key or memory.id))
 
 
 # ── finding ──────────────────────────────────────────────────────────────────────────────────

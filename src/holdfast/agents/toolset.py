@@ -121,14 +121,6 @@ def _openai_function(tool: Tool) -> dict[str, Any]:
     }
 
 
-def _openai(tool: Tool) -> dict[str, Any]:
-    return {"type": "function", "function": _openai_function(tool)}
-
-
-def _openai_responses(tool: Tool) -> dict[str, Any]:
-    return {"type": "function", **_openai_function(tool)}
-
-
 def _anthropic(tool: Tool) -> dict[str, Any]:
     return {
         "name": tool.name,
@@ -151,8 +143,8 @@ def _json(tool: Tool) -> dict[str, Any]:
 
 _FORMATS: dict[str, Callable[[Tool], dict[str, Any]]] = {
     "mcp": _mcp,
-    "openai": _openai,
-    "openai-responses": _openai_responses,
+    "openai": lambda tool: {"type": "function", "function": _openai_function(tool)},
+    "openai-responses": lambda tool: {"type": "function", **_openai_function(tool)},
     "anthropic": _anthropic,
     "json": _json,
 }

@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from holdfast import engine
@@ -101,12 +100,7 @@ class Holdfast(OpenMemory):
     def __enter__(self) -> Holdfast:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

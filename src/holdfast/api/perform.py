@@ -140,7 +140,7 @@ def synced(hub: HubMemory, operation: Operation) -> Iterator[None]:
 def _follow(hub: HubMemory, sync: FileSync, operation: Operation) -> None:
     """Writes the files that follow an operation."""
     follow = operation.follow
-    if Follow.TOOL_FILES in follow and _has_files(hub):
+    if Follow.TOOL_FILES in follow and os.path.isdir(os.path.join(hub.folder, "files")):
         from holdfast.files.tool_files.follow import follow_newest
 
         sync.note(follow_newest(hub._kept_files))
@@ -176,10 +176,6 @@ def show_held(hub: HubMemory) -> None:
 
 def _is_read_only(hub: HubMemory) -> bool:
     return getattr(hub.core.store, "read_only", False)
-
-
-def _has_files(hub: HubMemory) -> bool:
-    return os.path.isdir(os.path.join(hub.folder, "files"))
 
 
 def _sync_of(hub: HubMemory) -> FileSync | None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import re
-from types import TracebackType
 from typing import Any
 from urllib.parse import quote
 
@@ -58,12 +57,7 @@ class Client(RemotePeople):
     def __enter__(self) -> Client:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -100,11 +100,11 @@ def release(core: Core, claimed: Record) -> None:
         writer.swap_record(claimed, None)
 
 
-def drop_old(core: Core, *, limit: int = _DROPPED_AT_ONCE) -> int:
+def drop_old(core: Core) -> int:
     """Removes expired responses; returns how many. New responses do this as they come; upkeep does
     it where none come any more."""
     with core.store.write(hub=NO_HUB) as writer:
-        return _drop_old(writer, core.now(), limit)
+        return _drop_old(writer, core.now(), _DROPPED_AT_ONCE)
 
 
 def _drop_old(writer: Writer, now: datetime, limit: int) -> int:

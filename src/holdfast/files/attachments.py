@@ -32,8 +32,6 @@ from holdfast.system.atomic_file import (
 )
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from holdfast.domain.memory import Memory
     from holdfast.engine.core import Core
     from holdfast.files.attachments_tar import Held
@@ -81,12 +79,7 @@ class Incoming:
     def __enter__(self) -> Incoming:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
         with suppress(OSError):
             os.unlink(self._path)

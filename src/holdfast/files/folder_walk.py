@@ -279,9 +279,9 @@ def watch_hubs(home: str, *, stop: Any = None) -> Iterator[set[str]]:
         return
 
 
-def watch_paths(paths: Sequence[str], *, stop: Any = None) -> Iterator[None]:
-    """Says each time that something in these folders, or one of these files, has changed; until
-    `stop` (an event) is set or the process is interrupted."""
+def watch_paths(paths: Sequence[str]) -> Iterator[None]:
+    """Says each time that something in these folders, or one of these files, has changed; until the
+    process is interrupted."""
     watch = _need_watch()
     real = [os.path.realpath(path) for path in paths]
     folders = [path for path in real if os.path.isdir(path)]
@@ -293,7 +293,7 @@ def watch_paths(paths: Sequence[str], *, stop: Any = None) -> Iterator[None]:
         return path in files or any(path.startswith(folder + os.sep) for folder in folders)
 
     try:
-        for _ in watch(*roots, watch_filter=meant, debounce=DEBOUNCE_MS, stop_event=stop):
+        for _ in watch(*roots, watch_filter=meant, debounce=DEBOUNCE_MS):
             yield
     except KeyboardInterrupt:
         # That is how a person ends it.

@@ -105,7 +105,8 @@ def _item(item: Item) -> str:
     ]
     if cut:
         lines += [f"(It goes on: `holdfast get {memory.number}` shows all of it.)", ""]
-    lines += [f"Held because it {_plain(item.why)}. {_came(memory)} {_goes(item)}", ""]
+    leaves = f"It goes by itself on {item.expires_at:%Y-%m-%d}."
+    lines += [f"Held because it {_plain(item.why)}. {_came(memory)} {leaves}", ""]
     if item.about is not None:
         lines += [f"Approving it replaces #{item.about.number}:", ""]
         lines += [*_fenced(item.about.content), ""]
@@ -129,10 +130,6 @@ def _fenced(text: str) -> list[str]:
 def _came(memory: Memory) -> str:
     source = " ".join(filter(None, (memory.source, memory.source_agent, memory.source_path)))
     return f"It came from {_plain(source)} ({memory.trust}) on {memory.created_at:%Y-%m-%d}."
-
-
-def _goes(item: Item) -> str:
-    return f"It goes by itself on {item.expires_at:%Y-%m-%d}."
 
 
 def _plain(text: str) -> str:

@@ -56,14 +56,14 @@ class Note(NamedTuple):
         return list(dict.fromkeys(name.strip() for name in _WIKILINK.findall(self.body)))
 
 
-def notes_in(folder: str, endings: tuple[str, ...] = (".md",)) -> Iterator[Note | Skipped]:
+def notes_in(folder: str) -> Iterator[Note | Skipped]:
     """Every note of a folder, by path. Hidden folders and links are not followed."""
     if not os.path.isdir(folder):
         if os.path.isfile(folder):
             yield read_note(os.path.dirname(folder) or ".", os.path.basename(folder))
             return
         raise NotFound(f"There is no folder {folder}.", hint="Check the path.")
-    for number, path in enumerate(_paths(folder, "", endings, 0)):
+    for number, path in enumerate(_paths(folder, "", 0)):
         if number >= _FILES_MAX:
             raise InvalidInput(
                 f"{folder} has more than {_FILES_MAX:,} notes.", hint="Import its parts."
@@ -74,7 +74,7 @@ def notes_in(folder: str, endings: tuple[str, ...] = (".md",)) -> Iterator[Note 
             yield Skipped(path, error.message)
 
 
-def _paths(folder: str, below: str, endings: tuple[str, ...], depth: int) -> Iterator[str]:
+def _paths(folder: str, below: str, depth: int) -> Iterator[str]:
     try:
         entries = sorted(os.scandir(os.path.join(folder, below)), key=lambda one: one.name)
     except OSError:
@@ -85,8 +85,8 @@ def _paths(folder: str, below: str, endings: tuple[str, ...], depth: int) -> Ite
             continue
         if entry.is_dir(follow_symlinks=False):
             if depth < _DEPTH_MAX:
-                yield from _paths(folder, path, endings, depth + 1)
-        elif entry.name.lower().endswith(endings) and entry.is_file(follow_symlinks=False):
+                yield from _paths(folder, path, depth + 1)
+        elif entry.name.lower().endswith(".md") and entry.is_file(follow_symlinks=False):
             yield path
 
 

@@ -107,6 +107,7 @@ _SECONDS_MIN = 0.1
 _CHARS_PER_TOKEN = 4
 # How it begins when a call could not be done.
 _ERROR = "Error: "
+_TOO_MANY = f"{_ERROR}at most {CALLS_MAX} calls of one answer are done; this one was not."
 # What a model names comes back to it in an error; enough to know it by.
 _NAME_CHARS_MAX = 80
 
@@ -180,7 +181,7 @@ def _talk(
         for number, call in enumerate(calls):
             if clock() >= until:
                 return Talk(text, usage, "time")
-            said = _done(call, tools) if number < CALLS_MAX else _too_many()
+            said = _done(call, tools) if number < CALLS_MAX else _TOO_MANY
             if said.startswith(_ERROR):
                 _log(f"{model.name}: a call of its was refused")
             messages.append(Message("tool", said, answers=call.id))
@@ -240,10 +241,6 @@ def _done(call: ModelCall, tools: Tools) -> str:
     except (InvalidInput, NotFound, Conflict, Forbidden) as error:
         # What it asked for cannot be done. A store that fails is another matter, and raises.
         return f"{_ERROR}{error}"
-
-
-def _too_many() -> str:
-    return f"{_ERROR}at most {CALLS_MAX} calls of one answer are done; this one was not."
 
 
 def _log(said: str) -> None:

@@ -15,7 +15,6 @@ from holdfast import sources
 from holdfast.agents import ToolContext, held_sentence
 from holdfast.agents.dialects import read_dialect
 from holdfast.api.hub import HubMemory
-from holdfast.domain.memory import Memory
 from holdfast.errors import InvalidInput
 from holdfast.text.analysis.spans import snippet
 
@@ -41,14 +40,12 @@ def _search(ctx: ToolContext, given: dict[str, Any]) -> str:
     asked = sources.begin(ctx.hub, query, limit=limit)
     found = ctx.hub.search_text(query, layer="journal", order="happened", limit=limit)
     beside = asked.answers()
-    hits = [f"## {_date(one)}\n\n{snippet(one.content, query, SNIPPET_CHARS)}" for one in found]
+    hits = [
+        f"## {one.dated:%Y-%m-%d}\n\n{snippet(one.content, query, SNIPPET_CHARS)}" for one in found
+    ]
     if not hits and not beside.excerpts:
         hits = [_nothing(ctx.hub, query)]
     return "\n\n".join([*hits, beside.text()] if beside else hits)
-
-
-def _date(entry: Memory) -> str:
-    return f"{entry.dated:%Y-%m-%d}"
 
 
 def _nothing(hub: HubMemory, query: str) -> str:

@@ -6,7 +6,6 @@ import os
 import sys
 from datetime import datetime, tzinfo
 from functools import cached_property
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from holdfast.edges.cli.command import Command, Namespace
@@ -67,12 +66,7 @@ class Call:
     def __enter__(self) -> Call:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, HoldfastError):
             error.message = self.out.localised(error.message)
         if replaced := self._replaced():

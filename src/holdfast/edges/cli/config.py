@@ -98,7 +98,7 @@ def _set(call: Call, args: Namespace) -> None:
     make_home(call.home)
     save(call.home, setting.name, value)
     _saved(call, setting.name)
-    if setting.name == "hub" and value not in _hub_names(call):
+    if setting.name == "hub" and all(value != one.name for one in call.memory.hubs()):
         call.out.note(f"There is no hub `{value}` yet: `holdfast hub create {value}` makes it.")
 
 
@@ -120,10 +120,6 @@ def _check_reachable(call: Call, url: str) -> None:
         folder = os.path.dirname(url.removeprefix("sqlite:"))
         if not os.path.isdir(folder):
             raise NotFound(f"There is no folder {folder}.", hint=f"Make it. {anyway}")
-
-
-def _hub_names(call: Call) -> set[str]:
-    return {hub.name for hub in call.memory.hubs()}
 
 
 @COMMANDS.add("config unset", "holdfast config unset recall.limit", _SETTING, server="ignored")

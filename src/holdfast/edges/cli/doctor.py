@@ -321,9 +321,9 @@ def _examined(call: Call, *, fix: bool) -> _Findings:
         diagnosis = examine(core)
     unread: list[str] = []
     if fix:
-        mended += _read(lambda: sweep_attachments(call), [], unread)
-    files = _read(lambda: attachment_problems(call), [], unread)
-    notes = _read(lambda: files_left_alone(call), [], unread)
+        mended += _read(sweep_attachments, call, unread)
+    files = _read(attachment_problems, call, unread)
+    notes = _read(files_left_alone, call, unread)
     facts = installation_facts(call)
     if unread and not diagnosis.left:
         # The store is not healthy while something in it cannot be read.
@@ -369,13 +369,13 @@ def hook_faults(call: Call) -> list[str]:
     return notes
 
 
-def _read(act: Callable[[], list[str]], otherwise: list[str], unread: list[str]) -> list[str]:
-    """The result of reading a store that may be damaged; on failure `otherwise`, and why."""
+def _read(act: Callable[[Call], list[str]], call: Call, unread: list[str]) -> list[str]:
+    """The result of reading a store that may be damaged; nothing, and why, where that fails."""
     try:
-        return act()
+        return act(call)
     except StoreDamaged as error:
         unread.append(error.message)
-        return otherwise
+        return []
 
 
 def _plain(found: _Findings) -> dict[str, Any]:

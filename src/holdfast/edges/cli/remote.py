@@ -248,12 +248,12 @@ def _login(call: Call, args: Namespace) -> None:
     else:
         call.out.row("logged in", url, path)
     call.out.note(f"Use it: `holdfast list --server {url}`, or set HOLDFAST_SERVER.")
-    if url.startswith("http://") and not _is_here(url):
+    if url.startswith("http://") and urlsplit(url).hostname not in (
+        "127.0.0.1",
+        "localhost",
+        "::1",
+    ):
         call.out.note("The key goes over plain HTTP, where others on the way can read it.")
-
-
-def _is_here(url: str) -> bool:
-    return urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
 
 
 def _read_key(call: Call) -> str:

@@ -142,7 +142,9 @@ def _scan(call: Call, args: Namespace) -> int:
         )
     hubs = [call.memory.hub(hub.name) for hub in call.memory.hubs()] if args.all else [call.hub]
     found, notes = _find(call, hubs)
-    fixable, files = _fixable(found), _attached(found) if args.attachments else 0
+    fixable = sum(one.times for _, one in found if one.fixable)
+    attached = {(hub, one.where) for hub, one in found if one.attached}
+    files = len(attached) if args.attachments else 0
     if args.fix and (fixable or files):
         call.confirm(_question(fixable, files))
         changed: list[str] = []
@@ -164,14 +166,6 @@ def _find(call: Call, hubs: list[HubMemory]) -> tuple[list[_Found], list[str]]:
         with call.out.progress("scan") as step:
             found += [(hub.name, one) for one in hub.find_secrets(step, note=notes.append)]
     return found, notes
-
-
-def _fixable(found: list[_Found]) -> int:
-    return sum(one.times for _, one in found if one.fixable)
-
-
-def _attached(found: list[_Found]) -> int:
-    return len({(hub, one.where) for hub, one in found if one.attached})
 
 
 def _question(fixable: int, files: int) -> str:

@@ -134,7 +134,10 @@ def _listed(visit: Visit, hub: HubMemory, asked: SearchForm) -> Results:
 
 
 def _rows(hits: Sequence[Hit]) -> list[ResultRow]:
-    most = max((_positive(hit.parts) for hit in hits), default=0.0) or 1.0
+    most = (
+        max((sum(part for part in hit.parts.values() if part > 0) for hit in hits), default=0.0)
+        or 1.0
+    )
     return [
         ResultRow(
             hit.memory,
@@ -149,10 +152,6 @@ def _rows(hits: Sequence[Hit]) -> list[ResultRow]:
         )
         for hit in hits
     ]
-
-
-def _positive(parts: Mapping[str, float]) -> float:
-    return sum(amount for amount in parts.values() if amount > 0)
 
 
 def segments_of(parts: Mapping[str, float], most: float) -> list[Segment]:

@@ -189,10 +189,6 @@ def headings_of(reader: Reader, hub_id: str) -> set[str]:
     return set(json.loads(found.text)) if found else set()
 
 
-def note_headings(writer: Writer, hub_id: str, headings: Iterable[str], now: datetime) -> None:
-    writer.set_agreed(hub_id, Agreed(_HEADINGS, json.dumps(sorted(headings)), now))
-
-
 # ── several files at once ────────────────────────────────────────────────────────────────────
 
 
@@ -203,10 +199,6 @@ class UnderWay(NamedTuple):
     files: dict[str, tuple[str | None, str | None]]
     agreed: dict[str, str]
     pages: bool
-
-
-def note_under_way(writer: Writer, hub_id: str, work: UnderWay, now: datetime) -> None:
-    writer.set_agreed(hub_id, Agreed(_UNDER_WAY, json.dumps(work), now))
 
 
 def under_way(reader: Reader, hub_id: str) -> UnderWay | None:
@@ -254,7 +246,8 @@ class MirrorFiles:
                 self.pages,
             )
             with self._scope.core.store.write(hub=self._scope.hub_id) as writer:
-                note_under_way(writer, self._scope.hub_id, work, self._scope.now())
+                noted = Agreed(_UNDER_WAY, json.dumps(work), self._scope.now())
+                writer.set_agreed(self._scope.hub_id, noted)
         for name, text in changed.items():
             self._put(name, text, files)
         if headings is not None or not (files.agreed == agreed and files.pages == files.were_pages):
@@ -331,4 +324,5 @@ class MirrorFiles:
             self._scope.require_hub(writer)
             set_agreed(writer, self._scope.hub_id, texts, self._scope.now(), pages=pages)
             if headings is not None:
-                note_headings(writer, self._scope.hub_id, headings, self._scope.now())
+                noted = Agreed(_HEADINGS, json.dumps(sorted(headings)), self._scope.now())
+                writer.set_agreed(self._scope.hub_id, noted)

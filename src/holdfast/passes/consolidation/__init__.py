@@ -142,7 +142,7 @@ def to_plain(plan: Plan) -> dict[str, Any]:
         "made_at": to_text(plan.made_at),
         "by": plan.by,
         "steps": [plain_step(step) for step in plan.steps],
-        "refused": [plain_refused(one) for one in plan.refused],
+        "refused": [{"step": plain_step(one.step), "reason": one.reason} for one in plan.refused],
         "sources": [source._asdict() for source in plan.sources],
         "notes": list(plan.notes),
     }
@@ -150,10 +150,6 @@ def to_plain(plan: Plan) -> dict[str, Any]:
 
 def plain_step(step: Step) -> dict[str, Any]:
     return {**step._asdict(), "sources": list(step.sources)}
-
-
-def plain_refused(one: Refused) -> dict[str, Any]:
-    return {"step": plain_step(one.step), "reason": one.reason}
 
 
 def from_plain(value: Any) -> Plan:

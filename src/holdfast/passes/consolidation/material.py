@@ -126,13 +126,12 @@ class RelatedMemories:
         made from it."""
         said = memory.content if text is None else text
         for other in self.to(memory, text):
-            if said_at(other) > said_at(memory) and _replaces(other.content, said):
+            if (
+                said_at(other) > said_at(memory)
+                and compare(other.content, said).relation == "replaces"
+            ):
                 return other
         return None
-
-
-def _replaces(new: str, old: str) -> bool:
-    return compare(new, old).relation == "replaces"
 
 
 # Reading

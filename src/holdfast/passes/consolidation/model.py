@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.errors import HoldfastError, InvalidInput
@@ -88,7 +89,7 @@ def ask_model(
 ) -> Proposals:
     """Asks a model what to do. ModelError where it cannot be asked."""
     hearing = _Hearing(material, redacted)
-    tools = {tool.name: (tool, hearing.for_tool(tool.name)) for tool in TOOLS}
+    tools = {tool.name: (tool, partial(hearing.take, tool.name)) for tool in TOOLS}
     ended = talk(model, prompt("consolidate"), prompt_of(material), tools, limits)
     if not hearing.heard:
         # Small models write down what they would call instead of calling it.
@@ -116,9 +117,6 @@ class _Hearing:
         self.steps: list[Step] = []
         self.refused: list[Refused] = []
         self.heard = 0
-
-    def for_tool(self, name: str) -> Callable[[dict[str, Any]], str]:
-        return lambda arguments: self.take(name, arguments)
 
     def take(self, kind: str, arguments: dict[str, Any]) -> str:
         self.heard += 1

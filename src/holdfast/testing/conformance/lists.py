@@ -203,13 +203,11 @@ def place(memory: Memory, order: Order) -> tuple[int, int]:
     return memory.number, memory.number
 
 
-def _paged(
-    reader: Reader, order: Order, size: int, wanted: Filter = EVERYTHING
-) -> list[list[Memory]]:
+def _paged(reader: Reader, order: Order, size: int) -> list[list[Memory]]:
     pages: list[list[Memory]] = []
     after = None
     while True:
-        page = reader.memories(HUB, wanted, order=order, after=after, limit=size)
+        page = reader.memories(HUB, EVERYTHING, order=order, after=after, limit=size)
         if not page:
             return pages
         pages.append(page)
