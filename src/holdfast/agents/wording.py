@@ -49,18 +49,24 @@ def on_a_line(text: str) -> str:
 
 
 def records_text(found: Any) -> str:
-    """The records that an operation returned, a line of fields each; the only one, or a list."""
-    records = found if isinstance(found, list) else [found]
-    lines = [" · ".join(f"{k}: {_field(v)}" for k, v in one._asdict().items()) for one in records]
+    """What an operation returned, a line for each record with its fields."""
+    lines = [_field(one) for one in (found if isinstance(found, list) else [found])]
     return quoted("\n".join(lines)) if lines else "There is nothing."
 
 
 def _field(value: Any) -> str:
+    from holdfast.domain.memory import Memory
+
     if isinstance(value, datetime):
         return f"{value:%Y-%m-%d %H:%M}"
-    # Not its text: it may be held for review.
-    number = getattr(value, "number", None)
-    return on_a_line(str(value)) if number is None else f"#{number}"
+    if isinstance(value, Memory):
+        # Not its text: it may be held for review.
+        return f"#{value.number}"
+    if hasattr(value, "_asdict"):
+        return " · ".join(f"{name}: {_field(part)}" for name, part in value._asdict().items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_field, value))
+    return on_a_line(str(value))
 
 
 def origin(memory: Memory) -> str:

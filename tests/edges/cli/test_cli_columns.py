@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.edges.cli.output import GAP, fitted
+from holdfast import HubMemory
+from holdfast.agents.wording import records_text
+from holdfast.edges.cli.output import GAP, Out, fitted
 from holdfast.settings import SETTINGS
 from tests.edges.cli.cli_calls import Run
 
@@ -72,3 +78,54 @@ def test_columns_only_shrink_and_none_goes(widths: list[int], room: int) -> None
 )
 def test_the_last_column_gives_way_first_then_long_ones(widths, room, wanted) -> None:
     assert fitted(widths, room) == wanted
+
+
+class Topic(NamedTuple):
+    its_name: str
+    last: datetime | None = None
+    about: tuple[Any, ...] = ()
+    by_kind: Mapping[str, int] = {}
+
+
+_AT = datetime(2026, 5, 27, 8, tzinfo=UTC)
+
+
+def _printed(capsys: pytest.CaptureFixture[str], found: Any, **shown: str) -> list[list[str]]:
+    out = Out(json=False, color=False, quiet=False)
+    out.zone = UTC
+    out.records(found, **shown)
+    return [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+
+
+def test_records_are_printed_by_their_fields(
+    hub: HubMemory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory = hub.remember("Tea at four").memory
+    tea = Topic("tea", _AT, (memory, "four"), {"fact": 2, "event": 1})
+    listed = ["tea", "2026-05-27T08:00:00+00:00", "#1 Tea at four, four"]
+    assert [row[:3] for row in _printed(capsys, [tea, Topic("cake")])] == [listed, ["cake", "", ""]]
+    assert _printed(capsys, tea, its_name="name") == [
+        ["name", "tea"],
+        ["last", listed[1]],
+        ["about", listed[2]],
+        ["kind event", "1"],
+        ["kind fact", "2"],
+    ]
+
+
+def test_what_is_no_record_is_printed_as_it_is(
+    hub: HubMemory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    memory = hub.remember("Tea at four").memory
+    assert _printed(capsys, ["a", "b"]) == [["a"], ["b"]]
+    assert _printed(capsys, 3) == [["3"]]
+    assert _printed(capsys, [memory]) == _printed(capsys, memory) == [["#1 Tea at four"]]
+
+
+def test_a_model_reads_records_as_quoted_lines_without_the_text_of_memories(hub: HubMemory) -> None:
+    memory = hub.remember("Tea at four").memory
+    said = records_text([Topic("tea\ncake", _AT, (memory, "four"))])
+    assert said.splitlines() == [
+        "> its_name: tea cake · last: 2026-05-27 08:00 · about: #1, four · by_kind: {}"
+    ]
+    assert (records_text([]), records_text(["a", "b"])) == ("There is nothing.", "> a\n> b")

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, TextIO
 
+from holdfast.domain.memory import CATEGORIES, Memory
 from holdfast.text.clean import JSON_ESCAPES, printable, printable_line
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from holdfast.api.memory import Holdfast
     from holdfast.domain.change import Entry
     from holdfast.domain.hub import Hub
-    from holdfast.domain.memory import Memory
     from holdfast.edges.cli.call import Call
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
@@ -234,17 +234,19 @@ class Out:
         if self.json:
             self.value(found)
         elif isinstance(found, list):
-            names = [headings.get(one, one.replace("_", " ")) for one in _fields_of(found)]
-            self.rows(names, [[self._cell(part) for part in one] for one in found], empty=empty)
+            table = [_fields_of(one) for one in found]
+            names = [headings.get(name, name.replace("_", " ")) for name in (table or [{}])[0]]
+            rows = [[self._cell(value) for value in fields.values()] for fields in table]
+            self.rows(names, rows, empty=empty)
         else:
-            fields = {headings.get(name, name): value for name, value in found._asdict().items()}
+            fields = {headings.get(name, name): value for name, value in _fields_of(found).items()}
             lines = [line for name, value in fields.items() for line in _lines_of(name, value)]
-            self.table((), [(name, self._cell(value)) for name, value in lines])
+            self.table((), [[*filter(None, (name,)), self._cell(value)] for name, value in lines])
 
     def _cell(self, value: Any) -> str:
         if isinstance(value, datetime):
             return self.time(value)
-        if hasattr(value, "number"):
+        if isinstance(value, Memory):
             return f"#{value.number} {value.title}"
         if isinstance(value, list | tuple):
             return ", ".join(map(self._cell, value))
@@ -334,8 +336,10 @@ class Out:
             yield step
 
 
-def _fields_of(found: Sequence[Any]) -> Sequence[str]:
-    return found[0]._fields if found else ()
+def _fields_of(found: Any) -> dict[str, Any]:
+    """The fields of a record; anything else is one field without a name."""
+    is_record = hasattr(found, "_asdict") and not isinstance(found, Memory)
+    return found._asdict() if is_record else {"": found}
 
 
 def _lines_of(name: str, value: Any) -> list[tuple[str, Any]]:
@@ -415,7 +419,6 @@ def note_absent_category(call: Call, category: str | None, query: str = "") -> N
     asked = [category] if category else re.findall(r"(?<!\S)category:(\w+)", query)
     if not asked or call.out.json:
         return
-    from holdfast.domain.memory import CATEGORIES
     from holdfast.edges.cli.command import nearest
 
     there = call.hub.statistics().by_category
@@ -435,7 +438,6 @@ def note_absent_category(call: Call, category: str | None, query: str = "") -> N
 def note_new_category(call: Call, memory: Memory) -> None:
     """Says that a memory is the first of its category, where that was given and is not one of the
     usual ones."""
-    from holdfast.domain.memory import CATEGORIES
     from holdfast.edges.cli.command import nearest
 
     category = memory.category

@@ -21,10 +21,9 @@ from starlette.concurrency import run_in_threadpool
 from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import Memory
 from holdfast.edges.http.answers import Refused
-from holdfast.edges.http.call import Call, Calling, data
+from holdfast.edges.http.call import Call, Calling
 from holdfast.edges.http.client_identity import stream_lines
 from holdfast.edges.http.operations import Body, Routes
-from holdfast.edges.http.shapes import MemoryOut, One
 from holdfast.edges.to_json import to_json
 from holdfast.engine import change_feed
 from holdfast.engine.change_feed import News, Purges
@@ -42,12 +41,13 @@ class Changes(Body):
     changes: list[str] = Field(max_length=200)
 
 
-@router.post("/changes/touched", response_model=One[dict[str, list[MemoryOut]]])
-def touched(call: Calling, asked: Changes) -> Any:
-    """The memories that each change set touched, as they are now."""
-    return data(call.hub().touched(asked.changes))
-
-
+router.serves(
+    "POST",
+    "/changes/touched",
+    HubMemory.touched,
+    body=Changes,
+    about="The memories that each change set touched, as they are now.",
+)
 router.serves("POST", "/undo", HubMemory.undo, body="Undo")
 router.serves("GET", "/receipts", HubMemory.receipts)
 
