@@ -70,11 +70,13 @@ _DEFINING_PASSAGES_MAX = 8
 
 class Alternative(NamedTuple):
     """Terms that mean the same as a term of the question. `quality` is their weight, relative to
-    the term itself; where they replace several terms, each gets its share."""
+    the term itself; where they replace several terms, each gets its share. Several terms have to
+    follow each other, unless they may be `apart`: 'Schlüssel zum Keller' for 'Kellerschlüssel'."""
 
     terms: Variant
     quality: float
     share: float = 1.0
+    apart: bool = False
 
 
 Alternatives = Mapping[str, Sequence[Alternative]]
@@ -138,12 +140,14 @@ class _Others:
         self._asked = set(query.terms)
         self._found: dict[str, dict[Variant, Alternative]] = {}
 
-    def add(self, own: Variant, variants: Iterable[Variant], quality: float) -> None:
+    def add(
+        self, own: Variant, variants: Iterable[Variant], quality: float, *, apart: bool = False
+    ) -> None:
         mine = [term for term in own if term in self._asked]
         for term in mine:
             for variant in variants:
                 known = self._found.setdefault(term, {})
-                known.setdefault(variant, Alternative(variant, quality, 1 / len(mine)))
+                known.setdefault(variant, Alternative(variant, quality, 1 / len(mine), apart))
 
     def terms(self) -> list[str]:
         return [t for known in self._found.values() for one in known for t in one]
@@ -218,6 +222,10 @@ def _add_from_vocabulary(
             continue
         looked_up += 1
         near = _forms(reader, hub_id, word, term, language)
+        if not near and language in _COMPOUNDING:
+            near = _parts(reader, hub_id, word)
+            if len(near) > 1:
+                others.add((term,), [tuple(near)], FORM_QUALITY, apart=True)
         if not near and not frequency[term]:
             for parts, held in _two_words(reader, hub_id, word).items():
                 others.add((term,), [parts], VARIANT_QUALITY)
@@ -269,7 +277,7 @@ def _forms(reader: Reader, hub_id: str, word: str, term: str, language: str) -> 
             same.update(
                 other for other, its in zip(others, stems(others, name), strict=True) if its == one
             )
-    has_compounds = language in ("german", "dutch")
+    has_compounds = language in _COMPOUNDING
     found: _Near = {}
     for other in others:
         if other in same:
@@ -282,10 +290,8 @@ def _forms(reader: Reader, hub_id: str, word: str, term: str, language: str) -> 
         ):
             found[other] = (COMPOUND_QUALITY, known[other])
     found |= _other_number(reader, hub_id, word, term, language)
-    if has_compounds:
-        if len(own[language]) >= _COMPOUND_CHARS_LEAST:
-            found = {**_ending_with(reader, hub_id, own[language], language), **found}
-        found = found or _parts(reader, hub_id, word)
+    if has_compounds and len(own[language]) >= _COMPOUND_CHARS_LEAST:
+        found = {**_ending_with(reader, hub_id, own[language], language), **found}
     return found
 
 
@@ -310,6 +316,7 @@ def _ending_with(reader: Reader, hub_id: str, ending: str, language: str) -> _Ne
     return {term: (COMPOUND_QUALITY, held[term]) for term in sorted(found)}
 
 
+_COMPOUNDING = ("german", "dutch")
 # Letters between the parts of a compound: Arbeit-s-vertrag, Blume-n-topf.
 _JOINTS = ("", "s", "n", "es", "en", "e")
 

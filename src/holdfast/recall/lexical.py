@@ -137,11 +137,16 @@ def _instead(
     for one in alternatives:
         if len(one.terms) == 1:
             count = _count(text, f" {one.terms[0]} ")
+        elif one.apart:
+            count = int(_holds(text, one.terms))
         else:
             run = f" {' '.join(one.terms)} "
             count = f" {candidate.body} ".count(run) + f" {candidate.head} ".count(run)
         if count:
-            weight = one.quality * one.share * max(rarity(lexicon, t) for t in one.terms)
+            rarities = [rarity(lexicon, term) for term in one.terms]
+            # Words that are found apart from each other tell as much as two words of the question.
+            worth = sum(rarities) if one.apart else max(rarities)
+            weight = one.quality * one.share * worth
             best = max(best, weight * count * (BM25_K1 + 1) / (count + damping))
     return best
 

@@ -204,6 +204,27 @@ def test_two_words_find_one_and_one_finds_two(stocked: Stocked, question: str, m
     assert _first(stocked(*others, memory), question) == memory
 
 
+@pytest.mark.parametrize(
+    ("question", "memory", "others"),
+    [
+        (
+            "Wo liegt der Bootsschlüssel?",
+            "Der Schlüssel zum Boot liegt im Regal",
+            ("Das Boot liegt am Steg", "Der Schlüssel liegt da"),
+        ),
+        (
+            "Waar ligt de tuinsleutel?",
+            "De sleutel van de tuin ligt op de kast",
+            ("De tuin ligt aan het water", "De sleutel ligt daar"),
+        ),
+    ],
+)
+def test_both_parts_of_a_compound_count_more_than_one(
+    stocked: Stocked, question: str, memory: str, others: tuple[str, ...]
+) -> None:
+    assert _first(stocked(memory, *others), question) == memory
+
+
 def test_only_words_beside_each_other_stand_for_a_compound(stocked: Stocked) -> None:
     hub = stocked("The car needs a pet seat", "The pet sits in the car")
     assert not hub.recall("carpet", meaning=False)
