@@ -13,7 +13,9 @@ import pytest
 
 import holdfast
 from holdfast import Holdfast, HubMemory
-from holdfast.agents.dialects import NAMES, find_dialect
+from holdfast.agents import ToolContext
+from holdfast.agents.dialects import NAMES, _read_tool, find_dialect
+from holdfast.errors import Forbidden
 from holdfast.testing import FixedClock
 
 
@@ -293,6 +295,23 @@ def test_every_row_of_the_contracts_holds(hub: HubMemory, clock: FixedClock) -> 
         else:
             assert reply.data is not None, said
             assert row.reply(reply.data), said
+
+
+def test_a_tool_that_runs_an_operation_needs_no_handler(hub: HubMemory) -> None:
+    said = "## {0}: {0} ({1})\nDoes it.\n- reference (reference, required): Which."
+    unpin = _read_tool(said.format("unpin", "repeats, runs unpin"), {}, {})
+    assert (unpin.reads, unpin.repeats, unpin.extra) == (False, True, False)
+    pinned = hub.remember("Drinks tea", pinned=True).memory
+    assert unpin.run(ToolContext(hub), {"reference": pinned.number}) == "> #1"
+    assert not hub.get(pinned.id).pinned
+    assert _read_tool(said.format("history", "extra, runs history"), {}, {}).reads
+    forbidden = hub.core.acting(permit=_forbid)
+    with pytest.raises(Forbidden):
+        unpin.run(ToolContext(HubMemory(forbidden, hub.info, hub.home)), {"reference": 1})
+
+
+def _forbid(act: str, memory: object) -> None:
+    raise Forbidden(f"You may not {act}.")
 
 
 def test_the_table_calls_every_tool_that_is_offered() -> None:

@@ -6,7 +6,8 @@ In the file, the title is the dialect's summary, and the text below it the instr
 a paragraph a line. Each heading below is a tool: its name, its title, and its hints for MCP. A tool
 has its description, and a line for each parameter: its name, in brackets its kind and its bounds,
 and its help. A name in capitals is a value of the module. A tool that `runs` an operation of the
-hub passes its arguments on and answers with the records that come back: it needs no module.
+hub passes its arguments on and answers with the records that come back: it needs no module, and
+whether it `reads` is declared already.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 from holdfast.agents import Answer, Dialect, Parameter, Tool, ToolContext
 from holdfast.agents.wording import records_text
 from holdfast.api.hub import HubMemory
-from holdfast.api.operation import operation_of
+from holdfast.api.operation import Operation, operation_of
 from holdfast.errors import InvalidInput
 
 _ALL = ("holdfast", "max", "maven", "memax", "minion", "pynchy", "anthropic", "chatgpt")
@@ -78,18 +79,20 @@ def _read_tool(text: str, handlers: Mapping[str, Run], values: Mapping[str, Any]
         else:
             parameters.append(_read_parameter(said, values))
     hints: dict[str, Any] = dict.fromkeys(found[3].split(", ") if found[3] else (), True)
-    named = [one.removeprefix("runs ") for one in hints if one.startswith("runs ")]
-    run = _running(named[0]) if named else handlers[found[1]]
-    hints = {name: value for name, value in hints.items() if not name.startswith("runs ")}
     (about,) = _paragraphs(description)
-    return Tool(found[1], found[2], about, tuple(parameters), run, **hints)
+    operation = next((one for one in hints if one.startswith("runs ")), "")
+    if not operation:
+        return Tool(found[1], found[2], about, tuple(parameters), handlers[found[1]], **hints)
+    del hints[operation]
+    declared = operation_of(getattr(HubMemory, operation.removeprefix("runs ")))
+    assert declared is not None, operation
+    hints["reads"] = not declared.writes
+    return Tool(found[1], found[2], about, tuple(parameters), _running(declared), **hints)
 
 
-def _running(name: str) -> Run:
+def _running(operation: Operation) -> Run:
     """A handler that runs an operation with the arguments that were given, for callers who have
     the permission that it declares."""
-    operation = operation_of(getattr(HubMemory, name))
-    assert operation is not None, name
 
     def run(ctx: ToolContext, given: dict[str, Any]) -> str:
         ctx.hub.core.require(operation.permission)
