@@ -135,6 +135,8 @@ def test_short_words_are_never_taken_for_mistypes(stocked: Stocked) -> None:
         ("Wann ist die Steuerberatertermin?", "Der Steuerberater kommt am Montag"),
         ("Welche Versicherung habe ich?", "Die Krankenversicherung ist bei der TK"),
         ("Wo sind die Verträge?", "Der Mietvertrag liegt im Ordner"),
+        # Its function words are English words too.
+        ("Was kostet die Hundesteuer?", "Für den Hund sind 90 Euro Steuer zu zahlen"),
         # Dutch
         ("Waar zijn de sleutels van de fiets?", "De fietssleutel hangt bij de deur"),
         ("Wanneer komen de schilders?", "De schilder komt vrijdag"),

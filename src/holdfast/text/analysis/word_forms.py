@@ -195,24 +195,30 @@ def function_words(language: str) -> frozenset[str]:
 
 
 def language_of(words: Sequence[str]) -> str:
-    """The language of a question by its function words; empty for English, and in doubt."""
+    """The language of a question by its function words and everyday verbs; empty for English, and
+    in doubt."""
     said = set(words)
     english = len(said & _WORDS["english only"])
-    counts = [(len(said & function_words(name)), name) for name in LANGUAGES]
+    counts = [(len(said & _telling_words(name)), name) for name in LANGUAGES]
     best, language = max(counts)
     # Portuguese and Spanish, German and Dutch share words: what only one has decides a tie.
     tied = [name for count, name in counts if count == best]
     if len(tied) > 1:
         language = max(tied, key=lambda name: len(said & _own_words(name)))
-    telling = len(said & function_words(language) - _WORDS["english"])
+    telling = len(said & _telling_words(language) - _WORDS["english"])
     enough = best >= _LEAST or (said & _own_words(language) and len(words) >= _LEAST)
     return language if enough and telling and best > english else ""
 
 
 @cache
+def _telling_words(language: str) -> frozenset[str]:
+    return function_words(language) | _WORDS[f"{language} verbs"]
+
+
+@cache
 def _own_words(language: str) -> frozenset[str]:
-    others = (function_words(name) for name in LANGUAGES if name != language)
-    return function_words(language).difference(*others)
+    others = (_telling_words(name) for name in LANGUAGES if name != language)
+    return _telling_words(language).difference(*others)
 
 
 # How plurals end, and the singulars to them: pairs that have two stems once accents are folded
