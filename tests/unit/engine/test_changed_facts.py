@@ -68,6 +68,18 @@ def test_with_the_bundled_model_updates_in_other_words_are_named_too(tmp_path: P
     assert found["likeness", "superseded"] == 0, found
 
 
+def test_a_change_told_in_other_words_is_named(tmp_path: Path) -> None:
+    pytest.importorskip("holdfast_embed_s", reason="the bundled model is not installed")
+    found: Counter[tuple[str, str]] = Counter()
+    with holdfast.open(tmp_path, clock=FixedClock()) as memory:
+        for at, pair in enumerate(pairs("in_other_words")):
+            found[pair.kind, outcome(memory, f"pair-{at}", pair)] += 1
+    # 10 of 12; 5 where the statements have to begin alike.
+    assert found["update", "superseded"] + found["update", "named"] >= 10, found
+    assert found["addition", "superseded"] + found["likeness", "superseded"] == 0, found
+    assert found["addition", "named"] + found["likeness", "named"] <= 2, found
+
+
 def test_the_answer_names_what_it_is_close_to_and_how_to_replace_it(hub: HubMemory) -> None:
     old = hub.remember("The owner of the billing service is Maria").memory
     result = hub.remember("Tom owns the billing service now")

@@ -6,9 +6,9 @@ import pytest
 
 from holdfast.text.facts.statements import read
 from holdfast.text.slots.compare import (
-    begin_alike,
     close_terms,
     compare,
+    have_one_topic,
     may_be_about_the_same,
 )
 from holdfast.text.slots.values import filled, rules
@@ -57,4 +57,4 @@ def test_what_is_close_to_nothing_is_known_before_anything_is_searched() -> None
     passed_over = [new for new in said if not close_terms(new)]
     assert alone <= set(passed_over)
     for new in passed_over:
-        assert not any(may_be_about_the_same(new, old) or begin_alike(new, old) for old in said)
+        assert not any(may_be_about_the_same(new, old) or have_one_topic(new, old) for old in said)

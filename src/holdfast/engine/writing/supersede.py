@@ -273,9 +273,9 @@ def _is_close_in_meaning(reader: Reader, memory: Memory, other: Memory, index: I
     # Cosines of other models lie elsewhere.
     if index.model not in CONFIDENCE:
         return False
-    from holdfast.text.slots.compare import begin_alike
+    from holdfast.text.slots.compare import have_one_topic
 
-    return begin_alike(memory.content, other.content) and (
+    return have_one_topic(memory.content, other.content) and (
         _cosine(reader, other, index) >= _CLOSE_COSINE
     )
 

@@ -33,6 +33,7 @@ from holdfast.text.slots.frames import (
     by_key,
     by_number,
     by_old_value,
+    changes_topic,
     frame_terms,
     is_close,
     key_terms,
@@ -153,9 +154,9 @@ __all__ = [
     "Relation",
     "Slot",
     "Verdict",
-    "begin_alike",
     "can_replace",
     "compare",
+    "have_one_topic",
     "is_statement",
     "may_be_about_the_same",
     "slot_of",
@@ -279,10 +280,14 @@ def may_be_about_the_same(new: str, old: str) -> bool:
     return is_close(read(new), read(old))
 
 
-def begin_alike(new: str, old: str) -> bool:
-    """Whether two statements begin with the same thing, so that the newer one may be meant to
-    replace the older one if they also mean nearly the same."""
-    return is_statement(new) and is_statement(old) and same_topic(read(new), read(old))
+def have_one_topic(new: str, old: str) -> bool:
+    """Whether two statements begin with the same thing, or the newer one tells of a change of
+    something that the older one names, so that it may be meant to replace the older one if they
+    also mean nearly the same."""
+    if not (is_statement(new) and is_statement(old)):
+        return False
+    now, then = read(new), read(old)
+    return same_topic(now, then) or changes_topic(now, then)
 
 
 def _is_paraphrase(now: Statement, then: Statement) -> bool:

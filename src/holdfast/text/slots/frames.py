@@ -483,6 +483,18 @@ def same_topic(now: Statement, then: Statement) -> bool:
     return bool(new and old) and new[0] == old[0] and new[0] not in _listing_stems()
 
 
+def changes_topic(now: Statement, then: Statement) -> bool:
+    """Whether a statement that tells of a change shares a word of substance with an older one:
+    'CI runs on Buildkite these days' and 'We use GitHub Actions for CI'. Where they also mean
+    nearly the same, they are close."""
+    if then.supposed or not may_be_close(now) or not _tells_of_change(now):
+        return False
+    if _is_series(now, then) or _about_two_things(now, then):
+        return False
+    shared = {*core_stems(_about(now))} & {*core_stems(_about(then))}
+    return not _without_numbers(shared) <= _change_stems()
+
+
 @lru_cache(maxsize=1)
 def _listing_stems() -> frozenset[str]:
     return frozenset(term for verb in _LISTING_VERBS for term in terms(verb))
