@@ -132,10 +132,10 @@ def class_hints(kind: type) -> dict[str, Any]:
 def _type_checking_imports(module: str) -> dict[str, tuple[str, str]]:
     """What a module imports below `if TYPE_CHECKING:`, by the names it has there: the module that
     each is from, and its name in that one."""
-    found = _TYPE_CHECKING.search(inspect.getsource(sys.modules[module]))
     return {
         one.asname or one.name: (node.module or "", one.name)
-        for node in ast.parse(textwrap.dedent(found[1]) if found else "").body
+        for found in _TYPE_CHECKING.finditer(inspect.getsource(sys.modules[module]))
+        for node in ast.parse(textwrap.dedent(found[1])).body
         if isinstance(node, ast.ImportFrom)
         for one in node.names
     }
