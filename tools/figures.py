@@ -1,4 +1,5 @@
-"""Measures the source tree: sizes, imports between folders, and the path of five operations.
+"""Measures the source tree: sizes, what each capability takes, imports between folders, and the path
+of five operations.
 
     python -m tools.figures            # Markdown on standard output
     python -m tools.figures --json     # the same figures for a program
@@ -58,6 +59,67 @@ def sizes() -> dict[str, Any]:
         "95th percentile function": lengths[int(len(lengths) * 0.95)],
         "longest function": "{1}, {0}".format(*max(functions)),
     }
+
+
+# The files of each capability, by the beginnings of their paths; the longest one counts.
+CAPABILITIES = {
+    "command line": "edges/cli edges/zone",
+    "its warm process": "edges/cli/warm edges/cli/fork_server edges/local_socket",
+    "setting up clients": "edges/clients edges/cli/setup",
+    "REST server": "edges/http edges/server edges/to_json edges/__init__",
+    "MCP server": "edges/mcp",
+    "tools and dialects": "agents",
+    "web page": "edges/web",
+    "hooks of agents": "edges/hooks",
+    "proxy": "edges/proxy",
+    "imports and exports of other programs": "importers exporters api/imports edges/instructions"
+    " edges/cli/imports engine/transfer/imports engine/log/import_run text/hub_labels",
+    "adapters for frameworks": "adapters",
+    "hubs of repositories": "api/project_hub edges/project",
+    "remote hub and client": "client api/wire api/codec",
+    "library: operations, settings, values": "__init__ __main__ errors api domain settings wiring"
+    " system engine/__init__ engine/core engine/hubs",
+    "PostgreSQL": "store/postgres",
+    "SQLite": "store/sqlite",
+    "damaged SQLite files": "store/sqlite/rescue store/sqlite/salvage store/sqlite/check",
+    "in-memory store": "store/inmemory",
+    "contract of stores, what they share": "store",
+    "MEMORY.md and its pages": "files/memory_md files/merge files/file_sync files/__init__"
+    " files/hub_folder",
+    "journals": "files/journal",
+    "files of tools, documents, archives": "files",
+    "attachments, text of files and links": "extract files/attachments engine/writing/extraction",
+    "writes: duplicates, replaced facts": "engine/writing engine/jobs engine/late_words"
+    " engine/idempotency engine/change_feed text/slots text/facts",
+    "classification, titles, passages, terms, dates": "text",
+    "secrets and prompt injection": "text/secrets text/guard engine/writing/redact files/secret_scan"
+    " engine/upkeep/secret_scan",
+    "recall and lists": "recall engine/reading sources",
+    "block for a prompt": "engine/context",
+    "history and forgetting": "engine/history engine/traces",
+    "conversation log": "engine/log",
+    "automatic memory: capture, grounding, echoes": "text/capture text/grounding engine/echo"
+    " engine/writing/proposals passes engine/upkeep/capture_stats",
+    "review and decisions": "engine/review",
+    "people, teams and keys": "engine/people api/people api/caller edges/cli/people",
+    "backup, moving, upkeep, doctor": "engine/upkeep engine/transfer wiring/copies",
+    "embedding and language models": "embed llm",
+    "kit for tests": "testing",
+    "evaluation of recall": "evaluation",
+}
+
+
+def costs() -> dict[str, tuple[int, int]]:
+    """Files and lines of each capability. A file belongs to one, so what many use is the library's
+    or that of the one it was made for."""
+    beginnings = {one: name for name, ones in CAPABILITIES.items() for one in ones.split()}
+    found = dict.fromkeys(CAPABILITIES, (0, 0))
+    for path in _files():
+        place = path.relative_to(SRC).with_suffix("").as_posix()
+        name = beginnings[max((one for one in beginnings if place.startswith(one)), key=len)]
+        files, lines = found[name]
+        found[name] = files + 1, lines + len(path.read_text().splitlines())
+    return found
 
 
 def _folder(parts: tuple[str, ...]) -> str:
@@ -200,14 +262,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    size, matrix, paths = sizes(), imports(), traces()
+    size, taken, matrix, paths = sizes(), costs(), imports(), traces()
     if given.json:
         rows = {f"{here} -> {there}": count for (here, there), count in sorted(matrix.items())}
-        print(json.dumps({"sizes": size, "imports": rows, "traces": paths}, indent=2))
+        print(
+            json.dumps(
+                {"sizes": size, "capabilities": taken, "imports": rows, "traces": paths}, indent=2
+            )
+        )
         return
     print("| | |\n| --- | --- |")
     for name, value in size.items():
         print(f"| {name} | {value} |")
+    print("\n| capability | files | lines |\n| --- | ---: | ---: |")
+    for name, (files, lines) in sorted(taken.items(), key=lambda row: -row[1][1]):
+        print(f"| {name} | {files} | {lines:,} |")
     print("\n| operation | " + " | ".join(next(iter(paths.values()))) + " |")
     print("| --- |" + " ---: |" * 5)
     for name, row in paths.items():

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from holdfast.system.backoff import Backoff, Failed, retry, retry_after_s
+from holdfast.system import Backoff, Failed, retry, retry_after_s
 
 
 def test_each_pause_is_twice_as_long_up_to_the_longest() -> None:

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from holdfast.client.responses import code_of, of_answer, of_body, unreachable
 from holdfast.errors import HoldfastError, InvalidInput, ServerUnreachable, install_hint
-from holdfast.system.backoff import Backoff, retry_after_s
+from holdfast.system import Backoff, retry_after_s
 
 if TYPE_CHECKING:
     import httpx2

@@ -21,7 +21,7 @@ from holdfast.embed import (
     passage_mark,
 )
 from holdfast.errors import EmbedderError, InvalidSetting
-from holdfast.system.backoff import MODEL_SERVER, Failed, retry
+from holdfast.system import MODEL_SERVER, Failed, retry
 
 if TYPE_CHECKING:
     from holdfast.embed import Matrix

@@ -18,7 +18,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, Literal, NamedTuple, TypeAlias
 
-from holdfast.system.zip_archive import ZipRefused, open_zip
+from holdfast.extract import ZipRefused, open_zip
 
 # Called with how many parts are done, and of how many.
 Progress = Callable[[int, int], None]

@@ -24,6 +24,7 @@ from holdfast.engine.upkeep.secret_scan import Secret, for_everything, secrets_f
 from holdfast.engine.writing import origins
 from holdfast.engine.writing.edit import settle
 from holdfast.errors import HoldfastError
+from holdfast.extract import ZipRefused, open_zip
 from holdfast.files import attachments, conversation_archive, journal
 from holdfast.files.attachments import HEAD_BYTES
 from holdfast.files.journal.changes import day_of_name
@@ -35,7 +36,6 @@ from holdfast.files.memory_md.edit import forget_seen
 from holdfast.files.memory_md.sync import Mirror
 from holdfast.files.merge import open_regular
 from holdfast.system.atomic_file import locked, real_path, write_atomic
-from holdfast.system.zip_archive import ZipRefused, open_zip
 
 if TYPE_CHECKING:
     from holdfast.domain.memory import Memory

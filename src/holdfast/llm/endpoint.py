@@ -19,7 +19,7 @@ from urllib.request import urlopen
 from holdfast.errors import ModelError, install_hint
 from holdfast.llm import Message, Usage
 from holdfast.llm.http_limits import Late, on_time
-from holdfast.system.backoff import MODEL_SERVER, Failed, retry, retry_after_s
+from holdfast.system import MODEL_SERVER, Failed, retry, retry_after_s
 
 if TYPE_CHECKING:
     from httpx2 import Client, Response

@@ -21,7 +21,7 @@ from holdfast.errors import (
     StoreFull,
     StoreReadOnly,
 )
-from holdfast.system.backoff import Backoff
+from holdfast.system import Backoff
 
 FILE_MODE = 0o600
 PARTIAL = ".partial-"

@@ -38,7 +38,7 @@ from holdfast.store.postgres.errors import (
     write_cancelled,
 )
 from holdfast.store.postgres.pool import MonitoredConnection, Patience, Pool, configured
-from holdfast.system.backoff import Backoff
+from holdfast.system import Backoff
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -26,7 +26,7 @@ from holdfast.errors import (
 )
 from holdfast.store.sqlite import schema
 from holdfast.store.sqlite.schema import APPLICATION_ID, harden, newest
-from holdfast.system.backoff import Backoff
+from holdfast.system import Backoff
 
 # A writer holds the lock for milliseconds; a minute means that something is stuck.
 BUSY_WAIT_S = 60.0
