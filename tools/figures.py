@@ -1,5 +1,5 @@
-"""Measures the source tree: sizes, what each capability takes, imports between folders, and the path
-of five operations.
+"""Measures the source tree: sizes, what each capability takes, imports between folders, and the
+path of five operations.
 
     python -m tools.figures            # Markdown on standard output
     python -m tools.figures --json     # the same figures for a program
@@ -92,8 +92,8 @@ CAPABILITIES = {
     "writes: duplicates, replaced facts": "engine/writing engine/jobs engine/late_words"
     " engine/idempotency engine/change_feed text/slots text/facts",
     "classification, titles, passages, terms, dates": "text",
-    "secrets and prompt injection": "text/secrets text/guard engine/writing/redact files/secret_scan"
-    " engine/upkeep/secret_scan",
+    "secrets and prompt injection": "text/secrets text/guard engine/writing/redact"
+    " files/secret_scan engine/upkeep/secret_scan",
     "recall and lists": "recall engine/reading sources",
     "block for a prompt": "engine/context",
     "history and forgetting": "engine/history engine/traces",

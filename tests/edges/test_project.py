@@ -42,6 +42,14 @@ def git(folder: Path, *words: str) -> None:
     subprocess.run(["git", *words], cwd=folder, env=env, check=True, capture_output=True)
 
 
+def committed(folder: Path) -> Path:
+    """A repository with a first commit."""
+    folder.mkdir()
+    git(folder, "init", "-q")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "Begin")
+    return folder
+
+
 def repository(folder: Path, remote: str = "") -> Path:
     """What git keeps of a repository, as far as it counts here."""
     data = folder / ".git"
@@ -232,10 +240,7 @@ def test_clones_of_one_repository_share_its_hub(
 def test_a_clone_of_a_repository_on_this_machine_shares_its_hub(
     memory: holdfast.Holdfast, tmp_path: Path
 ) -> None:
-    web = tmp_path / "web"
-    web.mkdir()
-    git(web, "init", "-q")
-    git(web, "commit", "-q", "--allow-empty", "-m", "Begin")
+    web = committed(tmp_path / "web")
     git(tmp_path, "clone", "-q", str(web), "copy")
     assert name_for(memory, web) == "web"
     assert name_for(memory, tmp_path / "copy") == "web"
@@ -287,10 +292,7 @@ def test_a_commondir_inside_a_repository_is_not_followed(
 def test_all_worktrees_of_a_repository_have_one_hub(
     memory: holdfast.Holdfast, tmp_path: Path
 ) -> None:
-    web = tmp_path / "web"
-    web.mkdir()
-    git(web, "init", "-q")
-    git(web, "commit", "-q", "--allow-empty", "-m", "Begin")
+    web = committed(tmp_path / "web")
     git(web, "worktree", "add", "-q", "../feature")
     git(web, "worktree", "add", "-q", "../fix")
     assert name_for(memory, tmp_path / "feature") == "web"

@@ -26,6 +26,19 @@ def until(is_so: Callable[[], bool]) -> None:
         pause.wait(0.02)
 
 
+def use_program(memory: Holdfast, program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = memory.core.settings._values
+    monkeypatch.setitem(settings, "extract.tesseract", Value(program, "test"))
+
+
+def use_hanging_program(memory: Holdfast, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that reads images and never ends; it makes the folder `begun` first."""
+    program = folder / "hangs"
+    program.write_text(f"#!/bin/sh\nmkdir {folder}/begun; exec sleep 600\n")
+    program.chmod(0o755)
+    use_program(memory, str(program), monkeypatch)
+
+
 def test_what_comes_while_it_works_is_read(memory: Holdfast) -> None:
     hub = memory.create_hub("work")
     with Worker(memory):
@@ -37,11 +50,7 @@ def test_what_comes_while_it_works_is_read(memory: Holdfast) -> None:
 def test_a_worker_that_stops_puts_its_job_back_and_ends_what_it_started(
     memory: Holdfast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = tmp_path / "hangs"
-    program.write_text(f"#!/bin/sh\nmkdir {tmp_path}/begun; exec sleep 600\n")
-    program.chmod(0o755)
-    settings = memory.core.settings._values
-    monkeypatch.setitem(settings, "extract.tesseract", Value(str(program), "test"))
+    use_hanging_program(memory, tmp_path, monkeypatch)
     hub = memory.create_hub("work")
     made = hub.remember_file(io.BytesIO(makes.png()), name="a.png").memory
     with Worker(memory):
@@ -49,7 +58,7 @@ def test_a_worker_that_stops_puts_its_job_back_and_ends_what_it_started(
         assert hub.jobs()[0].state == "running"
     (job,) = hub.jobs()
     assert (job.state, job.attempts) == ("waiting", 0)
-    monkeypatch.setitem(settings, "extract.tesseract", Value("no-such-program", "test"))
+    use_program(memory, "no-such-program", monkeypatch)
     with Worker(memory):
         until(lambda: hub.get(made.id).state == "active")
 
@@ -57,11 +66,7 @@ def test_a_worker_that_stops_puts_its_job_back_and_ends_what_it_started(
 def test_a_file_that_hangs_does_not_keep_the_others_waiting(
     memory: Holdfast, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = tmp_path / "hangs"
-    program.write_text(f"#!/bin/sh\nmkdir {tmp_path}/begun; exec sleep 600\n")
-    program.chmod(0o755)
-    settings = memory.core.settings._values
-    monkeypatch.setitem(settings, "extract.tesseract", Value(str(program), "test"))
+    use_hanging_program(memory, tmp_path, monkeypatch)
     hub = memory.create_hub("work")
     hub.remember_file(io.BytesIO(makes.png()), name="a.png")
     with Worker(memory):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from holdfast.edges.cli import main
 from tests.edges.cli.cli_calls import Ran, Run
+from tests.edges.client.servers import served
 
 
 @pytest.fixture
@@ -72,3 +74,16 @@ def stocked(run: Run) -> Run:
     run("remember", "The staging server is called Hilda", "--tag", "servers")
     run("remember", "Release 1.0 went out", "--occurred-at", "2024-05-03")
     return run
+
+
+@pytest.fixture(params=["here", "through a server"])
+def push(
+    request: pytest.FixtureRequest, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Run]:
+    """The command line, on this machine's memory and on a server's."""
+    if request.param == "here":
+        yield run
+        return
+    with served(tmp_path / "served") as server:
+        monkeypatch.setenv("HOLDFAST_SERVER", server.url)
+        yield run

@@ -19,19 +19,6 @@ from tests.edges.cli.cli_calls import Ran, Run
 from tests.edges.client.servers import served
 
 
-@pytest.fixture(params=["here", "through a server"])
-def push(
-    request: pytest.FixtureRequest, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Run]:
-    """The command line, on this machine's memory and on a server's."""
-    if request.param == "here":
-        yield run
-        return
-    with served(tmp_path / "served") as server:
-        monkeypatch.setenv("HOLDFAST_SERVER", server.url)
-        yield run
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Three texts that count, and much that does not."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ import holdfast
 from holdfast.files import hub_path
 from holdfast.files.merge import open_regular
 from tests.edges.cli.cli_calls import Run
-from tests.edges.client.servers import served
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes"),
@@ -22,18 +20,6 @@ pytestmark = [
     pytest.mark.timeout(20),
 ]
 KINDS = ("pipe", "device", "socket", "link to a pipe", "link to a device")
-
-
-@pytest.fixture(params=["here", "through a server"])
-def push(
-    request: pytest.FixtureRequest, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Run]:
-    if request.param == "here":
-        yield run
-        return
-    with served(tmp_path / "served") as server:
-        monkeypatch.setenv("HOLDFAST_SERVER", server.url)
-        yield run
 
 
 def special(path: Path, kind: str) -> str:

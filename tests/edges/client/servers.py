@@ -7,11 +7,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import httpx2
+import pytest
 import uvicorn
 
 import holdfast
+from holdfast.client.connection import read_body
 from holdfast.edges.http.limits import Limits
 from holdfast.engine.people import keys
 from tests.edges.http.apps import make_app
@@ -52,3 +55,19 @@ def served(
         finally:
             server.should_exit = True
             thread.join(_UP_S)
+
+
+def lose_an_answer(client: holdfast.Client, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The next answer that the client reads is lost; then what is returned is empty."""
+    lost = ["one"]
+
+    def lose_the_first(*args: Any, **values: Any) -> Any:
+        answer = read_body(*args, **values)
+        if lost:
+            lost.clear()
+            raise httpx2.ReadError("lost")
+        return answer
+
+    monkeypatch.setattr("holdfast.client.connection.read_body", lose_the_first)
+    monkeypatch.setattr(client.server, "_sleep", lambda _: None)
+    return lost

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.client.connection import read_body
-from tests.edges.client.servers import Served
+from tests.edges.client.servers import Served, lose_an_answer
 
 PLAN = b"# Plan\n\nThe launch is called Heron.\n"
 
@@ -43,20 +42,8 @@ def test_a_file_is_kept_on_the_server_and_waits_to_be_read(
 def test_a_file_whose_answer_was_lost_is_sent_whole_again(
     server: Served, client: holdfast.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import httpx2
-
     hub = client.hub()
-    lost = ["one"]
-
-    def lose_the_first(*args: object, **values: object) -> object:
-        answer = read_body(*args, **values)  # type: ignore[arg-type]
-        if lost:
-            lost.clear()
-            raise httpx2.ReadError("lost")
-        return answer
-
-    monkeypatch.setattr("holdfast.client.connection.read_body", lose_the_first)
-    monkeypatch.setattr(client.server, "_sleep", lambda _: None)
+    lost = lose_an_answer(client, monkeypatch)
     assert isinstance(hub.remember_file(io.BytesIO(PLAN), name="p.md"), holdfast.Stored)
     assert not lost
     assert len(server.memory.hub().list()) == 1

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.client.connection import TRIES, Connection, read_body
+from holdfast.client.connection import TRIES, Connection
 from holdfast.edges.http.limits import Limits
-from tests.edges.client.servers import Served, served
+from tests.edges.client.servers import Served, lose_an_answer, served
 
 HUB = {
     "id": "hub_1",
@@ -254,20 +254,8 @@ def test_without_the_package_a_sentence_says_what_to_install(
 def test_a_write_whose_answer_was_lost_is_done_once(
     server: Served, client: holdfast.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import httpx2
-
     hub = client.hub()
-    lost = ["one"]
-
-    def lose_the_first(*args: Any, **values: Any) -> Any:
-        answer = read_body(*args, **values)
-        if lost:
-            lost.clear()
-            raise httpx2.ReadError("lost")
-        return answer
-
-    monkeypatch.setattr("holdfast.client.connection.read_body", lose_the_first)
-    monkeypatch.setattr(client.server, "_sleep", lambda _: None)
+    lost = lose_an_answer(client, monkeypatch)
     hub.log_turn("user", "Once, please")
     assert not lost
     assert [turn.content for turn in server.memory.hub().turns()] == ["Once, please"]

@@ -7,7 +7,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
@@ -19,6 +19,9 @@ from holdfast.api.memory import open as open_memory
 from holdfast.edges.http.limits import Limits
 from holdfast.engine.people import keys, members
 from tests.edges.http.apps import make_app
+
+if TYPE_CHECKING:
+    from tests.edges.http.permissions import Scene, Scenes
 
 # More than any test asks for in a minute.
 PATIENT = Limits(per_minute=1_000_000)
@@ -164,3 +167,16 @@ def open_house(tmp_path: Path) -> Iterator[Callable[..., House]]:
             return stack.enter_context(House(tmp_path / str(made), limits, **settings))
 
         yield make
+
+
+@pytest.fixture(scope="module")
+def scenes(homes: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenes]:
+    from tests.edges.http.permissions import Scenes
+
+    with contextlib.closing(Scenes(lambda: tmp_path_factory.mktemp("scene"))) as made:
+        yield made
+
+
+@pytest.fixture
+def scene(scenes: Scenes) -> Scene:
+    return scenes.current()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
@@ -38,7 +37,6 @@ from tests.edges.http.permissions import (
     TEAM_ROUTES,
     Route,
     Scene,
-    Scenes,
     expected,
     expected_in_group,
 )
@@ -47,17 +45,6 @@ from tests.edges.http.test_permissions_people import PATH as PEOPLE
 
 _ALL_ROUTES = {**ROUTES, **OPERATION_ROUTES}
 _ABOUT_ONE = [name for name, route in _ALL_ROUTES.items() if route.about is not None]
-
-
-@pytest.fixture(scope="module")
-def scenes(homes: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenes]:
-    with contextlib.closing(Scenes(lambda: tmp_path_factory.mktemp("scene"))) as made:
-        yield made
-
-
-@pytest.fixture
-def scene(scenes: Scenes) -> Scene:
-    return scenes.current()
 
 
 class Crowd:

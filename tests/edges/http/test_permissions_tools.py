@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -15,19 +13,8 @@ from holdfast.agents.dialects import NAMES, find_dialect
 from holdfast.agents.toolset import Reply, Toolset
 from holdfast.api.caller import Caller
 from holdfast.engine.people import keys
-from tests.edges.http.permissions import BOUNDARIES, ROLES, SCOPES, Scene, Scenes
+from tests.edges.http.permissions import BOUNDARIES, ROLES, SCOPES, Scene
 from tests.edges.http.permissions_tools import ANSWERED, NO_HUB, REFUSED, TOOLS, expected_call
-
-
-@pytest.fixture(scope="module")
-def scenes(homes: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenes]:
-    with contextlib.closing(Scenes(lambda: tmp_path_factory.mktemp("scene"))) as made:
-        yield made
-
-
-@pytest.fixture
-def scene(scenes: Scenes) -> Scene:
-    return scenes.current()
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from holdfast.files.memory_md.merge import SyncReport
 from holdfast.files.memory_md.parse import parse
 from holdfast.testing import open_for_tests
 from tests.property.test_mirror_stateful import CRASHES, Crash, crash_at
+from tests.unit.files.test_mirror import edit, with_three
 
 SHOWN = """\
 # Long-term Memory
@@ -42,23 +43,12 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast
 
 @pytest.fixture
 def hub(memory: Holdfast) -> HubMemory:
-    hub = memory.hub()
-    hub.remember("Ann likes tea.", category="preference", layer="long_term")
-    hub.remember("The server is Hilda.", category="fact", layer="long_term")
-    hub.remember("It runs Debian.", category="fact", layer="long_term")
-    hub.sync()
-    return hub
+    return with_three(memory)
 
 
 @pytest.fixture
 def file(hub: HubMemory) -> Path:
     return Path(hub.memory_md)
-
-
-def edit(file: Path, old: str, new: str) -> None:
-    text = file.read_bytes().decode()
-    assert old in text
-    file.write_bytes(text.replace(old, new).encode())
 
 
 def ids(hub: HubMemory) -> dict[str, str]:

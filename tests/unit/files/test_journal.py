@@ -479,6 +479,21 @@ def killed(*_: Any, **__: Any) -> None:
     raise Killed
 
 
+def journal_killed_at(hub: HubMemory, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reads the journal twice, and is killed before and after a step of it."""
+    module: Any = entries if step == "agree" else day_sync
+    real = getattr(module, step)
+
+    def after(*args: Any, **kwargs: Any) -> Any:
+        real(*args, **kwargs)
+        raise Killed
+
+    for cut in (killed, after):
+        with monkeypatch.context() as patched, pytest.raises(Killed):
+            patched.setattr(module, step, cut)
+            hub.journal()
+
+
 @pytest.mark.parametrize(
     ("module", "step"),
     [(engine.remember, "remember"), (journal, "append_line"), (entries, "agree")],
@@ -565,17 +580,7 @@ def test_a_kill_during_a_sync_loses_nothing_and_doubles_nothing(
     write(hub, text.replace("- 12:00 removed in the file\n", "") + "typed\n")
     hub.forget(third.id)
     hub.remember("from a tool", layer="journal")
-    module: Any = entries if step == "agree" else day_sync
-    real = getattr(module, step)
-
-    def after(*args: Any, **kwargs: Any) -> Any:
-        real(*args, **kwargs)
-        raise Killed
-
-    for cut in (killed, after):
-        with monkeypatch.context() as patched, pytest.raises(Killed):
-            patched.setattr(module, step, cut)
-            hub.journal()
+    journal_killed_at(hub, step, monkeypatch)
     expected = ["The deploy failed because of a full disk", "typed", "from a tool"]
     assert said(hub) == expected
     assert sorted(in_store(hub)) == sorted(expected)

@@ -12,17 +12,10 @@ import pytest
 
 from holdfast import Holdfast, HubMemory, engine
 from holdfast.domain.query import Filter
-from holdfast.files.journal import changes, day_sync, entries
+from holdfast.files.journal import changes, day_sync
+from tests.unit.files.test_journal import journal_killed_at
 
 TODAY = "2026-01-14"
-
-
-class Killed(BaseException):
-    """Stands for a kill between two steps."""
-
-
-def killed(*_: Any, **__: Any) -> None:
-    raise Killed
 
 
 def file_of(hub: HubMemory, day: str = TODAY) -> Path:
@@ -105,17 +98,7 @@ def test_a_kill_in_a_conflict_lists_it_once(
     kept = hub.journal_add("The deploy failed because of the proxy")
     changed_elsewhere(hub, kept.id, BOB)
     write(hub, f"- 12:00 {DISK}\n")
-    module: Any = entries if step == "agree" else day_sync
-    real = getattr(module, step)
-
-    def after(*args: Any, **kwargs: Any) -> Any:
-        real(*args, **kwargs)
-        raise Killed
-
-    for cut in (killed, after):
-        with monkeypatch.context() as patched, pytest.raises(Killed):
-            patched.setattr(module, step, cut)
-            hub.journal()
+    journal_killed_at(hub, step, monkeypatch)
     assert said(hub) == [BOB, DISK]
     assert len(hub.conflicts()) == 1 and len(in_store(hub)) == 2
 

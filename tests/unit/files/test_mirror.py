@@ -48,6 +48,10 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast
 
 @pytest.fixture
 def hub(memory: Holdfast) -> HubMemory:
+    return with_three(memory)
+
+
+def with_three(memory: Holdfast) -> HubMemory:
     """Three memories and their file."""
     hub = memory.hub()
     hub.remember("Ann likes tea.", category="preference", layer="long_term")

@@ -18,6 +18,7 @@ from holdfast.files import merge
 from holdfast.files.memory_md.disk import MirrorFiles
 from holdfast.files.memory_md.merge import SyncReport
 from holdfast.testing import CountedIds, FixedClock, open_for_tests
+from tests.unit.files.test_mirror import with_three
 
 PREFERENCES = """\
 ## Preference
@@ -39,15 +40,6 @@ def opened(home: Path, *, pages: bool, ids: CountedIds | None = None) -> Holdfas
     return open_for_tests(home, clock=FixedClock(), ids=ids, settings=settings)
 
 
-def begin(memory: Holdfast) -> HubMemory:
-    hub = memory.hub()
-    hub.remember("Ann likes tea.", category="preference", layer="long_term")
-    hub.remember("The server is Hilda.", category="fact", layer="long_term")
-    hub.remember("It runs Debian.", category="fact", layer="long_term")
-    hub.sync()
-    return hub
-
-
 @pytest.fixture
 def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast]:
     monkeypatch.setattr(merge, "PAUSE_S", 0)
@@ -57,7 +49,7 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast
 
 @pytest.fixture
 def hub(memory: Holdfast) -> HubMemory:
-    return begin(memory)
+    return with_three(memory)
 
 
 @pytest.fixture
@@ -211,7 +203,7 @@ def test_turning_pages_on_and_off_again_loses_nothing(
     monkeypatch.setattr(merge, "PAUSE_S", 0)
     ids = CountedIds()
     with opened(tmp_path, pages=False, ids=ids) as memory:
-        hub = begin(memory)
+        hub = with_three(memory)
         folder = Path(hub.folder)
         edit(folder / "MEMORY.md", "# Long-term Memory\n", f"# Mine\n\n{FREE}")
         edit(folder / "MEMORY.md", "## Fact\n", "Between.\n\n## Fact\n")
@@ -279,7 +271,7 @@ def test_a_crash_between_two_files_is_mended_by_the_next_sync(
     monkeypatch.setattr(merge, "PAUSE_S", 0)
     ids = CountedIds()
     with opened(tmp_path, pages=not on, ids=ids) as memory:
-        hub = begin(memory)
+        hub = with_three(memory)
         folder = Path(hub.folder)
         edit(folder / "MEMORY.md", "# Long-term Memory\n", f"# Mine\n\n{FREE}")
         hub.sync()

@@ -47,6 +47,16 @@ def _copied(one: str, two: str) -> None:
         move_store(one, two)
 
 
+def _begun(urls: tuple[str, str], home: Path, clock: FixedClock, *texts: str) -> None:
+    """A hub in the first store with these texts and its files, and a copy of it in the second."""
+    with _opened(urls[0], home, clock) as memory:
+        hub = memory.hub("h", create=True)
+        hub.sync()
+        for text in texts:
+            hub.remember(text)
+    _copied(*urls)
+
+
 def _texts(hub: HubMemory) -> set[str]:
     return {one.content for one in hub.list()}
 
@@ -55,12 +65,7 @@ def test_a_copy_of_a_store_does_not_take_the_files_of_the_other_for_edits(
     of_each_kind: tuple[str, str], tmp_path: Path
 ) -> None:
     home, clock, urls = tmp_path / "home", FixedClock(), of_each_kind
-    with _opened(urls[0], home, clock) as memory:
-        hub = memory.hub("h", create=True)
-        hub.sync()
-        hub.remember("Tea is at four")
-        hub.remember("The office is in Bonn")
-    _copied(*urls)
+    _begun(urls, home, clock, "Tea is at four", "The office is in Bonn")
     with _opened(urls[0], home, clock) as memory:
         hub = memory.hub("h")
         hub.forget(2)
@@ -93,11 +98,7 @@ def test_a_copy_takes_the_files_over_where_nobody_wrote_since(
     urls: tuple[str, str], tmp_path: Path
 ) -> None:
     home, clock = tmp_path / "home", FixedClock()
-    with _opened(urls[0], home, clock) as memory:
-        hub = memory.hub("h", create=True)
-        hub.sync()
-        hub.remember("Tea is at four")
-    _copied(*urls)
+    _begun(urls, home, clock, "Tea is at four")
     with _opened(urls[1], home, clock) as memory:
         hub = memory.hub("h")
         hub.remember("Supper is at eight")
@@ -111,12 +112,7 @@ def test_a_copy_in_which_something_was_not_purged_leaves_the_files_alone(
     urls: tuple[str, str], tmp_path: Path
 ) -> None:
     home, clock = tmp_path / "home", FixedClock()
-    with _opened(urls[0], home, clock) as memory:
-        hub = memory.hub("h", create=True)
-        hub.sync()
-        hub.remember("Tea is at four")
-        hub.remember("The office is in Bonn")
-    _copied(*urls)
+    _begun(urls, home, clock, "Tea is at four", "The office is in Bonn")
     with _opened(urls[0], home, clock) as memory:
         hub = memory.hub("h")
         hub.purge(1)
