@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from holdfast.domain.memory import CONTENT_TYPES, KINDS, LAYERS, STABILITIES
 from holdfast.text.classify import classify, read_hint
-from holdfast.text.classify import rules as classify_rules
-from holdfast.text.classify.content_types import content_type_of, language_of
+from holdfast.text.classify.classifier import content_type_of, language_of
+from holdfast.text.classify.classifier import rules as filing_rules
 from holdfast.text.clean import clean_category, clean_tags
 
 # text → kind, stability, category, tags
@@ -352,9 +352,9 @@ def test_the_reference_page_names_every_rule_in_order() -> None:
     with open(page_path, encoding="utf-8") as page_file:
         page = page_file.read()
     tables = (
-        ("## Kind", (*classify_rules.HEADLINE_KINDS, *classify_rules.KIND_RULES)),
-        ("## Stability", classify_rules.STABILITY_RULES),
-        ("## Category", classify_rules.CATEGORY_RULES),
+        ("## Kind", (*filing_rules()["headline"], *filing_rules()["kind"])),
+        ("## Stability", filing_rules()["stability"]),
+        ("## Category", filing_rules()["category"]),
     )
     for heading, rules in tables:
         at = page.index(heading)
@@ -424,8 +424,7 @@ def test_every_form_of_an_instruction_is_one(text: str) -> None:
 
 
 def test_no_rule_knows_what_a_text_without_words_is_about() -> None:
-    tables = [getattr(classify_rules, name) for name in dir(classify_rules) if name.isupper()]
-    found = [rule for table in tables if isinstance(table, tuple) for rule in table]
+    found = [rule for table in filing_rules().values() for rule in table]
     assert len(found) >= 30
     assert not [rule.name for rule in found if rule.pattern and re.search(rule.pattern, "")]
     assert not [rule.name for rule in found if rule.opening and re.match(rule.opening, "")]

@@ -12,9 +12,10 @@ import holdfast.text
 from holdfast.text import guard, tables
 from holdfast.text.analysis import variants
 from holdfast.text.analysis.spans import fold_in_place
-from holdfast.text.analysis.terms import terms
+from holdfast.text.analysis.terms import fold, terms
 from holdfast.text.analysis.word_forms import base_form
 from holdfast.text.capture import answers, capture, statements
+from holdfast.text.classify import classifier
 from holdfast.text.facts import about_oneself
 from holdfast.text.facts.statements import read
 from holdfast.text.grounding.clauses import clauses_of
@@ -25,7 +26,7 @@ from holdfast.text.tables import pieces, read_table, read_words
 TEXT = Path(holdfast.text.__file__).parent
 AT = datetime(2026, 11, 16, 12, tzinfo=UTC)
 AROUND = "all"
-FOLDERS = ("analysis", "capture", "dates", "facts", "grounding", "slots")
+FOLDERS = ("analysis", "capture", "classify", "dates", "facts", "grounding", "slots")
 
 
 def test_a_row_has_cells_lines_that_go_on_and_named_parts(
@@ -52,6 +53,7 @@ def test_every_table_is_read_by_a_test_of_its_rows() -> None:
         *("facts/about_oneself.txt", "facts/signs.txt", "guard/rules.txt"),
         *("slots/rules.txt", "slots/places.txt", "slots/synonyms.txt", "grounding/supposed.txt"),
         *("analysis/word_forms.txt", "secrets/bip39_english.txt"),
+        *("classify/rules.txt", "classify/first_lines.txt"),
         "secrets/rules.txt",  # test_secret_rates.py and test_secrets.py
         *("capture/rules.txt", "capture/questions.txt", "capture/parts.txt"),
     }
@@ -115,6 +117,23 @@ def test_a_statement_shows_what_its_row_says(name: str, example: str) -> None:
 @pytest.mark.parametrize("rule", slots.rules(), ids=lambda rule: rule.kind)
 def test_an_example_fills_the_slot_of_its_rule(rule: slots.SlotRule) -> None:
     assert rule.kind in [one.kind for one in slots.filled(read(rule.example))]
+
+
+@pytest.mark.parametrize(
+    ("table", "rule"),
+    [(table, rule) for table, rows in classifier.rules().items() for rule in rows],
+)
+def test_a_rule_of_filing_is_the_first_that_matches_its_example(
+    table: str, rule: classifier.ClassifyRule
+) -> None:
+    folded = fold(rule.example)
+    words = frozenset(re.findall(r"[^\W\d_]+", folded))
+    assert classifier.matching(table, folded, words) == rule
+
+
+@pytest.mark.parametrize("row", classifier.first_lines(), ids=lambda row: row.language)
+def test_a_first_line_tells_its_language(row: classifier.FirstLine) -> None:
+    assert classifier.language_of(f"{row.example}\n    rest();\n") == row.language
 
 
 @pytest.mark.parametrize("rule", statements.rules(), ids=lambda rule: rule.example)

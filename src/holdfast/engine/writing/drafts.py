@@ -31,7 +31,7 @@ from holdfast.engine.writing.indexing import Indexed, indexed_all
 from holdfast.errors import InvalidInput
 from holdfast.text import clean
 from holdfast.text.classify import classify
-from holdfast.text.classify.content_types import content_type_of
+from holdfast.text.classify.classifier import content_type_of
 from holdfast.text.classify.titles import summary_of, title_of
 from holdfast.text.clean import without_hidden, without_private
 

@@ -78,7 +78,7 @@ def indexed_all(memories: Sequence[Memory], core: Core | None) -> list[Indexed]:
 def _passages(memory: Memory) -> list[Chunk]:
     language = ""
     if memory.content_type == "code":
-        from holdfast.text.classify.content_types import language_of
+        from holdfast.text.classify.classifier import language_of
 
         language = language_of(memory.content, memory.source_path)
     return chunk(memory.content, content_type=memory.content_type, language=language)

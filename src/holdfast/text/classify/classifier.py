@@ -1,4 +1,5 @@
-"""Picks content type, kind, stability, category, tags and layer of a memory by ordered rules."""
+"""Files a memory: content type by the shape of the text or the extension of its file, then kind,
+stability, category, tags and layer by the ordered rules in `rules.txt`."""
 
 from __future__ import annotations
 
@@ -8,11 +9,14 @@ from typing import NamedTuple, cast
 
 from holdfast.domain.memory import CATEGORIES, KINDS, ContentType, Kind, Layer, Stability
 from holdfast.text.analysis.terms import fold
-from holdfast.text.classify import rules
-from holdfast.text.classify.content_types import SAMPLE_CHARS, content_type_of, language_of
-from holdfast.text.classify.titles import heading_of
+from holdfast.text.classify.titles import FRONT_MATTER, heading_of
 from holdfast.text.clean import LABEL_CHARS_MAX
+from holdfast.text.tables import Patterns, pieces, read_table, read_words
 
+_PATTERNS = Patterns("classify/patterns.txt")
+
+# Patterns over lines look at no more than this, so that a 3 MB file costs what a page costs.
+SAMPLE_CHARS = 20_000
 # One remembered sentence or three. Beyond this a word proves nothing about the whole text, and
 # only its headline is read.
 NOTE_CHARS_MAX = 600
@@ -128,13 +132,13 @@ def _category(shape: str, reading: _Reading, content: str) -> str:
     if shape in ("chat", "transcript"):
         return "conversation"
     if reading.note:
-        found = _first_match(rules.CATEGORY_RULES, reading.note, reading.words)
+        found = _first_match("category", reading.note, reading.words)
         if found:
             return found
         may_name = not reading.note.isascii() or not reading.words.isdisjoint(_openings())
-        is_used = may_name and re.search(rules.USED, reading.note) and technologies(content)
+        is_used = may_name and _PATTERNS["used"].search(reading.note) and technologies(content)
         return "project" if is_used else "fact"
-    return "decision" if re.search(rules.DECISION_HEADLINE, reading.headline) else "fact"
+    return "decision" if _PATTERNS["decision headline"].search(reading.headline) else "fact"
 
 
 def _kind(content: str, shape: str, category: str, language: str, reading: _Reading) -> str:
@@ -144,12 +148,12 @@ def _kind(content: str, shape: str, category: str, language: str, reading: _Read
         return "semantic"
     if shape == "code":
         return "procedural" if language in _SCRIPTS else "semantic"
-    if found := _first_match(rules.HEADLINE_KINDS, reading.headline, frozenset()):
+    if found := _first_match("headline", reading.headline, frozenset()):
         return found
     if _has_steps(content):
         return "procedural"
     if reading.note:
-        found = _first_match(rules.KIND_RULES, reading.note, reading.words)
+        found = _first_match("kind", reading.note, reading.words)
         return found or ("episodic" if _tells_of_event(reading.note) else "semantic")
     return "semantic"
 
@@ -158,7 +162,7 @@ def _tells_of_event(note: str) -> bool:
     """Whether a line begins with a verb in the past tense, as in 'Fixed the flaky test', and tells
     of something that is over."""
     first, second, *_ = (*note.split(" ", 2), "", "")
-    if not first.isalpha() or first in rules.LASTING_CHANGES or second in ("", "in", "by"):
+    if not first.isalpha() or first in _words("lasting changes") or second in ("", "in", "by"):
         return False
     from holdfast.text.analysis.word_forms import tense
 
@@ -170,7 +174,8 @@ def _has_steps(content: str) -> bool:
     if "\n" not in content:
         return False
     steps = re.findall(r"(?mi)^[ \t]*(?:step )?\d+[.):] +(?:\*\*|`)?(\w+)", content[:SAMPLE_CHARS])
-    orders = sum(1 for word in steps if word.lower() in rules.STEP_ORDERS)
+    known = _words("step orders")
+    orders = sum(1 for word in steps if word.lower() in known)
     return orders >= 2 and orders > len(steps) / 2
 
 
@@ -181,9 +186,9 @@ def _stability(category: str, kind: str, reading: _Reading) -> Stability:
     if category == "core" or kind == "rationale":
         return "stable"
     if reading.note:
-        found = _first_match(rules.STABILITY_RULES, reading.note, reading.words)
+        found = _first_match("stability", reading.note, reading.words)
         return cast("Stability", found or "evolving")
-    is_reference = kind == "semantic" and re.search(rules.STABLE_HEADLINE, reading.headline)
+    is_reference = kind == "semantic" and _PATTERNS["stable headline"].search(reading.headline)
     return "stable" if is_reference else "evolving"
 
 
@@ -194,6 +199,80 @@ def _layer(content: str, shape: str, category: str, source_path: str | None) -> 
     return "library" if len(content) > LONG_TERM_CHARS_MAX else "long_term"
 
 
+# Rules
+
+
+class ClassifyRule(NamedTuple):
+    """A row of `rules.txt`. One of `cues` must be a word of the text (no cues: any text will do),
+    and the text must begin with `opening` or hold `pattern` (neither of them: the cue is enough).
+    Cues also spare most patterns from being run, and so do `inside`, words of which `pattern` needs
+    one, and `sign`, characters without which it matches nothing."""
+
+    gives: str
+    sign: str
+    name: str
+    example: str
+    cues: frozenset[str]
+    inside: frozenset[str]
+    opening: str
+    pattern: str
+
+
+@cache
+def rules() -> dict[str, tuple[ClassifyRule, ...]]:
+    """The table, by what is decided."""
+    found: dict[str, list[ClassifyRule]] = {}
+    for table, gives, sign, name, example, *cells in read_table("classify/rules.txt"):
+        cues, inside, opening, pattern = ("" if cell == "-" else cell for cell in cells)
+        words = frozenset(cues.split()), frozenset(inside.split())
+        row = ClassifyRule(gives, sign.strip("-"), name, example, *words, opening, pattern)
+        found.setdefault(table, []).append(row)
+    return {table: tuple(rows) for table, rows in found.items()}
+
+
+@cache
+def _telling() -> frozenset[str]:
+    """The words that are looked for in a note."""
+    cues = (words for rows in rules().values() for row in rows for words in (row.cues, row.inside))
+    return frozenset[str]().union(_openings(), *cues)
+
+
+def _first_match(table: str, text: str, words: frozenset[str]) -> str:
+    """What the first matching rule gives, or ''."""
+    rule = matching(table, text, words)
+    return "" if rule is None else rule.gives
+
+
+def matching(table: str, text: str, words: frozenset[str]) -> ClassifyRule | None:
+    """The first rule that matches a folded text; `words` are those of it that some rule needs."""
+    if not text:
+        return None
+    is_ascii = text.isascii()
+    for rule in rules()[table]:
+        _, sign, _, _, cues, inside, opening, pattern = rule
+        if cues and words.isdisjoint(cues):
+            continue
+        if not (opening or pattern) or (opening and _compiled(opening).match(text)):
+            return rule
+        if not pattern or sign not in text or (inside and words.isdisjoint(inside)):
+            continue
+        # Words of other scripts are not looked for in ASCII.
+        if is_ascii and not cues and not pattern.isascii():
+            continue
+        if _compiled(pattern).search(text):
+            return rule
+    return None
+
+
+_compiled = cache(re.compile)
+
+
+def _words(name: str) -> frozenset[str]:
+    return read_words("classify/words.txt")[name]
+
+
+# Tags
+
 # Guessed tags only fill up to this many; more would be noise next to chosen ones.
 TAGS_GUESSED_MAX = 5
 # Tags the text itself names are wishes; this is a bound, not a taste.
@@ -201,29 +280,7 @@ TAGS_NAMED_MAX = 16
 # Technologies are looked for in the title and this much of the text: what it opens with is what
 # it is about.
 _OPENING_CHARS = 600
-
-# Spelt as they are written. Names that are common words too (Go, Swift, Spring, Express) are left
-# out, and those before the bar only count with their own capitals.
-_TECHNOLOGIES = """
-    Rust Java Ruby Haskell Elixir Scala Deno React Angular Vue Svelte Next.js Nuxt Flask Rails
-    Laravel Tailwind Cassandra Kafka Ansible Azure Firebase Jenkins Linux macOS Windows Android iOS
-    Git Vim Emacs Figma Notion Obsidian Slack Jira Yarn Vite pandas Anthropic Claude Ollama
-    Prometheus Grafana Datadog Sentry Playwright Selenium Jest Prisma Celery Bluetooth
-    |
-    Python TypeScript JavaScript Kotlin C++ C# PHP Node.js Django FastAPI GraphQL gRPC PostgreSQL
-    Postgres MySQL MariaDB SQLite MongoDB Redis Elasticsearch DynamoDB RabbitMQ Docker Kubernetes
-    Terraform Nginx AWS GCP Cloudflare Vercel Netlify Supabase GitHub GitLab pnpm npm webpack
-    pytest PyTorch TensorFlow NumPy OpenAI LangChain Neovim VSCode WebSocket WebAssembly JWT OAuth
-    SQLAlchemy
-"""
 _SAME_AS = {"postgres": "postgresql"}
-
-_HASHTAG = r"(?<![\w&/#(=\"'])#([^\W\d_][\w-]*(?:/[\w-]+)*)"
-# Three, six or eight hexadecimal digits are a colour.
-_COLOUR = r"(?i)[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8}"
-_CODE = r"(?s)```.*?(?:```|\Z)|`[^`\n]*`"
-_FRONT_MATTER = r"(?s)\A---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)"
-_TAGS_FIELD = r"(?mi)^tags:[ \t]*(.*)((?:\n[ \t]*- .*)*)"
 
 
 def tags_of(
@@ -259,21 +316,15 @@ def technologies(text: str) -> list[str]:
 
 
 @cache
-def _telling() -> frozenset[str]:
-    """The words that are looked for in a note."""
-    return rules.CUES | _openings()
-
-
-@cache
 def _openings() -> frozenset[str]:
     """The first run of letters of each name."""
-    names = _TECHNOLOGIES.replace("|", " ").lower().split()
+    names = " ".join(_words("technologies") | _words("technologies with capitals")).lower().split()
     return frozenset(found.group() for name in names if (found := re.match(r"[a-z]+", name)))
 
 
 @cache
 def _technology_pattern() -> re.Pattern[str]:
-    exact, any_case = (table.split() for table in _TECHNOLOGIES.split("|"))
+    exact, any_case = _words("technologies with capitals"), _words("technologies")
     forms = "|".join(map(re.escape, exact)) + f"|(?i:{'|'.join(map(re.escape, any_case))})"
     return re.compile(rf"(?<![\w./@-])(?:{forms})(?![\w@+#-]|\.\w)")
 
@@ -281,38 +332,173 @@ def _technology_pattern() -> re.Pattern[str]:
 def _named(text: str) -> list[str]:
     """Tags of the front matter, then hashtags in the prose."""
     named: list[str] = []
-    if text.startswith("---") and (matter := re.match(_FRONT_MATTER, text)):
-        if field := re.search(_TAGS_FIELD, matter.group(1)):
+    if text.startswith("---") and (matter := FRONT_MATTER.match(text)):
+        if field := _PATTERNS["tags field"].search(matter.group(1)):
             items = re.split(r"[,\n]", field.group(1).strip("[] \t\r") + field.group(2))
             named.extend(item.strip(" \t\r-\"'#") for item in items)
         text = text[matter.end() :]
     if "#" in text:
-        hashtags = re.findall(_HASHTAG, re.sub(_CODE, " ", text) if "`" in text else text)
-        named.extend(tag for tag in hashtags if len(tag) > 1 and not re.fullmatch(_COLOUR, tag))
+        hashtags = _PATTERNS["hashtag"].findall(
+            _PATTERNS["code"].sub(" ", text) if "`" in text else text
+        )
+        named.extend(
+            tag for tag in hashtags if len(tag) > 1 and not _PATTERNS["colour"].fullmatch(tag)
+        )
     fitting = (" ".join(tag.lower().split()) for tag in named if len(tag) <= LABEL_CHARS_MAX)
     return list(dict.fromkeys(tag for tag in fitting if tag and not set(tag) & set(",;\\")))[
         :TAGS_NAMED_MAX
     ]
 
 
-def _first_match(table: tuple[rules.ClassifyRule, ...], text: str, words: frozenset[str]) -> str:
-    """What the first matching rule gives, or ''."""
-    if not text:
+# Content types
+
+_LANGUAGE_OF_FILE = {"dockerfile": "docker", "makefile": "make", "jenkinsfile": "groovy"}
+
+
+@cache
+def _by_extension(kind: str) -> dict[str, str]:
+    """The content type (`type`) or the programming language (`language`) by a file's extension."""
+    lists = (
+        (name.removeprefix(f"{kind} "), extensions)
+        for name, extensions in read_words("classify/words.txt").items()
+        if name.startswith(f"{kind} ")
+    )
+    return {extension: name for name, extensions in lists for extension in extensions}
+
+
+_ROLES = {"user", "assistant", "human", "ai", "system", "bot", "agent", "me", "you"}
+_ROLES |= {"claude", "chatgpt", "gpt"}
+_COMMENTS = ("//", "/*", "*", "--", "# ")
+# The rest of a text must look like code as well, but for a stray line or two.
+_CODE_SHARE_MIN = 0.7
+
+
+class FirstLine(NamedTuple):
+    """A row of `first_lines.txt`: how the first line of code in a language begins, and all of
+    it."""
+
+    language: str
+    example: str
+    openings: tuple[str, ...]
+    pattern: str
+
+
+@cache
+def first_lines() -> tuple[FirstLine, ...]:
+    return tuple(
+        FirstLine(language, example, pieces(openings) or ("",), pattern)
+        for language, example, openings, pattern in read_table("classify/first_lines.txt")
+    )
+
+
+@cache
+def _code_openings() -> tuple[str, ...]:
+    """How all but CSS begins, which is known by the end of its line."""
+    return tuple({one for row in first_lines() for one in row.openings if one})
+
+
+def content_type_of(content: str, source_path: str | None = None) -> ContentType:
+    """One of the content types, by the file's extension, else by the text's own shape."""
+    extension, name = _extension(source_path)
+    if known := _by_extension("type").get(extension):
+        return cast("ContentType", known)
+    if extension in _by_extension("language") or name in _LANGUAGE_OF_FILE:
+        return "code"
+    text = content.strip()[:SAMPLE_CHARS]
+    if "://" in text and _PATTERNS["link"].fullmatch(text):
+        return "link"
+    if _is_structured(content, text):
+        return "structured"
+    if text.startswith("WEBVTT"):
+        return "transcript"
+    # Two that speak have a colon each.
+    if text.count(":") >= 2:
+        if len(_PATTERNS["timed turn"].findall(text)) >= 2:
+            return "transcript"
+        if _is_chat(text):
+            return "chat"
+    if language_of(content):
+        return "code"
+    return "markdown" if _is_markdown(text) else "text"
+
+
+def language_of(content: str, source_path: str | None = None) -> str:
+    """The programming language in lower case (`python`, `c++`), or '' when it is not code."""
+    extension, name = _extension(source_path)
+    if known := _by_extension("language").get(extension) or _LANGUAGE_OF_FILE.get(name):
+        return known
+    text = content.strip()[:SAMPLE_CHARS]
+    if text.startswith("```"):
+        fence = re.fullmatch(r"```([\w+#-]*)[^\n]*\n(.*?)\n```", text, re.DOTALL)
+        if fence is None or "\n```" in fence.group(2):
+            return ""
+        named = fence.group(1).lower()
+        return _by_extension("language").get(named, named) or language_of(fence.group(2))
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    start = next((line for line in lines if not line.startswith(_COMMENTS)), "")
+    opening = start.lower()
+    if not opening.startswith(_code_openings()) and not start.endswith("{"):
         return ""
-    is_ascii = text.isascii()
-    for gives, _, cues, pattern, sign, opening, inside in table:
-        if cues and words.isdisjoint(cues):
+    for language, _, openings, pattern in first_lines():
+        if not opening.startswith(openings) or (language == "css" and not start.endswith("{")):
             continue
-        if not (opening or pattern) or (opening and _compiled(opening).match(text)):
-            return gives
-        if not pattern or sign not in text or (inside and words.isdisjoint(inside)):
-            continue
-        # Words of other scripts are not looked for in ASCII.
-        if is_ascii and not cues and not pattern.isascii():
-            continue
-        if _compiled(pattern).search(text):
-            return gives
+        if re.match(pattern, start):
+            if start.startswith("#!"):
+                return language
+            codelike = sum(
+                1 for line in lines if line is start or _PATTERNS["code line"].fullmatch(line)
+            )
+            return language if codelike >= _CODE_SHARE_MIN * len(lines) else ""
     return ""
 
 
-_compiled = cache(re.compile)
+def _extension(source_path: str | None) -> tuple[str, str]:
+    """A path's extension without the dot, and its last part; both in lower case."""
+    name = (source_path or "").replace("\\", "/").rpartition("/")[2].lower()
+    return (name.rpartition(".")[2] if "." in name else ""), name
+
+
+def _is_structured(content: str, text: str) -> bool:
+    if text.startswith("<?xml"):
+        return True
+    if text[:1] in ("{", "[") and content.rstrip()[-1:] in ("}", "]"):
+        if len(content) > SAMPLE_CHARS:
+            return re.match(r'[\[{\s]*"', text) is not None
+        import json  # here, because few texts begin like this
+
+        try:
+            json.loads(content)
+        except (ValueError, RecursionError):
+            pass  # a TOML table or a remark in brackets
+        else:
+            return True
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) < 3:
+        return False
+    # Keys in lower case and nothing but such lines: 'Name: Ann' is how people write notes.
+    if sum(1 for line in lines if _PATTERNS["entry"].match(line)) < 2:
+        return False
+    forms = (_PATTERNS["key line"], _PATTERNS["assignment line"])
+    return any(all(form.fullmatch(line) for line in lines) for form in forms)
+
+
+def _is_markdown(text: str) -> bool:
+    # Every sign that can be in a single line has one of these.
+    if not any(mark in text for mark in ("\n", "#", "**", "](", "```", "~~~", "---")):
+        return False
+    return _PATTERNS["markdown"].search(text) is not None
+
+
+def _is_chat(text: str) -> bool:
+    """Two known roles that speak, or four turns of two to six people who fill most lines."""
+    speakers = [speaker.lower() for speaker in _PATTERNS["turn"].findall(text)]
+    distinct = set(speakers)
+    if len(distinct) < 2:
+        return False
+    if len(distinct & _ROLES) >= 2:
+        return True
+    if len(speakers) < 4 or len(distinct) > 6:
+        return False
+    returning = sum(1 for speaker in distinct if speakers.count(speaker) > 1)
+    lines = sum(1 for line in text.splitlines() if line.strip())
+    return returning >= 2 and len(speakers) >= 0.7 * lines

@@ -18,7 +18,7 @@ _OPENING_CHARS = 8_000
 # A sentence that begins within a summary and goes on here is too long for it wherever it ends.
 _SUMMARISED_CHARS = 3 * SUMMARY_CHARS_MAX
 
-_FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _TITLE_FIELD = r"(?mi)^title:[ \t]*(\S.*)$"
 _HEADING = r"(?m)^ {0,3}#{1,6}[ \t]+(\S.*?)[ \t]*#*[ \t]*$|^(\S[^\n]*)\r?\n(?:={3,}|-{3,})[ \t]*$"
 _FENCE = r"(?ms)^ {0,3}(```+|~~~+).*?(?:^ {0,3}\1[ \t]*$|\Z)"
@@ -178,7 +178,7 @@ def heading_of(content: str) -> str:
     if content[:1].isalnum() and "\n" not in content:
         return ""
     text = content[:_OPENING_CHARS]
-    if matter := _FRONT_MATTER.match(text):
+    if matter := FRONT_MATTER.match(text):
         if title := _group(_TITLE_FIELD, matter.group(1)):
             return title.strip("\"' ")
         text = text[matter.end() :]
@@ -247,7 +247,7 @@ def _group(pattern: str, text: str) -> str:
 
 def _opening_words(text: str) -> str:
     """The first sentence; more of them while what there is would be too short to tell."""
-    text = _FRONT_MATTER.sub("", text)
+    text = FRONT_MATTER.sub("", text)
     lines = (_one_line(_plain(line)) for line in text.splitlines())
     said = next((line for line in lines if any(map(str.isalnum, line))), "")
     if not said:
@@ -262,7 +262,7 @@ def _opening_words(text: str) -> str:
 
 def _prose_lines(text: str) -> Iterator[str]:
     """The lines of prose of a text: no front matter, code, tables, headings, lines of few words."""
-    text = _FRONT_MATTER.sub("", text)
+    text = FRONT_MATTER.sub("", text)
     if "```" in text or "~~~" in text:
         text = re.sub(_FENCE, "", text)
     for line in text.splitlines():
