@@ -27,7 +27,7 @@ from holdfast.domain.memory import STATES
 from holdfast.domain.query import SHOWN_STATES, Filter
 from holdfast.engine.core import Scope
 from holdfast.engine.upkeep.automatic import note_use
-from holdfast.errors import Forbidden, HoldfastError, InvalidInput
+from holdfast.errors import Forbidden, HoldfastError, InvalidInput, NotFound
 from holdfast.files import is_kept_in_files
 from holdfast.text import clean
 
@@ -758,6 +758,11 @@ class HubMemory:
         self, references: list_[Any], reason: str, *, everywhere: bool = False
     ) -> list_[Receipt]:
         """Purges memories with everything that files hold of them."""
+        try:
+            self._ids(references)
+        except NotFound:
+            engine.edit.settle_cut_off(self.scope)
+            raise
         from holdfast.files import conversation_archive
         from holdfast.files.memory_md.edit import forget_seen
         from holdfast.files.tool_files import follow

@@ -12,7 +12,7 @@ from holdfast.domain.results import Traces
 from holdfast.edges.cli.bind import Flags, after, flag, text_of
 from holdfast.edges.cli.command import YES, Commands, Namespace, option, switch
 from holdfast.edges.cli.output import counted, note_new_category, short
-from holdfast.errors import InvalidInput
+from holdfast.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -359,7 +359,11 @@ def _purge(call: Call, args: Namespace) -> None:
         receipts = hub.purge_forgotten(reason=args.reason or "")
         also = Traces()
     else:
-        also = hub.traces(args.references)
+        try:
+            also = hub.traces(args.references)
+        except NotFound:
+            # The purge says so too, and completes an earlier one that was cut off.
+            also = Traces()
         if not args.yes:
             _confirm_purge(call, args, also)
         receipts = _PURGE.run(call, args)

@@ -406,6 +406,16 @@ def settle(core: Core, done: str) -> None:
         ) from error
 
 
+def settle_cut_off(scope: Scope) -> None:
+    """Clears what a purge has left that was cut off after its commit: who got no answer purges
+    again, and there is nothing to be found."""
+    with scope.read() as reader:
+        if reader.record(scope.hub_id, PURGES, PURGES) is None:
+            return
+    with suppress(StoreError):
+        scope.core.store.settle()
+
+
 def access(scope: Scope, references: Sequence[Reference]) -> list[Memory]:
     """Notes that these were really used: ranking and the lifecycle take that into account. Where
     nothing can be written, they can be looked at all the same. Who only reads a hub does not

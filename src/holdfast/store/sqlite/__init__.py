@@ -28,6 +28,7 @@ from holdfast.store.sqlite.connection import (
     state_of,
     translated,
 )
+from holdfast.store.sqlite.indexing import rewrite_word_indexes
 from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.rows import Caches
 from holdfast.store.sqlite.writer import SqliteWriter
@@ -224,10 +225,7 @@ class SqliteStore(StoreDefaults):
         """Moves the write-ahead log into the file and empties it, so that nothing purged stays."""
         self._ready()
         with self._write_lock, translated(self.path):
-            # What is taken out of a word index is only marked as gone; its words are there until
-            # the index is written anew.
-            for table in ("words", "trigrams"):
-                self._writer.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+            rewrite_word_indexes(self._writer)
             # A reader that stays keeps the log from being emptied. It is not waited for long: the
             # log is emptied by the next settle, or when the last one closes the store.
             self._writer.set_busy_handler(patience(_SETTLE_WAIT_S))

@@ -233,3 +233,9 @@ class IndexWriter(SessionPart):
             "SELECT h.id, t.pk, t.id, t.content FROM turns t JOIN hubs h ON h.pk = t.hub"
         ):
             self._index_turn(hub_id, pk, turn_id, content)
+
+
+def rewrite_word_indexes(connection: apsw.Connection) -> None:
+    """Writes the word indexes anew: what is taken out of one is only marked as gone until then."""
+    for table in ("words", "trigrams"):
+        connection.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")

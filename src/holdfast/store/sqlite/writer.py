@@ -18,7 +18,7 @@ from holdfast.store.rows import (
 )
 from holdfast.store.sql import SqlWriter
 from holdfast.store.sqlite import rows
-from holdfast.store.sqlite.indexing import Added, IndexWriter
+from holdfast.store.sqlite.indexing import Added, IndexWriter, rewrite_word_indexes
 from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.values import WriterDefaults
 
@@ -46,10 +46,14 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
         # Hubs as this transaction has read or written them last.
         self._hubs: dict[str, Hub] = {}
         self._change_row: tuple[str, str, int] | None = None
+        self._has_purged = False
 
     def settle(self) -> None:
         """Writes what was counted; before the commit."""
         self._settle()
+        if self._has_purged:
+            # A process that dies after the commit leaves no word of what was purged.
+            rewrite_word_indexes(self._connection)
 
     def _settle(self) -> None:
         super()._settle()
@@ -184,6 +188,7 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
         memory = self._memory_pk(hub, memory_id)
         if memory is None:
             return 0
+        self._has_purged = True
         self._unindex(hub, "memory", memory)
         self._added.pop((hub, memory_id), None)
         self._change_row = None
