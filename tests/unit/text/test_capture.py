@@ -102,6 +102,12 @@ def test_the_tables_are_large_enough_to_mean_something() -> None:
     assert all(turn.facts for turn in read("kept.txt"))
 
 
+@pytest.mark.parametrize("opening", ["No", "That's wrong again", "That is not right"])
+def test_what_corrects_the_agent_is_kept(opening: str) -> None:
+    (fact,) = capture(f"{opening}, the port is 8443, not 8080.", at=AT)
+    assert fact.text == "The port is 8443, not 8080"
+
+
 def test_without_a_date_what_is_relative_stays_as_it_was_said() -> None:
     (fact,) = capture("I moved to Lisbon last March", at=None)
     assert (fact.text, fact.occurred_at) == ("Moved to Lisbon last March", None)

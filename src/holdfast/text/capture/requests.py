@@ -84,7 +84,8 @@ def order_start(folded: str) -> int | None:
         return start
     if correction and (_says_no(correction, order) or _CORRECTED.match(order)):
         return start
-    return None
+    # 'You keep forgetting: functions are camelCase': only its beginning makes it an order.
+    return 0 if correction and correction[0].startswith("you ") else None
 
 
 def _says_no(correction: re.Match[str], order: str) -> bool:
