@@ -32,6 +32,8 @@ _GIVEN = "mem0"
 _SCOPES = ("user_id", "agent_id", "run_id")
 _LABELS = {"user_id": "user", "agent_id": "agent", "run_id": "run"}
 _GROUPS = ("AND", "OR", "NOT")
+# What mem0 keeps beside the caller's metadata, and filters by.
+_TIMES = ("created_at", "updated_at")
 _PROCEDURAL = "procedural_memory"
 _PAGE = 100
 _HITS_MAX = 1_000
@@ -332,6 +334,11 @@ class _Scope(NamedTuple):
         for name, value in given.items():
             if value is None:
                 continue
+            if isinstance(value, Mapping | list | tuple) or value == "*":
+                raise InvalidInput(
+                    f"The {name} has to be one id, not {value!r}.",
+                    hint="Ask for each of several users, agents or runs by itself.",
+                )
             text = str(value).strip()
             if not text or any(char.isspace() for char in text):
                 raise InvalidInput(f"The {name} {value!r} is empty or has whitespace in it.")
@@ -365,7 +372,9 @@ def _wanted(
     """The scope that filters name, and the rest of them."""
     if unknown := set(scope) - set(_SCOPES) - {"version", "reference_date", "show_expired"}:
         raise InvalidInput(f"{method}() has no parameter {', '.join(sorted(unknown))}.")
-    rest = dict(filters or {})
+    if not isinstance(filters, Mapping | None):
+        raise InvalidInput(_NO_OBJECT)
+    rest = {_group_of(name) or name: wanted for name, wanted in (filters or {}).items()}
     ids = {name: value for name, value in scope.items() if name in _SCOPES and value is not None}
     together = rest.get("AND")
     if isinstance(together, list):
@@ -382,18 +391,36 @@ def _wanted(
 
 
 def _translated(filters: Mapping[str, Any]) -> dict[str, Any]:
-    """mem0's filters as conditions on the metadata."""
+    """mem0's filters as conditions on the metadata, and on the times of a memory."""
+    if not isinstance(filters, Mapping):
+        raise InvalidInput(_NO_OBJECT)
     tests: list[dict[str, Any]] = []
     for name, wanted in filters.items():
-        if name in _GROUPS:
-            if not isinstance(wanted, list) or not wanted:
+        if group := _group_of(name):
+            several = [wanted] if group == "NOT" and isinstance(wanted, Mapping) else wanted
+            if not isinstance(several, list) or not several:
                 raise InvalidInput(f"{name} needs a list of conditions that is not empty.")
-            tests.append({name: [_translated(one) for one in wanted]})
+            tests.append({group: [_translated(one) for one in several]})
             continue
-        escaped = str(name).replace(".", "\\.")
-        path = f"metadata.{name}" if name in _SCOPES else f"metadata.{_GIVEN}.{escaped}"
-        tests.append({path: {"exists": True} if wanted == "*" else wanted})
+        tests.append({_path(name): {"exists": True} if wanted == "*" else wanted})
     return tests[0] if len(tests) == 1 else {"AND": tests}
+
+
+_NO_OBJECT = 'A filter has to be an object such as {"user_id": "alice", "score": {"gte": 3}}.'
+
+
+def _group_of(name: Any) -> str:
+    """AND, OR or NOT, also in lower case and with a dollar sign; empty for the name of a field."""
+    group = str(name).removeprefix("$").upper()
+    return group if group in _GROUPS else ""
+
+
+def _path(name: Any) -> str:
+    """Where a memory has what a filter names."""
+    if name in _TIMES:
+        return str(name)
+    escaped = str(name).replace(".", "\\.")
+    return f"metadata.{name}" if name in _SCOPES else f"metadata.{_GIVEN}.{escaped}"
 
 
 def _count(top_k: int | None, limit: int | None) -> int:

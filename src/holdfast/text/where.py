@@ -18,7 +18,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, NoReturn, cast
 
 from holdfast.domain.query import (
@@ -68,7 +68,7 @@ def read_where(where: Mapping[str, Any] | str | None) -> Condition | None:
     """The condition; None where there is none. InvalidInput says what is wrong with it."""
     if isinstance(where, str):
         where = from_text(where)
-    if not where:
+    if where is None or where == {}:
         return None
     condition = _object(where, 1)
     if (count := _tests(condition)) > TESTS_MAX:
@@ -91,7 +91,8 @@ def _refuse(sentence: str, hint: str = _EXAMPLE) -> NoReturn:
 
 def _object(where: Any, depth: int) -> Condition:
     if not isinstance(where, Mapping):
-        _refuse(f"{_shown(where)} stands where an object is expected.")
+        shown = _shown(where)
+        _refuse(f"{shown[0].upper()}{shown[1:]} stands where an object is expected.")
     if not where:
         _refuse("There is an empty object in it.")
     if depth > DEPTH_MAX:
@@ -213,13 +214,16 @@ def _test(name: str, field: str, path: tuple[str, ...], operator: str, wanted: A
 
 
 def _value(name: str, field: str, operator: str, wanted: Any) -> Value:
-    if isinstance(wanted, datetime) and not field:
-        # In metadata a time is text, as JSON has it.
+    # In metadata a time or a day is text, as JSON has it; a day without a time is so everywhere.
+    if isinstance(wanted, date) and (not field or not isinstance(wanted, datetime)):
         wanted = wanted.isoformat()
     if field in TIME_FIELDS:
         return _time(name, operator, wanted)
     if field in LIST_FIELDS and operator not in ("contains", "exists"):
-        _refuse(f"{name!r} is a list.", f'Write {{"{name}": {{"contains": "…"}}}}.')
+        _refuse(
+            f"{name!r} is a list.",
+            f'Write {{"{name}": {{"contains": "…"}}}}, several of them with AND or OR.',
+        )
     kind = kind_of(wanted)
     if not kind or kind == "time":
         _refuse(
@@ -250,9 +254,19 @@ def _time(name: str, operator: str, wanted: Any) -> datetime:
             f"{name!r} is a time and cannot be compared with {_shown(wanted)} by {operator}.",
             f'Write {{"{name}": {{"gte": "2026-05-01"}}}}.',
         )
+    moment = wanted
     if isinstance(wanted, str) and _DAY.fullmatch(wanted.strip()):
-        wanted = f"{wanted.strip()}T00:00:00Z"
-    found = clean_time(wanted)
+        moment = f"{wanted.strip()}T00:00:00Z"
+    try:
+        found = clean_time(moment)
+    except InvalidInput:
+        if not isinstance(wanted, str):
+            raise
+        _refuse(
+            f"{name!r} is compared with {_shown(wanted)}, which is no day, or a time without its"
+            " zone.",
+            "Write it like 2026-05-27 or 2026-05-27T14:30:00+02:00.",
+        )
     assert found is not None
     return found
 
@@ -372,7 +386,7 @@ class _Line:
         return {name: {operator: _plain(self._next(f"a value after {word!r}"))}}
 
     def _values(self) -> list[Any]:
-        self._expect("(")
+        self._expect("(", "Write several values like: priority in (1, 3).")
         found = [_plain(self._next("a value"))]
         while self._take(","):
             found.append(_plain(self._next("a value")))
@@ -385,10 +399,10 @@ class _Line:
             return True
         return False
 
-    def _expect(self, word: str) -> None:
+    def _expect(self, word: str, hint: str = _TEXT_EXAMPLE) -> None:
         if not self._take(word):
             found = repr(self.rest[0]) if self.rest else "the end"
-            _refuse(f"{word!r} is expected, and {found} stands there.", _TEXT_EXAMPLE)
+            _refuse(f"{word!r} is expected, and {found} stands there.", hint)
 
     def _next(self, what: str) -> str:
         if not self.rest:

@@ -122,7 +122,10 @@ def test_filters_have_mem0s_operators(m: Memory) -> None:
     assert numbers(tags={"contains": "t5"}) == "5"
     assert numbers(category="*") == "159"
     assert numbers(OR=[{"priority": 1}, {"priority": 5}]) == "15"
-    assert numbers(NOT=[{"category": "work"}]) == "5y"
+    assert numbers(NOT=[{"category": "work"}]) == numbers(NOT={"category": "work"}) == "5y"
+    assert numbers(**{"$or": [{"priority": 1}, {"priority": 5}]}) == "15"
+    assert numbers(created_at={"gte": "2020-01-01"}) == "159y"
+    assert numbers(created_at={"lt": date(2020, 1, 1)}) == ""
     assert numbers(AND=[{"category": "work"}, {"priority": {"gt": 1}}]) == "9"
     assert numbers(**{"a.b": 5}) == "5"
     both = m.search("Note", filters={"AND": [{"user_id": "alice"}, {"priority": 9}]})
@@ -188,6 +191,10 @@ def test_what_is_wrong_is_said(m: Memory) -> None:
         lambda: m.add("x", user_id="a", expiration_date="soon"),
         lambda: m.search(" ", filters={"user_id": "a"}),
         lambda: m.search("x", filters={"category": "work"}),
+        lambda: m.search("x", filters=[{"user_id": "a"}]),  # type: ignore[arg-type]
+        lambda: m.search("x", filters={"user_id": "a", "OR": [5]}),
+        lambda: m.search("x", filters={"user_id": "*"}),
+        lambda: m.search("x", filters={"user_id": {"in": ["a", "b"]}}),
         lambda: m.search("x", filters={"user_id": "a"}, threshold=3),
         lambda: m.search("x", filters={"user_id": "a"}, colour="red"),
         lambda: m.get_all(filters={"user_id": "a"}, top_k=-1),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
@@ -108,6 +108,12 @@ def test_times_are_parsed_on_fields_and_stay_text_in_metadata() -> None:
     )
 
 
+def test_a_day_of_python_is_a_day_in_text() -> None:
+    day = date(2026, 5, 1)
+    assert read_where({"updated_at": {"gt": day}}) == read_where("updated_at > 2026-05-01")
+    assert read_where({"due": {"gt": day}}) == read_where("due > 2026-05-01")
+
+
 def _deep(levels: int) -> dict[str, Any]:
     found: dict[str, Any] = {"a": 1}
     for _ in range(levels):
@@ -130,6 +136,13 @@ def _deep(levels: int) -> dict[str, Any]:
         ({"AND": {"a": 1}}, "AND needs a list"),
         ({"OR": [{}]}, "There is an empty object"),
         ({"OR": ["a"]}, "'a' stands where an object is expected"),
+        ([], "A list stands where an object is expected"),
+        (0, "0 stands where an object is expected"),
+        (False, "False stands where an object is expected"),
+        ({"created_at": {"gt": "2026-13-45"}}, "'created_at' is compared with '2026-13-45'"),
+        ({"created_at": {"gt": "yesterday"}}, "'created_at' is compared with 'yesterday'"),
+        ({"created_at": {"gt": "2026-05-01T10:00"}}, "a time without its zone"),
+        ("a in [1, 2]", r"like: priority in \(1, 3\)"),
         ({"$where": "1"}, "'\\$where' is not known"),
         ({"a..b": 1}, "is not the name of a field"),
         ({"a": float("nan")}, "not a number in JSON"),

@@ -3,7 +3,8 @@ wrong in the engine becomes the status and the code that a client can act on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -144,8 +145,7 @@ def install(app: FastAPI) -> None:
             return problem(400, "invalid_request", said)
         details = [{"where": list(one["loc"]), "what": one["msg"]} for one in error.errors()]
         # A misspelt field is two errors: one is missing, and one is not known.
-        said = "; ".join(_wrong(one) for one in error.errors()[:_ERRORS_SAID])
-        message = f"{said}."
+        message = f"{'; '.join(_wrong(error.errors())[:_ERRORS_SAID])}."
         return problem(400, "invalid_request", message, details)
 
     @app.exception_handler(HTTPException)
@@ -166,10 +166,26 @@ _ERRORS_SAID = 3
 _LISTED = "/openapi.json lists the paths and their methods."
 
 
-def _wrong(error: Mapping[str, Any]) -> str:
-    """An error of a field, by its name: the first part of its place says body, query or path."""
-    where = ".".join(str(part) for part in error["loc"][1:])
-    return f"{where or 'The request'}: {error['msg']}"
+# How the framework names what a field may be, as the last part of its place. It finds an error for
+# each.
+_TYPE = re.compile(r"str|int|float|bool|\w+\[.*\]")
+_SHOULD_BE = "Input should be "
+
+
+def _wrong(errors: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What is wrong with each field, by its name: the first part of its place says body, query or
+    path."""
+    said: dict[str, str] = {}
+    for error in errors:
+        place = [str(part) for part in error["loc"][1:]]
+        if len(place) > 1 and _TYPE.fullmatch(place[-1]):
+            del place[-1]
+        name = ".".join(place) or "The request"
+        if name in said:
+            said[name] += f" or {error['msg'].removeprefix(_SHOULD_BE)}"
+        else:
+            said[name] = error["msg"]
+    return [f"{name}: {message}" for name, message in said.items()]
 
 
 def _methods_at(request: Request) -> list[str]:
