@@ -215,12 +215,14 @@ class Recalled(list[Hit]):
     when it is not), `filtered` counts what was found but not shown, by reason, and `left_out`
     names it where an explanation was asked for. `confidence` estimates how likely the hub holds an
     answer at all, from 0 to 1; where it is low, there are no hits. `superseded` are memories that
-    fit the question and that others have taken the place of, and `unknown_names` names in the
-    question that the hub does not hold; both are known in this process alone.
+    fit the question and that others have taken the place of, `unknown_names` names in the
+    question that the hub does not hold, and `holds_names` is true where the best hits, or who
+    speaks in the hub, have every name in it; these are known in this process alone.
     """
 
     superseded: tuple[Memory, ...] = ()
     unknown_names: tuple[str, ...] = ()
+    holds_names: bool = False
 
     def __init__(
         self,

@@ -142,6 +142,8 @@ def recall(
     old = (item.memory for item in ordered if item.memory.superseded_by is not None)
     answer.superseded = tuple(islice(old, SUPERSEDED_MAX))
     answer.unknown_names = tuple(unknown_names(names, understood, speakers))
+    best = ordered[: weights.CONFIDENCE_LOOKS_AT]
+    answer.holds_names = bool(names) and covered.absent_names(names, best) == 0
     return answer
 
 

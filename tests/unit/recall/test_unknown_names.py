@@ -6,7 +6,12 @@ import pytest
 
 from holdfast import HubMemory
 from holdfast.domain.query import Hit, Passage, Recalled
-from holdfast.engine.context.relevance import ANSWERED_LEAST, for_prompt, for_question
+from holdfast.engine.context.relevance import (
+    ANSWERED_LEAST,
+    NAMED_LEAST,
+    for_prompt,
+    for_question,
+)
 
 
 @pytest.mark.parametrize(
@@ -47,3 +52,30 @@ def test_what_is_unlikely_is_not_put_before_an_agent(hub: HubMemory) -> None:
     assert for_question(sure) == for_prompt(sure) == [hit]
     unlikely = Recalled([hit], confidence=ANSWERED_LEAST - 0.01)
     assert for_question(unlikely) == for_prompt(unlikely) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "holds"),
+    [
+        ("Which game does the neighbour play with Anna?", True),
+        ("Which game does the neighbour play with Anna and Nate?", False),
+        ("Which game does the neighbour play?", False),
+    ],
+)
+def test_whether_the_hits_hold_every_name(hub: HubMemory, question: str, holds: bool) -> None:
+    hub.remember("Anna plays chess with her neighbour on Sundays")
+    assert hub.recall(question).holds_names == holds
+
+
+def test_a_question_by_known_names_needs_less(hub: HubMemory) -> None:
+    memory = hub.remember("Anna plays chess").memory
+    passage = Passage(memory.content, 0, len(memory.content))
+    hit = Hit(memory, passage, 1.0, (), {"vector": 0.6}, 0.9)
+    found = Recalled([hit], confidence=ANSWERED_LEAST - 0.01)
+    found.holds_names = True
+    assert for_question(found) == [hit]
+    found.unknown_names = ("Nate",)
+    assert for_question(found) == []
+    found.unknown_names = ()
+    found.confidence = NAMED_LEAST - 0.01
+    assert for_question(found) == []

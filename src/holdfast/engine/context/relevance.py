@@ -10,6 +10,9 @@ from holdfast.domain.query import Hit, Recalled
 # Where an answer is less likely than this, nothing is relevant: stricter than a recall, as nobody
 # asked. A least probability for every hit costs a quarter of the answers: evidence is spread.
 ANSWERED_LEAST = 0.25
+# Who asks by a name that the hub knows asks the right hub. Chosen on LoCoMo: 97.0 instead of 95.1 %
+# of its questions get their answer, and no more of the strangers' questions get a line.
+NAMED_LEAST = 0.15
 # Of the hits for a question, those whose score is at most so far behind the best, and memories that
 # are at least so many times as likely as it. Chosen on LoCoMo and small stores of notes: a quarter
 # of the turns and half of the notes go, and at most 1 % of those that answer. A turn that answers
@@ -27,7 +30,8 @@ def for_question(found: Recalled) -> list[Hit]:
     """The hits for the block of a question: none, or those that are not far behind the best."""
     if not any(hit.parts.get("vector") for hit in found):
         return list(found)
-    if found.confidence < ANSWERED_LEAST:
+    is_named = found.holds_names and not found.unknown_names
+    if found.confidence < (NAMED_LEAST if is_named else ANSWERED_LEAST):
         return []
     score = max(hit.score for hit in found) - SCORE_BEHIND
     likely = max(hit.probability for hit in found) * LIKELY_SHARE
