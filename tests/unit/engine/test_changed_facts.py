@@ -155,3 +155,26 @@ def test_a_verb_of_change_alone_makes_no_two_statements_close(hub: HubMemory) ->
     result = hub.remember("I moved to Helix")
     assert isinstance(result, Stored)
     assert result.close_to is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Releases go out every Friday", "Releases go out on Mondays from next month"),
+        ("Releases go out every Friday", "From next month releases go out on Mondays"),
+        ("The standup is at 9:30", "Standup moves to 10 from next week"),
+    ],
+)
+def test_a_change_that_begins_later_is_named_and_shown_first(
+    tmp_path: Path, old: str, new: str
+) -> None:
+    with open_for_tests(tmp_path, clock=FixedClock()) as memory:
+        hub = memory.create_hub("own")
+        first = hub.remember(old, category="fact").memory
+        result = hub.remember(new, category="fact")
+        assert isinstance(result, Stored) and result.close_to is not None
+        assert result.close_to.id == first.id
+        for block in (hub.context(), hub.context(old)):
+            lines = [line for line in block.splitlines() if line.startswith("- ")]
+            assert f"newer than #{first.number}" in lines[0] and new in lines[0], block
+            assert "since 2026-01-14" in lines[0]

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from holdfast.domain.memory import TRUSTS, Memory, Trust, made_from, number_of_close
+from holdfast.domain.memory import TRUSTS, Memory, Trust, made_from
 from holdfast.domain.query import Filter, Hit
 from holdfast.domain.records import as_memory
 from holdfast.engine.context.budget import Budget, Candidates, Tokenizer, Unit, budget_of
@@ -30,7 +30,7 @@ from holdfast.engine.context.items import (
     line_chars,
     quoted,
 )
-from holdfast.engine.context.layout import Block, FilePart
+from holdfast.engine.context.layout import Block, FilePart, newer_first
 from holdfast.engine.context.relevance import for_question
 from holdfast.engine.context.styles import MORE_MAX, STYLES, WAITING_MAX, BlockItem, Part, Style
 from holdfast.engine.core import Core, Scope
@@ -242,7 +242,7 @@ def _answering(
         if not _unfit(scope.core, hit.memory, now, asked=True)
         and not (elsewhere and hit.turn is not None and elsewhere(hit.turn.session))
     ]
-    hits = _newer_first(hits)
+    hits = newer_first(hits)
     relevant = {item.memory.id for item in hits}
     standing = [
         BlockItem(memory, memory.content, "standing")
@@ -269,18 +269,6 @@ def _answering(
         found.degraded,
         tuple(old),
     )
-
-
-def _newer_first(items: list[BlockItem]) -> list[BlockItem]:
-    """Puts a memory that may be meant to replace an older one before that one: the first line that
-    answers is the one that is believed, and the last to go where there is little room."""
-    ordered = list(items)
-    for item in items:
-        older = number_of_close(item.memory)
-        numbers = [one.memory.number for one in ordered]
-        if older in numbers and numbers.index(older) < (at := numbers.index(item.memory.number)):
-            ordered.insert(numbers.index(older), ordered.pop(at))
-    return ordered
 
 
 def _note(hit: Hit, outdated: Sequence[CorrectedFact]) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import NamedTuple, TypeAlias
 
-from holdfast.domain.memory import CATEGORIES
+from holdfast.domain.memory import CATEGORIES, number_of_close
 from holdfast.engine.context.budget import Budget, Candidates
 from holdfast.engine.context.styles import PARTS, BlockItem, Part, Style, marked
 from holdfast.errors import InvalidInput
@@ -344,8 +344,8 @@ def _id_of(part: FileItem | BlockItem) -> str:
 
 def laid_out(items: Iterable[BlockItem], look: Style) -> list[BlockItem]:
     """The order in which items are written: parts, then sections in a fixed order, and in a
-    section what is new at the end; relevant ones as they came, best first, standing facts by weight
-    and turns in order."""
+    section what is new at the end, or before what it may replace; relevant ones as they came, best
+    first, standing facts by weight and turns in order."""
     as_came: dict[Part, list[BlockItem]] = {"standing": [], "relevant": [], "ended": []}
     sorted_ones: list[BlockItem] = []
     for item in items:
@@ -353,7 +353,30 @@ def laid_out(items: Iterable[BlockItem], look: Style) -> list[BlockItem]:
     sorted_ones.sort(key=lambda item: _place(item, look))
     before = [item for item in sorted_ones if item.part != "recent"]
     recent = sorted_ones[len(before) :]
-    return [*as_came["standing"], *before, *as_came["relevant"], *recent, *as_came["ended"]]
+    if look.order == "number":
+        before = newer_first(before)
+    return [
+        *newer_first(as_came["standing"]),
+        *before,
+        *as_came["relevant"],
+        *recent,
+        *as_came["ended"],
+    ]
+
+
+def newer_first(items: list[BlockItem]) -> list[BlockItem]:
+    """Puts a memory that may be meant to replace an older one of the same section before that one:
+    the first line that answers is the one that is believed, and the last to go where there is
+    little room."""
+    ordered = list(items)
+    for item in items:
+        older = number_of_close(item.memory)
+        if older is None:
+            continue
+        section = [one.memory.number if one.section == item.section else 0 for one in ordered]
+        if older in section and section.index(older) < (at := section.index(item.memory.number)):
+            ordered.insert(section.index(older), ordered.pop(at))
+    return ordered
 
 
 def _place(item: BlockItem, look: Style) -> tuple[int, int, str, float, int]:
