@@ -107,13 +107,9 @@ def undo_import(
     importer_named(program)
     source = Source(program, os.path.realpath(os.path.expanduser(os.fspath(path))))
     hubs = {info.name: memory.hub(info.name) for info in memory.hubs()}
-    runs = {name: import_run.last_run(hub.scope, source.run) for name, hub in hubs.items()}
-    last = max((run.change_id for run in runs.values() if run is not None), default="")
-    undone = {
-        name: hubs[name].undo(run.change_id, force=force)
-        for name, run in runs.items()
-        if run is not None and run.change_id == last
-    }
+    scopes = {name: hub.scope for name, hub in hubs.items()}
+    runs = import_run.last_runs(scopes, source.run)
+    undone = {name: hubs[name].undo(run.change_id, force=force) for name, run in runs.items()}
     if not undone:
         raise NotFound(
             f"No import from {program} of {path} is there to be undone.",
@@ -207,8 +203,7 @@ class _Run:
     def _begun(self) -> str:
         """The change set of a run that was interrupted, or a new one: the same id in each hub."""
         scopes = [self._memory.hub(info.name).scope for info in self._memory.hubs()]
-        found = (import_run.interrupted(scope, self._source.run) for scope in scopes)
-        return next(filter(None, found), None) or self._memory.core.ids.next("chg")
+        return import_run.interrupted(scopes, self._source.run) or self._memory.core.ids.next("chg")
 
     def report(self, path: str) -> ImportReport:
         rows = tuple(

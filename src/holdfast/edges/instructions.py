@@ -207,12 +207,10 @@ def take_in(memory: Holdfast, person: str, folder: str, *, dry_run: bool) -> lis
 def take_back(memory: Holdfast, *, force: bool = False) -> dict[str, int]:
     """Undoes the last run in every hub; by hub, how many memories that were."""
     scopes = {hub.name: memory.hub(hub.name).scope for hub in memory.hubs()}
-    runs = {name: import_run.last_run(scope, PROGRAM) for name, scope in scopes.items()}
-    last = max((run.change_id for run in runs.values() if run is not None), default="")
+    runs = import_run.last_runs(scopes, PROGRAM)
     return {
         name: len(memory.hub(name).undo(run.change_id, force=force).memories)
         for name, run in runs.items()
-        if run is not None and run.change_id == last
     }
 
 
@@ -230,8 +228,7 @@ class _Run:
         self._hubs: dict[str, HubMemory | None] = {}
         self._runs: dict[str, tuple[HubMemory, import_run.Run]] = {}
         scopes = [memory.hub(hub.name).scope for hub in memory.hubs()]
-        found = (import_run.interrupted(scope, PROGRAM) for scope in scopes)
-        self._change = next(filter(None, found), None) or memory.core.ids.next("chg")
+        self._change = import_run.interrupted(scopes, PROGRAM) or memory.core.ids.next("chg")
 
     def take(self, file: InstructionFile) -> FileReport:
         hub = self._hub(file.about)

@@ -100,8 +100,7 @@ class Import:
     def __init__(self, memory: Holdfast, client: str) -> None:
         self._memory, self._client = memory, client
         scopes = [memory.hub(hub.name).scope for hub in memory.hubs()]
-        found = (import_run.interrupted(scope, client) for scope in scopes)
-        self.change = next(filter(None, found), None) or memory.core.ids.next("chg")
+        self.change = import_run.interrupted(scopes, client) or memory.core.ids.next("chg")
         self._runs: dict[str, tuple[Scope, Run]] = {}
 
     def take_in(self, one: Conversation) -> int:
@@ -140,14 +139,11 @@ def take_back(memory: Holdfast, client: str, *, force: bool = False) -> dict[str
     """Undoes the last import of a client in every hub, and drops the turns that it logged; by hub,
     how many memories that were."""
     scopes = {hub.name: memory.hub(hub.name).scope for hub in memory.hubs()}
-    runs = {name: import_run.last_run(scope, client) for name, scope in scopes.items()}
-    last = max((run.change_id for run in runs.values() if run is not None), default="")
     taken: dict[str, int] = {}
-    for name, run in runs.items():
-        if run is not None and run.change_id == last:
-            undone = import_run.undo(scopes[name], run, force=force)
-            taken[name] = 0 if undone is None else len(undone.memories)
-            memory.hub(name).list(limit=1)
+    for name, run in import_run.last_runs(scopes, client).items():
+        undone = import_run.undo(scopes[name], run, force=force)
+        taken[name] = 0 if undone is None else len(undone.memories)
+        memory.hub(name).list(limit=1)
     return taken
 
 

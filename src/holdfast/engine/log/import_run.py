@@ -8,7 +8,7 @@ undoing it drops them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.domain.records import Record
@@ -59,10 +59,10 @@ def require_open(reader: Reader, hub_id: str, change_id: str) -> None:
         )
 
 
-def interrupted(scope: Scope, name: str) -> str | None:
-    """The change set of a run that was interrupted."""
-    run = last_run(scope, name)
-    return None if run is None or run.done else run.change_id
+def interrupted(scopes: Iterable[Scope], name: str) -> str | None:
+    """The change set of a run that was interrupted in one of these hubs."""
+    runs = (_last_run(scope, name) for scope in scopes)
+    return next((run.change_id for run in runs if run is not None and not run.done), None)
 
 
 def begin_session(scope: Scope, run: Run, session: str) -> Run:
@@ -99,7 +99,14 @@ def runs(reader: Reader, hub_id: str) -> Iterator[Run]:
     return map(_run, every_record(reader, hub_id, _KIND))
 
 
-def last_run(scope: Scope, name: str) -> Run | None:
+def last_runs(scopes: Mapping[str, Scope], name: str) -> dict[str, Run]:
+    """The newest run of an importer over these hubs, by hub; it has the same change set in each."""
+    found = {hub: run for hub, scope in scopes.items() if (run := _last_run(scope, name))}
+    newest = max((run.change_id for run in found.values()), default="")
+    return {hub: run for hub, run in found.items() if run.change_id == newest}
+
+
+def _last_run(scope: Scope, name: str) -> Run | None:
     """The newest run of an importer that was not undone."""
     with scope.read() as reader:
         found = [
