@@ -195,6 +195,20 @@ class Coverage:
                 found += worth * _best_quality(text, others)
         return found / self._whole
 
+    def held(self, item: Evidence) -> int:
+        """Which of the question's words the memory holds, a bit each."""
+        text = _text(item)
+        out = 0
+        for at, (word, _, others) in enumerate(self._written):
+            if word in text or (others and _best_quality(text, others)):
+                out |= 1 << at
+        return out
+
+    def share(self, held: int) -> float:
+        """The share of the question's words that these bits stand for."""
+        worth = (worth for at, (_, worth, _) in enumerate(self._written) if held >> at & 1)
+        return sum(worth) / self._whole
+
     def of_first(self, ordered: Sequence[Evidence]) -> float:
         """The coverage of the best memory, in which its speaker and its time count as a word each:
         the speaker where the question names one, the time where it asks for one that a hit has."""

@@ -190,7 +190,9 @@ def _ranked(
     rank.add_missing_vectors(kept, covered)
     if len(understood.query.terms) <= weights.KEYWORDS_MAX:
         rank.add_keywords(kept, covered, asked=_asks_about_words(ask, understood))
-    rank.add_surroundings(kept, asked.voice, lambda pairs: _adjacent(reader, hub_id, pairs))
+    rank.add_surroundings(
+        kept, asked.voice, covered, lambda pairs: _adjacent(reader, hub_id, pairs)
+    )
     rank.add_priors(kept, ask.analysis, ask.now, ask.project)
     rank.lift_consolidated(kept)
     kept, merged = merge_turns(kept)

@@ -13,12 +13,16 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise, takewhile
+from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import TURN, Memory, made_from
 from holdfast.recall import weights
 from holdfast.recall.analyse import Analysis
 from holdfast.recall.evidence import Evidence
 from holdfast.recall.voice import ROLES, Voice, speaker_in_text, speaks
+
+if TYPE_CHECKING:
+    from holdfast.recall.lexical import Coverage
 
 # For each two memories, or two turns, of one session: do they follow each other?
 Adjacent = Callable[[Sequence[tuple[Memory, Memory]]], list[bool]]
@@ -50,7 +54,9 @@ def add_keywords(
         item.add("keywords", weight * covered(item))
 
 
-def add_surroundings(items: Sequence[Evidence], voice: Voice, adjacent: Adjacent) -> None:
+def add_surroundings(
+    items: Sequence[Evidence], voice: Voice, covered: Coverage, adjacent: Adjacent
+) -> None:
     """What the turns around it, its session and its speaker say for each memory."""
     # Memories of a session and the turns said in it are treated separately.
     sessions: dict[tuple[str, bool], list[Evidence]] = {}
@@ -67,6 +73,8 @@ def add_surroundings(items: Sequence[Evidence], voice: Voice, adjacent: Adjacent
     if voice.in_text:
         _add_lines(items, floor)
     for turns in sessions.values():
+        if any(_between_people(turn.memory) for turn in turns):
+            _add_words_around(turns, covered)
         best = max(turn.own for turn in turns)
         for turn in turns:
             turn.add("session", weights.SESSION_WEIGHT * best)
@@ -79,8 +87,13 @@ def add_surroundings(items: Sequence[Evidence], voice: Voice, adjacent: Adjacent
             why = f"said by {memory.speaker}" if voice.about else ""
             item.add("voice", weights.VOICE_WEIGHT, why)
         # What a user asks an agent is what they want, and often what is looked for.
-        if "?" in memory.content and memory.speaker and memory.speaker.casefold() not in ROLES:
+        if "?" in memory.content and _is_person(memory.speaker):
             item.add("asks", weights.ASKS_WEIGHT * _share_of_questions(memory.content))
+
+
+def _is_person(speaker: str | None) -> bool:
+    """Whether this is the name of somebody, and not a role."""
+    return speaker is not None and speaker.casefold() not in ROLES
 
 
 def _share_of_questions(text: str) -> float:
@@ -158,10 +171,34 @@ def _add_lines(items: Sequence[Evidence], floor: float) -> None:
 
 def _lend(one: Evidence, two: Evidence, floor: float) -> None:
     """Neighbours count for a share of what each other has above the floor."""
+    people = _between_people(one.memory)
+    weight = weights.NEIGHBOUR_PEOPLE_WEIGHT if people else weights.NEIGHBOUR_WEIGHT
     for turn, other in ((one, two), (two, one)):
         excess = max(0.0, other.own - floor)
         named = "a turn" if other.memory.layer == TURN else f"#{other.memory.number}"
-        turn.add("neighbour", weights.NEIGHBOUR_WEIGHT * excess, f"beside {named}, which fits")
+        turn.add("neighbour", weight * excess, f"beside {named}, which fits")
+
+
+def _add_words_around(turns: Sequence[Evidence], covered: Coverage) -> None:
+    """Between people the words of a question are spread over several turns, so those that the turns
+    around hold count too."""
+    reach = weights.WORDS_AROUND_TURNS
+    # What words did not find holds none of them.
+    held = {turn.memory.number: covered.held(turn) for turn in turns if turn.parts["words"]}
+    shares = {0: 0.0}
+    for turn in turns:
+        number, together = turn.memory.number, 0
+        for near in range(number - reach, number + reach + 1):
+            together |= held.get(near, 0)
+        if together not in shares:
+            shares[together] = covered.share(together)
+        turn.add("around", weights.WORDS_AROUND_WEIGHT * shares[together])
+
+
+def _between_people(memory: Memory) -> bool:
+    """Whether somebody with a name said it. Turns of the log have no numbers to tell what was said
+    around them."""
+    return memory.layer != TURN and _is_person(memory.speaker)
 
 
 def add_priors(
