@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 # The folder of a hub's own files.
 FOLDER = "files"
 # Text that people and agents write, and nothing that is only data or only for machines.
-_KINDS = (
+_SUFFIXES = (
     "md mdx txt ts tsx js jsx go py rs yaml yml json toml sh bash zsh css html sql graphql proto"
     " dockerfile"
 )
-KINDS = frozenset(_KINDS.split())
+TEXT_SUFFIXES = frozenset(_SUFFIXES.split())
 # Folders of what was fetched or built; besides these, every folder that begins with a dot.
 _FOLDERS = frozenset(("node_modules", "dist", "__pycache__"))
 _IGNORE_FILE = ".gitignore"
@@ -176,7 +176,7 @@ def _unwanted_file(name: str) -> str:
     if name == ".DS_Store":
         return "files of this name are not indexed"
     front, _, kind = name.lower().rpartition(".")
-    if not (front and kind in KINDS) and (front or kind != "dockerfile"):
+    if not (front and kind in TEXT_SUFFIXES) and (front or kind != "dockerfile"):
         return OTHER_KIND
     return ""
 

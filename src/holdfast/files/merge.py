@@ -130,7 +130,7 @@ def _other(reader: Reader, hub_id: str, clash: Clash) -> Memory | None:
     return None
 
 
-_KINDS = (
+_FILE_TYPES = (
     (stat.S_ISFIFO, "a named pipe"),
     (stat.S_ISCHR, "a device"),
     (stat.S_ISBLK, "a device"),
@@ -170,7 +170,7 @@ def refuse_irregular(path: str) -> None:
 def _refuse(path: str, mode: int) -> None:
     if stat.S_ISREG(mode):
         return
-    kind = next((name for is_kind, name in _KINDS if is_kind(mode)), "no regular file")
+    kind = next((name for is_kind, name in _FILE_TYPES if is_kind(mode)), "no regular file")
     raise InvalidInput(
         f"{path} is {kind}, not a file.",
         hint="Name a regular file, or pipe the text in and name `-`.",

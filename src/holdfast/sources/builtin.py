@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 # What people and agents write down; code and data are no memory.
-KINDS = ("md", "mdx", "txt")
+NOTE_SUFFIXES = ("md", "mdx", "txt")
 # Bounds: some hundred times what an agent's memory holds. It takes 4 s to read, once, and 100 MB
 # to keep. Beyond them is no memory folder, but a disk.
 ENTRIES_MAX = 50_000
@@ -131,7 +131,7 @@ def _wanted(walked: Walked) -> tuple[list[FoundFile], list[str]]:
     room, left = BYTES_MAX, 0
     for found in walked.files:
         size = found.stamp[2]
-        if found.path.lower().rpartition(".")[2] not in KINDS:
+        if found.path.lower().rpartition(".")[2] not in NOTE_SUFFIXES:
             continue
         if size > FILE_BYTES_MAX:
             problems.append(f"{found.path} has more than {FILE_BYTES_MAX:,} bytes; it is not read.")

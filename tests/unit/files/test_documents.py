@@ -15,7 +15,7 @@ from holdfast.errors import InvalidInput, NotFound
 from holdfast.files import documents
 from holdfast.files import folder_walk as walking
 from holdfast.files.documents import Report
-from holdfast.files.folder_walk import KINDS, walk
+from holdfast.files.folder_walk import TEXT_SUFFIXES, walk
 from holdfast.testing import FixedClock, open_for_tests
 
 # Long after every file of a test was written: a file that was written to just now is read again.
@@ -297,7 +297,7 @@ def test_more_files_than_a_batch_holds(hub: HubMemory, files: Path) -> None:
 # What is not read
 
 
-@pytest.mark.parametrize("kind", sorted(KINDS))
+@pytest.mark.parametrize("kind", sorted(TEXT_SUFFIXES))
 def test_files_of_these_kinds_are_read(files: Path, kind: str) -> None:
     (files / f"file.{kind.upper()}").write_text("x", encoding="utf-8")
     assert len(walk(str(files)).files) == 1

@@ -209,13 +209,13 @@ def kind_of(hint: str) -> Kind:
         return "texts"
     if "Mapping[str, Any]" in kinds:
         return "condition" if "str" in kinds else "json"
-    for name, kind in _KINDS.items():
+    for name, kind in _KIND_OF_TYPE.items():
         if name in kinds:
             return kind
     return "text"
 
 
-_KINDS: dict[str, Kind] = {
+_KIND_OF_TYPE: dict[str, Kind] = {
     "bool": "switch",
     "datetime": "time",
     "timedelta": "span",

@@ -42,12 +42,12 @@ _BATCH_BYTES = 500_000
 # Of the files that are gone, as many as a person reads before saying yes.
 _NAMED = 5
 # Types that a worker can extract text from, besides plain text.
-_KINDS = frozenset("pdf png jpg jpeg gif webp tif tiff bmp docx xlsx pptx".split())  # noqa: SIM905
+_SUFFIXES = frozenset("pdf png jpg jpeg gif webp tif tiff bmp docx xlsx pptx".split())  # noqa: SIM905
 
 
 def is_attachment(path: str) -> bool:
     """Whether a file is stored as it is, by its extension."""
-    return os.path.splitext(path)[1].lstrip(".").lower() in _KINDS
+    return os.path.splitext(path)[1].lstrip(".").lower() in _SUFFIXES
 
 
 class Attachments:
