@@ -91,6 +91,14 @@ def test_a_model_that_fails_meanwhile_is_a_note(run: Run, model) -> None:
     assert "The model is away. Everything is stored" in ran.err
 
 
+def test_a_model_that_is_not_installed_comes_with_the_command_that_installs_it(
+    run: Run, model
+) -> None:
+    model(_Failing(EmbedderError("It is not installed.", hint="Run `pip install x`.")))
+    ran = run("remember", "-", stdin=LONG)
+    assert "It is not installed. Run `pip install x`. Everything is stored" in ran.err
+
+
 def test_a_backlog_is_not_what_a_short_note_waits_for(
     run: Run, model, monkeypatch: pytest.MonkeyPatch
 ) -> None:

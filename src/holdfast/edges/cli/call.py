@@ -276,7 +276,7 @@ class Call:
                 with self.out.progress("embed") as step:
                     self.local.embed_missing(step)
         except (EmbedderError, InvalidSetting) as error:
-            self.out.note(f"{error.message} {later.capitalize()}")
+            self.out.note(f"{error} {later.capitalize()}")
         except KeyboardInterrupt:
             raise Interrupted(f"Interrupted; {later}") from None
 
