@@ -147,9 +147,9 @@ def measure_questions(hub: Any, home: str, size: int, questions: Sequence[str], 
     embedder = RandomEmbedder()
     recall, words, scan, both = Times(), Times(), Times(), Times()
     for question in questions:
+        vector = embedder.embed_query(question)
         with recorded_expressions() as noted:
             recall.add(lambda q=question: hub.recall(q, limit=LIMIT))
-        vector = embedder.embed_query(question)
         words.add(lambda n=tuple(noted): [bare_words(bare, expression) for expression in n])
         scan.add(lambda v=vector: bare_scan(table, scales, v))
         both.sum_of(words, scan)

@@ -37,19 +37,19 @@ class ScoredPassage(NamedTuple):
 class Evidence:
     """A memory, its best passage, and the parts of its score."""
 
-    __slots__ = ("_score", "best", "memory", "own", "parts", "probability", "why")
+    __slots__ = ("_best", "_score", "memory", "own", "parts", "probability", "why")
 
     def __init__(self, memory: Memory, found: Sequence[tuple[Candidate, float, float]]) -> None:
-        """`found` are passages with their cosines and word scores: what a Found holds."""
+        """`found` are passages with their cosines and word scores: what a ScoredPassage holds."""
         self.memory = memory
-        self.best = best = ScoredPassage(*found[0])
+        self._best = best = found[0]
         _, cosine, words = best
-        for other in found[1:]:
-            one = ScoredPassage(*other)
-            if (one.evidence, -one.candidate.ordinal) > (best.evidence, -best.candidate.ordinal):
-                self.best = best = one
+        # Most memories have one passage.
+        for one in found[1:] if len(found) > 1 else ():
+            if (one[1] + one[2], -one[0].ordinal) > (best[1] + best[2], -best[0].ordinal):
+                self._best = best = one
             # The best of each kind may come from two passages of one document.
-            cosine, words = max(cosine, one.cosine), max(words, one.words)
+            cosine, words = max(cosine, one[1]), max(words, one[2])
         self.parts: dict[str, float] = {"vector": cosine, "words": words}
         # The sum of the parts; None where it has to be computed anew.
         self._score: float | None = None
@@ -58,6 +58,11 @@ class Evidence:
         # How likely it answers the question; estimated once all parts are known.
         self.probability = 1.0
         self.why: list[str] = []
+
+    @property
+    def best(self) -> ScoredPassage:
+        # Made when it is asked for: of two hundred memories that are ranked, few are read.
+        return ScoredPassage._make(self._best)
 
     @property
     def score(self) -> float:
@@ -80,7 +85,7 @@ class Evidence:
 
 def corrected(cosine: float, windows: int) -> float:
     """The best cosine of a memory's windows, less what the best of so many has by chance."""
-    if not cosine or windows <= 1:
+    if windows <= 1 or not cosine:
         return cosine
     return cosine - weights.WINDOWS_PENALTY * math.log2(min(windows, weights.WINDOWS_COUNTED))
 
@@ -111,8 +116,11 @@ def bring_successors(
 
     `past` has changed memories as they were at the time that is asked about, where that is not now.
     """
+    replaced = [item for item in items if item.memory.superseded_by is not None]
+    if not replaced:
+        return
     by_id = {item.memory.id: item for item in items}
-    for item in list(items):
+    for item in replaced:
         newest = _newest(reader, hub_id, item.memory, past)
         if newest is None:
             continue

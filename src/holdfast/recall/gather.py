@@ -68,7 +68,7 @@ class QuestionVector(NamedTuple):
 # best of a memory.
 _Measured = tuple[Candidate, float, float]
 # The passages that were found, by the memory that they belong to.
-_Rows = dict[str, list[_Measured]]
+_Rows = dict[str, tuple[_Measured, ...]]
 
 
 def embed_question(
@@ -246,8 +246,9 @@ def _measured(
         if len(others) + len(hits) >= asked.limit or len(cosines) < reach:
             break
         reach *= 8
+    known = cosines.get
     found = [
-        (one, corrected(cosines.get(one.passage_id, 0.0), one.windows), score)
+        (one, corrected(known(one.passage_id, 0.0), one.windows), score)
         for (one, _), score in zip(hits, words, strict=True)
     ]
     found += [(one, corrected(cosines[one.passage_id], one.windows), 0.0) for one in others]
@@ -291,10 +292,9 @@ def _by_memory(found: Iterable[_Measured]) -> _Rows:
     out: _Rows = {}
     for one in found:
         memory_id = one[0].memory_id
-        if memory_id in out:
-            out[memory_id].append(one)
-        else:
-            out[memory_id] = [one]
+        before = out.get(memory_id)
+        # Tuples, as most memories have one passage and a list would be collected as garbage.
+        out[memory_id] = (one,) if before is None else (*before, one)
     return out
 
 
@@ -306,9 +306,10 @@ def _best(found: Sequence[_Measured]) -> _Rows:
     order = []
     for memory_id, several in rows.items():
         _, cosine, words = several[0]
-        # The best of each kind may come from two passages of one document.
-        for _, other, score in several[1:]:
-            cosine, words = max(cosine, other), max(words, score)
+        if len(several) > 1:
+            # The best of each kind may come from two passages of one document.
+            for _, other, score in several[1:]:
+                cosine, words = max(cosine, other), max(words, score)
         order.append((-(cosine + words), memory_id))
     order.sort()
     return {memory_id: rows[memory_id] for _, memory_id in order[: weights.RANKED]}
@@ -326,7 +327,7 @@ def _as_of(
         # Today's passages say nothing about a text that has changed since; the one passage that
         # was made of the past text (0) says less than they do where it has not.
         same = memory.content == memories[memory_id].content
-        rows = [one for one in passages if same == bool(one[0].passage_id)]
+        rows = tuple(one for one in passages if same == bool(one[0].passage_id))
         if same and not rows:
             rows = passages
         if rows:

@@ -157,9 +157,10 @@ def _with_known_names(reader: Reader, hub_id: str, ask: Ask) -> tuple[Ask, list[
 
 def _withheld(withheld: Callable[[Memory, int, int], bool]) -> Callable[[Evidence], str]:
     def reason_of(item: Evidence) -> str:
+        if item.memory.layer != TURN:
+            return ""
         found = item.best.candidate
-        is_hidden = item.memory.layer == TURN and withheld(item.memory, found.start, found.end)
-        return WITHHELD if is_hidden else ""
+        return WITHHELD if withheld(item.memory, found.start, found.end) else ""
 
     return reason_of
 

@@ -62,11 +62,11 @@ def add_surroundings(
     sessions: dict[tuple[str, bool], list[Evidence]] = {}
     alone: list[Evidence] = []
     for item in items:
-        if item.memory.session is None:
+        memory = item.memory
+        if memory.session is None:
             alone.append(item)
         else:
-            key = item.memory.session, item.memory.layer == TURN
-            sessions.setdefault(key, []).append(item)
+            sessions.setdefault((memory.session, memory.layer == TURN), []).append(item)
     _add_stored_together(alone)
     floor = _floor(items)
     _add_neighbours(sessions, floor, adjacent)
@@ -75,7 +75,7 @@ def add_surroundings(
     for turns in sessions.values():
         if any(_between_people(turn.memory) for turn in turns):
             _add_words_around(turns, covered)
-        best = max(turn.own for turn in turns)
+        best = turns[0].own if len(turns) == 1 else max([turn.own for turn in turns])
         for turn in turns:
             turn.add("session", weights.SESSION_WEIGHT * best)
     for item in items:
@@ -205,7 +205,7 @@ def add_priors(
     items: Sequence[Evidence], analysis: Analysis, now: datetime, project: str = ""
 ) -> None:
     """What is known of a memory whatever the question; and the question's time, kind, project."""
-    window = analysis.window
+    window, stabilities = analysis.window, weights.STABILITY_WEIGHT
     for item in items:
         memory = item.memory
         if window is not None and _in_window(memory, window.since, window.until):
@@ -218,10 +218,9 @@ def add_priors(
             item.add("project", weights.PROJECT_WEIGHT, "of this project")
         if memory.pinned:
             item.add("pinned", weights.PINNED_WEIGHT, "pinned")
-        if stability := weights.STABILITY_WEIGHT[memory.stability]:
+        if stability := stabilities[memory.stability]:
             item.add("stability", stability)
-        if memory.access_count:
-            count = memory.access_count
+        if count := memory.access_count:
             item.add("access", weights.ACCESS_WEIGHT * count / (count + 3))
         if not memory.pinned and memory.stability in weights.DECAY_HALF_LIFE_DAYS:
             item.add("decay", -_decay(memory, now))
@@ -229,7 +228,9 @@ def add_priors(
             item.add("state", weights.COOLING_WEIGHT, "cooling")
         elif memory.state == "archived":
             item.add("state", weights.ARCHIVED_WEIGHT, "archived")
-        if not memory.current(now):
+        # Most have no end, which is asked without a call for each.
+        ends = memory.superseded_by or memory.expires_at or memory.valid_until
+        if ends is not None and not memory.current(now):
             why = "superseded" if memory.superseded_by else "no longer valid"
             item.add("not_current", weights.NOT_CURRENT_WEIGHT, why)
 
@@ -262,7 +263,9 @@ def _recent(memory: Memory, now: datetime) -> float:
 
 def _decay(memory: Memory, now: datetime) -> float:
     half_life = weights.DECAY_HALF_LIFE_DAYS[memory.stability]
-    used = max(memory.accessed_at or memory.created_at, memory.updated_at)
+    used, changed = memory.accessed_at or memory.created_at, memory.updated_at
+    if changed > used:
+        used = changed
     days = max(0.0, (now - used).total_seconds() / 86_400)
     # log1p(0) is 0, and most were never asked for.
     longer = half_life * (1 + math.log1p(memory.access_count)) if memory.access_count else half_life

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     import apsw
 
     from holdfast.domain.hub import Hub
-    from holdfast.store.values import Candidate
+    from holdfast.store.values import Candidate, VectorState
 
 COLUMNS = ", ".join(MEMORY_STORED)
 _PLACES = ", ".join("?" * len(MEMORY_STORED))
@@ -149,7 +149,7 @@ class TermCache:
 
 
 # The last so many, of about 1.6 kB each.
-_MEMORIES_MAX = 10_000
+_MEMORIES_MAX = 20_000
 _CONTENT_CHARS_MAX = 2_000
 
 
@@ -221,13 +221,26 @@ class HubRows:
         self.speakers: dict[int, list[str]] = {}
         # By session and number, the number of the next memory of the session, if there is one.
         self.following: dict[tuple[str, int], int | None] = {}
+        self.word_totals: tuple[int, int] | None = None
+        # By model.
+        self.vector_states: dict[str, VectorState] = {}
 
     def __len__(self) -> int:
         return len(self.noted) + len(self.memories) + len(self.following)
 
+    def make_room(self, rows_max: int) -> None:
+        """Forgets what is more than this."""
+        if len(self.noted) > rows_max:
+            self.passages, self.noted = {False: {}, True: {}}, {}
+        if len(self.memories) > rows_max:
+            self.memories = {}
+        if len(self.following) > rows_max:
+            self.following = {}
 
-# Rows kept of all snapshots together, of about 1 kB each.
-_ROWS_MAX = 40_000
+
+# Rows of a kind that are kept of all hubs and connections together; a passage takes about 1 kB, and
+# most memories are kept as well by the cache of memories.
+_ROWS_MAX = 20_000
 
 
 class Snapshot:
@@ -235,12 +248,12 @@ class Snapshot:
 
     def __init__(self, version: int) -> None:
         self.version = version
-        self.hubs: dict[tuple[int, str], HubRows] = {}
+        self.hubs: dict[tuple[str, str], HubRows] = {}
 
-    def of(self, hub: int, viewer: str) -> HubRows:
-        rows = self.hubs.get((hub, viewer))
+    def of(self, hub_id: str, viewer: str) -> HubRows:
+        rows = self.hubs.get((hub_id, viewer))
         if rows is None:
-            rows = self.hubs[hub, viewer] = HubRows()
+            rows = self.hubs[hub_id, viewer] = HubRows()
         return rows
 
 
@@ -255,14 +268,12 @@ class SnapshotCache:
         """What the connection has read of the state that it now sees."""
         with self._lock:
             snapshot = self._snapshots.get(connection)
-            share = _ROWS_MAX // max(1, len(self._snapshots))
-            if (
-                snapshot is None
-                or snapshot.version != version
-                or sum(map(len, snapshot.hubs.values())) > share
-            ):
+            if snapshot is None or snapshot.version != version:
                 snapshot = self._snapshots[connection] = Snapshot(version)
-            return snapshot
+            share = _ROWS_MAX // max(1, sum(len(one.hubs) for one in self._snapshots.values()))
+        for rows in snapshot.hubs.values():
+            rows.make_room(share)
+        return snapshot
 
 
 class Caches:

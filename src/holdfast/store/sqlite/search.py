@@ -114,22 +114,22 @@ class FindingReader(SessionPart):
     # Search
 
     def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon:
-        hub = self._pk(hub_id)
         passages, length = self._word_totals(hub_id)
         known = self._known_terms()
-        asked = {term: prefixed_term(hub, term) for term in terms}
-        unknown = [term for term in asked.values() if term not in known.passages]
-        counts = dict.fromkeys(unknown, 0)
+        front = prefixed_term(self._pk(hub_id), "")
+        frequency = {term: known.passages.get(front + term, -1) for term in terms}
+        unknown = [term for term, count in frequency.items() if count < 0]
         if unknown:
+            counts = dict.fromkeys([front + term for term in unknown], 0)
             counts |= self._all(
                 "SELECT j.value, w.doc FROM json_each(?) j CROSS JOIN word_counts w"
                 " ON w.term = j.value",
-                (shared.dumps(unknown),),
+                (shared.dumps(list(counts)),),
             )
             known.make_room(len(unknown))
-        counts = {term: counts.get(term, known.passages.get(term, 0)) for term in asked.values()}
-        known.passages.update(counts)
-        return Lexicon(passages, length, {term: counts[own] for term, own in asked.items()})
+            known.passages.update(counts)
+            frequency |= {term: counts[front + term] for term in unknown}
+        return Lexicon(passages, length, frequency)
 
     def _known_terms(self) -> KnownTerms:
         """What was read of this state of the word index before. A writer reads all anew: it may
@@ -144,11 +144,16 @@ class FindingReader(SessionPart):
 
     def _word_totals(self, hub_id: str) -> tuple[int, int]:
         """The number of passages of a hub, and of their terms."""
+        before = self._read_before(hub_id)
+        if before is not None and before.word_totals is not None:
+            return before.word_totals
         self._settle()
         query = "SELECT passages, terms FROM word_totals WHERE hub = ?"
         passages, length = self._one(query, (self._pk(hub_id),)) or (0, 0)
         if passages < 0 or length < 0:
             raise damaged_row("word_totals", hub_id)
+        if before is not None:
+            before.word_totals = passages, length
         return passages, length
 
     def vocabulary(self, hub_id: str, prefix: str, *, limit: int) -> dict[str, int]:
@@ -440,6 +445,14 @@ class FindingReader(SessionPart):
     # Vectors
 
     def vector_state(self, hub_id: str, model: str) -> VectorState:
+        before = self._read_before(hub_id)
+        if before is None:
+            return self._vector_state(hub_id, model)
+        if model not in before.vector_states:
+            before.vector_states[model] = self._vector_state(hub_id, model)
+        return before.vector_states[model]
+
+    def _vector_state(self, hub_id: str, model: str) -> VectorState:
         self._settle()
         row = self._one(
             "SELECT size, passages, newest, removals FROM vector_totals"
@@ -492,10 +505,8 @@ class FindingReader(SessionPart):
         return [_candidate(row) for row in found]
 
     def unembedded_count(self, hub_id: str, model: str) -> int:
-        hub = self._pk(hub_id)
-        self._settle()
-        passages = self._one("SELECT passages FROM word_totals WHERE hub = ?", (hub,)) or 0
-        return int(passages - self.vector_state(hub_id, model).passages)
+        passages, _ = self._word_totals(hub_id)
+        return passages - self.vector_state(hub_id, model).passages
 
 
 def _candidate(row: shared.Row) -> Candidate:

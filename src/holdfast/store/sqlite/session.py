@@ -198,7 +198,7 @@ class SessionPart(SqlReader):
             # Once: a reader sees one state.
             version = self._one("PRAGMA data_version")
             self._snapshot = self._caches.snapshots.at(self._connection, version)
-        return self._snapshot.of(self._pk(hub_id), self._seen + self._of_hub)
+        return self._snapshot.of(hub_id, self._seen + self._of_hub)
 
     def _require_no_hub(self, column: str, value: str) -> None:
         """Raises StoreDamaged for a hub that is in the table and not in its index: a whole hub

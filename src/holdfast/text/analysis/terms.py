@@ -435,7 +435,12 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 def is_stop(word: str) -> bool:
     """Whether a word, as typed, is too common to search for."""
-    return word in STOP_WORDS or all(part in STOP_WORDS for part in _words(word)[0])
+    if word in STOP_WORDS:
+        return True
+    # A plain word is its own only part.
+    if word.isascii() and word.isalpha() and word.islower():
+        return False
+    return all(part in STOP_WORDS for part in _words(word)[0])
 
 
 def searchable(memory: Memory) -> str:

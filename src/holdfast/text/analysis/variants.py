@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
@@ -130,11 +130,12 @@ def _endings() -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((re.compile(pattern), other) for pattern, other in _ENDINGS)
 
 
-def spellings(word: str) -> list[str]:
+@lru_cache(maxsize=4_096)
+def spellings(word: str) -> tuple[str, ...]:
     """A folded English word as it is, or would be, spelled across the Atlantic."""
-    found = dict.fromkeys(pattern.sub(other, word) for pattern, other in _endings())
+    found = dict.fromkeys([pattern.sub(other, word) for pattern, other in _endings()])
     found.pop(word, None)
-    return list(found)
+    return tuple(found)
 
 
 def spelling_variants(words: Sequence[str]) -> dict[Variant, tuple[Variant, ...]]:
