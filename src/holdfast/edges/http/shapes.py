@@ -172,6 +172,7 @@ def answer_of(operation: Callable[..., Any]) -> Any:
     return answer(returned_by(operation))
 
 
+# With `owner_id`, as Memax calls the owner; of the rest, what every client needs is described.
 @describes(Memory)
 class MemoryOut(ResponseModel):
     """One memory, with everything that is known about it. `owner_id` is the owner once more.
@@ -281,6 +282,7 @@ class TeamOut(OrgOut):
     org_id: str
 
 
+# `created_at` is `at` of the record; where the invitation leads is in the address.
 @describes(Invite)
 class InviteOut(ResponseModel):
     id: str
@@ -298,6 +300,7 @@ class InviteHanded(InviteOut):
     token: str
 
 
+# `created_at` is `at` of the record.
 @describes(Key)
 class KeyOut(ResponseModel):
     id: str
@@ -335,6 +338,7 @@ class ManyDeleted(ResponseModel):
     receipts: list[model_of(Receipt)]  # type: ignore[valid-type]
 
 
+# The record has the memory before and after; an answer has the one after, and what changed.
 @describes(Entry)
 class EntryOut(ResponseModel):
     """A version of a memory: what it was then, what changed, and by which change set."""
@@ -358,6 +362,7 @@ class TopicOut(ResponseModel):
     count: int
 
 
+# In another order than the record has, and clients are told that the time may be missing.
 @describes(JournalEntry)
 class JournalEntryOut(ResponseModel):
     time: str | None
@@ -372,6 +377,7 @@ class LastOut(ResponseModel):
     at: str
 
 
+# The record has pairs of a time and what was noted then; an answer has one object for each.
 @describes(CapturedDay)
 class CapturedDayOut(ResponseModel):
     """One UTC day: how often each outcome came, why, and the newest of them."""
@@ -382,6 +388,7 @@ class CapturedDayOut(ResponseModel):
     last: list[LastOut]
 
 
+# The record says in `about` what it works on; an answer names the memory alone.
 @describes(Job)
 class JobOut(ResponseModel):
     """Work for later: waiting, running, done or failed."""
