@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from holdfast.errors import ServerUnreachable
-from tests.postgres_server import Server, database, make_server
+from tests.postgres_server import Server, make_server
 
 psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
@@ -32,21 +32,6 @@ from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions a
 )
 
 pytestmark = pytest.mark.faults
-
-
-@pytest.fixture
-def url() -> Iterator[str]:
-    with database() as found:
-        yield found
-
-
-@pytest.fixture
-def store(url: str) -> Iterator[PostgresStore]:
-    opened = PostgresStore(url)
-    with opened.write() as writer:
-        writer.add_hub(make_hub())
-    yield opened
-    opened.close()
 
 
 def _asked(store: PostgresStore, url: str, mark: Mark) -> bool:

@@ -3,7 +3,6 @@ doctor finds each of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from holdfast.domain.records import NO_HUB, Agreed, Clash, Record
 from holdfast.engine.upkeep.doctor import examine, mend
 from holdfast.errors import StoreDamaged
 from holdfast.testing import START, HashEmbedder, open_for_tests
-from tests.postgres_server import database
 
 psycopg = pytest.importorskip("psycopg")
 
@@ -42,12 +40,6 @@ REPAIRED = {
     "several fields": "restored memory #2 from its revisions",
     "a counter": "set the counters of memory #2 to what they start with",
 }
-
-
-@pytest.fixture
-def url() -> Iterator[str]:
-    with database() as found:
-        yield found
 
 
 def _open(folder: Path, url: str) -> Holdfast:

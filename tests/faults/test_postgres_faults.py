@@ -41,7 +41,6 @@ from tests.postgres_server import (
     PASSWORD,
     ROLE,
     Server,
-    database,
     databases,
     make_server,
     needs,
@@ -61,21 +60,6 @@ from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions a
 )
 
 pytestmark = pytest.mark.faults
-
-
-@pytest.fixture
-def url() -> Iterator[str]:
-    with database() as found:
-        yield found
-
-
-@pytest.fixture
-def store(url: str) -> Iterator[PostgresStore]:
-    opened = PostgresStore(url)
-    with opened.write() as writer:
-        writer.add_hub(make_hub())
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

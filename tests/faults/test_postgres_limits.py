@@ -18,7 +18,7 @@ from holdfast.engine.transfer.copy import move
 from holdfast.errors import ServerUnreachable
 from holdfast.store.inmemory import InMemoryStore
 from tests.faults.postgres_edges import SETTINGS, url_of
-from tests.postgres_server import database, databases, needs
+from tests.postgres_server import databases, needs
 
 psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
@@ -40,12 +40,6 @@ _WAIT_S = 30.0
 _LIMIT_MS = 80
 # Longer than the limit.
 _PAUSE_S = 0.2
-
-
-@pytest.fixture
-def url() -> Iterator[str]:
-    with database() as found:
-        yield found
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 from holdfast.api.memory import open as open_memory
 from holdfast.domain.records import Record, Turn
 from holdfast.errors import ServerUnreachable
-from tests.postgres_server import ROLE, database, databases, needs
+from tests.postgres_server import ROLE, databases, needs
 
 psycopg = pytest.importorskip("psycopg")
 pytest.register_assert_rewrite("holdfast.testing.conformance")
@@ -51,12 +51,6 @@ _KEYS = {
     "words": ["hub_id", "passage", "memory", "turn"],
     "substrings": ["hub_id", "passage", "memory", "turn"],
 }
-
-
-@pytest.fixture
-def url() -> Iterator[str]:
-    with database() as found:
-        yield found
 
 
 def _rows(url: str, query: str) -> list[Any]:

@@ -3,7 +3,6 @@ between the look and the write, the end is the same as if they had written befor
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
@@ -17,20 +16,9 @@ from holdfast.engine.writing import proposals, remember
 from holdfast.engine.writing.drafts import Prepared
 from holdfast.engine.writing.supersede import _CHANGED_MAX
 from holdfast.errors import Conflict, NotFound
-from holdfast.store.inmemory import InMemoryStore
-from holdfast.testing import FixedClock, open_for_tests
-from tests.property.test_superseding_properties import ONE, Step, do, rows
+from tests.property.test_superseding_properties import ONE, Step, a_hub, do, rows
 
 Looked = Callable[[Core, str, str, list[Prepared]], list[Prepared]]
-
-
-@contextmanager
-def a_hub() -> Iterator[HubMemory]:
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        open_for_tests(folder, store=InMemoryStore(), clock=FixedClock()) as memory,
-    ):
-        yield memory.hub()
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from holdfast.edges.clients.json_text import parse, render, with_fields, with_value, without
-from holdfast.edges.clients.jsonc import Malformed, member_of, scan
+from holdfast.edges.clients.jsonc import Malformed, Member, member_of, scan
 from tests.edges.clients.json_texts import neat_texts, texts
 
 ENTRY = {"command": "/usr/bin/holdfast", "args": ["mcp", "--hub", "é\\n"]}
@@ -100,8 +100,8 @@ def _has_blank_object(text: str) -> bool:
     return any(not one.members and text[one.start : one.end] != "{}" for one in ones)
 
 
-@given(st.one_of(texts(), neat_texts()), st.data())
-def test_any_member_can_be_taken_out_without_its_neighbours(text: str, data: st.DataObject) -> None:
+def drawn_member(text: str, data: st.DataObject) -> tuple[dict[str, Any], str, Member]:
+    """The value of a text, one of its keys, and the member with that key."""
     value = parse(text)
     assume(value)
     key = data.draw(st.sampled_from(sorted(value)))
@@ -109,6 +109,12 @@ def test_any_member_can_be_taken_out_without_its_neighbours(text: str, data: st.
     assert node is not None
     member = member_of(text, node, key)
     assert member is not None
+    return value, key, member
+
+
+@given(st.one_of(texts(), neat_texts()), st.data())
+def test_any_member_can_be_taken_out_without_its_neighbours(text: str, data: st.DataObject) -> None:
+    value, key, member = drawn_member(text, data)
     inside = comments(text[member.start : member.node.end])
     back = without(text, (key,))
     assert parse(back) == {name: one for name, one in value.items() if name != key}
@@ -120,13 +126,7 @@ def test_any_member_can_be_taken_out_without_its_neighbours(text: str, data: st.
 
 @given(st.one_of(texts(), neat_texts()), st.data())
 def test_a_value_is_replaced_in_its_place(text: str, data: st.DataObject) -> None:
-    value = parse(text)
-    assume(value)
-    key = data.draw(st.sampled_from(sorted(value)))
-    node = scan(text)
-    assert node is not None
-    member = member_of(text, node, key)
-    assert member is not None
+    value, key, member = drawn_member(text, data)
     new = with_value(text, (key,), ENTRY)
     assert parse(new) == value | {key: ENTRY}
     assert new.startswith(text[: member.node.start])
