@@ -29,7 +29,6 @@ LAYERS = (
     ("engine",),
     ("extract", "files"),
     ("importers",),
-    ("exporters",),
     ("passes",),
     ("wiring",),
     ("api", "client"),

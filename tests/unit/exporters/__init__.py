@@ -1,1 +1,0 @@
-"""Exports in the formats of other programs."""
