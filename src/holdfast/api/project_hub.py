@@ -229,7 +229,7 @@ class ProjectHub(HubMemory):
         """The project's log has the whole turn; what the person said of themselves is noted in
         their own hub, and there alone. The log of a hub that others read has only the part about
         the project: the reply, which may repeat the rest, goes to the person's own log too."""
-        from holdfast.text.clean import without_private
+        from holdfast.text.clean import without_private_sides
         from holdfast.text.facts.statements import parts_of, said_about
 
         if aside := _set_aside(self, call.values):
@@ -240,7 +240,11 @@ class ProjectHub(HubMemory):
         user = given.get("user")
         if isinstance(user, str):
             # Before it is cut into sentences: a private passage may have several.
-            user = given["user"] = without_private(user)
+            reply = given.get("assistant")
+            user, shown = without_private_sides(user, reply if isinstance(reply, str) else "")
+            given["user"] = user
+            if isinstance(reply, str):
+                given["assistant"] = shown
         parts = parts_of(user) if isinstance(user, str) else []
         personal = said_about(parts, "person")
         if not personal or given.get("noted") is not None:

@@ -439,12 +439,66 @@ def printable_line(text: str) -> str:
     return text.translate(_ESCAPED_LINE)
 
 
-# A tag that is not closed hides all that follows: better too much than too little.
-_PRIVATE = r"(?is)<private(?:\s[^<>]*)?>.*?(?:</private\s*>|\Z)"
+# Characters that are not seen and may be inside a tag.
+_UNSEEN = "[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]{0,8}"
+
+
+@cache
+def _private_tag() -> re.Pattern[str]:
+    """A tag in any case, with spaces, escaped for HTML or in full width."""
+    name = _UNSEEN.join(("", *"private", ""))
+    attributes = r"(?:\s(?:[^<>'\"]|'[^'<]*'|\"[^\"<]*\"){0,200})?"
+    return re.compile(
+        rf"(?i)(?:<|＜|&lt;)\s{{0,8}}(/?)\s{{0,8}}{name}{attributes}\s{{0,8}}(?:>|＞|&gt;)"
+    )
 
 
 def without_private(text: str) -> str:
-    """The text without the passages in `<private>…</private>`."""
-    if "<private" not in text and "<PRIVATE" not in text.upper():
-        return text
-    return re.sub(_PRIVATE, "", text)
+    """The text without the passages in `<private>…</private>`, which may be nested. A tag that is
+    not closed hides all that follows, and one that was not opened all that precedes it: better too
+    much than too little."""
+    return _split_private(text)[0]
+
+
+def _split_private(text: str) -> tuple[str, str]:
+    """What is not private, and what is."""
+    if not ("<" in text or "&lt;" in text or "＜" in text):
+        return text, ""
+    shown: list[str] = []
+    hidden: list[str] = []
+    depth = last = 0
+    for tag in _private_tag().finditer(text):
+        part = text[last : tag.start()]
+        if tag[1]:
+            if depth == 0:
+                hidden += [*shown, part]
+                shown = []
+            else:
+                hidden.append(part)
+            depth = max(0, depth - 1)
+        else:
+            (hidden if depth else shown).append(part)
+            depth += 1
+        last = tag.end()
+    if not last:
+        return text, ""
+    (hidden if depth else shown).append(text[last:])
+    return "".join(shown), " ".join(hidden)
+
+
+_SENTENCE_END = r"(?<=[.!?…])(?=\s)|(?<=[。！？\n])"
+
+
+def without_private_sides(user: str, assistant: str) -> tuple[str, str]:
+    """Both sides of a turn without private passages; and the reply without sentences that hold a
+    word which the user said in private and not in the open."""
+    said, hidden = _split_private(user)
+    reply = without_private(assistant)
+    if not hidden or not reply:
+        return said, reply
+    # Here, because few turns have a private passage.
+    from holdfast.text.analysis.terms import query_terms
+
+    secret = set(query_terms(hidden)) - set(query_terms(said))
+    sentences = re.split(_SENTENCE_END, reply)
+    return said, "".join(one for one in sentences if secret.isdisjoint(query_terms(one)))

@@ -25,7 +25,15 @@ def said(hub: HubMemory) -> list[str]:
         ("My code is <private>1234</private> today", "My code is  today"),
         ("a <PRIVATE reason='x'>b\nc</Private > d", "a  d"),
         ("a <private>b</private> c <private>d", "a  c "),
-        ("nothing to hide", "nothing to hide"),
+        ("a <private>b <private>c</private> 1234</private> d", "a  d"),
+        ("is 1234</private> d", "d"),
+        ("a < private >1234</ private > d", "a  d"),
+        ("a &lt;private&gt;1234&lt;/private&gt; d", "a  d"),
+        ("a ＜private＞1234＜/private＞ d", "a  d"),
+        ("a <pri\u200bvate>1234</private> d", "a  d"),
+        ("a <private why='x>y'>1234</private> d", "a  d"),
+        ("a\n```\n<private>1234</private>\n```\nd", "a\n```\n\n```\nd"),
+        ("nothing to hide, 1 < 2", "nothing to hide, 1 < 2"),
     ],
 )
 def test_private_passages_are_not_logged(hub: HubMemory, text: str, kept: str) -> None:
@@ -40,6 +48,41 @@ def test_a_turn_that_is_all_private_is_not_logged(hub: HubMemory) -> None:
     with pytest.raises(InvalidInput):
         hub.log_turn("user", "<private>x</private>")
     assert said(hub) == []
+
+
+def test_a_reply_that_repeats_a_private_passage_is_logged_without_it(hub: HubMemory) -> None:
+    asked = "Which lock fits the door? <private>My code is 4417.</private>"
+    hub.observe_turn(asked, "Any lock fits the door. With 4417 as the code, use a dial. Ask Ann.")
+    assert said(hub) == ["Which lock fits the door? ", "Any lock fits the door. Ask Ann."]
+
+
+def test_a_pause_during_a_turn_holds_for_it(
+    hub: HubMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from holdfast.engine.log import observe, turns
+
+    def pausing(*given: object, **named: object) -> str:
+        hub.pause_log()
+        return ""
+
+    for module in (observe, turns):
+        monkeypatch.setattr(module, "last_said", pausing)
+    assert hub.observe_turn("The heron is back.", "").reason == "the log is paused"
+    hub.resume_log()
+    with pytest.raises(Conflict, match="paused"):
+        hub.log_turn("user", "The heron is back.")
+    assert said(hub) == []
+
+
+def test_a_folder_is_known_by_any_of_its_names(hub: HubMemory, tmp_path: Path) -> None:
+    (tmp_path / "Taxes" / "2026").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "Taxes")
+    hub.set_log_aside(folders=[str(tmp_path / "link")], sessions=["Draft[1]", "work-*"])
+    for name in ("link", "link/2026", "Taxes", "taxes/2026/", "Taxes/2026/../x", "link/../Taxes"):
+        assert hub.observe_turn("Hello.", "", folder=f"{tmp_path}/{name}").turns == (), name
+    for session in ("Draft[1]", "draft[1]", "WORK-7"):
+        assert hub.observe_turn("Hello.", "", session=session).turns == (), session
+    assert hub.observe_turn("Hello.", "", folder=f"{tmp_path}/Taxes2", session="other").turns
 
 
 def test_private_passages_are_not_noted_either(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ room the log takes, and would take in a year."""
 
 from __future__ import annotations
 
+import os
+import unicodedata
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
@@ -128,16 +130,34 @@ def why_not(
     if found.paused and (found.until is None or now < found.until):
         return PAUSED
     name = clean_session(session)
-    if name is not None and any(fnmatchcase(name, one) for one in found.sessions):
+    if name is not None and any(_is_named(name, one) for one in found.sessions):
         return SESSION_ASIDE
-    if folder and any(_is_under(folder, one) for one in found.folders):
-        return PROJECT_ASIDE
+    if folder and found.folders:
+        here = _places(folder)
+        if any(_is_under(place, one) for place in here for one in found.folders):
+            return PROJECT_ASIDE
     return ""
 
 
-def _is_under(folder: str, aside: str) -> bool:
-    here = folder.rstrip("/") or "/"
-    return here == aside or here.startswith(aside.rstrip("/") + "/")
+def _is_named(session: str, aside: str) -> bool:
+    """By name or pattern, in any case. A name may have brackets, which mean something in a
+    pattern."""
+    name, wanted = session.casefold(), aside.casefold()
+    return name == wanted or fnmatchcase(name, wanted)
+
+
+def _is_under(place: str, aside: str) -> bool:
+    return any(
+        place == above or place.startswith(above.rstrip("/") + "/") for above in _places(aside)
+    )
+
+
+def _places(folder: str) -> set[str]:
+    """A path as it is compared: as it is written, and with its links followed where they are on
+    this machine. Many file systems know a name in any case: better too much is left out."""
+    plain = os.path.normpath(folder.strip())
+    both = {plain, os.path.realpath(plain)} if os.path.isabs(plain) else {plain}
+    return {unicodedata.normalize("NFC", one).casefold() for one in both}
 
 
 # What a turn takes in a SQLite store with its index and vectors: this much for itself, and this

@@ -23,6 +23,7 @@ from holdfast.engine.log import log_rules
 from holdfast.engine.log.turns import (
     UNKNOWN_SOURCE,
     AlreadyLogged,
+    SetAside,
     add_turns,
     last_said,
     logged_roles,
@@ -33,7 +34,7 @@ from holdfast.engine.log.turns import (
 from holdfast.engine.upkeep import capture_stats
 from holdfast.errors import InvalidInput
 from holdfast.text import clean
-from holdfast.text.clean import without_private
+from holdfast.text.clean import without_private, without_private_sides
 
 if TYPE_CHECKING:
     from holdfast.domain.records import Turn
@@ -80,7 +81,8 @@ def observe(
     said = {"user": _text(user), "assistant": _text(assistant)}
     if not any(said.values()):
         return Observed(reason="both messages are empty")
-    said = {role: _text(without_private(text)) for role, text in said.items()}
+    sides = without_private_sides(said["user"], said["assistant"])
+    said = {role: _text(text) for role, text in zip(said, sides, strict=True)}
     if not any(said.values()):
         return Observed(reason=log_rules.PRIVATE)
     noted = noted if noted is None else without_private(noted)
@@ -101,6 +103,9 @@ def observe(
     dropped: list[jobs.Job] = []
 
     def also(writer: Writer) -> None:
+        where = {"session": session, "folder": folder}
+        if why := log_rules.why_not(writer, scope.hub_id, **where, now=scope.now()):
+            raise SetAside(why)
         if name:
             roles = [turn.role for turn in turns]
             note_logged(scope.core, writer, scope.hub_id, session, name, roles)
@@ -118,6 +123,8 @@ def observe(
     except AlreadyLogged:
         # Another process was first; nothing was written.
         return Observed(reason=KNOWN)
+    except SetAside as since:
+        return Observed(reason=str(since))
     return Observed(tuple(turns), not reason, reason, len(dropped))
 
 

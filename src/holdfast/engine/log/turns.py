@@ -70,16 +70,19 @@ def log_turn(
     log is paused, or the session or the folder was set aside."""
     from holdfast.engine.log import log_rules
 
-    with scope.read() as reader:
+    def refuse(reader: Reader) -> None:
         aside = log_rules.why_not(
             reader, scope.hub_id, session=session, folder=folder, now=scope.now()
         )
-    if aside:
-        raise Conflict(
-            f"The turn was not logged: {aside}.",
-            hint="The rules of the log say what is not logged.",
-            command="`holdfast log rules` shows what is not logged.",
-        )
+        if aside:
+            raise Conflict(
+                f"The turn was not logged: {aside}.",
+                hint="The rules of the log say what is not logged.",
+                command="`holdfast log rules` shows what is not logged.",
+            )
+
+    with scope.read() as reader:
+        refuse(reader)
     question = last_said(scope, session, content)
     turn = made_turn(
         scope,
@@ -92,7 +95,8 @@ def log_turn(
         trust=trust,
         question=question,
     )
-    add_turns(scope, [turn])
+    # Again inside the transaction: the log may have been paused since.
+    add_turns(scope, [turn], refuse)
     return turn
 
 
@@ -391,6 +395,10 @@ _DIGITS = 16
 
 class AlreadyLogged(Exception):
     """A side of this turn was logged while this transaction waited."""
+
+
+class SetAside(Exception):
+    """The log was paused, or the turn set aside, while this transaction waited; with the reason."""
 
 
 def turn_name(turn: str | None) -> str:

@@ -116,11 +116,11 @@ def clean_draft(core: Core, draft: Draft) -> Draft:
 def _without_private(draft: Draft) -> Draft:
     """A conversation without its private passages; other texts may speak of the mark itself."""
     content = draft.content
-    if not isinstance(content, str) or "<private" not in content.lower():
+    if not isinstance(content, str) or (shown := without_private(content)) == content:
         return draft
     if (draft.content_type or content_type_of(content, draft.source_path)) not in _CONVERSATIONS:
         return draft
-    return draft._replace(content=without_private(content))
+    return draft._replace(content=shown)
 
 
 def without_secrets(core: Core, draft: Draft) -> Draft:
