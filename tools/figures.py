@@ -73,7 +73,7 @@ CAPABILITIES = {
     "hooks of agents": "edges/hooks",
     "proxy": "edges/proxy",
     "imports and exports of other programs": "importers api/imports edges/instructions"
-    " edges/cli/imports engine/transfer/imports engine/transfer/other_formats engine/log/import_run"
+    " edges/cli/imports engine/transfer/imports engine/log/import_run"
     " text/hub_labels",
     "adapters for frameworks": "adapters",
     "hubs of repositories": "api/project_hub edges/project",

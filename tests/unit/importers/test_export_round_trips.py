@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from holdfast import Holdfast, HubMemory
 from holdfast.domain.memory import Memory
-from holdfast.engine.transfer.other_formats import FORMATS, exported, exporter_named, note
 from holdfast.errors import InvalidInput
 from holdfast.importers import IMPORTED, Record, importer_named
+from holdfast.importers.export_formats import FORMATS, exported, exporter_named, note
 from holdfast.testing import open_for_tests
 from tests.unit.importers.sources import GRAPH, MEM0, mcp_lines, mem0_qdrant
 

@@ -12,8 +12,8 @@ from typing import IO, TYPE_CHECKING, Any
 from holdfast.edges.cli import imports, push
 from holdfast.edges.cli.command import Commands, Namespace, option, switch
 from holdfast.edges.cli.output import counted, plain_hub
-from holdfast.engine.transfer.other_formats import FORMATS
 from holdfast.errors import AlreadyExists, InvalidInput, NotFound
+from holdfast.importers.export_formats import FORMATS
 from holdfast.text.clean import JSON_ESCAPES
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
     from holdfast.edges.cli.output import Step
     from holdfast.engine.transfer.copy import Moved
-    from holdfast.engine.transfer.other_formats import Exporter
     from holdfast.files.attachments_tar import Packed
+    from holdfast.importers.export_formats import Exporter
 
 COMMANDS = Commands()
 
@@ -330,7 +330,7 @@ def _note_files(call: Call, there: int, missing: int) -> None:
 
 def export_as(call: Call, args: Namespace) -> None:
     """Writes the hub's memories in a format, to a file, a folder or standard output."""
-    from holdfast.engine.transfer.other_formats import exporter_named
+    from holdfast.importers.export_formats import exporter_named
 
     exporter = exporter_named(args.format)
     counting = _Counting(call)
@@ -358,7 +358,7 @@ class _Counting:
         self._call, self.count = call, 0
 
     def memories(self) -> Iterator[Memory]:
-        from holdfast.engine.transfer.other_formats import exported
+        from holdfast.importers.export_formats import exported
 
         for memory in exported(self._call.hub.scan()):
             self.count += 1
