@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast import Holdfast, HubMemory
+from holdfast.domain.memory import number_of_close
 from holdfast.passes.work import work_until_done
 from holdfast.testing import FixedClock
 from holdfast.text.grounding import Span, Unsupported, ground
@@ -50,6 +51,31 @@ def test_an_age_is_kept_with_the_day_on_which_it_was_said(
     (made,) = hub.list(layer="long_term")
     day = f"{clock.now().day} {clock.now():%B %Y}"
     assert made.content == f"I'm 45 (said on {day})"
+
+
+def test_the_version_of_a_tool_is_kept_once_whatever_it_is_used_for(
+    memory: Holdfast, hub: HubMemory, clock: FixedClock
+) -> None:
+    for text in ("the grid", "styling", "my modal component"):
+        hub.observe_turn(f"I'm using Bootstrap v5.3.0 for {text}.", "Good.")
+        hub.observe_turn(f"I'm using Bootstrap 5.3.0 for {text}.", "Good.")
+        noted(memory)
+        clock.tick(days=1)
+    (made,) = hub.list(layer="long_term")
+    assert made.content == "I'm using Bootstrap v5.3.0 for the grid"
+
+
+def test_a_fact_that_may_replace_another_is_marked_as_newer(
+    memory: Holdfast, hub: HubMemory, clock: FixedClock
+) -> None:
+    hub.observe_turn("I prefer using Microsoft Word over Google Docs.", "Good.")
+    noted(memory)
+    clock.tick(days=30)
+    hub.observe_turn("I switched from Microsoft Word to Scrivener.", "Good.")
+    noted(memory)
+    newer, older = hub.list(layer="long_term")
+    assert number_of_close(newer) == older.number
+    assert f"newer than #{older.number}] Switched from" in hub.context()
 
 
 def test_what_the_user_said_of_themselves_is_in_long_term_memory_at_once(

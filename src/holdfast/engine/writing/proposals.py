@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.memory import (
+    CLOSE_TO,
     MADE_FROM,
     SAID_AT,
     Boundary,
@@ -236,8 +237,11 @@ def _take(way: _Way, item: Prepared, standing: bool) -> Taken:
     if voice and (doubted := spoken_against(memory, rivals)) is not None:
         why = doubted.verdict.reason
         return _hold(recorder, item, held_as_low_trust(item.memory, voice, doubted.memory, why))
+    close = None
     if memory.trust == "user":
         # The newest word of the person holds; where both may be true, both do.
+        beside = (one.memory for one in rivals if one.verdict.both and not one.protected)
+        close = next((one for one in beside if one.layer == "long_term"), None)
         rivals = [one for one in rivals if one.protected or not one.verdict.both]
     unsure = [
         one
@@ -250,18 +254,24 @@ def _take(way: _Way, item: Prepared, standing: bool) -> Taken:
     if rivals and not (way.replaces and all(recorder.may_retire(one.memory) for one in rivals)):
         why = "it came by a key that replaces nothing"
         return _hold(recorder, item, held_as_conflict(item.memory, rivals[0].memory, why))
-    return _write(way, item, rivals, standing)
+    return _write(way, item, rivals, standing, close)
 
 
-def _write(way: _Way, item: Prepared, replaced: Sequence[Rival], standing: bool) -> Taken:
-    """Stores what is new, in the place of what it replaces. What is standing is noted in the
-    journal as well."""
+def _write(
+    way: _Way, item: Prepared, replaced: Sequence[Rival], standing: bool, close: Memory | None
+) -> Taken:
+    """Stores what is new, in the place of what it replaces, or as newer than what it is `close` to.
+    What is standing is noted in the journal as well."""
     recorder = way.recorder
     why = replaced[0].verdict.reason if replaced else ""
     outcome: Outcome = "superseded" if replaced else "stored"
     if standing:
         line = recorder.add(item.memory, item.indexed)
-        item = item._replace(memory=as_long_term(line))
+        fact = as_long_term(line)
+        if close is not None:
+            link = {"id": close.id, "number": close.number}
+            fact = fact._replace(metadata={**fact.metadata, CLOSE_TO: link})
+        item = item._replace(memory=fact)
     if replaced:
         return Taken(outcome, supersede_all(recorder, item, replaced).memory, why)
     return Taken(outcome, recorder.add(item.memory, item.indexed))

@@ -256,12 +256,19 @@ def _by_filled(now: Statement, then: Statement, new: Filled, old: Filled) -> Ver
         return _by_tool(now, new, old)
     if new.what != old.what or not old.value:
         return None
-    if new.value == old.value:
+    if new.value == old.value or (new.kind == "version" and _plain(new) == _plain(old)):
         known = not new.rest or core_stems(new.rest) == core_stems(old.rest)
+        # 'I'm using Bootstrap 5.3.0 for the modal' says no more of the project than the first time.
+        known = known or (new.kind == "version" and not re.search(r"\d", new.rest))
         return Verdict("same", f"the same {new.label()}") if known else None
     if new.kind == "residence":
         return _by_place(now, then, new, old)
     return _by_value(now, then, new, old)
+
+
+def _plain(version: Filled) -> str:
+    """'5.3' of 'v5.3'."""
+    return version.value.lower().removeprefix("v")
 
 
 def _by_value(now: Statement, then: Statement, new: Filled, old: Filled) -> Verdict | None:
@@ -273,7 +280,7 @@ def _by_value(now: Statement, then: Statement, new: Filled, old: Filled) -> Verd
         # 'Google' and 'Google Zurich': one may only be more exact.
         return _both(f"one {about} may only be more exact than the other")
     if new.kind in ("version", "port") and core_stems(new.rest) != core_stems(old.rest):
-        return None
+        return _both(changed) if now.begun and new.kind == "version" else None
     if new.kind == "port" and not (new.what or now.subject) and new.name != old.name:
         return _both(f"{changed}, unless they are two")
     if new.kind == "host" and (re.search(_RUNS, now.body) is None) != (
