@@ -53,6 +53,30 @@ def test_an_age_is_kept_with_the_day_on_which_it_was_said(
     assert made.content == f"I'm 45 (said on {day})"
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I decided on getting that color.",
+        "I have been playing for many years.",
+        "We meet once a month.",
+        "I got the job!",
+    ],
+)
+def test_what_says_too_little_by_itself_is_not_kept_for_good(
+    memory: Holdfast, hub: HubMemory, said: str
+) -> None:
+    hub.observe_turn(said, "Good.")
+    noted(memory)
+    assert hub.list(layer="long_term") == []
+
+
+def test_a_name_is_kept_without_the_greeting_behind_it(memory: Holdfast, hub: HubMemory) -> None:
+    hub.observe_turn("My name is Emilia, nice to meet you.", "Hello!")
+    hub.observe_turn("Richard's here.", "Hello!")
+    noted(memory)
+    assert [one.content for one in hub.list(layer="long_term")] == ["Name is Emilia"]
+
+
 def test_the_version_of_a_tool_is_kept_once_whatever_it_is_used_for(
     memory: Holdfast, hub: HubMemory, clock: FixedClock
 ) -> None:

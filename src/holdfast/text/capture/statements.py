@@ -21,6 +21,7 @@ from holdfast.text.capture.wording import (
     resolve,
     tell,
 )
+from holdfast.text.facts.statements import without_note
 from holdfast.text.tables import Patterns, lazy, read_table, read_words
 
 _PATTERNS = Patterns("capture/patterns.txt")
@@ -47,8 +48,12 @@ class Captured(NamedTuple):
 
     @property
     def standing(self) -> bool:
-        """Whether said once is enough for it to be kept for good."""
-        return self.rule in read_words("capture/words.txt")["standing"]
+        """Whether said once is enough for it to be kept for good: it is of such a kind, and says
+        by itself what it is about."""
+        return (
+            self.rule in read_words("capture/words.txt")["standing"]
+            and _PATTERNS["unclear alone"].search(without_note(self.text)) is None
+        )
 
 
 # The table of rules
@@ -289,7 +294,8 @@ def _reworded(rule: Rule, words: str, named: str) -> str:
     if name == "name" and (called := CALLED.search(words)):
         words = f"I am called {called[1]}"
     elif name == "name":
-        words = _NAMES.sub(r"\1 is ", words)
+        # 'My name is Ana, nice to meet you'.
+        words = _AFTER_NAME.sub("", _NAMES.sub(r"\1 is ", words))
     elif name == "kin-is" and (tie := _TIE.fullmatch(words)):
         words = f"my {tie[2]} is {tie[1]}"
     elif name.startswith("kin-"):
@@ -299,6 +305,7 @@ def _reworded(rule: Rule, words: str, named: str) -> str:
 
 CALLED = lazy(r"(?i)\bcalls? me ([^,;]+?)(?:,? (?:by the way|btw))?(?:[,;].*|$)")
 _NAMES = lazy(r"(?i)\b(name)(?:['’]s|s) (?!is\b)")
+_AFTER_NAME = lazy(r", [^\W\d_A-Z].*")
 _TIE = lazy(r"(?i)(.+) is (?:my|our) (.+)")
 
 
@@ -306,6 +313,8 @@ _TIE = lazy(r"(?i)(.+) is (?:my|our) (.+)")
 
 
 _GREETED = lazy(r"(?:i'?m|i am) (?P<name>[^\W\d_]+)(?:$|[.!,]| and\b| here\b| from\b)")
+# 'Richard's here' and 'We're here' name nobody.
+_SHORT_VERB = lazy(r"(?i)['’](?:s|re|m|ll|ve|d)\Z")
 _HERE = lazy(r"(?P<name>[^\W\d_][\w'-]+) here[.! ]*$")
 _NAME_ONLY = lazy(r"names? (?:is )?(?P<name>[^\W\d_][\w'-]+)(?: by the way| btw)?[.! ]*$")
 
@@ -352,4 +361,6 @@ def _named(match: re.Match[str], words: str) -> list[str]:
     if any(_PATTERNS["no name"].match(part) for part in match["name"].split()):
         return []
     name = words[match.start("name") : match.end("name")]
+    if _SHORT_VERB.search(name):
+        return []
     return [f"Name is {name[:1].upper()}{name[1:]}"]
