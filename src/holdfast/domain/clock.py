@@ -33,11 +33,6 @@ def to_micros(at: datetime) -> int:
     return (at - EPOCH) // MICROSECOND
 
 
-def from_micros(micros: int) -> datetime:
-    """The moment that `to_micros` was given."""
-    return EPOCH + timedelta(0, 0, micros)
-
-
 def to_text(at: datetime) -> str:
     """ISO 8601 in UTC with microseconds: sorts as text and round-trips exactly."""
     # Not strftime: it writes years before 1000 with fewer than four digits.

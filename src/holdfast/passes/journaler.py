@@ -328,6 +328,8 @@ class Proposed:
             self.proposals[at] = self.proposals[at]._replace(standing=True)
 
     def _of_words(self, start: int, end: int) -> list[int]:
+        if not self.proposals:
+            return []
         said = content_hash(self.heard.user)
         return [
             at

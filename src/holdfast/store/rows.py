@@ -31,7 +31,7 @@ from datetime import timedelta
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.clock import EPOCH, MICROSECOND, from_micros, to_micros
+from holdfast.domain.clock import EPOCH, MICROSECOND, to_micros
 from holdfast.domain.hub import Hub
 from holdfast.domain.memory import (
     BOUNDARIES,
@@ -157,6 +157,11 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys
 
 def dumps(value: Any) -> str:
     return _ENCODER.encode(value)
+
+
+def from_micros(micros: int) -> datetime:
+    """The moment that `to_micros` was given."""
+    return EPOCH + timedelta(0, 0, micros)
 
 
 def _moment(micros: int | None) -> datetime | None:
@@ -386,7 +391,8 @@ def turn_entries(content: str) -> list[IndexEntry]:
     for ordinal, piece in enumerate(pieces):
         said = content[piece.start : piece.end]
         body = terms(said)
-        head = terms(" ".join((*piece.headings, piece.speaker))) + symbols(said, body)
+        around = " ".join((*piece.headings, piece.speaker))
+        head = (terms(around) if around else []) + symbols(said, body)
         out.append(
             IndexEntry(
                 ordinal,

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from holdfast.domain.clock import from_micros, to_micros
+from holdfast.domain.clock import to_micros
 from holdfast.domain.records import NO_HUB
 from holdfast.errors import AlreadyExists, NotFound
 from holdfast.store import rows
+from holdfast.store.rows import from_micros
 
 if TYPE_CHECKING:
     from datetime import datetime

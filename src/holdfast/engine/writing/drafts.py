@@ -154,7 +154,8 @@ def clean_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
         if value is None or name == "content":
             continue
         if name in _CLOSED:
-            out[name] = clean.one_of(value, _CLOSED[name], name)
+            allowed = _CLOSED[name]
+            out[name] = value if value in allowed else clean.one_of(value, allowed, name)
         elif name == "key":
             out[name] = clean.clean_key(value)
         elif name == "category":

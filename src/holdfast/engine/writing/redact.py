@@ -147,7 +147,7 @@ class Redactor:
 
         # By itself first: only what the question adds is left to find then.
         text = self.text(text)
-        if not asks_for_secret(question):
+        if not question or not asks_for_secret(question):
             return text
         out, kinds = redact(text, self._placeholder, question=question)
         self._count(kinds)

@@ -222,8 +222,9 @@ def _there(reader: Reader, memory: Memory, seen: Seen | None, *, replaced: bool)
     return [
         one
         for one in alike.values()
-        if one.id != memory.id and one.current(now) and one.forgotten_at is None
-        if _is_short(one.content) or one.content_hash == memory.content_hash
+        if one.id != memory.id and one.forgotten_at is None and one.superseded_by is None
+        if one.content_hash == memory.content_hash or _is_short(one.content)
+        if one.current(now)
     ]
 
 

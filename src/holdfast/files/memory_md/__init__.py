@@ -80,8 +80,9 @@ def fresh() -> Document:
 def category_of(heading: str) -> str | None:
     """The category that a heading names: any heading, brought into the form categories have."""
     text = unicodedata.normalize("NFC", heading).lower()
-    while (at := hidden_character(text)) is not None:
-        text = text.replace(text[at], " ")
+    if not (text.isascii() and text.isprintable()):
+        while (at := hidden_character(text)) is not None:
+            text = text.replace(text[at], " ")
     text = re.sub(r"\s*[,;/\\]\s*", "-", " ".join(text.split()))
     return text[:_CATEGORY_CHARS_MAX].strip(" -") or None
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from holdfast.domain.clock import SystemClock, from_micros
+from holdfast.domain.clock import SystemClock
 from holdfast.errors import StoreError
 from holdfast.store.postgres.connections import (
     ANSWER_S,
@@ -54,6 +54,7 @@ from holdfast.store.postgres.session import (
 )
 from holdfast.store.postgres.urls import address_of, complete
 from holdfast.store.postgres.writer import PostgresWriter
+from holdfast.store.rows import from_micros
 from holdfast.store.values import Capability, Problem, Progress, Rescued
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.domain.clock import from_micros, to_micros
+from holdfast.domain.clock import to_micros
 from holdfast.domain.hub import Hub, Statistics
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
@@ -17,6 +17,7 @@ from holdfast.store.filters import ORDERINGS
 from holdfast.store.postgres import rows
 from holdfast.store.postgres.session import SessionPart
 from holdfast.store.postgres.vectors import VectorsReader
+from holdfast.store.rows import from_micros
 from holdfast.store.values import first_named
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from holdfast.domain.clock import from_micros, to_micros
+from holdfast.domain.clock import to_micros
 from holdfast.domain.hub import Hub, Statistics
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter, Order
 from holdfast.store import rows as shared
 from holdfast.store.filters import ORDERINGS
-from holdfast.store.rows import damaged_row
+from holdfast.store.rows import damaged_row, from_micros
 from holdfast.store.sqlite import rows
 from holdfast.store.sqlite.rows import HubRows, Kept, is_kept
 from holdfast.store.sqlite.search import FindingReader

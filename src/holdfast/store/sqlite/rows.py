@@ -29,7 +29,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from holdfast.domain.clock import from_micros, to_micros
+from holdfast.domain.clock import to_micros
 from holdfast.domain.memory import COUNTERS, TIMES, Memory
 from holdfast.domain.records import field_from_plain
 from holdfast.store import rows as shared
@@ -39,6 +39,7 @@ from holdfast.store.rows import (
     Row,
     are_counters_intact,
     dumps,
+    from_micros,
     require_intact,
     sealed,
 )

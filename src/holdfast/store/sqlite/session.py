@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -106,8 +107,18 @@ class SqliteFilterSql(FilterSql):
         return f"({found}.type IN {_TYPES[kind_of(value)]} AND {compared})"
 
 
+@lru_cache(maxsize=64)
+def _timeless(wanted: Filter) -> tuple[str, tuple[Any, ...]]:
+    """The conditions on memories of a filter without times and conditions on fields: a program
+    asks with few different ones."""
+    sql = SqliteFilterSql()
+    return sql.where(wanted), tuple(sql.values)
+
+
 def where_turns(wanted: Filter) -> tuple[str, list[Any]] | None:
     """The conditions on turns and their bindings; None where no turn can count."""
+    if not wanted.turns:
+        return None
     sql = SqliteFilterSql()
     conditions = sql.where_turns(wanted)
     return None if conditions is None else (conditions, sql.values)
@@ -214,6 +225,9 @@ class SessionPart(SqlReader):
         return self._connection.execute(sql, values).fetchall()
 
     def _where(self, wanted: Filter) -> tuple[str, list[Any]]:
+        if wanted.where is None and wanted.alive_at is None and wanted.holds_at is None:
+            conditions, values = _timeless(wanted)
+            return conditions + self._seen, list(values)
         sql = SqliteFilterSql()
         return sql.where(wanted) + self._seen, sql.values
 

@@ -297,6 +297,7 @@ _SHARED_LEAST = 0.6
 _LIMITS = _WORDS["limits"]
 
 
+@lru_cache(maxsize=1_024)
 def adds_nothing(new: str, old: str) -> bool:
     """Whether the new statement says nothing that the older one does not say: 'Has a dog' after
     'Has a dog named Rex'."""
