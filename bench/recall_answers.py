@@ -1,9 +1,11 @@
 """Does recall answer as it did before? Writes every answer to the digit, and compares two runs.
 
+    export PYTHONHASHSEED=0
     python -m bench.recall_answers answers.jsonl [FILE...] [--sizes 2000 20000] [--cache FOLDER]
     python -m bench.recall_answers after.jsonl [the same] --against answers.jsonl
 
-Run it once with the code of before and once with the code of after. Hits, scores, parts, reasons,
+Run it once with the code of before and once with the code of after, with one seed of hashes: sums
+over sets differ in their last digit with another. Hits, scores, parts, reasons,
 probabilities, confidence, what was left out and what was superseded are written. The hubs:
 
 - the stores of the files, as they grow, with the bundled model (`--cache` keeps its vectors)
@@ -152,6 +154,9 @@ def of_mixed_hub() -> Answers:
         with opened(folder, clock, ids, RandomEmbedder()) as memory:
             hub = memory.create_hub("bench")
             _fill(hub, clock, texts, chance, MIXED_MEMORIES, MIXED_TURNS)
+            memory.core.wait()
+            # Once more for turns that were logged while it ended.
+            memory.core.catch_up()
             memory.core.wait()
         with opened(folder, clock, ids, None, **{"embed.model": "none"}) as memory:
             _fill(memory.hub("bench"), clock, texts, chance, LATE, LATE)

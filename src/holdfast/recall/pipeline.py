@@ -253,7 +253,8 @@ def _hits(
     question: QuestionVector | None,
 ) -> list[Hit]:
     """What is shown, with the turns that it was said in and the part that is nearest."""
-    said = reader.turns_by_id(hub_id, [i.memory.id for i in shown if i.memory.layer == TURN])
+    turns = [item.memory.id for item in shown if item.memory.layer == TURN]
+    said = reader.turns_by_id(hub_id, turns) if turns else {}
     hits = [_hit(item, understood, said.get(item.memory.id)) for item in shown]
     if not ask.windows:
         return hits

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -120,8 +121,10 @@ def first_person(question: str, voice: Voice) -> str:
     return question
 
 
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", fold(text))
+# A hub's speakers are compared with each question.
+@lru_cache(maxsize=2 * SPEAKERS_MAX)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"\w+", fold(text)))
 
 
 # A name of one or two words before a colon, after a time in brackets if there is one.

@@ -249,6 +249,8 @@ class Snapshot:
 
     def __init__(self, version: int) -> None:
         self.version = version
+        # The numbers of hubs, by their ids.
+        self.pks: dict[str, int] = {}
         self.hubs: dict[tuple[str, str], HubRows] = {}
 
     def of(self, hub_id: str, viewer: str) -> HubRows:

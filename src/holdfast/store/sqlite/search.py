@@ -181,13 +181,15 @@ class FindingReader(SessionPart):
         if query.by_rarity and not (query.phrases or query.excluded or query.prefixes):
             return self._by_rarity(hub_id, query, wanted, limit)
         hub = self._pk(hub_id)
-        joins, conditions, values = self._owners(wanted)
-        columns = _OWNED_COLUMNS if " turns " in joins else _PASSAGE_COLUMNS
         if query.postings_max is not None:
             query = query.of_rarest(self.lexicon(hub_id, query.terms))
             if not (query.terms or query.phrases or query.prefixes):
                 return []
         expression = match_expression(hub, query)
+        if not query.unordered and (kept := self._kept_passages(hub_id, wanted)) is not None:
+            return self._by_rank(hub_id, expression, wanted, limit, kept)
+        joins, conditions, values = self._owners(wanted)
+        columns = _OWNED_COLUMNS if " turns " in joins else _PASSAGE_COLUMNS
         if query.unordered:
             found = self._all(
                 f"SELECT {columns}{_CHECKED} FROM"
@@ -196,8 +198,6 @@ class FindingReader(SessionPart):
                 (expression, hub, *values, limit),
             )
             return self._candidates(hub_id, found)
-        if (kept := self._kept_passages(hub_id, wanted)) is not None:
-            return self._by_rank(hub_id, expression, wanted, limit, kept)
         reach = limit
         while True:
             # Ranking first and filtering after keeps the join off the many weak matches. Where
