@@ -237,6 +237,28 @@ def test_nothing_is_left_of_what_was_forgotten(tmp_path: Path) -> None:
     assert any("memory.db" in place and b"quokka" in data for place, data in kept.items())
 
 
+def test_a_word_that_is_purged_is_gone_from_history_and_from_what_was_forgotten(
+    tmp_path: Path,
+) -> None:
+    with open_for_tests(tmp_path) as memory:
+        hub = memory.create_hub("work")
+        changed = hub.remember("The xylophone is in the hall", tags=["xylophone", "hall"]).memory
+        hub.update(changed.number, content="The quokka poster is in the hall", tags=["hall"])
+        gone = hub.remember("Tune the xylophone in May").memory
+        hub.forget(gone.number, reason="no xylophone any more")
+        kept = hub.remember("The trumpet is in the hall").memory
+        hub.update(kept.number, content="The trumpet is in the attic")
+        would = hub.forget_turns(about="xylophone", purge=True, dry_run=True)
+        assert [one.number for one in would.memories] == [gone.number]
+        hub.forget_turns(about="xylophone", purge=True)
+        assert memory.core.store.check() == []
+        assert hub.get(changed.number).content == "The quokka poster is in the hall"
+        assert len(hub.history(changed.number)) == len(hub.history(kept.number)) == 2
+    held = {place: data.lower() for place, data in kept_in(tmp_path)}
+    assert [place for place, data in held.items() if b"xylophon" in data] == []
+    assert any(b"trumpet is in the hall" in data for data in held.values())
+
+
 def test_everything_is_kept_and_a_year_is_forecast(hub: HubMemory, clock: FixedClock) -> None:
     for _ in range(73):
         hub.observe_turn("x" * 900, "y" * 100)

@@ -2,14 +2,16 @@
 
 Turns go for good, with their passages, terms and vectors, with notes of them that wait in the
 queue, and with the words of them that are shown in counts. Memories that were made from them are
-forgotten in one change set that can be undone, or purged. A dry run tells what would go.
+forgotten in one change set that can be undone, or purged. What is purged by a word is also removed
+from memories that were forgotten before, and from the history of others. A dry run tells what would
+go.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.memory import TURN
 from holdfast.domain.query import EVERYTHING, Filter
@@ -26,6 +28,7 @@ from holdfast.text import clean
 from holdfast.text.analysis.terms import query_terms, terms, trigram_text
 
 if TYPE_CHECKING:
+    from holdfast.domain.change import Change, Revision
     from holdfast.domain.memory import Memory
     from holdfast.domain.records import Turn
     from holdfast.store.base import Reader, Writer
@@ -76,7 +79,14 @@ def forget_turns(
             ids = [one for one in ids if one in held]
         memories = _made_from(reader, scope.hub_id, set(ids))
         if words and not bounded:
-            memories = _with_those_about(reader, scope.hub_id, memories, about or "", words)
+            memories = _with_those_about(
+                reader,
+                scope.hub_id,
+                memories,
+                about or "",
+                words,
+                also_forgotten=purge is not None,
+            )
         shown = reader.turns_by_id(scope.hub_id, ids[-_BATCH:])
     told = ForgottenTurns(len(ids), tuple(shown.values()), tuple(memories), dry_run)
     if dry_run:
@@ -87,6 +97,8 @@ def forget_turns(
     if doomed:
         why = reason or "its turns were forgotten"
         _ = purge(doomed, why) if purge is not None else edit.forget(scope, doomed, why)
+    if purge is not None and words and not bounded:
+        _clean_history(scope, about or "", words)
     for start in range(0, len(ids), _BATCH):
         with scope.write() as writer:
             drop(scope, writer, ids[start : start + _BATCH])
@@ -146,14 +158,69 @@ def _made_from(reader: Reader, hub_id: str, ids: set[str]) -> list[Memory]:
 
 
 def _with_those_about(
-    reader: Reader, hub_id: str, memories: list[Memory], about: str, words: Sequence[str]
+    reader: Reader,
+    hub_id: str,
+    memories: list[Memory],
+    about: str,
+    words: Sequence[str],
+    *,
+    also_forgotten: bool,
 ) -> list[Memory]:
     wanted = EVERYTHING._replace(forgotten=False)
     query = TextQuery(trigram_text(about).strip(), tuple(terms(about)) or tuple(words))
     found = {one.id: one for one in memories}
     for one in reader.matching(hub_id, query, wanted, order="number"):
         found.setdefault(one.id, one)
+    if also_forgotten:
+        # They are not in the index.
+        holds = _holding_text(about, words)
+        for one in every_memory(reader, hub_id, EVERYTHING._replace(forgotten=True)):
+            if any(map(holds, (one.content, one.title, one.summary, " ".join(one.tags)))):
+                found[one.id] = one
     return sorted(found.values(), key=lambda one: one.number)
+
+
+def _holding_text(about: str, words: Sequence[str]) -> Callable[[str], bool]:
+    """Asks whether a text holds every one of the words, or the text as it stands."""
+    needle, wanted = trigram_text(about).strip(), set(words)
+    return lambda text: needle in trigram_text(text) or wanted <= set(query_terms(text))
+
+
+# What is left in the history of a text that was purged by a word of it.
+_REMOVED = "(removed)"
+
+
+def _clean_history(scope: Scope, about: str, words: Sequence[str]) -> None:
+    """Removes texts that hold the words from earlier versions of memories that no longer do, and
+    from the reasons of changes."""
+    holds = _holding_text(about, words)
+
+    def removed(value: Any) -> Any:
+        if isinstance(value, str):
+            return _REMOVED if holds(value) else value
+        if isinstance(value, tuple | list):
+            return type(value)(one for one in value if removed(one) == one)
+        return value
+
+    def cleaned(revision: Revision) -> Revision:
+        fields = {
+            name: (removed(old), removed(new)) for name, (old, new) in revision.fields.items()
+        }
+        return revision if fields == dict(revision.fields) else revision._replace(fields=fields)
+
+    with scope.read() as reader:
+        pairs: list[tuple[Revision | Change, Revision | Change]] = [
+            (row, cleaned(row)) for row in reader.scan_revisions(scope.hub_id)
+        ]
+        pairs += [
+            (row, row._replace(reason=removed(row.reason)))
+            for row in reader.scan_changes(scope.hub_id)
+        ]
+        rows = [clean for row, clean in pairs if clean != row]
+    for start in range(0, len(rows), _BATCH):
+        with scope.write() as writer:
+            for row in rows[start : start + _BATCH]:
+                writer.correct(scope.hub_id, row)
 
 
 def dropping(scope: Scope, turns: Sequence[Turn]) -> Callable[[Writer], None]:
