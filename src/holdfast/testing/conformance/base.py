@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -23,6 +23,9 @@ from holdfast.store.values import IndexEntry, TermQuery, TextQuery
 from holdfast.testing import START
 from holdfast.text.analysis.terms import searchable, terms
 from holdfast.text.clean import content_hash
+
+if TYPE_CHECKING:
+    from hypothesis import settings
 
 HUB = "hub_a"
 MODEL = "model-one"
@@ -59,6 +62,15 @@ class StoreCase:
 def at(seconds: float) -> datetime:
     """A moment that many seconds after the kit's start."""
     return START + timedelta(seconds=seconds)
+
+
+def examples(count: int) -> settings:
+    """So many examples on one store: what was written for the others is in it too."""
+    from hypothesis import HealthCheck, settings
+
+    fixture, executors = HealthCheck.function_scoped_fixture, HealthCheck.differing_executors
+    checks = [fixture, executors, HealthCheck.too_slow]
+    return settings(max_examples=count, deadline=None, suppress_health_check=checks)
 
 
 def make_hub(hub_id: str = HUB, name: str = "", **fields: Any) -> Hub:

@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.domain.clock import to_micros
@@ -25,7 +25,7 @@ from holdfast.domain.query import (
 )
 from holdfast.store.base import Reader, Store
 from holdfast.store.values import TermQuery, TextQuery
-from holdfast.testing.conformance.base import HUB, StoreCase, at, make_memory, put, revise
+from holdfast.testing.conformance.base import HUB, StoreCase, at, examples, make_memory, put, revise
 
 _CATEGORIES = ("fact", "preference", "Ünïcode %_")
 _TAGS = ("a", "b", "a b", '"q"', "%")
@@ -224,15 +224,7 @@ class Lists(StoreCase):
                 put(writer, memory)
         return store
 
-    @settings(
-        max_examples=150,
-        deadline=None,
-        suppress_health_check=[
-            HealthCheck.function_scoped_fixture,
-            HealthCheck.differing_executors,
-            HealthCheck.too_slow,
-        ],
-    )
+    @examples(150)
     @given(wanted=filters(), order=st.sampled_from(ORDERS))
     def test_a_filter_admits_what_it_says_it_admits(
         self, varied: Store, wanted: Filter, order: Order
@@ -261,15 +253,7 @@ class Lists(StoreCase):
         assert by_text == [[m for m in found if m.id in indexed]] * 3
         assert {one.memory_id for one in by_id} == indexed
 
-    @settings(
-        max_examples=150,
-        deadline=None,
-        suppress_health_check=[
-            HealthCheck.function_scoped_fixture,
-            HealthCheck.differing_executors,
-            HealthCheck.too_slow,
-        ],
-    )
+    @examples(150)
     @given(condition=_TREES)
     def test_a_condition_admits_what_it_says_it_admits(
         self, varied: Store, condition: Condition

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.domain.change import Change, Receipt
@@ -23,6 +23,7 @@ from holdfast.testing.conformance.base import (
     StoreCase,
     at,
     differences,
+    examples,
     index,
     make_hub,
     make_memory,
@@ -147,14 +148,7 @@ class RoundTrip(StoreCase):
             wanted = EVERYTHING._replace(tags=(short,), categories=(short,), session=short)
             assert len(reader.memories(HUB, wanted, order="newest", after=None, limit=5)) == 1
 
-    @settings(
-        max_examples=40,
-        deadline=None,
-        suppress_health_check=[
-            HealthCheck.function_scoped_fixture,
-            HealthCheck.differing_executors,
-        ],
-    )
+    @examples(40)
     @given(content=_ANY_TEXT, title=_ANY_TEXT, tag=_ANY_TEXT)
     def test_whatever_text_there_is_is_kept(
         self, store: Store, content: str, title: str, tag: str
