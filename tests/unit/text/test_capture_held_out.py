@@ -125,3 +125,17 @@ def test_kinds_of_facts_that_conversations_rarely_have_are_kept() -> None:
         wrong += bool(facts) and not words
     assert kept >= 47 and sum(bool(words) for _, words in rows) == 55
     assert wrong <= 2
+
+
+@pytest.mark.parametrize(("name", "kept_least"), [("dev", 29), ("held_out", 22)])
+def test_orders_decisions_and_roles_are_kept_as_people_say_them(name: str, kept_least: int) -> None:
+    lines = (DATA / f"orders_{name}.txt").read_text(encoding="utf-8").splitlines()
+    kept = wrong = 0
+    for line in lines:
+        kind, said = line.split(" | ", 1)
+        found = bool(capture(said, at=AT))
+        kept += found and kind == "keep"
+        wrong += found and kind == "nothing"
+    print(f"{name}: {kept} kept, {wrong} wrong")
+    assert kept >= kept_least
+    assert wrong == 0

@@ -187,7 +187,10 @@ def _ordered(sentence: Sentence) -> Captured | None:
 
 
 _POLITE = lazy(r"(?:(?:please|pls|plz|just|and|but|so|also|again)\b,? *)*")
-_GREETING = lazy(r"(?:(?:hi|hey|hello|ok|okay|btw|also|and|so|thanks|cool|great)[,!. ]+)+")
+_GREETING = lazy(
+    r"(?:(?:hi|hey|hello|ok|okay|btw|also|and|so|thanks|cool|great|oh|ah|well|right|alright|hm+"
+    r"|u+gh+|a+r+gh+|gr+|(?:one|an)(?: more| last)? ?(?:other )?thing|whatever you do)[,!.:; ]+)+"
+)
 
 
 def _order_opening(folded: str) -> int:

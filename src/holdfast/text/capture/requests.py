@@ -54,8 +54,8 @@ def order_start(folded: str) -> int | None:
     """Where an order for the future begins in a sentence; None where it is none."""
     if not _WORDS_MIN <= folded.count(" ") + 1 <= _WORDS_MAX:
         return None
-    if folded.rstrip(" \"')").endswith("?"):
-        asked = _PATTERNS["asked for"].match(folded)
+    asked = _PATTERNS["asked for"].match(folded)
+    if asked or folded.rstrip(" \"')").endswith("?"):
         if asked is None or _PATTERNS["this time"].search(folded):
             return None
         return asked.end() if _points_nowhere(folded[asked.end() :]) else None
