@@ -70,7 +70,11 @@ def _field(value: Any) -> str:
 
 
 def origin(memory: Memory) -> str:
-    """Where a memory came from: a file, an agent, or the interface."""
+    """Where a memory came from: a file, an agent, or the interface; `auto` where it was captured
+    from a conversation."""
+    if memory.is_auto:
+        place = memory.source_path or memory.source_agent
+        return f"auto, from {on_a_line(place)}" if place else "auto"
     return f"from {on_a_line(memory.source_path or memory.source_agent or memory.source)}"
 
 

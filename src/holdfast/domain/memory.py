@@ -185,6 +185,11 @@ class Memory(NamedTuple):
         return self.occurred_at or self.created_at
 
     @property
+    def is_auto(self) -> bool:
+        """Whether it was captured from a conversation, and nobody asked for it to be kept."""
+        return self.source == "extraction" and self.metadata.get(EXPLICIT) is not True
+
+    @property
     def event_at(self) -> datetime | None:
         """When it happened; None where only the time at which it was said is known."""
         if self.occurred_at is None or self.occurred_until is not None:

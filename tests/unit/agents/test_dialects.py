@@ -16,7 +16,7 @@ from holdfast import Holdfast, HubMemory
 from holdfast.agents import ToolContext
 from holdfast.agents.dialects import NAMES, _read_tool, find_dialect
 from holdfast.errors import Forbidden
-from holdfast.testing import FixedClock
+from holdfast.testing import FixedClock, open_for_tests
 
 
 class Row(NamedTuple):
@@ -448,3 +448,26 @@ def test_what_may_be_meant_to_replace_another_memory_names_it(
     hub.remember("The owner of the billing service is Maria")
     reply = holdfast.tools(dialect, hub).call(tool, {"content": "Tom owns the billing service now"})
     assert named in reply.text
+
+
+@pytest.mark.parametrize(
+    ("dialect", "tool", "given"),
+    [
+        ("holdfast", "recall", {"query": "porto"}),
+        ("max", "recall", {"keyword": "porto"}),
+        ("memax", "memax_recall", {"query": "porto"}),
+        ("pynchy", "recall_memories", {"query": "porto"}),
+        ("chatgpt", "fetch", {"id": "mem_00000002"}),
+    ],
+)
+def test_what_was_captured_by_itself_is_marked(
+    tmp_path: Path, dialect: str, tool: str, given: dict[str, Any]
+) -> None:
+    with open_for_tests(tmp_path) as memory:
+        hub = memory.create_hub("own")
+        hub.flush([{"role": "user", "content": "I live in Porto."}])
+        shown = holdfast.tools(dialect, hub).call(tool, given).text
+        assert "Lives in Porto" in shown and re.search(r"\bauto\b", shown), shown
+        hub.flush([{"role": "user", "content": "Remember that the gate in Faro is green."}])
+        asked = [one for one in hub.list() if "Faro" in one.content]
+        assert asked and not any(one.is_auto for one in asked)

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from holdfast.agents import ToolContext
 from holdfast.agents.dialects import read_dialect
+from holdfast.agents.wording import origin
 
 _LIMIT = 10  # A page of results; what is needed is fetched by id.
 
@@ -43,7 +44,7 @@ def _fetch(ctx: ToolContext, given: dict[str, Any]) -> dict[str, Any]:
             "number": str(memory.number),
             "category": memory.category,
             "created_at": memory.created_at.isoformat(),
-            "source": memory.source_path or memory.source_agent or memory.source,
+            "source": origin(memory).removeprefix("from "),
         },
     }
 

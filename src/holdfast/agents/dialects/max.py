@@ -149,9 +149,7 @@ def _first(hub: HubMemory, category: str | None, order: str) -> list[Memory]:
 
 def _is_auto(memory: Memory) -> bool:
     """Whether nobody asked for it to be kept: an agent or the journaler noticed it."""
-    if memory.trust != "user":
-        return True
-    return memory.source == "extraction" and memory.metadata.get(EXPLICIT) is not True
+    return memory.trust != "user" or memory.is_auto
 
 
 def _line(memory: Memory) -> str:

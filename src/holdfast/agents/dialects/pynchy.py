@@ -134,7 +134,7 @@ def _hit(hit: Hit) -> dict[str, Any]:
         "key": _name(memory),
         "content": memory.content if whole else hit.passage.text,
         "category": memory.category,
-        "metadata": dict(memory.metadata),
+        "metadata": {**({"source": "auto"} if memory.is_auto else {}), **memory.metadata},
         "updated_at": _updated(memory),
         "score": hit.score,
     }
