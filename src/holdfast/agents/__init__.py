@@ -183,9 +183,7 @@ def _value(tool: Tool, parameter: Parameter, value: Any) -> Any:
     if parameter.clamped:
         value = _clamp(parameter, value)
     _check_bounds(tool, parameter, value)
-    if whole and kind != "number":
-        return int(value)
-    return value
+    return int(value) if whole and kind != "number" else value
 
 
 def _clamp(parameter: Parameter, value: Any) -> Any:

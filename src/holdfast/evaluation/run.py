@@ -472,6 +472,4 @@ def _draws(count: int, salt: int = 0) -> list[list[int]]:
 def percentile(values: Sequence[float], share: float) -> float:
     """The value that `share` of the others are at or below (nearest rank)."""
     ranked = sorted(values)
-    if not ranked:
-        return math.nan
-    return ranked[max(0, math.ceil(share * len(ranked)) - 1)]
+    return math.nan if not ranked else ranked[max(0, math.ceil(share * len(ranked)) - 1)]

@@ -28,9 +28,7 @@ _ROLE = flag("--role", offers=ROLES, metavar="ROLE", about="owner, admin, contri
 
 def _hub(call: Call, args: Namespace) -> dict[str, str]:
     """The hub in use, unless a team or an organisation is named."""
-    if args.team or args.org:
-        return {}
-    return {"hub": _named_hub(call)}
+    return {} if args.team or args.org else {"hub": _named_hub(call)}
 
 
 def _named_hub(call: Call) -> str:

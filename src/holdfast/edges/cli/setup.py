@@ -416,9 +416,7 @@ def _with_scope(args: Namespace) -> list[Client]:
 def _alone(call: Call, args: Namespace) -> AbstractContextManager[None]:
     """Holds off other setups of this person; the lock is in Holdfast's home, so that no client's
     folder gets a file of ours that stays."""
-    if args.dry_run:
-        return nullcontext()
-    return locked(os.path.join(call.home, "clients"))
+    return nullcontext() if args.dry_run else locked(os.path.join(call.home, "clients"))
 
 
 def _remind(call: Call, args: Namespace, place: Platform, line: Sequence[str]) -> None:

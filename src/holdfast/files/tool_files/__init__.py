@@ -230,9 +230,7 @@ class Folder:
     def kind(self, name: str) -> Kind | None:
         """What there is of that name, to the letter; None where there is nothing."""
         status = self._status(name)
-        if status is None or not self._exact(name, status):
-            return None
-        return _kind_of(status)
+        return None if status is None or not self._exact(name, status) else _kind_of(status)
 
     def items(self) -> list[FolderItem]:
         """All entries, in the order of their names."""
