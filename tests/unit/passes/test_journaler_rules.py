@@ -60,6 +60,9 @@ def test_an_age_is_kept_with_the_day_on_which_it_was_said(
         "I have been playing for many years.",
         "We meet once a month.",
         "I got the job!",
+        "I prefer movies more.",
+        "I'm studying right now.",
+        "I stopped watching towards the end.",
     ],
 )
 def test_what_says_too_little_by_itself_is_not_kept_for_good(
