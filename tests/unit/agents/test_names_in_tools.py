@@ -23,7 +23,7 @@ from holdfast.text.names import parse_label
 
 NAMES = {"id", "number", "key", "new_key", "hub", "change", "supersedes"}
 OTHERS = {
-    *("action", "as_of", "category", "command", "content", "context", "cursor", "date"),
+    *("about", "action", "as_of", "category", "command", "content", "context", "cursor", "date"),
     *("decisions", "file_text", "hint", "insert_text", "keyword", "kind", "layer", "learnings"),
     *("messages", "name", "new_path", "new_str", "old_path", "old_str", "options", "order", "path"),
     *("project", "query", "question", "reason", "role", "session", "since", "sort", "source"),

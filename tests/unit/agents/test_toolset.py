@@ -23,6 +23,19 @@ def test_a_call_answers_with_text(hub: HubMemory) -> None:
     assert hub.get(1).trust == "agent"
 
 
+def test_what_is_about_a_word_is_listed_and_a_person_forgets_it(hub: HubMemory) -> None:
+    ours = holdfast.tools("holdfast", hub)
+    hub.remember("The heron nests in May")
+    hub.log_turn("user", "I saw the heron's nest", session="s")
+    hub.remember("The trumpet is in the hall")
+    listed = ours.call("forget", {"about": "heron"}).text
+    assert "1 memory and 1 turn hold “heron”" in listed and "nests in May" in listed
+    assert "`holdfast log forget --about heron`" in listed and "trumpet" not in listed
+    assert len(hub.list()) == 2 and len(hub.turns()) == 1
+    assert "Nothing is remembered" in ours.call("forget", {"about": "walrus"}).text
+    assert "not both" in ours.call("forget", {"about": "heron", "number": 1}).text
+
+
 def test_tools_can_be_listed(hub: HubMemory) -> None:
     tools = holdfast.tools("holdfast", hub)
     assert tuple(tool.name for tool in tools) == tools.names

@@ -7,6 +7,7 @@ it decides nothing.
 from __future__ import annotations
 
 import os
+import shlex
 from typing import Any
 
 from holdfast import sources
@@ -18,7 +19,17 @@ from holdfast.agents import (
     refuse_held,
 )
 from holdfast.agents.dialects import read_dialect
-from holdfast.agents.wording import head, hit_text, in_brief, notes_of, quoted, traces_text, whole
+from holdfast.agents.wording import (
+    head,
+    hit_text,
+    in_brief,
+    notes_of,
+    on_a_line,
+    quoted,
+    traces_text,
+    turn_head,
+    whole,
+)
 from holdfast.api.hub import HubMemory
 from holdfast.api.project_hub import named as named_in
 from holdfast.domain.memory import KINDS, LAYERS, STATES
@@ -115,6 +126,10 @@ def _recall(ctx: ToolContext, given: dict[str, Any]) -> str:
 
 
 def _forget(ctx: ToolContext, given: dict[str, Any]) -> str:
+    if given["about"] is not None:
+        if any(given[parameter.name] is not None for parameter in REFERENCE):
+            raise InvalidInput("Give one memory's id, number or key, or `about`, not both.")
+        return _would_forget(ctx, given["about"])
     memory = ctx.hub.forget(one_of(given), reason=given["reason"] or "")
     also = traces_text(ctx.hub.traces([memory.id]))
     hidden = f"Also hidden: {also}.\n" if also else ""
@@ -124,6 +139,32 @@ def _forget(ctx: ToolContext, given: dict[str, Any]) -> str:
         f"{hidden}"
         f"`holdfast restore {named_in(ctx.hub, memory).removeprefix('#')}` brings it back."
     )
+
+
+def _would_forget(ctx: ToolContext, about: str) -> str:
+    """What is there about a word. Turns go for good, so a person forgets them, not a model."""
+    found = ctx.hub.forget_turns(about=about, dry_run=True)
+    if not found.total and not found.memories:
+        return f"Nothing is remembered or was said about “{on_a_line(about)}”."
+    shown = [one for one in found.memories if one.visible]
+    lines = [f"- {head(one, ctx.hub)}: {in_brief(one.content)}" for one in shown]
+    lines += [f"- {turn_head(one)}: {in_brief(one.content)}" for one in found.turns]
+    more = len(lines) - _LISTED_MAX
+    if more > 0:
+        lines[_LISTED_MAX:] = [f"- and {more} more"]
+    memories = "1 memory" if len(shown) == 1 else f"{len(shown)} memories"
+    turns = "1 turn" if found.total == 1 else f"{found.total} turns"
+    listed = "\n".join(lines)
+    return (
+        f"Nothing is forgotten yet. {memories} and {turns} hold “{on_a_line(about)}”:\n"
+        f"{quoted(listed)}\n"
+        f"The person forgets them with `holdfast log forget --about {shlex.quote(about)}`, which "
+        "shows them and asks. Turns go for good."
+    )
+
+
+# More lines than this say nothing more to a model.
+_LISTED_MAX = 20
 
 
 def _get(ctx: ToolContext, given: dict[str, Any]) -> str:
