@@ -55,7 +55,7 @@ class HeldLog:
 
 # Shown counts are written together with the next write, or when this many have gathered. Each
 # write makes readers read anew.
-_SHOWN_MAX = 1_024
+_SHOWN_MAX = 4_096
 
 
 # Called before an action, with the memory it is about; raises Forbidden.

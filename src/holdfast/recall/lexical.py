@@ -136,7 +136,8 @@ def _instead(
     best = 0.0
     for one in alternatives:
         if len(one.terms) == 1:
-            count = _count(text, f" {one.terms[0]} ")
+            word = f" {one.terms[0]} "
+            count = _count(text, word) if word in text else 0
         elif one.apart:
             count = int(_holds(text, one.terms))
         else:
