@@ -207,7 +207,7 @@ export interface FlushedOut {
 export interface Forget {
   /** happened or said not before */
   since?: string | null;
-  /** happened or said not after; a day counts to its end */
+  /** not after; a day counts to its end */
   until?: string | null;
   /** the conversation it is from */
   session?: string | null;
@@ -702,7 +702,7 @@ export interface PassageOut {
 
 /** Logs no turn from now on: until a time, or until `resume_log`. */
 export interface Pause {
-  /** happened or said not after; a day counts to its end */
+  /** not after; a day counts to its end */
   until?: string | null;
 }
 
@@ -758,7 +758,7 @@ export interface RecallQuestion {
   tags?: string[] | null;
   /** happened or said not before */
   since?: string | null;
-  /** happened or said not after; a day counts to its end */
+  /** not after; a day counts to its end */
   until?: string | null;
   /** the conversation it is from */
   session?: string | null;

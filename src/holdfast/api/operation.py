@@ -261,7 +261,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "query": Parameter("the question"),
     "where": Parameter("on metadata and fields, such as 'priority >= 3 and team = core'"),
     "since": Parameter("happened or said not before"),
-    "until": Parameter("happened or said not after; a day counts to its end"),
+    "until": Parameter("not after; a day counts to its end"),
     "as_of": Parameter("as things stood then"),
     "include_archived": Parameter("archived memories too"),
     "forgotten": Parameter("what was forgotten"),
