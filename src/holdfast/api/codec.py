@@ -141,7 +141,7 @@ def _type_checking_imports(module: str) -> dict[str, tuple[str, str]]:
     }
 
 
-_TYPE_CHECKING = re.compile(r"^if TYPE_CHECKING:\n((?:[ ]+.*\n|\n)+)", re.MULTILINE)
+_TYPE_CHECKING = re.compile(r"^if TYPE_CHECKING:\n((?:[ ][^\n]*\n|\n)+)", re.MULTILINE)
 
 
 # Values that are one value of JSON
