@@ -103,13 +103,21 @@ def estimate(
     if known is not None and background is not None:
         found = features(ordered, covered, background, names)
         return Estimate(max(least, _weighted(known, found)), cosine)
+    is_spread = background is not None and has_spread(len(ordered))
     values = (
-        _above(cosine, background),
+        _stands_out(ordered) if is_spread else _above(cosine, background),
         _best_coverage(ordered, covered),
         covered(ordered[0]),
         covered.absent_names(names, ordered[: weights.CONFIDENCE_LOOKS_AT]),
     )
-    return Estimate(max(least, _weighted(weights.CONFIDENCE_ANY_MODEL, values)), cosine)
+    factors = weights.CONFIDENCE_SPREAD if is_spread else weights.CONFIDENCE_ANY_MODEL
+    return Estimate(max(least, _weighted(factors, values)), cosine)
+
+
+def has_spread(memories: int) -> bool:
+    """Whether there are too few memories for a background, and enough to compare the best with the
+    others."""
+    return weights.CONFIDENCE_SPREAD_FROM <= memories < weights.CONFIDENCE_BACKGROUND_LEAST
 
 
 def _by_words(items: Sequence[Evidence], covered: Coverage) -> float:
@@ -166,6 +174,15 @@ def _above(cosine: float, background: Background | None) -> float:
     spread = max(background.deviation, 1e-3)
     by_chance = math.sqrt(2 * math.log(background.windows))
     return (cosine - background.hub) / spread - by_chance
+
+
+def _stands_out(ordered: Sequence[Evidence]) -> float:
+    """How far the nearest of a few memories is above the others, in their standard deviations."""
+    nearest, *others = sorted(map(_nearness, ordered), reverse=True)
+    mean = sum(others) / len(others)
+    spread = math.sqrt(sum((one - mean) ** 2 for one in others) / len(others))
+    deviations = (nearest - mean) / max(spread, weights.CONFIDENCE_SPREAD_LEAST)
+    return min(deviations, weights.CONFIDENCE_SPREAD_MAX)
 
 
 def _probability(item: Evidence, coverage: float, answer: Estimate) -> float:

@@ -17,7 +17,7 @@ from holdfast.domain.memory import TURN, Memory
 from holdfast.domain.query import EVERYTHING, Filter, Hit, LeftOut, Passage, Recalled
 from holdfast.recall import lexical, rank, weights
 from holdfast.recall.analyse import Analysis, read_conditions, respelled
-from holdfast.recall.confidence import Estimate, estimate, least_among, rate
+from holdfast.recall.confidence import Estimate, estimate, has_spread, least_among, rate
 from holdfast.recall.evidence import (
     Admits,
     Evidence,
@@ -239,7 +239,7 @@ def _least_confidence(analysis: Analysis, found: int, model: str, *, narrow: boo
     if model in weights.CONFIDENCE and not (few and narrow):
         return least_among(found)
     # Among a few memories none is distinctive.
-    if few:
+    if few and (narrow or not has_spread(found)):
         return weights.CUT_CONFIDENCE_UNSURE
     return weights.CUT_CONFIDENCE_ANY_MODEL
 

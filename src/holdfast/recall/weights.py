@@ -132,6 +132,12 @@ CONFIDENCE_ANY_MODEL = (-1.67, 0.90, 5.36, 1.47, -1.0)
 # With fewer windows there is no background: the answer is held to be this far above it.
 CONFIDENCE_BACKGROUND_LEAST = 30
 CONFIDENCE_UNKNOWN = 3.0
+# From so many memories on and below that, the best cosine is compared with the others: bias,
+# standard deviations above them, and the rest as before.
+CONFIDENCE_SPREAD_FROM = 5
+CONFIDENCE_SPREAD = (-2.49, 0.49, 3.77, 2.55, -1.77)
+CONFIDENCE_SPREAD_LEAST = 0.02
+CONFIDENCE_SPREAD_MAX = 6.0
 # Of a hit: bias, the log odds of the answer, how far its cosine is behind, and its coverage.
 HIT_PROBABILITY = (-2.62, 0.5, 21.33, 1.69)
 # Less confident answers are not shown. On text that the weights were not learned on, 13 to 16 % of

@@ -166,6 +166,21 @@ def test_a_hub_of_thirty_memories_says_when_it_does_not_know(tmp_path: pathlib.P
     assert sum(strangers) <= 0.2 * len(strangers)
 
 
+def test_a_model_that_was_not_measured_holds_back_in_a_hub_of_a_few_memories(
+    tmp_path: pathlib.Path,
+) -> None:
+    one, two = read_stores(str(SETS / "small-stores-develop.jsonl"))
+    kept = {doc.id for doc in one.docs[:15]}
+    own = [q.text for q in one.questions if q.gold and kept.issuperset(q.gold)]
+    with open_for_tests(tmp_path, embedder=HashEmbedder()) as memory:
+        hub = memory.hub()
+        hub.remember_many([doc.text for doc in one.docs[:15]])
+        assert all(hub.recall(question) for question in own)
+        strangers = [bool(hub.recall(q.text)) for q in two.questions if q.gold]
+    # It was all of them.
+    assert sum(strangers) <= 0.8 * len(strangers)
+
+
 def test_a_hub_of_a_few_memories_says_when_it_does_not_know(tmp_path: pathlib.Path) -> None:
     bundled = find_embedder("auto")
     if bundled is None:
