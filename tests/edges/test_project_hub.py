@@ -236,8 +236,11 @@ def test_what_is_private_stays_out_of_a_hub_that_others_read(
     assert web.own is not None
     memory.set_member("ben", "viewer", hub=web.name)
     web.observe_turn(f"{said} The build is red.", "I see.", session="s")
+    web.log_turn("user", f"{said} The tests are green.", session="s")
+    web.log_turn("user", said, session="s")
     web.remember(said)
-    assert [turn.content for turn in web.turns()] == ["The build is red."]
+    assert [turn.content for turn in web.turns()] == ["The tests are green.", "The build is red."]
+    assert sum(turn.content == said for turn in web.own.turns()) == 3
     assert memory.hub(web.name).list() == []
     assert any(said.rstrip(".") in one.content for one in web.own.list())
 

@@ -277,13 +277,26 @@ class ProjectHub(HubMemory):
         return ours._replace(noted=(*theirs.noted, *ours.noted), note=ours.note or theirs.note)
 
     def _on_log_turn(self, call: _Call) -> Any:
+        """What the person says of themselves goes to their own log where others read this one."""
+        from holdfast.text.clean import without_private
+        from holdfast.text.facts.statements import parts_of, said_about
+
         if aside := _set_aside(self, call.values):
             raise Conflict(
                 f"The turn was not logged: {aside}.",
                 hint="The rules of the log say what is not logged.",
                 command="`holdfast log rules` shows what is not logged.",
             )
-        return call.here()
+        given = dict(zip(("role", "content"), call.args, strict=False)) | call.values
+        content = given.get("content")
+        if given.get("role") != "user" or not isinstance(content, str) or not _is_shared(self):
+            return call.here()
+        parts = parts_of(without_private(content))
+        personal, rest = said_about(parts, "person"), said_about(parts, "project")
+        if not personal:
+            return call.here()
+        mine = call.own.log_turn(**{**given, "content": personal})
+        return _alone(self).log_turn(**{**given, "content": rest}) if rest else mine
 
     def _on_traces(self, call: _Call) -> Traces:
         call = call.with_list()
