@@ -156,7 +156,7 @@ def hear_speakers(
     by the texts that hold the names, too.
     """
     asked, heard = _hear_in_text(asked, understood, hits)
-    if not asked.voice.about:
+    if not asked.voice.about or asked.voice.in_group:
         return asked, heard
     in_group = is_group(asked.reader, asked.hub_id, asked.voice.about, heard)
     return asked._replace(voice=asked.voice._replace(in_group=in_group)), heard

@@ -104,6 +104,17 @@ def test_speakers_of_a_dialogue_are_asked_in_the_first_person(tmp_path: Path) ->
     assert embedder.questions == ["When did I dye his hair?"]
 
 
+def test_in_a_channel_of_many_a_question_keeps_its_names(tmp_path: Path) -> None:
+    embedder = Asked()
+    with open_for_tests(tmp_path, embedder=embedder) as memory:
+        hub = memory.hub()
+        for number in range(21):
+            hub.remember(f"I mounted disk {number} by hand", speaker=f"guest{number}", session="a")
+        hits = hub.recall("Which disk did guest7 mount?")
+    assert embedder.questions == ["Which disk did guest7 mount?"]
+    assert "said by guest7" in hits[0].why
+
+
 def _chat(hub: HubMemory) -> None:
     for speaker, text in (
         ("Muhhamed", "I wake up at five for work"),
