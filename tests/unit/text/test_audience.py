@@ -145,6 +145,9 @@ IN_DOUBT = """
 Last summer I got married.
 Our rent is 900 a month.
 Got divorced last year.
+Lactose intolerant.
+Pacific, I'm in Portland.
+Keep in mind I'm colour blind, so no red charts.
 I told my wife about the release.
 Ich verdiene 50.000 Euro.
 Ich wohne in Wien und wir deployen freitags.
@@ -157,6 +160,8 @@ I want you to fix that.
 Ich habe das Modul umbenannt.
 我改了数据库。
 IO is slow.
+The salary column is an integer.
+The allergies endpoint returns 404.
 EU users need consent.
 """
 

@@ -384,16 +384,20 @@ def about(text: str, *, category: str | None = None) -> tuple[About, str]:
         return "person", "it is about the people they live with"
     if _PATTERNS["private"].search(line) or _says_of_oneself(line):
         return "person", "it is private"
+    is_self = bool(_PATTERNS["self"].search(line) or _PATTERNS["self abroad"].search(line))
+    is_of_work = bool(_PATTERNS["work at hand"].search(line))
+    if _PATTERNS["delicate"].search(line) and (is_self or not is_of_work):
+        return "person", "it is private"
     if _PATTERNS["here"].search(line):
         return "project", "it is said of this project"
     if category in _PERSONAL and category is not None and not _PATTERNS["work"].search(line):
         return "person", f"its category is {category}"
     if _PATTERNS["at hand"].search(line):
         return "project", "it is about the work at hand"
-    if not (_PATTERNS["self"].search(line) or _PATTERNS["self abroad"].search(line)):
+    if not is_self:
         return "project", "nothing says that it is about the person"
     is_character = _PATTERNS["character"].search(line) and not _PATTERNS["work"].search(line)
-    if _PATTERNS["work at hand"].search(line) and not is_character:
+    if is_of_work and not is_character:
         return "project", "it is about the work at hand"
     return "person", "it is about the person"
 
