@@ -247,21 +247,34 @@ def matching(table: str, text: str, words: frozenset[str]) -> ClassifyRule | Non
     """The first rule that matches a folded text; `words` are those of it that some rule needs."""
     if not text:
         return None
-    is_ascii = text.isascii()
-    for rule in rules()[table]:
-        _, sign, _, _, cues, inside, opening, pattern = rule
-        if cues and words.isdisjoint(cues):
-            continue
+    without_cues, by_cue = _tried(table, text.isascii())
+    tried = set(without_cues)
+    for word in words:
+        tried.update(by_cue.get(word, ()))
+    for at in sorted(tried):
+        rule = rules()[table][at]
+        _, sign, _, _, _, inside, opening, pattern = rule
         if not (opening or pattern) or (opening and _compiled(opening).match(text)):
             return rule
         if not pattern or sign not in text or (inside and words.isdisjoint(inside)):
             continue
-        # Words of other scripts are not looked for in ASCII.
-        if is_ascii and not cues and not pattern.isascii():
-            continue
         if _compiled(pattern).search(text):
             return rule
     return None
+
+
+@cache
+def _tried(table: str, is_ascii: bool) -> tuple[tuple[int, ...], dict[str, list[int]]]:
+    """The places of the rules that are tried for any text, and of those for a word."""
+    without_cues: list[int] = []
+    by_cue: dict[str, list[int]] = {}
+    for at, rule in enumerate(rules()[table]):
+        for cue in rule.cues:
+            by_cue.setdefault(cue, []).append(at)
+        # Words of other scripts are not looked for in ASCII.
+        if not rule.cues and (rule.opening or not is_ascii or rule.pattern.isascii()):
+            without_cues.append(at)
+    return tuple(without_cues), by_cue
 
 
 _compiled = cache(re.compile)

@@ -68,10 +68,15 @@ _LONG_FORMS = (
 )  # fmt: skip
 
 
+# How short forms end that are written without one.
+_WITHOUT_QUOTE = r"(?i)cannot\b|nt\b"
+
+
 def long_forms(text: str) -> str:
     """Straight quotes, and `don't` as `do not`."""
-    text = text.translate(_STRAIGHT)
-    if "'" in text or "nt" in text or "annot" in text:
+    if not text.isascii():
+        text = text.translate(_STRAIGHT)
+    if "'" in text or re.search(_WITHOUT_QUOTE, text):
         for short, long in _LONG_FORMS:
             text = re.sub(short, long, text)
     return text
@@ -175,11 +180,13 @@ def _core_stems(body: str) -> tuple[str, ...]:
     return tuple(stem for word in _PATTERNS["word"].findall(fold(body)) for stem in _stems(word))
 
 
-def _stems(word: str) -> list[str]:
+# The words of a language are few; each is met in many statements.
+@lru_cache(maxsize=16_384)
+def _stems(word: str) -> tuple[str, ...]:
     if word in _SMALL or word in STOP_WORDS:
-        return []
+        return ()
     # Numbers, host names and paths are what they are: staging.example is not stage.example.
-    return [word] if any(c.isdigit() or c in "./" for c in word) else terms(word)
+    return (word,) if any(c.isdigit() or c in "./" for c in word) else tuple(terms(word))
 
 
 # The words themselves
@@ -217,7 +224,7 @@ def _words_key(text: str) -> str:
     plain = _PATTERNS["bold"].sub(r"\2", plain)
     for short, long in _SHORT_FORMS:
         plain = re.sub(short, long, plain)
-    found = [word for raw in plain.split() if (word := _bare_word(raw))]
+    found = [word for raw in plain.split() if (word := raw if raw.isalnum() else _bare_word(raw))]
     kept = [word for word in found if word not in _ARTICLES]
     # `The A` is a name: text of nothing but articles and signs is compared by its letters.
     return " ".join(kept) or " ".join(text.split())
