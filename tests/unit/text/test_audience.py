@@ -145,6 +145,7 @@ IN_DOUBT = """
 Last summer I got married.
 Our rent is 900 a month.
 Got divorced last year.
+We are trying for a second child.
 Lactose intolerant.
 Pacific, I'm in Portland.
 Keep in mind I'm colour blind, so no red charts.
