@@ -160,7 +160,7 @@ def _walk(hub: Any) -> list[Any]:
     return answers
 
 
-_LOCAL = ("superseded", "unknown_names")
+_LOCAL = ("superseded", "unknown_names", "holds_names")
 
 
 def _plain(value: Any, ids: dict[str, str]) -> Any:
