@@ -12,7 +12,8 @@ probabilities, confidence, what was left out and what was superseded are written
 - a made-up hub with turns, states, keys, metadata, pins, expiries, past versions and texts without
   vectors, asked with filters, about the past, by words alone and with explanations, before and
   after writes
-- made-up hubs of the given sizes
+- made-up hubs of the given sizes; both runs need the same ones (`--home`), as two imports of the
+  same texts may index a few terms more or less
 
 The clock is fixed and ids are counted, so that two runs differ only where the code does.
 """
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -72,6 +74,7 @@ def main() -> None:
     parser.add_argument("files", nargs="*", help="test stores")
     parser.add_argument("--sizes", type=int, nargs="*", default=[2_000, 20_000])
     parser.add_argument("--cache", metavar="FOLDER", help="keep vectors between runs")
+    parser.add_argument("--home", metavar="FOLDER", help="keep made-up hubs between runs")
     parser.add_argument("--against", metavar="FILE", help="the answers of another run")
     args = parser.parse_args()
     count = 0
@@ -96,7 +99,8 @@ def answers(args: argparse.Namespace) -> Answers:
             yield from of_store(store, embedder)
     yield from of_mixed_hub()
     for size in args.sizes:
-        yield from of_made_up_hub(size)
+        with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as scratch:
+            yield from of_made_up_hub(os.path.join(args.home or scratch, f"answers-{size}"), size)
 
 
 def opened(folder: str, clock: FixedClock, ids: CountedIds, embedder: Any, **settings: Any) -> Any:
@@ -133,13 +137,14 @@ def of_store(store: Collection, embedder: Any) -> Answers:
             yield store.name, [question.text, how], answer
 
 
-def of_made_up_hub(size: int) -> Answers:
-    with (
-        tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder,
-        opened(folder, FixedClock(), CountedIds(), RandomEmbedder()) as memory,
-    ):
-        hub = memory.create_hub("bench")
-        drained(hub.remember_stream(Texts().memories(size)))
+def of_made_up_hub(folder: str, size: int) -> Answers:
+    os.makedirs(folder, exist_ok=True)
+    with opened(folder, FixedClock(), CountedIds(), RandomEmbedder()) as memory:
+        if memory.hubs():
+            hub = memory.hub("bench")
+        else:
+            hub = memory.create_hub("bench")
+            drained(hub.remember_stream(Texts().memories(size)))
         texts = Texts(seed=11)
         for at in range(QUESTIONS):
             question = texts.common_question() if at % 5 == 4 else texts.question()
