@@ -52,7 +52,7 @@ class MemoryFields(DescriptiveFields, total=False):
     source_agent: str | None
     assisted_by_agent: str | None
     source_path: str | None
-    # How long it is valid, instead of `expires_at`.
+    # After how long it is archived, instead of `expires_at`.
     ttl: timedelta | None
     supersedes: Reference | None
     parent: str | None

@@ -53,8 +53,8 @@ class HeldLog:
         return held
 
 
-# Shown counts are written together with the next write, or when this many have gathered. Each
-# write makes readers read anew.
+# Shown counts are written when this many have gathered, and when the memory is closed: each write
+# makes readers drop what they have cached.
 _SHOWN_MAX = 4_096
 
 

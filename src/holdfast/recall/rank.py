@@ -86,7 +86,8 @@ def add_surroundings(
         if voice.speaks(memory):
             why = f"said by {memory.speaker}" if voice.about else ""
             item.add("voice", weights.VOICE_WEIGHT, why)
-        # What a user asks an agent is what they want, and often what is looked for.
+        # Among people, a turn that asks answers little. What a user asks an agent is not ranked
+        # lower: it is often what the question is about.
         if "?" in memory.content and _is_person(memory.speaker):
             item.add("asks", weights.ASKS_WEIGHT * _share_of_questions(memory.content))
 

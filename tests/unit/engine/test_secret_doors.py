@@ -315,8 +315,8 @@ NO_DOORS = frozenset(
         ),
         *("unpin", "find_secrets", "redact_secrets", "take_redacted", "captured", "usage"),
         *("review", "review_count", "plan_consolidation"),
-        # The reason of a forgetting is that of `forget`.
         *("speakers", "log_rules", "log_size"),
+        # The reason of a forgetting is that of `forget`.
         *("pause_log", "resume_log", "forget_turns", "forget_last"),
         # A copy of files as they are, which go where its caller says.
         "export_files",

@@ -356,7 +356,7 @@ def renew(writer: Writer, recorder: Recorder, item: Prepared, twin: Memory) -> R
         changes.pop("source_path", None)
     by_path = new.source_path is not None and new.source_path == twin.source_path
     if not (by_key or by_path) and twin.layer == "long_term":
-        # Saying it once more does not unpin it.
+        # Said once more, in a journal for example, it stays in long-term memory.
         changes.pop("layer", None)
     if item.draft.pinned:
         changes["pinned"] = True

@@ -39,10 +39,11 @@ _STATED = ("text", "markdown")
 LESSER_VOICES: dict[Trust, str] = {"tool": "a tool", "import": "an import"}
 # More at once is a list, and no questions are asked about its items.
 _NAMED_MAX = 5
-# A slot has one value in force, its echoes and its held rivals; the rest are chance matches.
+# A slot has one value in force, copies of it, and rivals that wait for review; other matches by
+# the same words are chance.
 _CANDIDATES_MAX = 60
-# Among words of a kind ('lives', 'moved') there are more of those, so more are looked at: it is the
-# index terms that tell short statements from long texts, before any row is read.
+# Verbs such as 'lives' and 'moved' match more by chance, so more matches are looked at. Their index
+# terms tell short statements from long texts before any row is read.
 _OF_KIND_MAX = 300
 # Ranking this many passages takes some tens of milliseconds; of a word that more of them hold, a
 # large hub tells too little to be worth it.
@@ -171,8 +172,8 @@ def _is_believed(item: Prepared) -> bool:
 def look(
     reader: Reader, memory: Memory, index: Indexed | None = None, *, replaced: bool = False
 ) -> Seen:
-    """What `find_rivals` would find now, for who will ask it in a moment, inside a write."""
-    # The mark first is the same as the mark last: a reader sees one moment.
+    """What `find_rivals` finds now, so that a write that follows need not search again."""
+    # A reader sees one snapshot, so the newest revision is the same before and after the search.
     mark = reader.newest_revision(memory.hub_id)
     found = find_rivals(reader, memory, index, replaced=replaced)
     return Seen(mark, tuple(rival.memory.id for rival in found))
@@ -331,8 +332,8 @@ def _candidates(reader: Reader, memory: Memory, *, replaced: bool) -> list[str]:
     from holdfast.text.slots.compare import sought_by
 
     sought = sought_by(memory.content, replaced=replaced)
-    needs_terms = all(sought.held)
-    queries = (_by_what_is_held if needs_terms else _by_words)(reader, memory.hub_id, sought)
+    needs_terms = all(sought.required)
+    queries = (_by_required_terms if needs_terms else _by_words)(reader, memory.hub_id, sought)
     found: dict[str, None] = {}
     for query, limit in queries:
         # No filter: a store that has to fill up what a filter takes away reads ever further.
@@ -342,17 +343,17 @@ def _candidates(reader: Reader, memory: Memory, *, replaced: bool) -> list[str]:
             # without spaces have pairs of characters for terms: any may come first.
             if not _is_whole(one) or not (first in sought.openings or not first.isascii()):
                 continue
-            if not needs_terms or any(map(set(one.body.split(" ")).issuperset, sought.held)):
+            if not needs_terms or any(map(set(one.body.split(" ")).issuperset, sought.required)):
                 found[one.memory_id] = None
     return list(found)
 
 
-def _by_what_is_held(
+def _by_required_terms(
     reader: Reader, hub_id: str, sought: Sought
 ) -> Iterator[tuple[TermQuery, int]]:
-    """What to ask the index for, and how many at most, where it is known what rivals have."""
+    """What to ask the index for, and how many at most, where it is known which terms every rival has."""
     asked = (*sought.words, *sought.kind)
-    for one in sought.held:
+    for one in sought.required:
         # How many passages hold a common word is counted anew each time: no more are asked for.
         count = min(reader.lexicon(hub_id, tuple(one)).frequency.values())
         if 0 < count <= _POSTINGS_MAX:

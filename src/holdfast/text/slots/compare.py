@@ -214,7 +214,7 @@ def terms_of_replaced(text: str) -> frozenset[frozenset[str]]:
     now = _read(text)
     if now.subject == "?" or now.supposed or now.past or now.added:
         return frozenset()
-    return frozenset(held for rule in _TERMS_OF_REPLACED for held in rule(now))
+    return frozenset(one for rule in _TERMS_OF_REPLACED for one in rule(now))
 
 
 _TERMS_OF_REPLACED = (
@@ -390,12 +390,12 @@ _OPENINGS = read_words("slots/words.txt")["openings"]
 class Sought(NamedTuple):
     """Index terms by which the statements are found that a new one may repeat, replace or
     contradict: its words, and related words. Such a statement begins with one of `openings`, and
-    has all terms of one of the sets in `held`; an empty set is no restriction."""
+    has all terms of one of the sets in `required`; an empty set is no restriction."""
 
     words: tuple[str, ...]
     kind: tuple[str, ...]
     openings: frozenset[str]
-    held: tuple[frozenset[str], ...]
+    required: tuple[frozenset[str], ...]
 
 
 def sought_by(text: str, *, replaced: bool) -> Sought:
@@ -407,9 +407,9 @@ def sought_by(text: str, *, replaced: bool) -> Sought:
     if subject not in ("", "?", "we") and subject.isascii():
         named = frozenset(terms(subject))
     sets = terms_of_replaced(text) if replaced else (named,)
-    held = tuple(named | one for one in sets)
+    required = tuple(named | one for one in sets)
     # A rival begins with a word of this one, of its kind, or a small word.
-    return Sought(words, kind, _OPENINGS.union(words, kind, terms(text)), held)
+    return Sought(words, kind, _OPENINGS.union(words, kind, terms(text)), required)
 
 
 # How common a word is takes a walk through all that hold it. Long words are rarer, and what is
