@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from holdfast.text.analysis.terms import terms
@@ -59,6 +59,8 @@ def tense(word: str) -> str:
     return "ing" if word.endswith("ing") and len(word) > 5 else "present"
 
 
+# A statement is compared with a turn word by word, by several rules.
+@lru_cache(maxsize=8_192)
 def base_form(word: str) -> str:
     """A folded word in the form under which it is compared."""
     known = _forms().get(word)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from holdfast.text.analysis.terms import STOP_WORDS, fold
@@ -32,6 +33,7 @@ _DISLIKES = (
 )
 
 
+@lru_cache(maxsize=256)
 def normalise_dislikes(text: str) -> str:
     """A text in which each way to say 'dislike' is one word, not a negation."""
     plain = long_forms(text)

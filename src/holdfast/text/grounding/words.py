@@ -27,6 +27,12 @@ _LIMITERS = _WORDS["limiters"]
 
 def words_of(text: str) -> list[str]:
     """The folded words of a text in their order, without possessive endings."""
+    return list(_words_of(text))
+
+
+# Each rule asks for the words of the same few clauses.
+@lru_cache(maxsize=256)
+def _words_of(text: str) -> tuple[str, ...]:
     out = []
     for match in _WORD.finditer(fold(long_forms(text))):
         word = match[0].strip("'.:-/&@")
@@ -35,7 +41,7 @@ def words_of(text: str) -> list[str]:
         )
         if word:
             out.append(word)
-    return out
+    return tuple(out)
 
 
 @lru_cache(maxsize=4_096)
