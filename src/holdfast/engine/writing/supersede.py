@@ -351,7 +351,7 @@ def _candidates(reader: Reader, memory: Memory, *, replaced: bool) -> list[str]:
 def _by_required_terms(
     reader: Reader, hub_id: str, sought: Sought
 ) -> Iterator[tuple[TermQuery, int]]:
-    """What to ask the index for, and how many at most, where it is known which terms every rival has."""
+    """What to ask the index for, and how many at most, where the terms of every rival are known."""
     asked = (*sought.words, *sought.kind)
     for one in sought.required:
         # How many passages hold a common word is counted anew each time: no more are asked for.
