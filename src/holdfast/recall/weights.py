@@ -145,8 +145,8 @@ HIT_PROBABILITY = (-2.62, 0.5, 21.33, 1.69)
 # were set aside altogether 14 and 21 %, and 5.0 and 1.1.
 CUT_CONFIDENCE = 0.15
 # In hubs of fewer memories than this the limit is lower, by this power of the share that is there:
-# the best of a few is rarely near by chance. In hubs of 1 to 40 notes of two sets that had no part
-# in the choice, 8 to 17 % of strangers' questions get a row then.
+# the best of a few is rarely near by chance. In hubs of 1 to 40 notes 8 to 17 % of strangers'
+# questions get a row then, on two sets that were in view when it was chosen.
 CONFIDENCE_FEW = 40
 CONFIDENCE_FEW_POWER = 0.4
 # The same for a model that was not measured, and for words alone; and for such a model among a few,
