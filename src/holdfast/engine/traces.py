@@ -29,6 +29,7 @@ from holdfast.engine.late_words import index_late_turns
 from holdfast.engine.log.authors import is_logged_by
 from holdfast.engine.reading.lookup import Reference, find_memory
 from holdfast.store.values import TermQuery, every_memory, every_record
+from holdfast.text.analysis.spans import sentence_spans
 from holdfast.text.analysis.terms import query_terms
 
 if TYPE_CHECKING:
@@ -60,7 +61,6 @@ _NEAR = timedelta(minutes=10)
 # The same turn in the logs of two hubs has not quite the same time.
 _SAME_MOMENT = timedelta(seconds=5)
 _TURNS_ONLY = Filter(layers=(TURN,), turns=True)
-_SENTENCE = re.compile(r"[^.!?…。！？\n]*+(?:[.!?…。！？]++[\"'”’)\]]*+(?=\s|$)|[。！？]|\n|$)")
 
 Part = tuple[int, int]
 
@@ -134,7 +134,7 @@ def parts_saying(turn: Turn, statement: str, *, near: bool) -> list[Part]:
         return []
     share = _SHARE_NEAR if near else _SHARE_FAR
     out = []
-    for start, end in _sentences(turn.content):
+    for start, end in sentence_spans(turn.content):
         text = turn.content[start:end]
         if turn.role == "user" and text.rstrip().endswith(("?", "？")):
             continue
@@ -151,15 +151,9 @@ def _differ(one: FixedWords, other: FixedWords) -> bool:
     return any(set(a) - set(b) and set(b) - set(a) for a, b in zip(one, other, strict=True))
 
 
-def _sentences(text: str) -> Iterable[Part]:
-    for found in _SENTENCE.finditer(text):
-        if found[0].strip():
-            yield found.span()
-
-
 def _around(text: str, start: int, end: int) -> list[Part]:
     """The sentences that a part of a text is in; all of it where it is in none."""
-    found = [one for one in _sentences(text) if one[0] < end and one[1] > start]
+    found = [one for one in sentence_spans(text) if one[0] < end and one[1] > start]
     return found or [(0, len(text))]
 
 

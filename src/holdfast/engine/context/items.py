@@ -5,7 +5,6 @@ since."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,6 +13,7 @@ from holdfast.domain.memory import Memory
 from holdfast.domain.query import Recalled
 from holdfast.engine.core import Scope
 from holdfast.engine.traces import Withheld
+from holdfast.text.analysis.spans import sentence_spans
 from holdfast.text.analysis.terms import terms
 
 if TYPE_CHECKING:
@@ -61,7 +61,6 @@ CHARS_MOST = 360
 # A block holds about this many lines that answer.
 _LINES = 9
 _CUT = "…"
-_SENTENCE = re.compile(r"[^.!?…。！？\n]*+(?:[.!?…。！？]++[\"'”’)\]]*+(?=\s|$)|[。！？]|\n|$)")
 
 
 def line_chars(limit: int) -> int:
@@ -89,11 +88,7 @@ def _best_sentences(
 ) -> tuple[int, int]:
     """The run of whole sentences within so many characters that holds most of the words; the first
     of equals. One sentence that is too long is cut."""
-    spans = [
-        (start + found.start(), start + found.end())
-        for found in _SENTENCE.finditer(text[start:end])
-        if found.group().strip()
-    ]
+    spans = [(start + first, start + last) for first, last in sentence_spans(text[start:end])]
     held = [asked & set(terms(text[first:last])) for first, last in spans]
     best, best_merit = (start, min(end, start + chars)), (-1, 0)
     for one in range(len(spans)):
