@@ -139,3 +139,24 @@ def test_orders_decisions_and_roles_are_kept_as_people_say_them(name: str, kept_
     print(f"{name}: {kept} kept, {wrong} wrong")
     assert kept >= kept_least
     assert wrong == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (
+            "I tend to avoid night trains since I can't sleep in them.",
+            "Tends to avoid night trains",
+        ),
+        ("I generally opt for window seats.", "Generally opts for window seats"),
+        ("I dislike shared offices because of their noise.", "Dislikes shared offices"),
+        ("We prefer one-way tickets over returns.", "Prefers one-way tickets over returns"),
+    ],
+)
+def test_a_preference_is_kept_without_a_reason_that_points_back(said: str, kept: str) -> None:
+    assert [fact.text for fact in capture(said, at=AT)] == [kept]
+
+
+@pytest.mark.parametrize("said", ["I avoid it.", "I try to avoid mistakes.", "I tend to agree."])
+def test_avoiding_nothing_in_particular_is_no_preference(said: str) -> None:
+    assert capture(said, at=AT) == []
