@@ -73,9 +73,13 @@ def test_a_result_is_opened_by_keyboard_and_back_returns_to_the_search(page: Any
     # Earlier answers, for what was typed first, hold it too; they are many.
     expect(page.locator("#hits .hit")).to_have_count(1)
     expect(page.locator("#hits")).to_contain_text("number 77")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page.locator("#memory")).to_be_visible()
+    # A search on leaving the field would take the focus off the result.
+    assert not [url for url in asked if "/results" in url]
     page.go_back()
     expect(page.locator("#q")).to_have_value("number 77")
     expect(page.locator("#hits")).to_contain_text("number 77")

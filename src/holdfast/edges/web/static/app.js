@@ -83,6 +83,8 @@ document.addEventListener("click", (event) => {
   }
   if (event.target.nodeName === "DIALOG") event.target.close();
 });
+// Leaving the search field is no new search: its answer would take the focus off the result that an arrow key went to.
+document.addEventListener("change", (event) => { if (event.target.id === "q") event.stopPropagation(); }, true);
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-go]")) location.href = event.target.value;
   if (event.target.matches("[data-check-all]")) {
