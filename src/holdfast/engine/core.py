@@ -275,7 +275,8 @@ class Core:
 
     def wait(self) -> None:
         """Waits for what runs in the background."""
-        for one in [*self._shared.background.values()]:
+        # Twice, as what one of them writes is work for another.
+        for one in [*self._shared.background.values()] * 2:
             one.wait()
 
     def stop(self) -> None:

@@ -140,9 +140,9 @@ CONFIDENCE_SPREAD_LEAST = 0.02
 CONFIDENCE_SPREAD_MAX = 6.0
 # Of a hit: bias, the log odds of the answer, how far its cosine is behind, and its coverage.
 HIT_PROBABILITY = (-2.62, 0.5, 21.33, 1.69)
-# Less confident answers are not shown. On text that the weights were not learned on, 13 to 16 % of
-# strangers' questions get a row then, and answerable ones lose 0 to 0.4 of R@10; on two sets that
-# were set aside altogether 14 and 21 %, and 5.0 and 1.1.
+# Less confident answers are not shown. On text that the weights were not learned on, 12 to 23 % of
+# strangers' questions get a row then, and answerable ones lose 0 to 0.7 of R@10; on two sets that
+# were set aside 14 and 21 %, and 5.0 and 1.1. Requests for advice lose far more (bench/README.md).
 CUT_CONFIDENCE = 0.15
 # In hubs of fewer memories than this the limit is lower, by this power of the share that is there:
 # the best of a few is rarely near by chance. In hubs of 1 to 40 notes 8 to 17 % of strangers'

@@ -6,10 +6,12 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from holdfast.api.memory import Holdfast
+from holdfast.engine.core import Core
 from holdfast.engine.writing import indexing
 from holdfast.errors import EmbedderError
 from holdfast.testing import HashEmbedder, open_for_tests
@@ -125,3 +127,29 @@ def test_a_model_that_fails_costs_no_more_than_the_round_at_hand(opened: Opened)
         memory.embed_missing()
     assert memory.unembedded() == NOTES - 64 - 128
     assert memory.embed_missing() == NOTES - 64 - 128
+
+
+def test_what_is_logged_when_the_last_round_is_over_gets_its_vector_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rounds = []
+    embed_missing = indexing.embed_missing
+
+    with open_for_tests(tmp_path, embedder=HashEmbedder()) as memory:
+        hub = memory.hub()
+
+        def log_at_the_end(core: Core, **options: Any) -> int:
+            made = embed_missing(core, **options)
+            rounds.append(made)
+            if len(rounds) == 1:
+                hub.observe_turn("The boiler is serviced every October", "")
+            return made
+
+        monkeypatch.setattr(indexing, "embed_missing", log_at_the_end)
+        hub.recall("which finds nothing, and loads the model")
+        hub.observe_turn("My cat Miso is allergic to fish", "")
+        memory.core.wait()
+        assert len(rounds) == 2
+        found = hub.recall("boiler serviced in October")
+        assert found.degraded == ()
+        assert found[0].parts["vector"] > 0

@@ -280,10 +280,13 @@ class CatchUp:
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+        self._asked = False
 
     def start(self) -> None:
-        """Begins, unless it is running or has been stopped for good."""
+        """Begins, unless it has been stopped for good. Where it is running it looks once more
+        before it ends, as it may have read the hub already."""
         with self._lock:
+            self._asked = True
             running = self._thread is not None and self._thread.is_alive()
             if not running and not self._stop.is_set():
                 self._thread = threading.Thread(
@@ -292,11 +295,17 @@ class CatchUp:
                 self._thread.start()
 
     def _run(self) -> None:
-        try:
-            embed_missing(self._core, stop=self._stop)
-        except HoldfastError:
+        while self._is_asked():
             # The answer that started this said that it was degraded; the next one tries again.
-            return
+            with suppress(HoldfastError):
+                embed_missing(self._core, stop=self._stop)
+
+    def _is_asked(self) -> bool:
+        with self._lock:
+            asked, self._asked = self._asked and not self._stop.is_set(), False
+            if not asked:
+                self._thread = None
+        return asked
 
     def stop(self) -> None:
         """Ends after the batch at hand and does not begin again."""
