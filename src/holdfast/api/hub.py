@@ -759,7 +759,7 @@ class HubMemory:
     ) -> list_[Receipt]:
         """Purges memories with everything that files hold of them."""
         try:
-            self._ids(references)
+            ids = self._ids(references)
         except NotFound:
             engine.edit.settle_cut_off(self.scope)
             raise
@@ -770,15 +770,15 @@ class HubMemory:
         drop_turns = None
         if everywhere:
             self.core.require("manage")
-            found = engine.traces.traces(self.scope, references)
-            references = [*references, *(memory.id for memory in found.memories)]
+            found = engine.traces.traces(self.scope, ids)
+            ids += [memory.id for memory in found.memories]
             drop_turns = engine.forget_turns.dropping(self.scope, found.turns)
         forget_seen(self.scope)
         # Looked up before: afterwards nothing says which file was theirs.
-        files = conversation_archive.files_of(self._journals, references)
-        kept = follow.doomed(self._kept_files, references)
-        with self.attachments.releasing(self._ids(references)):
-            receipts = engine.edit.purge(self.scope, references, reason, also=drop_turns)
+        files = conversation_archive.files_of(self._journals, ids)
+        kept = follow.doomed(self._kept_files, ids)
+        with self.attachments.releasing(ids):
+            receipts = engine.edit.purge(self.scope, ids, reason, also=drop_turns)
         conversation_archive.remove(self._journals, files)
         notes = follow.remove_doomed(self._kept_files, kept)
         if self._file_sync is not None:
