@@ -209,14 +209,16 @@ def _clean_history(scope: Scope, about: str, words: Sequence[str]) -> None:
         return revision if fields == dict(revision.fields) else revision._replace(fields=fields)
 
     with scope.read() as reader:
-        pairs: list[tuple[Revision | Change, Revision | Change]] = [
-            (row, cleaned(row)) for row in reader.scan_revisions(scope.hub_id)
+        rows: list[Revision | Change] = [
+            clean
+            for row in reader.scan_revisions(scope.hub_id)
+            if (clean := cleaned(row)) is not row
         ]
-        pairs += [
-            (row, row._replace(reason=removed(row.reason)))
+        rows += [
+            row._replace(reason=_REMOVED)
             for row in reader.scan_changes(scope.hub_id)
+            if holds(row.reason)
         ]
-        rows = [clean for row, clean in pairs if clean != row]
     for start in range(0, len(rows), _BATCH):
         with scope.write() as writer:
             for row in rows[start : start + _BATCH]:
