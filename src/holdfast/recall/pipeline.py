@@ -142,9 +142,14 @@ def recall(
     old = (item.memory for item in ordered if item.memory.superseded_by is not None)
     answer.superseded = tuple(islice(old, SUPERSEDED_MAX))
     answer.unknown_names = tuple(unknown_names(names, understood, speakers))
-    best = ordered[: weights.CONFIDENCE_LOOKS_AT]
-    answer.holds_names = bool(names) and covered.absent_names(names, best) == 0
+    answer.holds_names = _holds_all(names, covered, ordered)
     return answer
+
+
+def _holds_all(names: Sequence[str], covered: Coverage, ordered: Sequence[Evidence]) -> bool:
+    """Whether a question has names, and the best hits have all of them."""
+    best = ordered[: weights.CONFIDENCE_LOOKS_AT]
+    return bool(names) and covered.absent_names(names, best) == 0
 
 
 def _with_known_names(reader: Reader, hub_id: str, ask: Ask) -> tuple[Ask, list[str]]:
