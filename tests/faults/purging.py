@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +19,7 @@ from holdfast import Holdfast, HubMemory
 from holdfast.engine.upkeep.doctor import examine
 from holdfast.errors import NotFound
 from holdfast.passes.work import work_until_done
-from tests.faults.scenes import ended, forked
+from tests.faults.scenes import killed_at
 from tests.homes.traces import kept_in
 
 SETTINGS = {"embed.model": "none", "actor": "tester", "shadowJournal.enabled": True}
@@ -68,33 +67,6 @@ def state(folder: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         return tuple(memories), tuple(turn.content for turn in hub.turns())
 
 
-def killed_at(folder: str, name: str, number: int) -> bool:
-    """Does it in a child that is killed at a statement; whether the child got to the end."""
-
-    def act(pipe: int) -> None:
-        memory = opened(folder)
-        hub = memory.hub()
-        store: Any = memory.core.store
-        left = number
-
-        def trace(_cursor: object, _sql: str, _bindings: object) -> bool:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return True
-
-        store._writer.exec_trace = trace
-        ACTS[name](hub)
-        memory.close()
-
-    child, pipe = forked(act)
-    code = ended(child)
-    os.close(pipe)
-    assert code in (0, -signal.SIGKILL), code
-    return code == 0
-
-
 def complete(folder: str, name: str) -> None:
     """Runs it again, as a person would who got no answer."""
     with opened(folder) as memory:
@@ -121,7 +93,7 @@ def main(name: str, folder: str) -> dict[str, Any]:
         number += 1
         assert number < STATEMENTS_MAX, "an operation without end"
         shutil.copytree(start, home)
-        passed = killed_at(home, name, number)
+        passed = killed_at(lambda: opened(home), ACTS[name], number)
         found = state(home)
         if found not in states:
             # It never goes back to a state of before.

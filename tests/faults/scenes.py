@@ -311,7 +311,7 @@ def statements(folder: str) -> dict[str, Any]:
         while not passed:
             number += 1
             assert number < 500, "a write without end"
-            passed = _killed_at(folder, name, number)
+            passed = killed_at(lambda: opened(folder), ACTS[name], number)
             count += 1
             after = _state(folder)
             if after != before or passed:
@@ -327,11 +327,13 @@ def _restore(folder: str) -> None:
     copy_in(os.path.join(folder, "memory.db"), os.path.join(folder, "start.db"))
 
 
-def _killed_at(folder: str, name: str, number: int) -> bool:
+def killed_at(
+    open_store: Callable[[], Holdfast], do: Callable[[HubMemory], object], number: int
+) -> bool:
     """Does it in a child that is killed at a statement; whether the child got to the end."""
 
     def act(pipe: int) -> None:
-        memory = opened(folder)
+        memory = open_store()
         hub = memory.hub()
         store: Any = memory.core.store
         left = number
@@ -344,7 +346,8 @@ def _killed_at(folder: str, name: str, number: int) -> bool:
             return True
 
         store._writer.exec_trace = trace
-        ACTS[name](hub)
+        do(hub)
+        memory.close()
 
     child, pipe = forked(act)
     code = ended(child)
