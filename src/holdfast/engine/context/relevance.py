@@ -10,8 +10,8 @@ from holdfast.domain.query import Hit, Recalled
 # Where an answer is less likely than this, nothing is relevant: stricter than a recall, as nobody
 # asked. A least probability for every hit costs a quarter of the answers: evidence is spread.
 ANSWERED_LEAST = 0.25
-# Who asks by a name that the hub knows asks the right hub. Chosen on LoCoMo: 97.0 instead of 95.1 %
-# of its questions get their answer, and no more of the strangers' questions get a line.
+# The same for a question by names that the hub knows, which is hardly meant for another hub. Chosen
+# on LoCoMo: 97.0 instead of 95.1 % of its questions get their answer, and no more of strangers' do.
 NAMED_LEAST = 0.15
 # Of the hits for a question, those whose score is at most so far behind the best, and memories that
 # are at least so many times as likely as it. Chosen on LoCoMo and small stores of notes: a quarter

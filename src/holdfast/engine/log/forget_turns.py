@@ -138,7 +138,7 @@ def _words(about: str | None) -> list[str]:
 
 
 def _holding(reader: Reader, hub_id: str, about: str, words: Sequence[str]) -> set[str]:
-    """The turns that hold every one of the words, or the text as it stands."""
+    """The turns that hold every one of the words, or the text as it is written."""
     asked = TermQuery(tuple(words))
     needle = trigram_text(about).strip()
     whole = reader.search_substring(hub_id, needle, _TURNS_ONLY, limit=_FOUND_MAX)
@@ -181,7 +181,7 @@ def _with_those_about(
 
 
 def _holding_text(about: str, words: Sequence[str]) -> Callable[[str], bool]:
-    """Asks whether a text holds every one of the words, or the text as it stands."""
+    """Asks whether a text holds every one of the words, or the text as it is written."""
     needle, wanted = trigram_text(about).strip(), set(words)
     return lambda text: needle in trigram_text(text) or wanted <= set(query_terms(text))
 
