@@ -425,15 +425,13 @@ class HubMemory:
         at = clean.clean_time(as_of)
         if at is not None:
             return engine.history.memory_as_of(self.scope, reference, at)
-        with self.core.read() as reader:
-            self.scope.require_hub(reader)
+        with self.scope.read() as reader:
             return engine.lookup.find_memory(reader, self.scope, reference)
 
     @reads()
     def find(self, reference: Reference) -> Memory:
         """The same as `get`, also for one that was forgotten."""
-        with self.core.read() as reader:
-            self.scope.require_hub(reader)
+        with self.scope.read() as reader:
             return engine.lookup.find_memory(reader, self.scope, reference, forgotten=True)
 
     @reads(limits={"limit": 100})
@@ -501,8 +499,7 @@ class HubMemory:
     @reads()
     def statistics(self) -> Statistics:
         """What is in the hub, counted. REST has it at `/usage`; `usage` is the cost of models."""
-        with self.core.read() as reader:
-            self.scope.require_hub(reader)
+        with self.scope.read() as reader:
             counted = reader.statistics(self.id)
             ran = engine.automatic.last_run(reader, self.id)
         waiting = engine.inbox.count(self.scope) if counted.quarantined else 0
@@ -789,8 +786,7 @@ class HubMemory:
         return receipts
 
     def _ids(self, references: list_[Any]) -> list_[str]:
-        with self.core.read() as reader:
-            self.scope.require_hub(reader)
+        with self.scope.read() as reader:
             find = engine.lookup.find_memory
             return [find(reader, self.scope, r, forgotten=True).id for r in references]
 
@@ -856,8 +852,7 @@ class HubMemory:
         gone. With a limit, only so many of each, the first that it touched."""
         out = {}
         named = [engine.drafts.clean_label("change set", change) for change in changes]
-        with self.core.read() as reader:
-            self.scope.require_hub(reader)
+        with self.scope.read() as reader:
             for change in named:
                 # A change may revise a memory more than once.
                 most = None if limit is None else limit * _REVISIONS_OF_ONE
@@ -880,8 +875,7 @@ class HubMemory:
     @reads(permission="read_log")
     def receipts(self) -> list_[Receipt]:
         """What was purged."""
-        with self.core.read() as reader:
-            self.scope.require_hub(reader)
+        with self.scope.read() as reader:
             return self.core.receipts(reader, self.id)
 
     @reads(permission="read_log", retry=False, deadline=None)

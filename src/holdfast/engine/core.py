@@ -362,13 +362,21 @@ class Scope(NamedTuple):
     def settings(self) -> Settings:
         return self.core.settings
 
-    def read(self, *, deadline_s: float | None = None) -> AbstractContextManager[Reader]:
-        """A snapshot of the store that shows what the actor may see."""
-        return self.core.read(deadline_s=deadline_s)
+    @contextmanager
+    def read(self, *, deadline_s: float | None = None) -> Iterator[Reader]:
+        """A snapshot of the store that shows what the actor may see; raises NotFound if the hub has
+        been removed. `scope.core.read()` does not look the hub up again, for further reads of the
+        same operation."""
+        with self.core.read(deadline_s=deadline_s) as reader:
+            self.require_hub(reader)
+            yield reader
 
-    def write(self) -> AbstractContextManager[Writer]:
-        """A transaction on this hub."""
-        return self.core.write(self.hub_id)
+    @contextmanager
+    def write(self) -> Iterator[Writer]:
+        """A transaction on this hub; raises NotFound if the hub has been removed."""
+        with self.core.write(self.hub_id) as writer:
+            self.require_hub(writer)
+            yield writer
 
     def now(self) -> datetime:
         return self.core.now()

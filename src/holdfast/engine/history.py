@@ -60,7 +60,6 @@ class FieldDiff(NamedTuple):
 def history(scope: Scope, reference: Reference) -> list[Entry]:
     """Everything that happened to a memory, oldest first; also to one that is forgotten."""
     with scope.read() as reader:
-        scope.require_hub(reader)
         memory = find_memory(reader, scope, reference, forgotten=True)
         return entries_seen(scope.core, reader, memory)
 
@@ -116,7 +115,6 @@ def _lines(old: str, new: str) -> tuple[str, ...]:
 def memory_as_of(scope: Scope, reference: Reference, at: datetime) -> Memory:
     """One memory as it was at a past time."""
     with scope.read() as reader:
-        scope.require_hub(reader)
         memory = find_memory(reader, scope, reference, forgotten=True)
         then = as_of(memory, reader.revisions(scope.hub_id, memory.id), at)
     if then is None or then.forgotten_at is not None or not scope.core.sees(then):
@@ -156,7 +154,6 @@ def undo(scope: Scope, change_id: str | None = None, *, force: bool = False) -> 
     from holdfast.engine.log import import_run
 
     with scope.write() as writer:
-        scope.require_hub(writer)
         target = _target(scope, writer, change_id)
         recorder = Recorder(scope, writer, "undo", undoes=target.id)
         touched: dict[str, Memory] = {}
@@ -274,8 +271,7 @@ def _known(reader: Reader, scope: Scope, change_id: str) -> Change:
 
 def last_change(scope: Scope) -> Change | None:
     """The change set that `undo` without an id would take back."""
-    with scope.core.read() as reader:
-        scope.require_hub(reader)
+    with scope.read() as reader:
         return _last_own(scope, reader)
 
 
@@ -348,7 +344,6 @@ def changes(scope: Scope, *, limit: int = 50, before: str | None = None) -> list
     if type(limit) is not int or limit < 1:
         raise InvalidInput(f"The limit is {limit!r}; it must be a whole number of at least 1.")
     with scope.read() as reader:
-        scope.require_hub(reader)
         if before is not None:
             # An empty list would say that there is nothing older.
             _known(reader, scope, before)

@@ -491,7 +491,6 @@ def traces(scope: Scope, references: Sequence[Reference]) -> Traces:
     reads_log = scope.core.allows("read_log")
     index_late_turns(scope.core, scope.hub_id)
     with scope.read() as reader:
-        scope.require_hub(reader)
         named = [find_memory(reader, scope, one, forgotten=True) for one in references]
         for memory in named:
             if memory.forgotten_at is None:
@@ -515,7 +514,7 @@ def turns_saying(scope: Scope, memories: Sequence[Memory]) -> list[Turn]:
         return []
     index_late_turns(scope.core, scope.hub_id)
     found: dict[str, Turn] = {}
-    with scope.read() as reader:
+    with scope.core.read() as reader:
         for memory in memories:
             said = said_in(reader, memory._replace(hub_id=scope.hub_id, origin=None))
             found |= {turn.id: turn for turn in said}

@@ -88,7 +88,6 @@ def files_of(place: JournalFolder, references: Sequence[Reference]) -> list[str]
     if not os.path.isdir(os.path.join(place.folder, FOLDER)):
         return []
     with place.scope.read() as reader:
-        place.scope.require_hub(reader)
         found = [
             engine.lookup.find_memory(reader, place.scope, one, forgotten=True)
             for one in references

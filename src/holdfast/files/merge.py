@@ -63,7 +63,6 @@ SETTLED = {
 def open_clashes(scope: Scope) -> list[Clash]:
     """What waits to be settled, oldest first."""
     with scope.read() as reader:
-        scope.require_hub(reader)
         return reader.clashes(scope.hub_id)
 
 
@@ -104,7 +103,6 @@ def settled_away(memory: Memory) -> bool:
 
 
 def _find(reader: Reader, scope: Scope, clash_id: str) -> Clash:
-    scope.require_hub(reader)
     for clash in reader.clashes(scope.hub_id):
         if clash.id == clash_id:
             return clash

@@ -206,7 +206,7 @@ def _always(
 def documents_listed(scope: Scope, paths: Sequence[str], now: datetime) -> list[BlockItem]:
     """The hub's own documents by their paths, each with how it begins."""
     found = []
-    with scope.read() as reader:
+    with scope.core.read() as reader:
         for path in sorted(paths)[:_FILES_MAX]:
             memory = reader.memory_by_path(scope.hub_id, path)
             shown = memory is not None and memory.visible and memory.state != "archived"
@@ -281,7 +281,6 @@ def _standing(scope: Scope, now: datetime) -> list[Memory]:
         layers=("long_term",), states=("active",), alive_at=now, holds_at=now, trusts=_UNASKED
     )
     with scope.read() as reader:
-        scope.require_hub(reader)
         ids = reader.ids_by_use(scope.hub_id, wanted, limit=_STANDING_READ)
         found = reader.memories_by_id(scope.hub_id, ids)
     return by_weight(one for one in found.values() if not _unfit(scope.core, one, now))
@@ -291,7 +290,7 @@ def _last_session(scope: Scope, allowed: Budget) -> list[BlockItem]:
     """The last turns of the session that was logged last, in order: where it ended."""
     if not scope.settings["context.turns"]:
         return []
-    with scope.read() as reader:
+    with scope.core.read() as reader:
         newest = reader.turns(scope.hub_id, limit=_LAST_TURNS)
         ended = [
             turn
@@ -325,7 +324,6 @@ def _long_term(
         layers=("long_term",), states=("active",), alive_at=now, holds_at=now, trusts=_UNASKED
     )
     with scope.read() as reader:
-        scope.require_hub(reader)
         ids = reader.ids_by_use(scope.hub_id, wanted, limit=_IDS_MAX if bounded else None)
 
         def read(some: Sequence[str]) -> dict[str, Memory]:

@@ -126,7 +126,7 @@ def corrected_in(scope: Scope, found: Recalled) -> list[CorrectedFact]:
     old = found.superseded
     if not old:
         return []
-    with scope.read() as reader:
+    with scope.core.read() as reader:
         ids = [memory.superseded_by or "" for memory in old]
         newer = reader.memories_by_id(scope.hub_id, ids)
         said = reader.turns_by_id(
@@ -168,7 +168,7 @@ def outdated(scope: Scope, versions: Mapping[str, int]) -> set[str]:
     """The ids of those memories and turns, by the version that was shown, which have been changed,
     superseded, forgotten, held for review, deleted or withheld since."""
     turns = [name for name, version in versions.items() if version == TURN_VERSION]
-    with scope.read() as reader:
+    with scope.core.read() as reader:
         memories = reader.memories_by_id(
             scope.hub_id, [one for one in versions if one not in turns]
         )

@@ -69,7 +69,6 @@ def forget_turns(
     if words:
         late_words.index_late_turns(scope.core, scope.hub_id)
     with scope.read() as reader:
-        scope.require_hub(reader)
         ids = reader.turn_ids(scope.hub_id, session=name, since=begins, until=ends)
         if turns:
             named = set(turns)
@@ -114,7 +113,6 @@ def forget_last(
     if name is None:
         raise InvalidInput("Name the session whose last memories are to be forgotten.")
     with scope.read() as reader:
-        scope.require_hub(reader)
         wanted = Filter(session=name)
         found = reader.memories(scope.hub_id, wanted, order="newest", after=None, limit=_LAST_MAX)
     newest = max((one.created_at for one in found), default=None)

@@ -36,7 +36,6 @@ PRIVATE = "all of it is private"
 def rules(scope: Scope) -> LogRules:
     """The rules of a hub."""
     with scope.read() as reader:
-        scope.require_hub(reader)
         return read_rules(reader, scope.hub_id)
 
 
@@ -105,7 +104,6 @@ def _folder(folder: str) -> str:
 def _change(scope: Scope, change: Callable[[LogRules], LogRules]) -> LogRules:
     scope.require("write")
     with scope.write() as writer:
-        scope.require_hub(writer)
         new = change(read_rules(writer, scope.hub_id))
         if len(new.sessions) + len(new.folders) > _RULES_MAX:
             raise InvalidInput(
@@ -175,7 +173,6 @@ _DROPPED_MAX = 1_000
 def log_size(scope: Scope) -> LogSize:
     """The size of the log, and the forecast."""
     with scope.read() as reader:
-        scope.require_hub(reader)
         turns, text, oldest, newest = reader.log_size(scope.hub_id)
     if oldest is None or newest is None:
         return LogSize()

@@ -138,7 +138,7 @@ def _still_to_log(
 ) -> tuple[dict[str, str], str]:
     """The sides of a turn without those that were logged under its name; and why none is logged,
     where that is so."""
-    with scope.read() as reader:
+    with scope.core.read() as reader:
         aside = log_rules.why_not(
             reader, scope.hub_id, session=session, folder=folder, now=scope.now()
         )

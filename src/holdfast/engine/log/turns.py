@@ -81,7 +81,7 @@ def log_turn(
                 command="`holdfast log rules` shows what is not logged.",
             )
 
-    with scope.read() as reader:
+    with scope.core.read() as reader:
         refuse(reader)
     question = last_said(scope, session, content)
     turn = made_turn(
@@ -145,7 +145,7 @@ def last_said(scope: Scope, session: str | None, answer: str) -> str:
     if len(answer) > _ANSWER_CHARS_MAX:
         return ""
     session = clean_session(session)
-    with scope.read() as reader:
+    with scope.core.read() as reader:
         newest = reader.turns(scope.hub_id, limit=1, session=session)
     return newest[0].content if newest and newest[0].session == session else ""
 
@@ -161,7 +161,6 @@ def add_turns(
     waits for a reply, the words of long turns are indexed later."""
     late = is_reply and late_words.are_late(scope.core, turns)
     with scope.write() as writer:
-        scope.require_hub(writer)
         for turn in turns:
             if late:
                 late_words.add_without_words(scope.core, writer, turn)
@@ -242,7 +241,6 @@ def turns(
     _check_id(before)
     wanted = clean_session(session)
     with scope.read() as reader:
-        scope.require_hub(reader)
         found = reader.turns(scope.hub_id, limit=limit, session=wanted, before=before)
         if not found and before is not None:
             found = _earlier(reader, scope.hub_id, limit, wanted, before)
@@ -263,7 +261,6 @@ def speakers(scope: Scope, *, limit: int = 100) -> list[Speaker]:
     counts: Counter[str] = Counter()
     last: dict[str, datetime] = {}
     with scope.read() as reader:
-        scope.require_hub(reader)
         for turn in reader.scan_turns(scope.hub_id):
             if turn.speaker is not None:
                 counts[turn.speaker] += 1
@@ -275,7 +272,6 @@ def speakers(scope: Scope, *, limit: int = 100) -> list[Speaker]:
 def turns_by_id(scope: Scope, turn_ids: Sequence[str]) -> dict[str, Turn]:
     """The turns of these ids that the log still holds."""
     with scope.read() as reader:
-        scope.require_hub(reader)
         return reader.turns_by_id(scope.hub_id, turn_ids)
 
 
@@ -313,7 +309,6 @@ def search_turns(scope: Scope, query: str, *, limit: int = 10) -> list[Turn]:
     asked = TermQuery(tuple(dict.fromkeys(terms)))
     late_words.index_late_turns(scope.core, scope.hub_id)
     with scope.read() as reader:
-        scope.require_hub(reader)
         found = reader.search_terms(scope.hub_id, asked, _TURNS_ONLY, limit=limit * _REACH)
         merits: dict[str, int] = {}
         for one in found:
@@ -347,7 +342,7 @@ def recovery_prompt(
     _check_count(chars, "number of characters")
     label = _clean_label(name, "name") or "Assistant"
     newest = turns(scope, limit=count, session=session)
-    with scope.read() as reader:
+    with scope.core.read() as reader:
         shown = Withheld(reader, scope).shown_turns(newest)
     return render_recovery(shown, chars=chars, name=label)
 

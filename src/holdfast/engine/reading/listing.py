@@ -72,7 +72,6 @@ def _scan(
         return
     while True:
         with scope.read() as reader:
-            scope.require_hub(reader)
             batch = reader.memories(scope.hub_id, wanted, order=order, after=after, limit=size)
         yield from batch
         if len(batch) < size:
@@ -84,7 +83,6 @@ def _scan_past(
     scope: Scope, wanted: Filter, order: Order, after: tuple[Any, int] | None, at: datetime
 ) -> Iterator[Memory]:
     with scope.read() as reader:
-        scope.require_hub(reader)
         then = list(memories_as_of(scope, reader, wanted, at))
     down = order in DOWNWARDS
     then.sort(key=lambda memory: place_in(memory, order), reverse=down)
@@ -155,7 +153,6 @@ def search_text(
     wanted = wanted._replace(alive_at=now)
     query = _query(text, words=words)
     with scope.read(deadline_s=scope.settings["recall.deadline_s"]) as reader:
-        scope.require_hub(reader)
         matching = reader.matching(scope.hub_id, query, wanted, order=checked)
         found = list(islice((memory for memory in matching if memory.current(now)), count))
     scope.core.shown(scope.hub_id, [memory.id for memory in found])

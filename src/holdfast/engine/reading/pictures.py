@@ -114,7 +114,6 @@ class MeaningMap(NamedTuple):
 def meaning_map(scope: Scope, *, limit: int = POINTS_MAX) -> MeaningMap:
     """The map of what the caller sees, from a cache while nothing has changed."""
     with scope.read() as reader:
-        scope.require_hub(reader)
         # A purge leaves no revision, and its words must not stay in the names of groups.
         purged = len(reader.receipts(scope.hub_id))
         state = (reader.newest_revision(scope.hub_id), purged, limit)
@@ -386,7 +385,6 @@ def activity(scope: Scope, *, days: int = DAYS_MAX) -> Activity:
             f"You asked for {days!r} days.", hint=f"Give a number from 1 to {DAYS_MAX}."
         )
     with scope.read() as reader:
-        scope.require_hub(reader)
         today = scope.now().astimezone(UTC).date()
         first = today - timedelta(days=days - 1)
         state = (reader.newest_revision(scope.hub_id), first)

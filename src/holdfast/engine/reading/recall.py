@@ -91,16 +91,14 @@ def _read_when_ready(scope: Scope, model: str, answer: Callable[[Reader], Recall
     """The answer, read once all turns have their words and the vectors of the model are at hand."""
     deadline_s = scope.settings["recall.deadline_s"]
     with scope.read(deadline_s=deadline_s) as reader:
-        scope.require_hub(reader)
         if _is_ready(scope, reader, model):
             return answer(reader)
     index_late_turns(scope.core, scope.hub_id)
     # The first look at a large hub reads all of its vectors: no part of the answer's deadline.
     if model:
-        with scope.read() as reader:
+        with scope.core.read() as reader:
             scope.core.vectors.refresh(reader, scope.hub_id, model)
     with scope.read(deadline_s=deadline_s) as reader:
-        scope.require_hub(reader)
         return answer(reader)
 
 
@@ -138,7 +136,6 @@ def related(scope: Scope, reference: Reference, *, limit: int = 5) -> Recalled:
     """Memories near a memory: by meaning where it has vectors, else by its words."""
     checked_limit(limit)
     with scope.read(deadline_s=scope.settings["recall.deadline_s"]) as reader:
-        scope.require_hub(reader)
         memory = engine.lookup.find_memory(reader, scope, reference)
         wanted = Filter(alive_at=scope.now())
         embedder = scope.core.embedder

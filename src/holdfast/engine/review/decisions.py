@@ -72,7 +72,6 @@ def request_decision(
     wanted = Decision(bare, asked, choices, around, "open")
     new = bare._replace(metadata=to_metadata(wanted))
     with scope.write() as writer:
-        scope.require_hub(writer)
         waiting = list(_open(writer, scope.hub_id))
         for other in waiting:
             if other.memory.content_hash == new.content_hash:
@@ -93,7 +92,6 @@ def request_decision(
 def decisions(scope: Scope, *, every: bool = False) -> list[Decision]:
     """The open ones, oldest first; with `every`, also those that were decided or withdrawn."""
     with scope.read() as reader:
-        scope.require_hub(reader)
         found = list(_open(reader, scope.hub_id))
         if every:
             settled = Filter(states=("archived",), categories=(CATEGORY,))
@@ -110,7 +108,6 @@ def decide(
     if isinstance(option, str):
         option = scope.core.redactor.text(option)
     with scope.read() as reader:
-        scope.require_hub(reader)
         seen = _undecided(find_memory(reader, scope, reference))
     chosen = _chosen(seen, option)
     draft = Draft(
@@ -140,7 +137,6 @@ def withdraw_decision(scope: Scope, reference: Reference, *, note: str = "") -> 
     """Withdraws a question without an answer; it stays stored, and is no longer open."""
     note = scope.core.redactor.text(clean_label("note", note))
     with scope.write() as writer:
-        scope.require_hub(writer)
         current = _undecided(find_memory(writer, scope, reference))
         recorder = Recorder(scope, writer, "archive", reason="withdrew a question")
         withdrawn = current._replace(status="withdrawn", note=note)

@@ -70,7 +70,6 @@ def review(
     if limit is not None and limit < 1:
         raise InvalidInput(f"The limit is {limit}; it must be at least 1.")
     with scope.read() as reader:
-        scope.require_hub(reader)
         found: list[Item] = []
         for memory in wanted_ones(reader, scope.hub_id, kind, source):
             if limit is not None and len(found) == limit:
@@ -89,7 +88,6 @@ def item_of(core: Core, reader: Reader, memory: Memory) -> Item:
 def count(scope: Scope, *, most: int | None = None) -> int:
     """How many items there are; counting ends at `most`, for who only shows it on the side."""
     with scope.read() as reader:
-        scope.require_hub(reader)
         found = 0
         for _ in pending(reader, scope.hub_id):
             found += 1
@@ -203,7 +201,6 @@ def decide(scope: Scope, verdicts: Sequence[Verdict], *, reason: str = "") -> li
     recorded = with_code(APPROVED if approves else REJECTED, reason)
     out = []
     with scope.write() as writer:
-        scope.require_hub(writer)
         recorder = Recorder(scope, writer, "restore" if approves else "archive", reason=recorded)
         for verdict, (new, index) in zip(verdicts, prepared, strict=True):
             memory = _still(writer, scope, verdict)
@@ -225,7 +222,6 @@ def _chosen(scope: Scope, chosen: Chosen) -> list[Memory]:
             command="`holdfast review` shows what waits.",
         )
     with scope.read() as reader:
-        scope.require_hub(reader)
         if in_bulk:
             return list(wanted_ones(reader, scope.hub_id, chosen.kind, chosen.source))
         found = [find_memory(reader, scope, one) for one in chosen.references]

@@ -54,7 +54,7 @@ _IMPORTED_CHARS = 4_000_000
 
 def export_hub(scope: Scope) -> Iterator[str]:
     """The lines of the file, without line ends; one consistent moment, however long it takes."""
-    with scope.read() as reader:
+    with scope.core.read() as reader:
         info = scope.require_hub(reader)
         if scope.core.permit is not None:
             # How many numbers were given out would tell a caller of memories that they do not see.

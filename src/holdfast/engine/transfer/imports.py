@@ -98,7 +98,6 @@ def import_batch(
     ready, refused = _prepared(scope, fresh)
     decided |= refused
     with scope.write() as writer:
-        scope.require_hub(writer)
         writer.expect(scope.hub_id, all_of(list(ready.values())))
         recorder = continued(scope, writer, "import", change, reason=source.reason)
         for item in items:
@@ -112,7 +111,6 @@ def preview_batch(scope: Scope, items: Sequence[ImportItem], source: Source) -> 
     """What `import_batch` would do; writes nothing."""
     decided, fresh = _looked_up(scope, items, source)
     with scope.read() as reader:
-        scope.require_hub(reader)
         for item in fresh:
             decided[item.id] = _foreseen(reader, scope, source, item)
     return _in_order(items, decided)
@@ -149,7 +147,6 @@ def _looked_up(
     decided: dict[str, Taken] = {}
     fresh: dict[str, ImportItem] = {}
     with scope.read() as reader:
-        scope.require_hub(reader)
         for item in items:
             if known := _as_before(reader, scope, source, item):
                 decided[item.id] = known
@@ -339,7 +336,6 @@ def follow_items(
     set with this id; what became of each, and then of those that are gone. A dry run writes
     nothing."""
     with scope.read() as reader:
-        scope.require_hub(reader)
         before = _load(reader, scope.hub_id, source)
         statements, gone = _known_again(reader, scope, source, found, before)
     items = [one.item for one in statements]
@@ -361,7 +357,6 @@ def follow_items(
 def followed_places(scope: Scope, program: str) -> list[str]:
     """The sources that were followed before, and held something then."""
     with scope.read() as reader:
-        scope.require_hub(reader)
         kept = [
             json.loads(one.text)
             for one in reader.scan_agreed(scope.hub_id)
@@ -429,7 +424,6 @@ def _archive(scope: Scope, source: Source, gone: Sequence[str], change: str) -> 
         return []
     out: list[Taken] = []
     with scope.write() as writer:
-        scope.require_hub(writer)
         recorder = continued(scope, writer, "import", change, reason=source.reason)
         for one in gone:
             memory = memory_of(writer, scope.hub_id, source, one)
@@ -472,5 +466,4 @@ def _save(scope: Scope, source: Source, change: str, now: _Lines, before: _Lines
     body = {"place": source.place, "change": change, "lines": now, "before": before}
     text = json.dumps(body, ensure_ascii=False, indent=0)
     with scope.write() as writer:
-        scope.require_hub(writer)
         writer.set_agreed(scope.hub_id, Agreed(_path(source), text, scope.now()))

@@ -218,7 +218,6 @@ def _moved(
     change: Change | None = None
     for start in range(0, len(moves), _BATCH):
         with everyone.write() as writer:
-            scope.require_hub(writer)
             recorder = Recorder(
                 scope,
                 writer,
@@ -342,12 +341,10 @@ def compact(scope: Scope, *, dry_run: bool = False) -> Compacted:
     """Merges what says the same; a dry run only says what it would merge."""
     if dry_run:
         with scope.read() as reader:
-            scope.require_hub(reader)
             return Compacted(tuple(_to_merge(_long_term(reader, scope.hub_id, scope.now()))))
     scope.require("write")
     scope.require("retire")
     with scope.write() as writer:
-        scope.require_hub(writer)
         recorder = Recorder(scope, writer, "update", reason="compacted")
         merged = [
             _merge(recorder, group)

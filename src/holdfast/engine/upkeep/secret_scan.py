@@ -62,7 +62,6 @@ def find_in_store(scope: Scope, progress: Progress | None = None) -> list[Secret
     found: list[Secret] = []
     scope = scope._replace(core=for_everything(scope.core))
     with scope.read() as reader:
-        scope.require_hub(reader)
         total = reader.statistics(scope.hub_id).memories
         for done, memory in enumerate(every_memory(reader, scope.hub_id, EVERYTHING), 1):
             scope.core.redactor.take()
@@ -83,7 +82,6 @@ def clean_store(scope: Scope, progress: Progress | None = None) -> int:
     """Replaces them all; returns how many memories, old versions and other rows that were."""
     scope = scope._replace(core=for_everything(scope.core))
     with scope.read() as reader:
-        scope.require_hub(reader)
         dirty = [
             m.id
             for m in every_memory(reader, scope.hub_id, EVERYTHING)

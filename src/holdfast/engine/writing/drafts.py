@@ -374,7 +374,6 @@ def prepare(
     known = [False] * len(memories)
     if scope.core.embedder is not None:
         with scope.read() as reader:
-            scope.require_hub(reader)
             reader.expect(scope.hub_id, memories)
             known = [unchanged(reader, *pair) for pair in zip(cleaned, memories, strict=True)]
     fresh = [memory for memory, there in zip(memories, known, strict=True) if not there]

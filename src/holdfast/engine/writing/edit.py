@@ -87,7 +87,6 @@ def update(
     new = _checked(scope.core, changes)
     reason = clean_label("reason", reason)
     with scope.read() as reader:
-        scope.require_hub(reader)
         seen = find_memory(reader, scope, reference)
     # The embedding model is asked before the write begins; should the memory change in between,
     # it is asked again after it.
@@ -203,7 +202,6 @@ def _revise(
     if hides:
         late_words.index_late_turns(scope.core, scope.hub_id)
     with scope.write() as writer:
-        scope.require_hub(writer)
         recorder = Recorder(scope, writer, action, reason=reason)
         if "forgotten_at" in new and new["forgotten_at"] is not None:
             new["forgotten_at"] = recorder.change.at
@@ -331,7 +329,6 @@ def purge(
     reason = clean_label("reason", reason)
     late_words.index_late_turns(scope.core, scope.hub_id)
     with scope.write() as writer:
-        scope.require_hub(writer)
         meant = _meant(writer, scope, references, forgotten=True)
         for memory in _each(writer, scope.hub_id, meant):
             scope.core.require_delete(memory)
@@ -425,7 +422,6 @@ def access(scope: Scope, references: Sequence[Reference]) -> list[Memory]:
         if not counted:
             return _looked_at(scope, references)
         with scope.write() as writer:
-            scope.require_hub(writer)
             found = [find_memory(writer, scope, reference) for reference in references]
             writer.count_access(scope.hub_id, [memory.id for memory in found], scope.now())
             fresh = writer.memories_by_id(scope.hub_id, [memory.id for memory in found])
@@ -436,7 +432,6 @@ def access(scope: Scope, references: Sequence[Reference]) -> list[Memory]:
 
 def _looked_at(scope: Scope, references: Sequence[Reference]) -> list[Memory]:
     with scope.read() as reader:
-        scope.require_hub(reader)
         return [find_memory(reader, scope, reference) for reference in references]
 
 

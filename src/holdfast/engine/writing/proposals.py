@@ -113,7 +113,6 @@ def take_proposals(
     looked = _looked(scope, list(prepare(scope, drafts)))
     prepared = iter(zip(looked, standing, strict=True))
     with scope.write() as writer:
-        scope.require_hub(writer)
         if change is not None:
             recorder = continued(scope, writer, "import", change, reason=reason)
         else:
@@ -198,7 +197,6 @@ def _looked(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
     if not prepared:
         return []
     with scope.read() as reader:
-        scope.require_hub(reader)
         return [item._replace(seen=look(reader, item.memory, item.indexed)) for item in prepared]
 
 

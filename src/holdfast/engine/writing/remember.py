@@ -114,7 +114,6 @@ def remember_many(
     if by_rule:
         prepared = with_candidates(scope, prepared)
     with scope.write() as writer:
-        scope.require_hub(writer)
         writer.expect(scope.hub_id, all_of(prepared))
         recorder = Recorder(scope, writer, "remember", reason=reason)
         results: list[Remembered] = []
@@ -156,7 +155,6 @@ def remember_stream(
     while batch := list(islice(coming, BATCH_MAX)):
         prepared = list(prepare(scope, batch))
         with scope.write() as writer:
-            scope.require_hub(writer)
             writer.expect(scope.hub_id, all_of(prepared))
             going_on = change and _in_force(writer, change)
             recorder = Recorder(scope, writer, "remember", reason=reason, change=going_on)

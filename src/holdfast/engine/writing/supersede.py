@@ -100,7 +100,6 @@ def with_candidates(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
         return prepared
     out = []
     with scope.read() as reader:
-        scope.require_hub(reader)
         for item, compared, close in zip(prepared, sought, named, strict=True):
             if compared:
                 seen = look(reader, item.memory, replaced=_is_believed(item))

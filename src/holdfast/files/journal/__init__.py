@@ -140,7 +140,7 @@ def _said(place: JournalFolder, lines: Sequence[JournalLine], block: JournalBloc
     """The memory of a line that says what this block does, where it has one that is shown."""
     said = journal_entries.plain(block.text)
     ids = [one.memory_id for one in lines if journal_entries.plain(one.block.text) == said]
-    with place.scope.read() as reader:
+    with place.scope.core.read() as reader:
         found = reader.memories_by_id(place.scope.hub_id, [one for one in ids if one])
     return next((found[one] for one in ids if one in found and found[one].visible), None)
 

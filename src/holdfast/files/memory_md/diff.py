@@ -308,7 +308,7 @@ def visible_text(scope: Scope, text: str) -> str:
     the owner has written beside the memories."""
     document = parse(text)
     ids = [item.id for item in document.items if item.id]
-    with scope.read() as reader:
+    with scope.core.read() as reader:
         hidden = set(ids) - reader.memories_by_id(scope.hub_id, ids).keys()
     if scope.core.permit is None:
         return _without_private(document, hidden) if hidden else text

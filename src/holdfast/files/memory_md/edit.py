@@ -128,7 +128,7 @@ def note_injected(place: MemoryFile, block: Context) -> None:
 def _present(place: MemoryFile) -> str | None:
     """The file's text; where there is no file, what it would be. What is private to somebody else
     is not in it."""
-    with place.scope.read() as reader:
+    with place.scope.core.read() as reader:
         text = agreed_text(reader, place.scope.hub_id)
         if text is not None and os.path.exists(place.path):
             return visible_text(place.scope, text)
@@ -212,7 +212,7 @@ def _agreed(place: MemoryFile) -> str | None:
 
 
 def _new_ones(place: MemoryFile, found: Sequence[Piece]) -> tuple[list[Piece], list[Memory]]:
-    with place.scope.read() as reader:
+    with place.scope.core.read() as reader:
         ours = our_memories(place.scope.core, reader, place.scope.hub_id)
     said: dict[str, Memory | None] = {words_key(memory.content): memory for memory in ours}
     new: list[Piece] = []
@@ -360,7 +360,7 @@ def _refuse_hidden_orders(place: MemoryFile, text: str) -> None:
 
 
 def _seen(place: MemoryFile) -> str | None:
-    with place.scope.read() as reader:
+    with place.scope.core.read() as reader:
         text = seen_by(reader, place.scope.hub_id, place.reader)
         # Agents of several people may have one name.
         return None if text is None else visible_text(place.scope, text)
@@ -369,7 +369,7 @@ def _seen(place: MemoryFile) -> str | None:
 def _unseen(place: MemoryFile, seen: str, now: str) -> list[Memory]:
     known = {item.id for item in parse(seen).items}
     ids = [item.id for item in parse(now).items if item.id and item.id not in known]
-    with place.scope.read() as reader:
+    with place.scope.core.read() as reader:
         found = reader.memories_by_id(place.scope.hub_id, ids)
     return [found[memory_id] for memory_id in ids if memory_id in found]
 

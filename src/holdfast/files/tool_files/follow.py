@@ -139,7 +139,7 @@ def doomed(files: KeptFiles, references: Sequence[Any]) -> list[Doomed]:
     if not os.path.isdir(files.folder):
         return []
     out = []
-    with files.scope.read() as reader:
+    with files.scope.core.read() as reader:
         for reference in references:
             memory = find_memory(reader, files.scope, reference, forgotten=True)
             path = memory.source_path

@@ -162,7 +162,6 @@ def gather(scope: Scope, *, by: str = "") -> Gathered:
     """Reads the material that the caller may see. `by` names who will propose."""
     now = scope.now()
     with scope.read() as reader:
-        scope.require_hub(reader)
         journal, notes = _journal(reader, scope.hub_id, now)
         long_term = _long_term(reader, scope.hub_id, notes)
         origins = dict.fromkeys(one.origin.turn for one in journal if one.origin is not None)

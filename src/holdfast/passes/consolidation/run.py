@@ -77,7 +77,6 @@ def apply(scope: Scope, plan: Plan, *, noted: Callable[[Writer, str, list[Step]]
     done: list[Done] = []
     diff: list[str] = []
     with scope.write() as writer:
-        scope.require_hub(writer)
         reason = f"consolidated by {plan.by}"
         recorder = Recorder(scope, writer, "consolidate", reason=reason)
         for step, made in ready:
@@ -109,7 +108,6 @@ def _looked_over(
     """The steps that fit, each with the memory that it makes; and those that do not."""
     hashes = {source.number: source.hash for source in plan.sources}
     with scope.read() as reader:
-        scope.require_hub(reader)
         memories = _named(reader, scope.hub_id, plan.steps)
         said = {
             step: _said_already(reader, scope.hub_id, step, memories)
