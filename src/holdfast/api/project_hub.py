@@ -321,18 +321,21 @@ class ProjectHub(HubMemory):
     def _drop_turns(self, call: _Call) -> None:
         """Before the person's memories are purged everywhere: afterwards nothing says which turns
         of the project's log held their words."""
-        from holdfast.engine.log.forget_turns import drop
+        from holdfast.engine.log.forget_turns import drop_turns_saying
 
-        if call.values.get("everywhere") and (said := self._turns_saying(call.named)):
-            with self.scope.write() as writer:
-                drop(self.scope, writer, [turn.id for turn in said])
+        if call.values.get("everywhere"):
+            drop_turns_saying(self.scope, self._persons_own(call.named))
 
     def _turns_saying(self, references: Iterable[Reference]) -> list[Turn]:
         """The turns of the project's log that say what memories of the person's own hub say."""
         from holdfast.engine.traces import turns_saying
 
+        return turns_saying(self.scope, self._persons_own(references))
+
+    def _persons_own(self, references: Iterable[Reference]) -> list[Memory]:
+        """Those of the memories that are in the person's own hub."""
         found = [self.find(one) for one in references]
-        return turns_saying(self.scope, [one for one in found if self.hub_of(one) is not self])
+        return [one for one in found if self.hub_of(one) is not self]
 
     def _on_forget_last(self, call: _Call) -> list[Memory]:
         """What was taken in last may be in both: some of it is about the project, some about the

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.memory import TURN
 from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.domain.results import ForgottenTurns
-from holdfast.engine import jobs, late_words
+from holdfast.engine import jobs, late_words, traces
 from holdfast.engine.core import Scope
 from holdfast.engine.log import authors
 from holdfast.engine.log.turns import clean_session
@@ -226,6 +226,15 @@ def _clean_history(scope: Scope, about: str, words: Sequence[str]) -> None:
 def dropping(scope: Scope, turns: Sequence[Turn]) -> Callable[[Writer], None]:
     """Drops these turns, as a part of another transaction."""
     return lambda writer: drop(scope, writer, [turn.id for turn in turns])
+
+
+def drop_turns_saying(scope: Scope, memories: Sequence[Memory]) -> None:
+    """Drops the turns of this hub's log that say what memories of another hub say."""
+    said = traces.turns_saying(scope, memories)
+    if said:
+        scope.require("manage")
+        with scope.write() as writer:
+            drop(scope, writer, [turn.id for turn in said])
 
 
 def drop(scope: Scope, writer: Writer, ids: Sequence[str]) -> None:
