@@ -188,6 +188,11 @@ class Reader(Protocol):
         last that was said."""
         ...
 
+    def turns_by_speaker(self, hub_id: str, *, limit: int) -> list[tuple[str, int, datetime]]:
+        """Who is named in turns, how many are theirs, and when the last was said; most turns first,
+        and by name among as many."""
+        ...
+
     def scan_turns(self, hub_id: str) -> Iterable[Turn]:
         """All turns, oldest first."""
         ...

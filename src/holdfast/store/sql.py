@@ -283,6 +283,16 @@ class SqlReader(ABC):
             return 0, 0, None, None
         return count, size, from_micros(oldest), from_micros(newest)
 
+    def turns_by_speaker(self, hub_id: str, *, limit: int) -> list[tuple[str, int, datetime]]:
+        found = self._find(
+            "SELECT t.speaker, count(*), max(t.at) FROM turns t"
+            f" WHERE t.{self.HUB} = :hub AND t.speaker IS NOT NULL{self._of_hub}"
+            " GROUP BY t.speaker ORDER BY count(*) DESC, t.speaker LIMIT :limit",
+            hub=self._hub_number(hub_id),
+            limit=limit,
+        )
+        return [(name, count, from_micros(last)) for name, count, last in found]
+
     def scan_turns(self, hub_id: str) -> Iterator[Turn]:
         return self._scan_values("turns", hub_id, f"{self._of_hub} ORDER BY t.{self.PLACE}")
 

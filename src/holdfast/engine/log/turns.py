@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -258,15 +257,8 @@ class Speaker(NamedTuple):
 def speakers(scope: Scope, *, limit: int = 100) -> list[Speaker]:
     """Those who are named in the log, most turns first."""
     _check_count(limit, "limit")
-    counts: Counter[str] = Counter()
-    last: dict[str, datetime] = {}
     with scope.read() as reader:
-        for turn in reader.scan_turns(scope.hub_id):
-            if turn.speaker is not None:
-                counts[turn.speaker] += 1
-                last[turn.speaker] = max(turn.at, last.get(turn.speaker, turn.at))
-    found = [Speaker(name, count, last[name]) for name, count in counts.items()]
-    return sorted(found, key=lambda one: (-one.turns, one.name))[:limit]
+        return [Speaker(*one) for one in reader.turns_by_speaker(scope.hub_id, limit=limit)]
 
 
 def turns_by_id(scope: Scope, turn_ids: Sequence[str]) -> dict[str, Turn]:

@@ -492,6 +492,14 @@ class LogReader(ReaderPart):
         size = sum(len(turn.content.encode()) for turn in turns)
         return len(times), size, min(times, default=None), max(times, default=None)
 
+    def turns_by_speaker(self, hub_id: str, *, limit: int) -> list[tuple[str, int, datetime]]:
+        said: dict[str, list[datetime]] = {}
+        for turn in self._hub(hub_id).turns.values():
+            if turn.speaker is not None:
+                said.setdefault(turn.speaker, []).append(turn.at)
+        counted = [(name, len(times), max(times)) for name, times in said.items()]
+        return sorted(counted, key=lambda one: (-one[1], one[0]))[:limit]
+
     def scan_turns(self, hub_id: str) -> Iterable[Turn]:
         return list(self._hub(hub_id).turns.values())
 

@@ -273,6 +273,7 @@ def _observe_log(reader: Reader, hub_id: str, memories: Sequence[Memory]) -> dic
         "adjacent_turns": reader.adjacent_turns(hub_id, list(pairwise(ids))),
         "turn_ids": ids,
         "log_size": [one for one in reader.log_size(hub_id) if one],
+        "turns_by_speaker": reader.turns_by_speaker(hub_id, limit=_ALL),
         "scan_turns": list(reader.scan_turns(hub_id)),
         "agreed": reader.agreed(hub_id, "MEMORY.md"),
         "scan_agreed": list(reader.scan_agreed(hub_id)),

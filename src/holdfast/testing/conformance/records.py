@@ -438,6 +438,24 @@ class Log(StoreCase):
             assert reader.speakers(HUB, limit=9) == ["Ana", "Nate"]
             assert reader.speakers(HUB, limit=1) == ["Ana"]
 
+    def test_turns_are_counted_by_speaker_most_first(self, store: Store) -> None:
+        names = ["Zoe", "ana", "Zoe", None, "Émile", "Ana", "Zoe"]
+        with store.write() as writer:
+            put(writer, make_memory(1, "hello", speaker="Nate"))
+            for number, name in enumerate(names):
+                said = turn(number, "hello")
+                writer.add_turn(said._replace(speaker=name, at=at(9 - number)))
+        with store.read() as reader:
+            counted = reader.turns_by_speaker(HUB, limit=9)
+            assert counted == [
+                ("Zoe", 3, at(9)),
+                ("Ana", 1, at(4)),
+                ("ana", 1, at(8)),
+                ("Émile", 1, at(5)),
+            ]
+            assert reader.turns_by_speaker(HUB, limit=2) == counted[:2]
+            assert reader.turns_by_speaker(OTHER_HUB, limit=9) == []
+
     def test_an_index_that_was_dropped_is_made_anew_for_turns(self, store: Store) -> None:
         with store.write() as writer:
             writer.add_turn(turn(1, "the deploy failed again"))
