@@ -18,6 +18,7 @@ from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.errors import InvalidInput
 from holdfast.text.analysis.terms import is_stop, phrase_terms, query_terms
 from holdfast.text.dates import find_dates, parse_when
+from holdfast.text.tables import lazy
 
 # A question is a few sentences; what is pasted after that slows every stage and blurs the vector.
 CHARS_MAX = 4_000
@@ -126,12 +127,12 @@ def respelled(analysis: Analysis, names: Mapping[str, str]) -> Analysis:
     return analysis._replace(words=words, terms=terms, names=_names(words))
 
 
-_QUESTION = re.compile(
+_QUESTION = lazy(
     r"(?:who|whom|whose|what|when|where|which|why|how|am|is|are|was|were|do|does|did|can|could|has"
     r"|have|had|may|must|will|would|should)\s|[^?]*\?\s*$",
     re.IGNORECASE,
 )
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+_SENTENCE_END = lazy(r"(?<=[.!?])\s+|\n+")
 # Fewer words are an abbreviation, a greeting or a remark.
 _SENTENCE_WORDS_LEAST = 3
 
@@ -252,7 +253,7 @@ def _check_window(filters: list[FieldCondition]) -> None:
 
 # ── exclusions and phrases ───────────────────────────────────────────────────────────────────
 
-_WORD = re.compile(r"\w")
+_WORD = lazy(r"\w")
 
 
 @cache
@@ -323,10 +324,10 @@ def _window(words: str, *, now: datetime, zone: tzinfo | None) -> Window | None:
 
 # In this order: 'why did we choose how to deploy' asks for the reason.
 _INTENTS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    ("rationale", re.compile(r"\b(?:why|reasons?|rationale|how come)\b", re.IGNORECASE)),
+    ("rationale", lazy(r"\b(?:why|reasons?|rationale|how come)\b", re.IGNORECASE)),
     (
         "procedural",
-        re.compile(
+        lazy(
             r"\bhow (?:do|can|could|should|would) (?:i|we|you|one)\b|\bhow to\b"
             r"|\bsteps (?:to|for)\b",
             re.IGNORECASE,
@@ -334,7 +335,7 @@ _INTENTS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
     (
         "episodic",
-        re.compile(
+        lazy(
             r"^\W*when\b|\bwhen (?:did|was|were|is|will|have|has|had)\b|\bwhat happened\b"
             r"|\bwhat (?:did|have|has) .{1,60}? (?:say|said|tell|told|mention)",
             re.IGNORECASE,
@@ -351,7 +352,7 @@ def _intent(words: str) -> Kind | None:
 
 
 # A word with the mark before it, if any, that makes it the first of a sentence.
-_NAME = re.compile(r"(^\W*|[.!?:]\s+\W*)?\b([^\W\d_](?:[^\W_]|['’-](?=\w))*)")
+_NAME = lazy(r"(^\W*|[.!?:]\s+\W*)?\b([^\W\d_](?:[^\W_]|['’-](?=\w))*)")
 
 
 def _names(words: str) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ no answer, however close other people's words are.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -45,6 +44,7 @@ from holdfast.text.analysis.word_forms import (
     stem,
     stems,
 )
+from holdfast.text.tables import lazy
 
 if TYPE_CHECKING:
     from holdfast.store.base import Reader
@@ -394,7 +394,7 @@ def _blocks(term: str, most: int) -> tuple[str, str, str]:
 
 
 # A capital letter inside a sentence. German writes all nouns so: English questions alone are read.
-_NAME = re.compile(r"(?<=[\w,;:'’)\"] )[A-Z][a-z]\w+")
+_NAME = lazy(r"(?<=[\w,;:'’)\"] )[A-Z][a-z]\w+")
 _CALENDAR = frozenset(
     """
     january february march april may june july august september october november december

@@ -19,6 +19,7 @@ from holdfast.domain.memory import Memory
 from holdfast.recall.evidence import owners_by_id
 from holdfast.text.analysis.terms import fold, terms
 from holdfast.text.analysis.variants import edits
+from holdfast.text.tables import lazy
 
 if TYPE_CHECKING:
     from holdfast.recall.lexical import WordHit
@@ -32,7 +33,7 @@ SPEAKERS_MAX = 1_000
 _PEOPLE_MAX = 20
 # Who speaks in a log, where that is no name.
 ROLES = frozenset({"user", "assistant", "system", "tool", "agent", "human", "ai"})
-_ASKS_AGENT = re.compile(
+_ASKS_AGENT = lazy(
     r"\byou(?:r|'ve| have| had| just| also| previously| earlier)* (?:\w+ )?"
     r"(?:said|told|recommended|suggested|mentioned|provided|gave|explained|listed|described"
     r"|advised|proposed|shared|wrote|created|outlined|came up)\b|\bremind me\b|\bdid you\b",
@@ -102,8 +103,8 @@ def misspelled_speakers(
 
 _SPELLING_CHARS_LEAST = 5
 _CONSONANTS_LEAST = 3
-_VOWELS = re.compile("[aeiouy]")
-_REPEATED = re.compile(r"(.)\1+")
+_VOWELS = lazy("[aeiouy]")
+_REPEATED = lazy(r"(.)\1+")
 
 
 def _spelled_alike(one: str, two: str) -> bool:
@@ -134,7 +135,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 # A name of one or two words before a colon, after a time in brackets if there is one.
-_SPOKEN = re.compile(r"(?:\[[^\]\n]{1,40}\]\s*)?([^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*)?):\s")
+_SPOKEN = lazy(r"(?:\[[^\]\n]{1,40}\]\s*)?([^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*)?):\s")
 # Of the texts that hold a name, so many are looked at, and so many must begin with it: 'Note: …'
 # and 'Nate likes tea' make no speaker.
 _LOOKED_AT = 20

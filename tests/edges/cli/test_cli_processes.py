@@ -169,6 +169,48 @@ def test_a_remember_imports_only_what_it_uses(stocked: Run, monkeypatch) -> None
     assert _modules("remember", "Enjoys long walks") & (_HEAVY - used | more) == set()
 
 
+# Compiling the patterns of these takes milliseconds, and most commands use few of them.
+_COMPILE_LATE = (
+    *("holdfast.recall.analyse", "holdfast.recall.expand", "holdfast.recall.voice"),
+    *("holdfast.text.analysis.spans", "holdfast.text.analysis.variants"),
+    *("holdfast.text.classify.titles", "holdfast.text.dates", "holdfast.text.dates.context"),
+    *("holdfast.text.facts.about_oneself", "holdfast.text.slots.compare"),
+    *("holdfast.text.slots.frames", "holdfast.text.slots.values"),
+)
+_COMPILED = """
+import importlib, json, re, sys
+made, original = [], re._compiler.compile
+def compile(pattern, flags=0):
+    frame = sys._getframe(1)
+    while frame.f_globals["__name__"].split(".")[0] == "re":
+        frame = frame.f_back
+    made.append((frame.f_globals["__name__"], pattern))
+    return original(pattern, flags)
+re._compiler.compile = compile
+"""
+
+
+def _patterns(script: str, *words: str) -> list[tuple[str, str]]:
+    """The modules that compile a pattern while the script runs, each with the pattern."""
+    line = [sys.executable, "-c", _COMPILED + script, *words]
+    done = subprocess.run(line, capture_output=True, text=True, check=True)
+    return [tuple(pair) for pair in json.loads(done.stderr)]
+
+
+def test_patterns_are_compiled_when_they_are_used() -> None:
+    script = "for name in sys.argv[1:]: importlib.import_module(name)\n"
+    made = _patterns(script + "sys.stderr.write(json.dumps(made))", *_COMPILE_LATE)
+    assert [pair for pair in made if pair[0] in _COMPILE_LATE] == []
+
+
+@pytest.mark.parametrize(("text", "read"), [("Enjoys long walks", 0), ("Gestern beim Arzt", 1)])
+def test_days_in_other_languages_are_looked_for_where_one_is_named(text, read) -> None:
+    script = "from datetime import UTC, datetime; from holdfast.text.dates import event_in\n"
+    script += "event_in(sys.argv[1], at=datetime(2026, 11, 18, tzinfo=UTC))\n"
+    made = _patterns(script + "sys.stderr.write(json.dumps(made))", text)
+    assert len([pattern for _, pattern in made if "gestern" in pattern]) == read
+
+
 def test_a_command_begins_no_threads_for_algebra_unless_told_to(stocked: Run, monkeypatch) -> None:
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     stocked("stats")

@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import TypeAlias
 
 from holdfast.text.analysis.terms import trigram_text
+from holdfast.text.tables import lazy
 
 # Nobody indents or quotes deeper; looking back without a bound would be slow on one long line.
 _INDENT_MAX = 200
@@ -31,7 +32,7 @@ def blank(text: str, start: int, end: int) -> bool:
     return not text[start:end].strip(" \t\r\n>")
 
 
-_SENTENCE = re.compile(r"[^.!?…。！？\n]*+(?:[.!?…。！？]++[\"'”’)\]]*+(?=\s|$)|[。！？]|\n|$)")
+_SENTENCE = lazy(r"[^.!?…。！？\n]*+(?:[.!?…。！？]++[\"'”’)\]]*+(?=\s|$)|[。！？]|\n|$)")
 
 
 def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -43,7 +44,7 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
 
 # Cutting out
 
-_SEAM = re.compile(r"\A(?:\s*\n|[ \t]+)")
+_SEAM = lazy(r"\A(?:\s*\n|[ \t]+)")
 Span: TypeAlias = tuple[int, int]
 
 
@@ -140,7 +141,7 @@ def span_of(text: str, sought: str) -> tuple[int, int]:
 
 # The same length as the text, so that places in one are places in the other.
 _QUOTES = str.maketrans({"’": "'", "‘": "'", "´": "'", "`": "'"})
-_SPACE = re.compile(r"\s")
+_SPACE = lazy(r"\s")
 
 
 def fold_in_place(text: str) -> str:
@@ -154,13 +155,13 @@ def fold_in_place(text: str) -> str:
     return _SPACE.sub(" ", lower)
 
 
-_FENCED = re.compile(
+_FENCED = lazy(
     r"^ {0,3}(?P<fence>```+|~~~+)[ \t]*(?P<language>[^\n]*)\n(?P<body>.*?)"
     r"(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)",
     re.MULTILINE | re.DOTALL,
 )
 # Lines that no one writes by hand, by how they begin.
-_MACHINE = re.compile(
+_MACHINE = lazy(
     r"""\s*(?:
         \[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d | \[?\d\d:\d\d:\d\d[\].,\s]           # times of a log
       | (?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b[\s:\[]
@@ -172,10 +173,10 @@ _MACHINE = re.compile(
     )""",
     re.VERBOSE,
 )
-_ERROR = re.compile(r"\s*[\w.]*(?:Error|Exception|Warning)\b")
-_LIST_MARK = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s+")
+_ERROR = lazy(r"\s*[\w.]*(?:Error|Exception|Warning)\b")
+_LIST_MARK = lazy(r"\s*(?:[-*+•]|\d+[.)])\s+")
 # A word as people write it, or a number, with the signs of a sentence around it.
-_PLAIN = re.compile(r"[(\"'“‘*_]*(?:[^\W\d_]+(?:['’-][^\W\d_]+)*|\d[\w.,:%]*)[.,;:!?)\"'”’*_…]*")
+_PLAIN = lazy(r"[(\"'“‘*_]*(?:[^\W\d_]+(?:['’-][^\W\d_]+)*|\d[\w.,:%]*)[.,;:!?)\"'”’*_…]*")
 _PLAIN_SHARE_LEAST = 0.6
 # A shorter run of such lines is part of what was written.
 _LINES_LEAST = 3

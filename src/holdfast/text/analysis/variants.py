@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from holdfast.text.analysis.terms import is_stop, phrase_terms
-from holdfast.text.tables import read_table
+from holdfast.text.tables import lazy, read_table
 
 Variant: TypeAlias = tuple[str, ...]
 # The longest variant of the table, and of a definition.
@@ -64,7 +64,7 @@ def spelled_out(text: str, instead: Mapping[str, Variant]) -> str:
     return _TOKEN.sub(word, text) if instead else text
 
 
-_TOKEN = re.compile(r"\w+")
+_TOKEN = lazy(r"\w+")
 
 
 def find_variants(words: Sequence[str]) -> dict[Variant, tuple[Variant, ...]]:
@@ -82,9 +82,7 @@ def find_variants(words: Sequence[str]) -> dict[Variant, tuple[Variant, ...]]:
 
 # ── numbers ──────────────────────────────────────────────────────────────────────────────────
 
-_NUMBER = re.compile(
-    r"(?<![\w.,])(\d{1,3}(?:[,.' \u00a0\u202f]\d{3})+|\d{4,15}|\d{1,3}k)(?![\w])", re.I
-)
+_NUMBER = lazy(r"(?<![\w.,])(\d{1,3}(?:[,.' \u00a0\u202f]\d{3})+|\d{4,15}|\d{1,3}k)(?![\w])", re.I)
 
 
 def number_variants(text: str) -> dict[Variant, tuple[Variant, ...]]:
@@ -181,12 +179,12 @@ def _may_join(one: str, two: str) -> bool:
 # ── definitions ──────────────────────────────────────────────────────────────────────────────
 
 # 'PostgreSQL (pg)', 'pg (PostgreSQL)', 'Error Budget Policy (EBP)'.
-_IN_BRACKETS = re.compile(
+_IN_BRACKETS = lazy(
     r"((?:[\w+#.-]+[ ]){0,4}[\w+#.-]+) \((?:also |aka |a\.k\.a\. |short: )?"
     r"((?:[\w+#.-]+[ ]){0,4}[\w+#.-]+)\)"
 )
 # 'pg is short for PostgreSQL', 'pg stands for PostgreSQL', 'PostgreSQL, pg for short'.
-_IN_WORDS = re.compile(
+_IN_WORDS = lazy(
     r"([\w+#.-]{1,12}),? (?:is short for|stands for|is an abbreviation of|means|aka|a\.k\.a\.) "
     r"((?:[\w+#.-]+[ ]){0,4}[\w+#.-]+)",
 )

@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from holdfast.text.tables import lazy
+
 # One line of a list on a terminal of 100 columns, next to a number and a date.
 TITLE_CHARS_MAX = 80
 SUMMARY_CHARS_MAX = 200
@@ -18,7 +20,7 @@ _OPENING_CHARS = 8_000
 # A sentence that begins within a summary and goes on here is too long for it wherever it ends.
 _SUMMARISED_CHARS = 3 * SUMMARY_CHARS_MAX
 
-FRONT_MATTER = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+FRONT_MATTER = lazy(r"\A\ufeff?---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _TITLE_FIELD = r"(?mi)^title:[ \t]*(\S.*)$"
 _HEADING = r"(?m)^ {0,3}#{1,6}[ \t]+(\S.*?)[ \t]*#*[ \t]*$|^(\S[^\n]*)\r?\n(?:={3,}|-{3,})[ \t]*$"
 _FENCE = r"(?ms)^ {0,3}(```+|~~~+).*?(?:^ {0,3}\1[ \t]*$|\Z)"
@@ -84,19 +86,19 @@ _MARKS = (
 
 # Any sign that one of the above could match; most sentences have none. The characters first: a
 # search for one of a set takes a fraction of the time of one for alternatives.
-_MARK_CHARS = re.compile(r"[*_`~\[<=>+•#\d-]")
-_MARK_SIGN = re.compile(r"(?m)[*_`~\[<]|==|^[ \t]*(?:[>+•#-]|\d+[.)])")
+_MARK_CHARS = lazy(r"[*_`~\[<=>+•#\d-]")
+_MARK_SIGN = lazy(r"(?m)[*_`~\[<]|==|^[ \t]*(?:[>+•#-]|\d+[.)])")
 
 # A sentence ends at its stop and a space, or at the stop of a script that puts no space after
 # it; never after a single letter or a common abbreviation ('e.g. ', 'Dr. ', 'J. Doe').
-_SENTENCE_END = re.compile(
+_SENTENCE_END = lazy(
     # The stop first: it is looked for at every character, and the rest only where there is one. A
     # match begins at one of the first two stops of a run, so that a long run is not read n times.
     r"(?=[.!?…])(?<![.!?…]{2})"
     r"(?<!\b\w)(?<!\b(?:Dr|Mr|Ms|St|vs|No|ca|Nr))(?<!\b(?:Mrs|etc|Inc|Ltd|bzw))"
     r"[.!?…]++[\"')\]”’]*+(?=\s|\Z)|[。！？।۔]+[」』”]*"
 )
-_STOP = re.compile("[.!?…。！？।۔]")
+_STOP = lazy("[.!?…。！？।۔]")
 
 
 def title_of(content: str, *, content_type: str = "text", source_path: str | None = None) -> str:
@@ -355,15 +357,15 @@ SMALL_TALK = frozenset(
     مرحبا السلام عليكم नमस्ते
     """.split()  # noqa: SIM905
 )
-_WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
+_WORD = lazy(r"[^\W_]+(?:'[^\W\d_]+)?")
 # A greeting and its addressee, before what is said: 'Hi Max, …', 'actually yes, …'.
-ADDRESS = re.compile(
+ADDRESS = lazy(
     r"(?i)\A(?:(?:hi|hello|hey|good (?:morning|evening|afternoon)|hallo|bonjour|hola|ciao)"
     r"(?: [^\W\d_]+){0,2}|ok(?:ay)?|actually|yes|so|well|thanks)(?: (?:yes|ok|so|well|good))?"
     r"[,!.:–—-]+ +"
 )
 # 'Hi Tom!', 'My name is Priya.', 'This is Kim from support.'
-NAMES_SOMEBODY = re.compile(
+NAMES_SOMEBODY = lazy(
     r"(?:(?:hi|hello|hey|good (?:morning|evening|afternoon)|hallo|bonjour|hola|ciao)"
     r"(?: [^\W\d_]+){0,2}"
     r"|(?:my name is|my name's|i am|i'm|this is|mein name ist|ich bin|je m'appelle|me llamo"

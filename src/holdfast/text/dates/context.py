@@ -21,6 +21,7 @@ from holdfast.text.dates.expressions import (
     Days,
     ExpressionReader,
 )
+from holdfast.text.tables import lazy
 
 _SATURDAY = 5
 _NUMBER = r"\d{1,3}|" + "|".join(NUMBERS)
@@ -28,12 +29,12 @@ _WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _ORDINALS = {"first": 0, "1st": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3}
 # The words before a date; the longest are shorter than this.
 _LEAD_CHARS = 48
-_PART = re.compile(
+_PART = lazy(
     rf"(?<!\w)(?:the )?(?P<which>{'|'.join(_ORDINALS)}|last|final) (?:(?P<number>{_NUMBER}) )?"
     r"(?P<unit>day|week|weekend|half)s? (?:of|in) (?:the )?$",
     re.IGNORECASE,
 )
-_BESIDE = re.compile(
+_BESIDE = lazy(
     rf"(?<!\w)(?:(?P<number>{_NUMBER})|the) (?P<unit>day|week|weekend|month|{_WEEKDAY})s? "
     r"(?P<way>before|prior to|after|following|of) $",
     re.IGNORECASE,
@@ -137,15 +138,13 @@ def _number(word: str | None) -> int:
 
 # The words before a date that say how it is meant. 'by' and 'for' are missing on purpose: they also
 # come before the names April, June and May; 'from' counts only together with a 'to'.
-_BEFORE = re.compile(
+_BEFORE = lazy(
     r"(?<!\w)(?P<op>since|before|prior to|until|till|up to|after|between|from|starting|in|on|during"
     r"|around)\s(?:the\s)?(?:(?:early|late|mid|middle of|end of|start of|beginning of)[ -])?$",
     re.IGNORECASE,
 )
-_PART_OF = re.compile(
-    r"(?<!\w)(?:(?:start|beginning|middle|end) of|early|late|mid)[ -]$", re.IGNORECASE
-)
-_RANGE = re.compile(r"\s*(?:-|–|\b(?:to|until|till|through|and)\b)\s*(?:the\s)?", re.IGNORECASE)
+_PART_OF = lazy(r"(?<!\w)(?:(?:start|beginning|middle|end) of|early|late|mid)[ -]$", re.IGNORECASE)
+_RANGE = lazy(r"\s*(?:-|–|\b(?:to|until|till|through|and)\b)\s*(?:the\s)?", re.IGNORECASE)
 
 
 # A date is within the first pages of a text, or there are so many that none is the point.

@@ -12,7 +12,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from holdfast.text.tables import read_table, read_words
+from holdfast.text.tables import lazy, read_table, read_words
 
 # A longer sentence says more than who somebody is.
 _CHARS_MAX = 200
@@ -114,8 +114,8 @@ def _has_capital(row: Row, match: re.Match[str], words: str) -> bool:
     return any(word[:1].isupper() for word in re.split(r"[\s'’-]+", value))
 
 
-_CJK = re.compile(r"[぀-ヿ㐀-鿿]")
-_KANA = re.compile(r"[぀-ヿ]")
+_CJK = lazy(r"[぀-ヿ㐀-鿿]")
+_KANA = lazy(r"[぀-ヿ]")
 
 
 def _languages_of(folded: str, start: int) -> frozenset[str]:
@@ -136,7 +136,7 @@ def _compiled(languages: frozenset[str]) -> tuple[tuple[Row, re.Pattern[str]], .
 
 
 # 'Forget that', and nothing else. A hook asks this of every prompt, before it reads any table.
-_FORGET_LAST = re.compile(
+_FORGET_LAST = lazy(
     r"^\W*(?:please |ok(?:ay)?,? |actually,? |no,? |bitte |nein,? |por favor,? |per favore,? "
     r"|non,? )*"
     r"(?:forget (?:that|this|it|what i (?:just )?said)"

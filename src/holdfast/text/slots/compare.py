@@ -55,7 +55,7 @@ from holdfast.text.slots.values import (
     slot_terms,
     without_when,
 )
-from holdfast.text.tables import Patterns, read_table, read_words
+from holdfast.text.tables import Patterns, lazy, read_table, read_words
 
 _PATTERNS = Patterns("slots/patterns.txt")
 
@@ -302,8 +302,8 @@ def _is_paraphrase(now: Statement, then: Statement) -> bool:
 
 
 _ENGLISH = {"name": "Name is {}", "home": "Lives in {}", "moved": "Lives in {}"}
-_EMPLOYED = re.compile(r"\b(?:bei|beim|chez|bij)\b|在.*(?:工作|上班)|(?:働いて|勤めて)")
-_CJK = re.compile(r"[぀-ヿ㐀-鿿]")
+_EMPLOYED = lazy(r"\b(?:bei|beim|chez|bij)\b|在.*(?:工作|上班)|(?:働いて|勤めて)")
+_CJK = lazy(r"[぀-ヿ㐀-鿿]")
 # A longer value is no name.
 _CJK_CHARS_MAX = 12
 
@@ -316,7 +316,7 @@ def _read(text: str) -> Statement:
 
 
 # What a statement may begin with, also behind a greeting.
-_BEGINNINGS = re.compile(r"(?:\A|[,!.:][,!.:\s]*)([^\s,!.:]+)")
+_BEGINNINGS = lazy(r"(?:\A|[,!.:][,!.:\s]*)([^\s,!.:]+)")
 
 
 @cache

@@ -24,7 +24,7 @@ from holdfast.text.slots.values import (
     plain_value,
     without_when,
 )
-from holdfast.text.tables import Patterns, read_words
+from holdfast.text.tables import Patterns, lazy, read_words
 
 _PATTERNS = Patterns("slots/patterns.txt")
 
@@ -44,7 +44,7 @@ _TYPES: tuple[tuple[str, str], ...] = (
     ("phone", r"\+?\d{2,4}(?: \d{2,}){1,4}"),
     ("number", r"v?[$€£]?\d+(?:[.,]\d+)*(?:%|[a-z]{1,3})?"),
 )  # fmt: skip
-_WHOLE = tuple((name, re.compile(pattern)) for name, pattern in _TYPES)
+_WHOLE = tuple((name, lazy(pattern)) for name, pattern in _TYPES)
 _SAME_WORDS = {"moved": "is", "pushed": "is", "was": "is", "changed": "is", "got": "is"}
 _MAPPED = frozenset(_SAME_WORDS.values())
 # A number after one of these names a thing, and another number another thing.
@@ -55,7 +55,7 @@ _MORE_VERBS = _WORDS["more verbs"]
 
 
 _BE = frozenset(["is", "are", "was", "were"])
-_WORD = re.compile(r"[^\s,;:!?]+")
+_WORD = lazy(r"[^\s,;:!?]+")
 _PREPOSITIONS = frozenset(["at", "to", "on", "by", "until", "for"])
 
 
@@ -151,7 +151,7 @@ def _index_terms(words: tuple[str, ...]) -> frozenset[str]:
 
 
 # The values of types without a digit in them.
-_VALUE = re.compile(r"\d|@|://|noon|midnight|/|www")
+_VALUE = lazy(r"\d|@|://|noon|midnight|/|www")
 
 
 def difference(new: str, old: str) -> Difference | None:

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from holdfast.text.analysis.terms import fold, terms
 from holdfast.text.facts.statements import KEPT_MAX, Statement, core_stems, without_helpers
-from holdfast.text.tables import Patterns, pieces, read_table, read_words
+from holdfast.text.tables import Patterns, lazy, pieces, read_table, read_words
 
 _PATTERNS = Patterns("slots/patterns.txt")
 
@@ -310,7 +310,7 @@ def _replaced(changed: str, then: Statement, new: Filled, old: Filled) -> Verdic
     return Verdict("contradicts", f"{changed}, but the older one says more")
 
 
-_MOVED = re.compile(r"(?i)\bmoved\b")
+_MOVED = lazy(r"(?i)\bmoved\b")
 _PAST_FORMS = {
     "lives": "Lived", "live": "Lived", "works": "Worked", "work": "Worked", "resides": "Resided",
     "is": "Was", "based": "Was based", "working": "Was working", "living": "Was living",
