@@ -91,7 +91,8 @@ def update(
     # The embedding model is asked before the write begins; should the memory change in between,
     # it is asked again after it.
     index = _index_of(scope.core, seen, new)
-    with scope.write() as writer:
+    # Finding the memory anew checks its hub; looking the hub up first would be a round trip more.
+    with scope.core.write(scope.hub_id) as writer:
         memory = find_memory(writer, scope, seen.id)
         if expected_version is not None and memory.version != expected_version:
             raise Conflict(
