@@ -34,6 +34,7 @@ PATHS = (
     "/h/default/files",
     "/h/default/team",
     "/h/default/log?session=talk",
+    "/h/default/forget",
     "/h/default/orgs",
     "/sign-in",
     "/h/nowhere",

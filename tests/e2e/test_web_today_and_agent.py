@@ -114,3 +114,23 @@ def test_a_turn_is_shown_in_its_conversation(page: Any, place: Site) -> None:
     page.locator(".hit .turn").first.click()
     expect(page.locator(".turn.chosen")).to_contain_text("zeppelin")
     expect(page.locator(".conversation")).to_contain_text("behind the mill")
+
+
+def test_everything_about_a_word_is_shown_and_then_forgotten(page: Any, place: Site) -> None:
+    place.hub.log_turn("user", "Wendeline keeps the spare key", session="keys")
+    memory = place.hub.remember("Wendeline lives above the bakery").memory
+    page.goto("/h/default/agent")
+    page.get_by_role("link", name="Forget everything about a word").click()
+    page.get_by_label("Word, or a few").fill("wendeline")
+    page.keyboard.press("Enter")
+    going = page.locator("#going")
+    expect(going).to_contain_text("Turns: 1. Memories: 1.")
+    expect(going).to_contain_text("keeps the spare key")
+    assert place.hub.get(memory.id).forgotten_at is None
+    page.get_by_role("button", name="Forget all of this").click()
+    expect(going).to_contain_text("Forgotten. Turns: 1. Memories: 1.")
+    assert place.hub.find(memory.id).forgotten_at is not None
+    assert not place.hub.turns(session="keys")
+    page.locator(".notice").first.get_by_role("button", name="Undo").click()
+    expect(page.locator(".notice").first).to_contain_text("Undone.")
+    assert place.hub.get(memory.id).forgotten_at is None

@@ -46,7 +46,7 @@ from holdfast.edges.server import listening
 from holdfast.edges.server.connections import ConnectionLimits
 from holdfast.edges.server.cross_origin import CrossOriginGuard, CrossOriginRules, SecurityHeaders
 from holdfast.edges.server.worker import Watcher, Worker
-from holdfast.edges.web import agent, files, find, pictures, rendering, today, visit
+from holdfast.edges.web import agent, files, find, forget, pictures, rendering, today, visit
 from holdfast.edges.web import memory as memory_page
 from holdfast.edges.web import people as people_pages
 from holdfast.edges.web.ui_access import UiAccess, UiGate
@@ -107,6 +107,7 @@ _PAGES = (
     memory_page,
     today,
     agent,
+    forget,
     pictures,
     files,
     people_pages,
