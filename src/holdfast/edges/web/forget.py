@@ -1,5 +1,5 @@
-"""Forgetting everything about a word: first what would go, line by line, then the deed. Turns go for
-good; memories are forgotten in a change set that can be undone, or removed for good."""
+"""Forgetting everything about a word: a preview of what would go, line by line, then the removal.
+Turns go for good; memories are forgotten in a change set that can be undone, or removed."""
 
 from __future__ import annotations
 
