@@ -14,6 +14,7 @@ from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
     ModelResponse,
+    RetryPromptPart,
     TextPart,
     ToolCallPart,
     ToolReturnPart,
@@ -64,6 +65,23 @@ def returned(messages: list[ModelMessage], kind: type) -> list[Any]:
         for part in message.parts
         if isinstance(part, kind)
     ]
+
+
+def test_a_filter_is_text_or_an_object(memory: Holdfast) -> None:
+    hub = memory.hub()
+    hub.remember("The billing deploy needs a review", metadata={"team": "core"})
+    hub.remember("The web shop deploy is automatic", metadata={"team": "web"})
+    wheres = ("team in (core, ops)", {"team": {"in": ["core", "ops"]}}, {"team": {"near": 1}})
+    script = Scripted(
+        *(ToolCallPart("recall", {"query": "deploy", "where": where}) for where in wheres),
+        TextPart("Done."),
+    )
+    agent = Agent(script.model, toolsets=[memory_toolset(hub)])
+    messages = agent.run_sync("What about deploys?").all_messages()
+    line, mapping = (str(part.content) for part in returned(messages, ToolReturnPart))
+    assert line == mapping and "billing" in line and "web shop" not in line
+    [wrong] = returned(messages, RetryPromptPart)
+    assert "'near' is not an operator. There are" in str(wrong.content)
 
 
 def test_an_agent_remembers_and_recalls_by_tools(memory: Holdfast) -> None:

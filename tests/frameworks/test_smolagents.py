@@ -66,6 +66,17 @@ def test_a_tool_calling_agent_remembers_recalls_and_is_captured(memory: Holdfast
     ]
 
 
+def test_a_filter_is_text_or_an_object(memory: Holdfast) -> None:
+    hub = memory.hub()
+    hub.remember("The billing deploy needs a review", metadata={"team": "core"})
+    hub.remember("The web shop deploy is automatic", metadata={"team": "web"})
+    [recall] = [tool for tool in memory_tools(hub) if tool.name == "recall"]
+    for where in ("team in (core, ops)", {"team": {"in": ["core", "ops"]}}):
+        found = recall(query="deploy", where=where)
+        assert "billing" in found and "web shop" not in found
+    assert "'near' is not an operator" in recall(query="deploy", where={"team": {"near": 1}})
+
+
 def test_a_code_agent_calls_tools_by_name_and_by_position(memory: Holdfast) -> None:
     hub = memory.hub()
     code = (

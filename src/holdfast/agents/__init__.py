@@ -21,8 +21,11 @@ from holdfast.text.names import parse_place
 
 # What a tool answers: text, or data that is sent as JSON.
 Answer: TypeAlias = str | dict[str, Any]
-# reference: an id, a number or a key, as text or as a number. value: any JSON.
-ParameterKind: TypeAlias = Literal["text", "whole", "number", "flag", "texts", "reference", "value"]
+# reference: an id, a number or a key, as text or as a number. filter: a condition as text or as an
+# object. value: any JSON.
+ParameterKind: TypeAlias = Literal[
+    "text", "whole", "number", "flag", "texts", "reference", "filter", "value"
+]
 
 
 class Parameter(NamedTuple):
@@ -119,6 +122,7 @@ _NAMES = {
     "flag": "true or false",
     "texts": "a list of texts",
     "reference": "an id, a number or a key",
+    "filter": "a condition as text or as an object",
 }
 
 
@@ -168,6 +172,7 @@ def _value(tool: Tool, parameter: Parameter, value: Any) -> Any:
         "flag": isinstance(value, bool),
         "texts": isinstance(value, list | tuple) and all(isinstance(v, str) for v in value),
         "reference": isinstance(value, str) or whole,
+        "filter": isinstance(value, str | Mapping),
     }[kind]
     if not fits:
         wanted = f"{tool.name}: {parameter.name} must be {_NAMES[kind]}"

@@ -30,6 +30,7 @@ _TYPES: dict[str, tuple[str, ...]] = {
     "flag": ("boolean",),
     "texts": ("array",),
     "reference": ("string", "integer"),
+    "filter": ("string", "object"),
 }
 _BOUNDS = {"text": ("minLength", "maxLength"), "texts": ("minItems", "maxItems")}
 _NUMBER_BOUNDS = ("minimum", "maximum")
@@ -79,6 +80,8 @@ def _strict(tool: Tool) -> dict[str, Any] | None:
     for parameter in tool.parameters:
         spec = schema["properties"][parameter.name]
         spec |= parameter.shape
+        if parameter.kind == "filter":
+            _as_text(spec)
         # The subset has no defaults and no lengths of text; both are checked when it is called.
         if default := spec.pop("default", None):
             spec["description"] += f" Left out (null): {default}."
@@ -93,6 +96,14 @@ def _strict(tool: Tool) -> dict[str, Any] | None:
                 spec["enum"] = [*spec["enum"], None]
     schema["required"] = [parameter.name for parameter in tool.parameters]
     return schema
+
+
+def _as_text(spec: dict[str, Any]) -> None:
+    """Leaves only the text of a filter: the subset has no objects whose keys are not known. An
+    object is read from its JSON."""
+    del spec["anyOf"]
+    spec["type"] = "string"
+    spec["description"] += " Write an object as JSON, in a string."
 
 
 def _mcp(tool: Tool) -> dict[str, Any]:

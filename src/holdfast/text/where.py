@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, NoReturn, cast
 
@@ -202,6 +202,8 @@ def _test(name: str, field: str, path: tuple[str, ...], operator: str, wanted: A
             _refuse(f"`in` of {name!r} needs a list, not {_shown(wanted)}.")
         if len(wanted) > VALUES_MAX:
             _refuse(f"`in` of {name!r} has {len(wanted)} values; at most {VALUES_MAX} are allowed.")
+        if field in LIST_FIELDS:
+            return _holds_one_of(name, field, wanted)
         return Comparison(
             field, path, "in", tuple(_value(name, field, "in", one) for one in wanted)
         )
@@ -213,6 +215,15 @@ def _test(name: str, field: str, path: tuple[str, ...], operator: str, wanted: A
     return Comparison(field, path, cast(Operator, operator), value)
 
 
+def _holds_one_of(name: str, field: str, wanted: Iterable[Any]) -> Condition:
+    """That a list holds at least one of these items."""
+    parts = [_test(name, field, (), "contains", one) for one in wanted]
+    if not parts:
+        exists = Comparison(field, (), "exists")
+        return Group("and", (exists, Group("not", (exists,))))
+    return _joined("or", parts)
+
+
 def _value(name: str, field: str, operator: str, wanted: Any) -> Value:
     # In metadata a time or a day is text, as JSON has it; a day without a time is so everywhere.
     if isinstance(wanted, date) and (not field or not isinstance(wanted, datetime)):
@@ -222,7 +233,8 @@ def _value(name: str, field: str, operator: str, wanted: Any) -> Value:
     if field in LIST_FIELDS and operator not in ("contains", "exists"):
         _refuse(
             f"{name!r} is a list.",
-            f'Write {{"{name}": {{"contains": "…"}}}}, several of them with AND or OR.',
+            f'Write {{"{name}": {{"contains": "…"}}}}, or {{"{name}": {{"in": ["…", "…"]}}}} for'
+            " one of several.",
         )
     kind = kind_of(wanted)
     if not kind or kind == "time":

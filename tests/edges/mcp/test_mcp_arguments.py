@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from holdfast import HubMemory
-from holdfast.edges.mcp.server import is_larger, make_server
-from tests.edges.mcp.sessions import call, text_of
+from holdfast.edges.mcp.server import Options, is_larger, make_server
+from tests.edges.mcp.sessions import MODES, call, text_of
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,32 @@ def test_the_longest_content_that_is_allowed_is_kept(hub: HubMemory) -> None:
     assert not kept.is_error, text_of(kept)[:300]
     too_long = call(server, "remember", {"content": "lorem " * 501_000})
     assert too_long.is_error and "3,000,000" in text_of(too_long)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "where",
+    ["team in (core, ops)", {"team": {"in": ["core", "ops"]}}, '{"team": {"$in": ["core"]}}'],
+)
+def test_a_filter_is_text_or_an_object(hub: HubMemory, where: Any, mode: str) -> None:
+    hub.remember("The billing deploy needs a review", metadata={"team": "core"})
+    hub.remember("The web shop deploy is automatic", metadata={"team": "web"})
+    server = make_server(hub, Options("holdfast", all_tools=True))
+    for name, given in (("recall", {"query": "deploy"}), ("memory_list", {})):
+        found = call(server, name, {**given, "where": where}, mode)
+        assert not found.is_error, text_of(found)
+        assert "billing" in text_of(found) and "web shop" not in text_of(found)
+
+
+@pytest.mark.parametrize(
+    ("where", "sentence"),
+    [
+        ({"team": {"near": 1}}, "'near' is not an operator. There are eq, ne"),
+        ({"AND": []}, "AND needs a list of conditions."),
+        ("team ~ core", "'~' is not an operator."),
+        (["core"], "must be a condition as text or as an object, not a list."),
+    ],
+)
+def test_a_wrong_filter_is_a_sentence(hub: HubMemory, where: Any, sentence: str) -> None:
+    found = call(make_server(hub), "recall", {"query": "deploy", "where": where})
+    assert found.is_error and sentence in text_of(found)

@@ -106,6 +106,24 @@ def test_a_value_has_its_shape_where_schemas_are_strict(
     assert rule.is_valid(good) and rule.is_valid(None) and not rule.is_valid(bad)
 
 
+@pytest.mark.parametrize("tool", ["recall", "memory_list"])
+def test_a_filter_is_text_or_an_object_and_text_alone_where_schemas_are_strict(tool: str) -> None:
+    (row,) = [one for one in find_dialect("holdfast").tools if one.name == tool]
+
+    def accepted(form: str) -> list[bool]:
+        (schema,) = schemas_in(render([row], form)[0])
+        rule = jsonschema.Draft202012Validator(schema["properties"]["where"])
+        given = ("team = core", {"team": {"in": ["core"]}}, ["core"], 3)
+        return [rule.is_valid(one) for one in given]
+
+    for form in ("mcp", "anthropic", "json"):
+        assert accepted(form) == [True, True, False, False], form
+    for form in ("openai", "openai-responses"):
+        assert accepted(form) == [True, False, False, False], form
+        (schema,) = schemas_in(render([row], form)[0])
+        assert "as JSON, in a string" in schema["properties"]["where"]["description"]
+
+
 def test_a_value_of_any_shape_cannot_be_strict() -> None:
     tool = Tool("t", "T", "", (Parameter("p", "value", "Help."),), lambda ctx, given: "")
     assert render([tool], "openai")[0]["function"]["strict"] is False
@@ -122,6 +140,7 @@ def example(parameter: Parameter) -> Any:
         "flag": True,
         "texts": [f"x{number}" for number in range(size)],
         "reference": "x",
+        "filter": {"team": "core"},
         "value": [],
     }[parameter.kind]
 
@@ -140,7 +159,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=2), inner),
     max_leaves=4,
 )
-KINDS = ("text", "whole", "number", "flag", "texts", "reference")
+KINDS = ("text", "whole", "number", "flag", "texts", "reference", "filter")
 BOUNDED = ("text", "whole", "number", "texts")
 
 

@@ -36,6 +36,38 @@ def test_what_is_about_a_word_is_listed_and_a_person_forgets_it(hub: HubMemory) 
     assert "not both" in ours.call("forget", {"about": "heron", "number": 1}).text
 
 
+FILTERS: list[Any] = [
+    "team in (core, ops) and not priority < 2",
+    {"team": {"in": ["core", "ops"]}, "NOT": [{"priority": {"lt": 2}}]},
+    {"AND": [{"team": {"$in": ["core"]}}, {"priority": {"$gte": 2}}]},
+    {"tags": {"in": ["billing", "none"]}},
+    '{"team": "core", "priority": {"gte": 2}}',
+]
+
+
+@pytest.mark.parametrize("where", FILTERS)
+def test_a_filter_is_a_line_an_object_or_the_json_of_one(hub: HubMemory, where: Any) -> None:
+    team = {"team": "core", "priority": 3}
+    hub.remember("The billing deploy needs a review", metadata=team, tags=["billing"])
+    hub.remember("The web shop deploy is automatic", metadata={"team": "web", "priority": 3})
+    hub.remember("The core deploy has a runbook", metadata={"team": "core", "priority": 1})
+    ours = holdfast.tools("holdfast", hub, all_tools=True)
+    for reply in (
+        ours.call("recall", {"query": "deploy", "where": where}),
+        ours.call("memory_list", {"where": where}),
+    ):
+        assert not reply.failed, reply.text
+        assert "billing deploy" in reply.text
+        assert "web shop" not in reply.text and "runbook" not in reply.text
+
+
+def test_an_empty_filter_leaves_nothing_out(hub: HubMemory) -> None:
+    hub.remember("The web shop deploy is automatic")
+    ours = holdfast.tools("holdfast", hub)
+    for where in ({}, "", None):
+        assert "web shop" in ours.call("recall", {"query": "deploy", "where": where}).text
+
+
 def test_tools_can_be_listed(hub: HubMemory) -> None:
     tools = holdfast.tools("holdfast", hub)
     assert tuple(tool.name for tool in tools) == tools.names
@@ -60,6 +92,17 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("recall", {"query": "a", "limit": 2.5}, "limit must be a whole number, not 2.5."),
     ("recall", {"query": "a", "limit": True}, "limit must be a whole number, not true."),
     ("recall", {"query": "a", "since": "the 31st of nowhere"}, "the 31st of nowhere"),
+    (
+        "recall",
+        {"query": "a", "where": 5},
+        "where must be a condition as text or as an object, not 5",
+    ),
+    ("recall", {"query": "a", "where": ["b"]}, "as text or as an object, not a list."),
+    ("recall", {"query": "a", "where": {"team": {"near": 1}}}, "'near' is not an operator."),
+    ("recall", {"query": "a", "where": {"team": ["core"]}}, "A list stands beside 'team'. Write"),
+    ("recall", {"query": "a", "where": {"OR": {}}}, "OR needs a list of conditions. Write"),
+    ("recall", {"query": "a", "where": '{"team": }'}, "begins like a JSON object and is none"),
+    ("recall", {"query": "a", "where": "team ="}, "a value after '='"),
     ("forget", {}, "Say which memory: its id, its number or its key."),
     ("forget", {"id": "mem_1", "number": 1}, "Name the memory once"),
     ("forget", {"number": 99}, "There is no memory"),

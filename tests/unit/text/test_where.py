@@ -63,6 +63,10 @@ MEMORY = make_memory(
         ({"metadata.and": "x"}, "metadata.and = x", True),
         ({"category": "fact", "number": {"lt": 8}}, "category = fact and number < 8", True),
         ({"tags": {"contains": "Work"}}, "tags contains Work", True),
+        ({"tags": {"in": ["home", "Work"]}}, "tags in (home, Work)", True),
+        ({"tags": {"in": ["home"]}}, "tags in (home)", False),
+        ({"tags": {"nin": ["home", "work"]}}, "tags not in (home, work)", False),
+        ({"tags": {"in": []}}, "tags exists and tags missing", False),
         ({"pinned": True}, "pinned = true", False),
         ({"created_at": {"gte": "2020-01-01"}}, "created_at >= 2020-01-01", True),
         (

@@ -205,8 +205,10 @@ _CHANGED = ("content", "title", "category", "tags", "kind", "pinned")
 
 WHERE = Parameter(
     "where",
-    "text",
-    "Only what meets a condition on metadata or fields, such as: priority >= 3 and team = core.",
+    "filter",
+    "Only what meets a condition on metadata or fields: a line such as priority >= 3 and team in"
+    ' (core, web), or an object such as {"priority": {"gte": 3}, "team": {"in": ["core", "web"]}},'
+    " with AND, OR and NOT.",
 )
 
 
