@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Coroutine
 from pathlib import Path
 from typing import Any
@@ -197,6 +198,22 @@ def test_an_agent_remembers_and_recalls_by_tools(memory: Holdfast) -> None:
     reading = {tool.name for tool in memory_tools(hub, read_only=True)}
     assert "recall" in reading
     assert "remember" not in reading
+
+
+def test_a_filter_is_text_or_an_object_as_json(memory: Holdfast) -> None:
+    hub = memory.hub()
+    hub.remember("The billing deploy needs a review", metadata={"team": "core"})
+    hub.remember("The web shop deploy is automatic", metadata={"team": "web"})
+    [recall] = [tool for tool in memory_tools(hub) if tool.name == "recall"]
+    assert "string" in recall.params_json_schema["properties"]["where"]["type"]
+    mapping = {"team": {"in": ["core", "ops"]}}
+    # A model that is not held to the schema may send the object itself.
+    for where in ("team in (core, ops)", json.dumps(mapping), mapping):
+        given = json.dumps({"query": "deploy", "where": where})
+        found = run(recall.on_invoke_tool(None, given))
+        assert "billing" in found and "web shop" not in found
+    wrong = json.dumps({"query": "deploy", "where": '{"team": {"near": 1}}'})
+    assert "'near' is not an operator" in run(recall.on_invoke_tool(None, wrong))
 
 
 def test_memory_is_put_into_the_instructions_and_turns_are_captured(memory: Holdfast) -> None:

@@ -78,10 +78,11 @@ def test_a_filter_is_text_or_an_object(memory: Holdfast) -> None:
     )
     agent = Agent(script.model, toolsets=[memory_toolset(hub)])
     messages = agent.run_sync("What about deploys?").all_messages()
-    line, mapping = (str(part.content) for part in returned(messages, ToolReturnPart))
+    # Since version 2 a retry is the return of a tool too.
+    parts = returned(messages, ToolReturnPart) + returned(messages, RetryPromptPart)
+    line, mapping, wrong = (str(part.content) for part in parts)
     assert line == mapping and "billing" in line and "web shop" not in line
-    [wrong] = returned(messages, RetryPromptPart)
-    assert "'near' is not an operator. There are" in str(wrong.content)
+    assert "'near' is not an operator. There are" in wrong
 
 
 def test_an_agent_remembers_and_recalls_by_tools(memory: Holdfast) -> None:
