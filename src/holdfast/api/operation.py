@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sized
 from enum import Flag, auto
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar, cast
 
 from holdfast.domain.memory import (
     BOUNDARIES,
@@ -31,6 +31,7 @@ from holdfast.domain.memory import (
 )
 from holdfast.domain.query import ORDERS
 from holdfast.errors import InvalidInput
+from holdfast.system.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from holdfast.domain.hub import Act

@@ -10,11 +10,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from holdfast import engine
 from holdfast.api.operation import Follow, Operation, reads, writes
 from holdfast.errors import Forbidden, InvalidInput, NotFound
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text import names
 
 if TYPE_CHECKING:

@@ -5,11 +5,14 @@ one is reached by undoing revisions from the newest back, so a memory that never
 nothing but a line that says when it came.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from holdfast.domain.memory import AWAITS, BOUNDARIES, REVISED, Memory
+from holdfast.system.named_tuple import NamedTuple
 
 Action: TypeAlias = Literal[
     "remember",

@@ -4,9 +4,10 @@ engine knows who is a member of what."""
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal, NamedTuple, NewType, TypeAlias, get_args
+from typing import Literal, NewType, TypeAlias, get_args
 
 from holdfast.domain.memory import BOUNDARIES, Boundary, Memory
+from holdfast.system.named_tuple import NamedTuple
 
 DEFAULT_HUB = "default"
 

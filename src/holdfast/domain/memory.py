@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from holdfast.domain.clock import from_text, to_text
+from holdfast.system.named_tuple import NamedTuple
 
 # The keys of these values in a memory's metadata.
 ATTACHMENT = "attachment"

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from holdfast.domain.clock import EPOCH, to_micros
 from holdfast.domain.memory import TURN, Kind, Layer, Memory, Source, Stability, State, Trust
 from holdfast.domain.records import Turn, as_memory
+from holdfast.system.named_tuple import NamedTuple
 
 Order: TypeAlias = Literal["newest", "oldest", "updated", "accessed", "happened", "number"]
 ORDERS: tuple[Order, ...] = ("newest", "oldest", "updated", "accessed", "happened", "number")

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.hub import NOBODY
 from holdfast.domain.memory import TIMES, Memory, Origin, Trust
+from holdfast.system.named_tuple import NamedTuple
 
 # The hub of what belongs to no hub.
 NO_HUB = ""

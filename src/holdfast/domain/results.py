@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from holdfast.domain.memory import AWAITS, Memory
 from holdfast.domain.query import SHOWN_STATES
 from holdfast.domain.records import Turn
+from holdfast.system.named_tuple import NamedTuple
 
 
 class Stored(NamedTuple):

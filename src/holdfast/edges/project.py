@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from holdfast.domain.hub import DEFAULT_HUB
 from holdfast.errors import InvalidInput, NotFound, StoreDamaged, StoreReadOnly
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.clean import HUB_NAME_CHARS_MAX, clean_hub_name
 
 if TYPE_CHECKING:

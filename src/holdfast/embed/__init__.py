@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from holdfast.errors import EmbedderError, install_hint
+from holdfast.system.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from typing import TypeAlias

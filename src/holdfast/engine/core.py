@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from holdfast.domain.hub import Viewer
 from holdfast.domain.memory import AWAITS, Memory
@@ -18,6 +18,7 @@ from holdfast.engine.writing.redact import Redactor
 from holdfast.engine.writing.redacting_store import guarded
 from holdfast.errors import DeadlineExceeded, EmbedderError, Forbidden, HoldfastError, NotFound
 from holdfast.recall.vector import VectorCache
+from holdfast.system.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from holdfast.domain.change import Receipt

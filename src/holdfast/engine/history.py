@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.change import Change, Entry, Revision, as_of, entries
 from holdfast.domain.memory import REVISED, Memory
 from holdfast.domain.records import field_to_plain
-from holdfast.engine import traces
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.reading.lookup import Reference, find_memory
-from holdfast.engine.writing.drafts import clean_label
-from holdfast.engine.writing.edit import refuse_taken
-from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import Conflict, InvalidInput, NotFound
+from holdfast.system.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
+    from holdfast.engine.writing.recorder import Recorder
     from holdfast.store.base import Reader, Writer
 
 
@@ -151,7 +149,9 @@ def undo(scope: Scope, change_id: str | None = None, *, force: bool = False) -> 
     Undoing an undo brings the change back. Where a later change touched the same fields, it is
     refused, unless forced.
     """
+    from holdfast.engine import traces
     from holdfast.engine.log import import_run
+    from holdfast.engine.writing.recorder import Recorder
 
     with scope.write() as writer:
         target = _target(scope, writer, change_id)
@@ -258,6 +258,8 @@ def _target(scope: Scope, writer: Writer, change_id: str | None) -> Change:
 
 
 def _known(reader: Reader, scope: Scope, change_id: str) -> Change:
+    from holdfast.engine.writing.drafts import clean_label
+
     change_id = clean_label("change set", change_id)
     change = reader.change(scope.hub_id, change_id)
     if change is None:
@@ -336,6 +338,8 @@ def _refuse_taken_key(writer: Writer, memory: Memory, new: dict[str, Any]) -> No
         or (after.key, after.source_path, after.audience)
         != (memory.key, memory.source_path, memory.audience)
     ):
+        from holdfast.engine.writing.edit import refuse_taken
+
         refuse_taken(writer, after)
 
 

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.memory import TURN, Memory, made_from
@@ -29,6 +29,7 @@ from holdfast.engine.late_words import index_late_turns
 from holdfast.engine.log.authors import is_logged_by
 from holdfast.engine.reading.lookup import Reference, find_memory
 from holdfast.store.values import TermQuery, every_memory, every_record
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.spans import sentence_spans
 from holdfast.text.analysis.terms import query_terms
 

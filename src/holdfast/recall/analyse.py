@@ -11,11 +11,12 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from functools import cache
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast, get_args
+from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 from holdfast.domain.memory import KINDS, SOURCES, Kind
 from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.errors import InvalidInput
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import is_stop, phrase_terms, query_terms
 from holdfast.text.dates import find_dates, parse_when
 from holdfast.text.tables import lazy

@@ -21,10 +21,11 @@ import functools
 import math
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from holdfast.recall import weights
 from holdfast.recall.evidence import Evidence
+from holdfast.system.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from holdfast.embed import Vector

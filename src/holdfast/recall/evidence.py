@@ -7,13 +7,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import TURN, Memory
 from holdfast.domain.query import Passage
 from holdfast.domain.records import Turn, as_memory
 from holdfast.recall import weights
 from holdfast.store.values import Candidate
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import is_stop, terms
 
 if TYPE_CHECKING:

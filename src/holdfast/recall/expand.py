@@ -12,7 +12,7 @@ no answer, however close other people's words are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from holdfast.domain.query import EVERYTHING
 from holdfast.recall.evidence import owners_by_id
@@ -23,6 +23,7 @@ from holdfast.recall.weights import (
     VARIANT_QUALITY,
 )
 from holdfast.store.values import Lexicon, TermQuery
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import phrase_terms, terms, words_of
 from holdfast.text.analysis.variants import (
     DEFINES,

@@ -8,7 +8,7 @@ narrow filter never turns into an empty answer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Filter
@@ -22,6 +22,7 @@ from holdfast.recall.vector import Scan, VectorCache
 from holdfast.recall.voice import Voice, find_speakers, first_person, is_group
 from holdfast.store.rows import damaged_row
 from holdfast.store.values import Candidate, TermQuery
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import fold, is_stop, symbols, terms, trigram_text
 
 if TYPE_CHECKING:

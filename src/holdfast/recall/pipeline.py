@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import TURN, Memory
 from holdfast.domain.query import EVERYTHING, Filter, Hit, LeftOut, Passage, Recalled
@@ -39,6 +39,7 @@ from holdfast.recall.lexical import Coverage
 from holdfast.recall.rank import cut, merge_turns
 from holdfast.recall.vector import VectorCache, best_window
 from holdfast.recall.voice import SPEAKERS_MAX, find_voice, misspelled_speakers
+from holdfast.system.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from holdfast.domain.records import Turn

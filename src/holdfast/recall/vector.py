@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import EmbedderError
 from holdfast.recall import weights
-from holdfast.recall.confidence import Background
 from holdfast.store.values import VectorRow, VectorState
 from holdfast.text.analysis.terms import terms
 
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from holdfast.recall.confidence import Background
     from holdfast.recall.evidence import Evidence
     from holdfast.recall.gather import QuestionVector
     from holdfast.store.base import Reader
@@ -315,6 +315,8 @@ class VectorCache:
         else:
             values, scales = matrix.sample
             cosines = products(values, question) * scales
+        from holdfast.recall.confidence import Background
+
         return Background(float(cosines.mean()), deviation=float(cosines.std()), windows=count)
 
     def centre(self, reader: Reader, hub_id: str, model: str) -> npt.NDArray[np.float32] | None:

@@ -13,10 +13,11 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import Memory
 from holdfast.recall.evidence import owners_by_id
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import fold, terms
 from holdfast.text.analysis.variants import edits
 from holdfast.text.tables import lazy

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from holdfast.errors import InvalidSetting
 from holdfast.settings.registry import SETTINGS, Setting, checked, find, nearest, parsed
-from holdfast.system.atomic_file import write_file
+from holdfast.system.named_tuple import NamedTuple
 
 FILE_NAME = "holdfast.toml"
 
@@ -57,6 +57,8 @@ def save(home: str, name: str, text: str | None) -> Any:
     edited = _edited(path, known, value)
     if text is not None:
         _refuse_unreadable(path, edited)
+    from holdfast.system.atomic_file import write_file
+
     write_file(path, edited.encode())
     return value
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from holdfast.errors import InvalidSetting
+from holdfast.system.named_tuple import NamedTuple
 
 
 class Setting(NamedTuple):

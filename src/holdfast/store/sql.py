@@ -7,13 +7,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from holdfast.domain.clock import to_micros
 from holdfast.domain.records import NO_HUB
 from holdfast.errors import AlreadyExists, NotFound
 from holdfast.store import rows
 from holdfast.store.rows import from_micros
+from holdfast.system.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from datetime import datetime

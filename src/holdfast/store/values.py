@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import place_in
 from holdfast.errors import AlreadyExists, StoreError
+from holdfast.system.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from holdfast.domain.change import Revision

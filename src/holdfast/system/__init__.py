@@ -7,7 +7,9 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
+
+from holdfast.system.named_tuple import NamedTuple
 
 T = TypeVar("T")
 

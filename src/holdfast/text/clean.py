@@ -15,9 +15,10 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from functools import cache, lru_cache
-from typing import NamedTuple, Protocol, cast
+from typing import Protocol, cast
 
 from holdfast.errors import InvalidInput
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.names import hidden_character
 
 # The bound Memax's clients already know; a book is about 1 MB.

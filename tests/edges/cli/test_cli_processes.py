@@ -169,6 +169,45 @@ def test_a_remember_imports_only_what_it_uses(stocked: Run, monkeypatch) -> None
     assert _modules("remember", "Enjoys long walks") & (_HEAVY - used | more) == set()
 
 
+@pytest.mark.sqlite_only("the driver of PostgreSQL imports more")
+def test_a_list_imports_only_what_it_uses(stocked: Run, monkeypatch) -> None:
+    monkeypatch.delenv("HOLDFAST_TIME_ZONE")
+    more = {
+        *("holdfast.engine.history", "holdfast.engine.traces", "holdfast.engine.reading.recall"),
+        *("holdfast.engine.writing.drafts", "holdfast.engine.writing.recorder"),
+        *("holdfast.recall.pipeline", "holdfast.recall.analyse", "holdfast.recall.confidence"),
+        *("holdfast.system.atomic_file", "holdfast.text.dates"),
+    }
+    assert _modules("list") & (_HEAVY | more) == set()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("list",),
+        ("log",),
+        ("context",),
+        ("recall", "--words", "tabs"),
+        ("remember", "Enjoys walks"),
+    ],
+)
+def test_a_command_makes_no_values_with_typing(stocked: Run, words: tuple[str, ...]) -> None:
+    # `holdfast.system.named_tuple` says why.
+    script = """
+import json, sys, typing
+made, original = [], typing.NamedTupleMeta.__new__
+def new(cls, name, bases, namespace):
+    made.append(namespace["__module__"])
+    return original(cls, name, bases, namespace)
+typing.NamedTupleMeta.__new__ = new
+from holdfast.edges.cli import main
+code = main(sys.argv[1:])
+sys.stderr.write(json.dumps([code, made]))
+"""
+    done = subprocess.run([sys.executable, "-c", script, *words], capture_output=True, text=True)
+    assert json.loads(done.stderr.splitlines()[-1]) == [0, []]
+
+
 # Compiling the patterns of these takes milliseconds, and most commands use few of them.
 _COMPILE_LATE = (
     *("holdfast.recall.analyse", "holdfast.recall.expand", "holdfast.recall.voice"),

@@ -11,11 +11,12 @@ would wait for that whenever a hook runs `holdfast recall`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from holdfast.api.operation import PARAMETERS, Operation, Parameter, operation_of
 from holdfast.edges.cli.command import WHEN, Namespace, Parser, span, whole
 from holdfast.errors import InvalidInput
+from holdfast.system.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call

@@ -9,14 +9,15 @@ and completions (see `help`).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from holdfast.errors import InvalidInput, install_hint
+from holdfast.system.named_tuple import NamedTuple
+from holdfast.text.tables import lazy
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
@@ -331,9 +332,9 @@ def whole(text: str) -> int:
 
 
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-_PART = re.compile(r"(\d{1,9})([smhdw])")
+_PART = lazy(r"(\d{1,9})([smhdw])")
 # Days and longer are windows in the user's time zone; text/dates parses those.
-_AGO = re.compile(r"(\d{1,9}|an?)\s+(second|minute|hour)s?\s+ago")
+_AGO = lazy(r"(\d{1,9}|an?)\s+(second|minute|hour)s?\s+ago")
 
 
 def span(text: str) -> timedelta:

@@ -7,10 +7,10 @@ A command is found by its own name (`holdfast backup`), behind the name of its g
 from __future__ import annotations
 
 from importlib import import_module
-from typing import NamedTuple
 
 from holdfast.edges.cli.command import Command, nearest
 from holdfast.errors import InvalidInput
+from holdfast.system.named_tuple import NamedTuple
 
 
 class Module(NamedTuple):

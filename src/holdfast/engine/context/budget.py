@@ -6,10 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, overload
 
 from holdfast.engine.context.styles import BlockItem
 from holdfast.errors import InvalidInput
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.clean import one_of
 
 if TYPE_CHECKING:

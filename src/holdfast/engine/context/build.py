@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 from holdfast.domain.memory import TRUSTS, Memory, Trust, made_from
 from holdfast.domain.query import Filter, Hit
@@ -38,6 +37,7 @@ from holdfast.engine.reading.listing import list_memories
 from holdfast.engine.reading.recall import recall_memories
 from holdfast.engine.review import inbox
 from holdfast.engine.traces import Withheld
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import query_terms
 from holdfast.text.classify.titles import listed_text
 from holdfast.text.clean import one_of

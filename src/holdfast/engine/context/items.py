@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Recalled
 from holdfast.engine.core import Scope
 from holdfast.engine.traces import Withheld
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.spans import sentence_spans
 from holdfast.text.analysis.terms import terms
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from holdfast.domain.memory import CATEGORIES, number_of_close
 from holdfast.engine.context.budget import Budget, Candidates
 from holdfast.engine.context.styles import PARTS, BlockItem, Part, Style, marked
 from holdfast.errors import InvalidInput
+from holdfast.system.named_tuple import NamedTuple
 
 # No single memory takes more than this share: a pasted page must not push out all the rest.
 ITEM_SHARE = 4

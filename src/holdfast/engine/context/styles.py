@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import datetime
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from holdfast.domain.memory import TURN, Memory
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.clean import STEERING
 
 Part: TypeAlias = Literal["pinned", "long_term", "standing", "relevant", "files", "recent", "ended"]

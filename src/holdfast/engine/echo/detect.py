@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import TURN, Memory
 from holdfast.domain.query import Filter
@@ -22,6 +22,7 @@ from holdfast.domain.records import as_memory
 from holdfast.engine.core import Core
 from holdfast.engine.echo.signs import Echo, may_be_fixed_reply, may_be_ours
 from holdfast.store.values import TermQuery
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text import clean
 from holdfast.text.analysis.spans import marked_out, without
 from holdfast.text.classify.titles import listed_text

@@ -3,7 +3,7 @@ the patterns of `echo` take 20 ms to compile, and are loaded only for the others
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from holdfast.system.named_tuple import NamedTuple
 
 # One of these is in everything we hand out with decoration; a text without any costs these looks.
 SIGNS = (

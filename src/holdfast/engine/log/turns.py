@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import TRUSTS, TURN, Trust
 from holdfast.domain.query import Filter
@@ -26,6 +26,7 @@ from holdfast.engine.echo.detect import with_echo_marked
 from holdfast.engine.log.authors import note_author
 from holdfast.engine.traces import Withheld, with_notes
 from holdfast.errors import Conflict, HoldfastError, InvalidInput
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text import clean
 from holdfast.text.clean import without_private
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.hub import (
@@ -32,6 +32,7 @@ from holdfast.domain.records import NO_HUB, Record
 from holdfast.engine.core import Core, require_hub
 from holdfast.errors import AlreadyExists, Conflict, InvalidInput, NotFound
 from holdfast.store.values import every_record
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text import clean, names
 from holdfast.text.names import skeleton
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import DOWNWARDS, ORDERS, Filter, Order, Page, place_in
 from holdfast.engine.core import Scope
-from holdfast.engine.history import states_as_of
-from holdfast.engine.reading.recall import checked_limit
+from holdfast.engine.reading.lookup import checked_limit
 from holdfast.errors import InvalidInput
 from holdfast.store.values import TextQuery, every_memory
 from holdfast.text.analysis.terms import is_unspaced, query_terms, trigram_text
@@ -94,6 +93,8 @@ def _scan_past(
 
 def memories_as_of(scope: Scope, reader: Reader, wanted: Filter, at: datetime) -> Iterator[Memory]:
     """The memories as they were at a past time, those that the filter admits."""
+    from holdfast.engine.history import states_as_of
+
     past = states_as_of(scope, reader, at)
     everything = Filter(states=(), forgotten=None, quarantined=None)
     for head in every_memory(reader, scope.hub_id, everything):

@@ -10,6 +10,7 @@ from holdfast.domain.query import Filter, Hit, Passage, Recalled
 from holdfast.domain.records import WITHOUT_WORDS
 from holdfast.engine.core import Scope
 from holdfast.engine.late_words import index_late_turns
+from holdfast.engine.reading.lookup import checked_limit
 from holdfast.engine.traces import Withheld
 from holdfast.errors import InvalidInput
 from holdfast.recall.analyse import analyse
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from holdfast.engine.reading.lookup import Reference
     from holdfast.store.base import Reader
 
-LIMIT_MAX = 1_000
 AROUND_MAX = 10
 
 
@@ -123,13 +123,6 @@ def checked_around(around: int) -> int:
             f"The number of turns around is {around}; it must be from 0 to {AROUND_MAX}."
         )
     return around
-
-
-def checked_limit(limit: int) -> int:
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= LIMIT_MAX:
-        given = limit if isinstance(limit, int) else f"{limit!r}, a {type(limit).__name__}"
-        raise InvalidInput(f"The limit is {given}; it must be a number from 1 to {LIMIT_MAX}.")
-    return limit
 
 
 def related(scope: Scope, reference: Reference, *, limit: int = 5) -> Recalled:

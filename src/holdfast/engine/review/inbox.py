@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.memory import AWAITS, Memory
 from holdfast.domain.query import Filter
@@ -35,6 +35,7 @@ from holdfast.engine.writing.indexing import Indexed, indexed
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import Conflict, InvalidInput
 from holdfast.store.values import every_memory
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text import clean
 
 if TYPE_CHECKING:

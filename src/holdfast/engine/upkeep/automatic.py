@@ -14,7 +14,7 @@ import threading
 from contextlib import suppress
 from datetime import datetime, timedelta
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.records import Record
 from holdfast.errors import (
@@ -25,6 +25,7 @@ from holdfast.errors import (
     StoreClosed,
     StoreReadOnly,
 )
+from holdfast.system.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core

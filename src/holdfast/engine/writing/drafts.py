@@ -6,7 +6,7 @@ source path, key, origin (a file or a page) and content."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.memory import (
     ATTACHMENT,
@@ -29,6 +29,7 @@ from holdfast.engine.core import Core, Scope
 from holdfast.engine.writing import origins
 from holdfast.engine.writing.indexing import Indexed, indexed_all
 from holdfast.errors import InvalidInput
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text import clean
 from holdfast.text.classify import classify
 from holdfast.text.classify.classifier import content_type_of

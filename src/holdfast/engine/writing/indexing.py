@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import Memory
 from holdfast.embed import Embedder
@@ -21,6 +21,7 @@ from holdfast.errors import HoldfastError
 from holdfast.recall.evidence import owners_by_id
 from holdfast.recall.voice import ROLES
 from holdfast.store.values import Candidate, Capability, IndexEntry, VectorRow
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import searchable, symbols, terms
 from holdfast.text.analysis.variants import DEFINING_TERMS, definition_marks
 from holdfast.text.chunking import Chunk, chunk, windows_of

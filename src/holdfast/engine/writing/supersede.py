@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import Memory, Trust
 from holdfast.domain.query import Filter
@@ -22,6 +22,7 @@ from holdfast.engine.writing.drafts import Prepared
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.recall.weights import CONFIDENCE
 from holdfast.store.values import TermQuery
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.slots import STATEMENT_CHARS_MAX
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ import threading
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from holdfast.domain.clock import to_micros
@@ -44,6 +44,7 @@ from holdfast.store.rows import (
     sealed,
 )
 from holdfast.store.rows import MEMORY_COLUMNS as MEMORY_COLUMNS
+from holdfast.system.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     import apsw

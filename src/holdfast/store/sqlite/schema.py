@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 import apsw
 
 from holdfast.errors import StoreDamaged, StoreError
+from holdfast.system.named_tuple import NamedTuple
 
 # "HLDF": distinguishes a Holdfast store from any other SQLite file.
 APPLICATION_ID = 0x484C4446

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import is_stop, phrase_terms
 from holdfast.text.tables import lazy, read_table
 

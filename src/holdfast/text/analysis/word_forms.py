@@ -12,8 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import terms
 from holdfast.text.tables import read_table, read_words
 

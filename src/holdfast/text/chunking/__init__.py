@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from datetime import datetime
 from itertools import pairwise
-from typing import NamedTuple
 
 from holdfast.errors import InvalidInput
+from holdfast.system.named_tuple import NamedTuple
 
 # A line with its end. Only these three ends, so that the lines agree with those of Python's ast
 # and a form feed inside a line is a character like any other.

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple, cast
+from typing import cast
 
 from holdfast.domain.memory import CATEGORIES, KINDS, ContentType, Kind, Layer, Stability
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import fold
 from holdfast.text.classify.titles import FRONT_MATTER, heading_of
 from holdfast.text.clean import LABEL_CHARS_MAX

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import NamedTuple
 
 from holdfast.errors import InvalidInput
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.word_forms import numbers_in
 from holdfast.text.tables import Patterns, lazy
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
 
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.tables import lazy, read_table, read_words
 
 # A longer sentence says more than who somebody is.

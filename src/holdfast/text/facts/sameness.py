@@ -7,8 +7,9 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import terms
 
 if TYPE_CHECKING:

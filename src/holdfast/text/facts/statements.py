@@ -12,8 +12,9 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import STOP_WORDS, fold, terms
 from holdfast.text.analysis.word_forms import numbers_in
 from holdfast.text.facts import about_oneself

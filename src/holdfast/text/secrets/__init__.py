@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import NamedTuple
 
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.secrets.rules import (
     COMMANDS_BY_CUE,
     NOUN_CUES,

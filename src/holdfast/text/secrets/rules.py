@@ -9,8 +9,8 @@ example, checks.py decides.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.tables import read_table
 
 # The shortest token with a shape of its own: an access key of AWS.

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from typing import NamedTuple
 
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.spans import fold_in_place
 from holdfast.text.analysis.terms import query_terms, terms
 from holdfast.text.facts import about_oneself

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
 
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import STOP_WORDS, fold, terms
 from holdfast.text.analysis.word_forms import is_number_word, numbers_in, tense
 from holdfast.text.facts.statements import VERBS, Statement, core_stems

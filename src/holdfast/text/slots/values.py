@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import fold, terms
 from holdfast.text.facts.statements import KEPT_MAX, Statement, core_stems, without_helpers
 from holdfast.text.tables import Patterns, lazy, pieces, read_table, read_words
