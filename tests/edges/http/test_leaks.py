@@ -489,6 +489,8 @@ def guess(town: Town, parameter: Parameter, ids: Ids) -> Any:
         "flag": True,
         "texts": [WORD, f"{WORD} two"],
         "value": {},
+        # Hers meet it, if a filter should reach what its caller does not see.
+        "filter": {"number": {"gte": 1}},
     }
     return by_kind[parameter.kind]
 
