@@ -174,8 +174,84 @@ def test_a_piece_of_wisdom_or_a_corrected_figure_is_no_standing_fact(
 
 
 @pytest.mark.parametrize(
+    "said",
+    [
+        "I stopped being social for that game.",
+        "I've been watching since I was a kid.",
+        "I decided to go with a bright red.",
+        "I'm not a big fan anymore.",
+        "I gave up a job too.",
+        "I stopped crying.",
+        "I'm a spectator.",
+        "I live in the city.",
+        "I play games.",
+        "I hate not being able to fully breathe.",
+        "I'm currently working for a company.",
+        "I've been learning a new skill recently.",
+    ],
+)
+def test_what_says_too_little_by_itself_is_no_standing_fact(said: str) -> None:
+    assert [fact.text for fact in capture(said, at=AT) if fact.standing] == []
+
+
+def test_a_longer_fact_of_the_same_kind_is_a_standing_one() -> None:
+    said = "I'm a big NFL fan. I gave up a job at Bosch. I decided to go with Postgres."
+    assert len([fact for fact in capture(said, at=AT) if fact.standing]) == 3
+
+
+def test_what_is_said_of_the_moment_is_no_order() -> None:
+    assert capture("Stop talking, stop talking now.", at=AT) == []
+    assert capture("For the project I have to write a contract.", at=AT) == []
+    assert [fact.text for fact in capture("Stop talking to the press", at=AT)] == [
+        "Stop talking to the press"
+    ]
+
+
+def test_how_one_feels_is_no_name() -> None:
+    assert capture("Hello im great, do you like football?", at=AT) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "kept"),
+    [
+        # Between people a question is often answered and asked back.
+        ("Do you smoke?", "Never. You?", ["Do you smoke? Never"]),
+        ("What do you like to drink?", "Cider, and you", ["What do you like to drink? Cider"]),
+        ("Do you have a dog?", "I wish I did", []),
+        ("What is your favourite fruit?", "White peaches are very soft", []),
+        ("Do you have kids?", "Im from New England so the Patriots,", ["Is from New England"]),
+        ("Have you seen the kids' menu?", "two boys", []),
+        ("What cuisine do you like?", "I prefer Sichuan cuisine", ["Prefers Sichuan cuisine"]),
+        ("Do you have kids?", "Two boys", ["Children: Two boys"]),
+    ],
+)
+def test_an_answer_is_kept_once_and_only_where_it_is_one(
+    question: str, said: str, kept: list[str]
+) -> None:
+    facts = capture(said, at=AT, question=question)
+    assert [fact.text for fact in facts if fact.standing] == kept
+
+
+def test_each_tool_of_a_list_with_versions_is_a_fact() -> None:
+    def kept(said: str) -> list[str]:
+        return [fact.text for fact in capture(said, at=AT)]
+
+    assert kept("I'm also using Flask 2.3.1, Chart.js 4.3, and SQLite 3.39 for tests") == [
+        "Uses Flask 2.3.1",
+        "Uses Chart.js 4.3",
+        "Uses SQLite 3.39 for tests",
+    ]
+    workers = "I'm using Gunicorn 20.1 with 3 workers, listening on port 10000"
+    assert kept(workers) == [workers]
+    assert kept("I'm using Bootstrap 5.3 for the UI") == ["I'm using Bootstrap 5.3 for the UI"]
+
+
+@pytest.mark.parametrize(
     ("said", "kept"),
     [
+        ("I'm a Chiefs fan myself.", "I'm a Chiefs fan myself"),
+        ("I don't buy merch when I am in Rome.", "I don't buy merch when I am in Rome"),
+        ("I do play club soccer for Stanford", "Plays club soccer for Stanford"),
         ("We're both vegetarian", "We're both vegetarian"),
         (
             "I hate flying, rather take the night train",

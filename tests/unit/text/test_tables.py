@@ -56,6 +56,7 @@ def test_every_table_is_read_by_a_test_of_its_rows() -> None:
         *("classify/rules.txt", "classify/first_lines.txt"),
         "secrets/rules.txt",  # test_secret_rates.py and test_secrets.py
         *("capture/rules.txt", "capture/questions.txt", "capture/parts.txt"),
+        "capture/unclear.txt",
     }
     assert found - lists == tested
 
@@ -141,6 +142,13 @@ def test_a_rule_of_capture_is_the_first_that_matches_its_example(rule: statement
     assert next(statements.matching(fold_in_place(rule.example), rule.example)) == rule
     (fact,) = capture(rule.example, at=AT)
     assert (fact.rule, fact.category) == (rule.name, rule.category)
+
+
+@pytest.mark.parametrize(("rules", "example", "pattern"), read_table("capture/unclear.txt"))
+def test_what_is_unclear_is_found_in_its_example(rules: str, example: str, pattern: str) -> None:
+    assert re.search(pattern, example)
+    known = {rule.name for rule in statements.rules()} | read_words("capture/words.txt")["standing"]
+    assert known.issuperset(pieces(rules))
 
 
 @pytest.mark.parametrize("row", answers.questions(), ids=lambda row: row.statement)

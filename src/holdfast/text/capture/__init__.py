@@ -64,6 +64,10 @@ def capture(
             found.setdefault(fact.text.casefold(), fact)
         if len(found) >= CAPTURED_MAX:
             break
+    asked = next((one for one in found.values() if one.rule == "answer" and "? " in one.text), None)
+    if asked and any(one.standing for one in found.values() if one is not asked):
+        # 'I prefer tea' says by itself what was asked.
+        del found[asked.text.casefold()]
     return list(found.values())[:CAPTURED_MAX]
 
 

@@ -38,6 +38,14 @@ def questions() -> tuple[Question, ...]:
 
 _YES = lazy(r"(?:yes|yeah|yep|yup|i am|correct|right|please do|sure)\b")
 _NO = lazy(r"(?:no|nope|nah|not|i'?m not)\b")
+# 'I love it. You?' asks the same back.
+_ASKED_BACK = lazy(r"(?i)[.,!;]+ *(?:and |what about |how about )?(?:you|u|yourself|yours)\W*$")
+# What a list of children or pets does not begin with.
+_NO_LIST = lazy(
+    r"(?i)(?:from|so|but|because|not|very|really|too|still|sometimes|always|in|at|to)\b"
+)
+_LISTS = ("Children:", "Pets:", "Occupation:", "Age:")
+_OF_OTHERS = lazy(r"\A(?!.*\b(?:i|i'?m|my|we|our|me|us)\b)[^,;]*\w (?:is|are|was|were) \w")
 _PLAIN_IN = lazy(r"(?i)(?:in|en|em|à|au|a) ")
 
 
@@ -55,11 +63,11 @@ class Answer(NamedTuple):
 
 def answer_to(question: str, said: str) -> Answer | None:
     """What a short answer to a question of the assistant says about the person."""
-    asked, words = _last_question(question), said.strip()
+    asked, words = _last_question(question), _ASKED_BACK.sub("", said.strip())
     if not asked or not words or len(words) > _ANSWER_CHARS_MAX or "\n" in words or "?" in words:
         return None
     folded, own = fold(asked), fold(words)
-    if own.count(" ") >= _ANSWER_WORDS_MAX:
+    if own.count(" ") >= _ANSWER_WORDS_MAX or _PATTERNS["supposed"].search(own):
         return None
     if (about := _PATTERNS["yes or no"].search(folded)) is not None and (
         _YES.match(own) or _NO.match(own)
@@ -78,6 +86,8 @@ def answer_to(question: str, said: str) -> Answer | None:
     if not value or (_PATTERNS["no answer"].match(fold(value)) and not is_without):
         return None
     if kind is not None:
+        if kind.statement.startswith(_LISTS) and _NO_LIST.match(value):
+            return None
         return Answer(_stated(kind, value), kind.category)
     if (used := _PATTERNS["which used"].search(folded)) is not None:
         return Answer(f"{used['what'].capitalize()}: {value}", "preference")
@@ -85,6 +95,9 @@ def answer_to(question: str, said: str) -> Answer | None:
         not _PATTERNS["about the person"].search(folded)
         or _PATTERNS["about the task"].search(folded)
     ):
+        return None
+    if _OF_OTHERS.search(own):
+        # 'White peaches are juicy' says nothing of the person.
         return None
     return Answer(f"{asked} {finish(words)}", "fact")
 

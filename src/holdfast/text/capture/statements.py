@@ -19,10 +19,11 @@ from holdfast.text.capture.wording import (
     finish,
     is_told_well,
     resolve,
+    speaks_of_oneself,
     tell,
 )
 from holdfast.text.facts.statements import without_note
-from holdfast.text.tables import Patterns, lazy, read_table, read_words
+from holdfast.text.tables import Patterns, lazy, pieces, read_table, read_words
 
 _PATTERNS = Patterns("capture/patterns.txt")
 
@@ -50,10 +51,19 @@ class Captured(NamedTuple):
     def standing(self) -> bool:
         """Whether said once is enough for it to be kept for good: it is of such a kind, and says
         by itself what it is about."""
-        return (
-            self.rule in read_words("capture/words.txt")["standing"]
-            and _PATTERNS["unclear alone"].search(without_note(self.text)) is None
-        )
+        if self.rule not in read_words("capture/words.txt")["standing"]:
+            return False
+        text = without_note(self.text)
+        return not any(pattern.search(text) for pattern in _unclear(self.rule))
+
+
+@cache
+def _unclear(rule: str) -> tuple[re.Pattern[str], ...]:
+    """What a fact of this rule says that is unclear by itself (`unclear.txt`)."""
+    rows = read_table("capture/unclear.txt")
+    return tuple(
+        lazy(pattern) for rules, _, pattern in rows if rules == "-" or rule in pieces(rules)
+    )
 
 
 # The table of rules
@@ -169,6 +179,11 @@ def stated(
     for rule in matching(folded, words):
         if not _holds(rule, _IT.sub("xx", words).lower() if "IT" in words else folded):
             continue
+        if rule.name in ("setup", "uses") and not named and (tools := _versions(words)):
+            for tool in tools:
+                text = f"Uses {tool}"
+                yield Captured(text, rule.category, begin, clause.end, rule.name, verbatim=True)
+            return
         resolved = Resolved(words, None, None)
         if rule.when != "yearly":
             resolved = resolve(words, at, when=rule.when)
@@ -183,14 +198,36 @@ def stated(
             verbatim = True  # 'Is' and the words of the person
         elif _FROM_WHEN.match(own) and not named:
             text, verbatim = as_said(own), True
-        elif "verbatim" in rule.how or not is_told_well(words, resolved):
-            if subject and not named:
+        elif (
+            "verbatim" in rule.how
+            or not is_told_well(words, resolved)
+            or (not named and rule.name != "name" and speaks_of_oneself(words))
+        ):
+            if subject and not named and not speaks_of_oneself(words):
                 continue  # A part of a sentence does not stand by itself.
             text, verbatim = (tell(told, named) if named else as_said(words)), not named
         text = dated(text, resolved, at, in_words=not verbatim)
         name = _kind(rule, folded)
         yield Captured(text, rule.category, begin, clause.end, name, False, since, until, verbatim)
         return
+
+
+def _versions(words: str) -> list[str]:
+    """The tools of a list with versions, each a fact of its own: a version that is told again, or
+    another one, then meets the fact that it is about."""
+    found = _PATTERNS["uses several"].match(words)
+    if found is None:
+        return []
+    tools = [one.strip() for one in _LISTED.split(found["tools"]) if one.strip()]
+    versioned = sum(_VERSIONED.match(one) is not None for one in tools)
+    return tools if versioned > 1 and all(_TOOL.fullmatch(one) for one in tools) else []
+
+
+_LISTED = lazy(r", and |, | and | & ")
+_VERSIONED = lazy(
+    r"[A-Za-z][\w.+#-]*(?: [A-Za-z][\w.+#-]*){0,2} v?\d[\w.]*(?: (?:for|as|on) .+)?\Z"
+)
+_TOOL = lazy(r"(?=\S*[A-Z]|\S+ v?\d)[A-Za-z]\S*(?: \S+){0,5}")
 
 
 def _kind(rule: Rule, folded: str) -> str:

@@ -45,6 +45,23 @@ _OTHER_WORDS = (
     (lazy(r"\b(?:myself|ourselves)\b"), "themselves"),
     (lazy(r"\b(?:mine|ours)\b"), "theirs"),
 )
+# 'I do have a soft spot' only stresses the verb.
+_STRESSED = frozenset(
+    [
+        "have",
+        "like",
+        "love",
+        "play",
+        "enjoy",
+        "live",
+        "work",
+        "prefer",
+        "own",
+        "eat",
+        "use",
+        "speak",
+    ]
+)
 _CONTRACTED = lazy(r"\b(?:(?:do|does|did|have|has|is|was|are|were|would|could|should)nt)\b")
 
 
@@ -125,6 +142,15 @@ def is_told_well(words: str, resolved: Resolved) -> bool:
     return _PATTERNS["hanging"].search(fold(words)) is None
 
 
+def speaks_of_oneself(words: str) -> bool:
+    """Whether a clause names the speaker behind its subject too: 'they' would then be anybody."""
+    return _ONESELF.search(words) is not None
+
+
+_ONESELF = lazy(
+    r"(?<=[^\w'’-])(?<!since )(?<!teaching )(?:(?i:i|we|me|myself|ourselves)|us)"
+    r"(?=$|[^\w'’-]|['’](?:m|ve|ll|d|re)\b)"
+)
 # 'We' that is more than 'I', and clauses that were cut in the middle.
 _TOGETHER = lazy(r"^(?:we|we'(?:re|ve)) .*\b(?:both|together|each other|one another)\b")
 
@@ -143,6 +169,9 @@ def _verb(folded: str, clause: str, subject: re.Match[str]) -> tuple[str, str]:
         said = word.group()
         if said in _WORDS["adverbs"] or (said.endswith("ly") and len(said) > 4 and said != "rely"):
             front += f"{clause[word.start() : word.end()]} "
+            continue
+        after = _WORD.search(folded, word.end()) if said == "do" else None
+        if after is not None and after.group() in _STRESSED:
             continue
         return f"{front}{third(said)}", clause[word.end() :]
     return front.strip(), ""
