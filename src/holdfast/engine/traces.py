@@ -30,8 +30,8 @@ from holdfast.engine.log.authors import is_logged_by
 from holdfast.engine.reading.lookup import Reference, find_memory
 from holdfast.store.values import TermQuery, every_memory, every_record
 from holdfast.system.named_tuple import NamedTuple
-from holdfast.text.analysis.spans import sentence_spans
 from holdfast.text.analysis.terms import query_terms
+from holdfast.text.sentences import sentence_spans
 
 if TYPE_CHECKING:
     from holdfast.domain.query import Hit, LeftOut

@@ -64,6 +64,16 @@ def test_a_forgotten_fact_is_nowhere_else_unasked(hub: HubMemory, layer: str) ->
     assert hub.list() == []
 
 
+def test_a_point_inside_a_word_does_not_hide_a_sentence_from_what_is_withheld(
+    hub: HubMemory,
+) -> None:
+    observed(hub, "My server is db.example.com in Oslo. The harbour has a kiosk.")
+    hub.remember("The user's server is db.example.com in Oslo")
+    hub.forget(fact(hub, "db.example.com"))
+    assert "kiosk" in hub.recovery_prompt()
+    assert "db.example.com" not in hub.recovery_prompt()
+
+
 def test_the_rest_of_the_turn_is_still_shown(hub: HubMemory) -> None:
     observed(hub, SAID, REPLY)
     hub.forget(fact(hub))

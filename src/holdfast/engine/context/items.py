@@ -14,8 +14,8 @@ from holdfast.domain.query import Recalled
 from holdfast.engine.core import Scope
 from holdfast.engine.traces import Withheld
 from holdfast.system.named_tuple import NamedTuple
-from holdfast.text.analysis.spans import sentence_spans
 from holdfast.text.analysis.terms import terms
+from holdfast.text.sentences import sentence_spans
 
 if TYPE_CHECKING:
     from holdfast.domain.query import Hit

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TypeAlias
 
@@ -30,16 +30,6 @@ def line_start(text: str, offset: int) -> int | None:
 def blank(text: str, start: int, end: int) -> bool:
     """Whether there are only white space and quotation marks between."""
     return not text[start:end].strip(" \t\r\n>")
-
-
-_SENTENCE = lazy(r"[^.!?…。！？\n]*+(?:[.!?…。！？]++[\"'”’)\]]*+(?=\s|$)|[。！？]|\n|$)")
-
-
-def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where each sentence begins and ends, with its stop; a line end ends one too."""
-    for found in _SENTENCE.finditer(text):
-        if found[0].strip():
-            yield found.span()
 
 
 # Cutting out

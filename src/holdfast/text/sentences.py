@@ -1,0 +1,56 @@
+"""Splits a text into sentences, with their places.
+
+What ends a sentence depends on what is done with it: whether lines are wrapped or end a sentence,
+whether quotation marks belong to it, which abbreviations count. Each such rule is a pattern, and a
+caller names the one it needs; those of a single language or topic are in the tables beside the code
+that uses them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+from holdfast.text.tables import lazy
+
+# A rule matches where a sentence ends. The first group of the match is a part of the sentence; a
+# rule without groups matches what lies between two sentences, so it can also `split` a text.
+
+# A stop before a space or a line end, with the quotation marks and brackets that close behind it;
+# a stop of a script without spaces; and each line end.
+STOPS = lazy(r"([.!?…。！？]++[\"'”’)\]]*+(?=\s|$)|[。！？]|\n)")
+# The spaces behind a stop.
+SPACES = lazy(r"(?<=[.!?])\s+")
+# The same, and line ends.
+SPACES_AND_LINES = lazy(r"(?<=[.!?。？])\s+|\n+")
+
+# Whether the sentence that begins at a place goes on behind a match, as after an abbreviation.
+GoesOn: TypeAlias = Callable[[int, "re.Match[str]"], bool]
+
+
+def sentence_spans(
+    text: str,
+    ends: re.Pattern[str] = STOPS,
+    start: int = 0,
+    end: int | None = None,
+    *,
+    goes_on: GoesOn | None = None,
+) -> Iterator[tuple[int, int]]:
+    """Where each sentence between `start` and `end` begins and ends, with the space before it.
+    Blank ones are left out."""
+    end = len(text) if end is None else end
+    for found in ends.finditer(text, start, end):
+        if goes_on is not None and goes_on(start, found):
+            continue
+        stop = found.end(1) if found.lastindex else found.start()
+        if text[start:stop].strip():
+            yield start, stop
+        start = found.end()
+    if text[start:end].strip():
+        yield start, end
+
+
+def split_sentences(text: str, ends: re.Pattern[str] = STOPS) -> Iterator[str]:
+    """The sentences of a text without the space around them."""
+    return (text[start:end].strip() for start, end in sentence_spans(text, ends))
