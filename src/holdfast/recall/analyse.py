@@ -19,6 +19,7 @@ from holdfast.errors import InvalidInput
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import is_stop, phrase_terms, query_terms
 from holdfast.text.dates import find_dates, parse_when
+from holdfast.text.sentences import SPACES_AND_LINES
 from holdfast.text.tables import lazy
 
 # A question is a few sentences; what is pasted after that slows every stage and blurs the vector.
@@ -133,13 +134,13 @@ _QUESTION = lazy(
     r"|have|had|may|must|will|would|should)\s|[^?]*\?\s*$",
     re.IGNORECASE,
 )
-_SENTENCE_END = lazy(r"(?<=[.!?])\s+|\n+")
 # Fewer words are an abbreviation, a greeting or a remark.
 _SENTENCE_WORDS_LEAST = 3
 
 
 def _sentences(text: str) -> list[str]:
-    return [s for s in _SENTENCE_END.split(text) if len(s.split()) >= _SENTENCE_WORDS_LEAST]
+    every = SPACES_AND_LINES.split(text)
+    return [one for one in every if len(one.split()) >= _SENTENCE_WORDS_LEAST]
 
 
 # Fewer telling words ('fix this') ask about what was pasted.

@@ -9,7 +9,6 @@ before a turn that says the same.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise, takewhile
@@ -20,6 +19,7 @@ from holdfast.recall import weights
 from holdfast.recall.analyse import Analysis
 from holdfast.recall.evidence import Evidence
 from holdfast.recall.voice import ROLES, Voice, speaker_in_text, speaks
+from holdfast.text.sentences import SPACES
 
 if TYPE_CHECKING:
     from holdfast.recall.lexical import Coverage
@@ -99,11 +99,8 @@ def _is_person(speaker: str | None) -> bool:
 
 def _share_of_questions(text: str) -> float:
     """The share of its sentences that are questions."""
-    sentences = _SENTENCE_END.split(text.strip())
+    sentences = SPACES.split(text.strip())
     return len([one for one in sentences if one.endswith("?")]) / len(sentences)
-
-
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
 def _add_stored_together(items: Sequence[Evidence]) -> None:

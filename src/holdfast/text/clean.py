@@ -487,9 +487,6 @@ def _split_private(text: str) -> tuple[str, str]:
     return "".join(shown), " ".join(hidden)
 
 
-_SENTENCE_END = r"(?<=[.!?…])(?=\s)|(?<=[。！？\n])"
-
-
 def without_private_sides(user: str, assistant: str) -> tuple[str, str]:
     """Both sides of a turn without private passages; and the reply without sentences that hold a
     word which the user said in private and not in the open."""
@@ -499,7 +496,10 @@ def without_private_sides(user: str, assistant: str) -> tuple[str, str]:
         return said, reply
     # Here, because few turns have a private passage.
     from holdfast.text.analysis.terms import query_terms
+    from holdfast.text.sentences import sentence_spans
 
     secret = set(query_terms(hidden)) - set(query_terms(said))
-    sentences = re.split(_SENTENCE_END, reply)
-    return said, "".join(one for one in sentences if secret.isdisjoint(query_terms(one)))
+    for start, end in reversed([*sentence_spans(reply)]):
+        if not secret.isdisjoint(query_terms(reply[start:end])):
+            reply = reply[:start] + reply[end:]
+    return said, reply

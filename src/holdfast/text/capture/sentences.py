@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from holdfast.text.analysis.spans import fold_in_place as fold
+from holdfast.text.sentences import sentence_spans
 from holdfast.text.tables import Patterns, lazy, read_words
 
 _PATTERNS = Patterns("capture/patterns.txt")
@@ -161,24 +162,22 @@ def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The sentences of a line."""
     bullet = _BULLET.match(text, start, end)
     at = bullet.end() if bullet else start
-    for found in _PATTERNS["sentence end"].finditer(text, at, end):
+
+    def goes_on(begin: int, found: re.Match[str]) -> bool:
         # 8 characters hold the longest abbreviation.
-        if _PATTERNS["abbreviation"].search(fold(text[max(at, found.start() - 8) : found.start()])):
-            continue
-        if _PATTERNS["opens next"].fullmatch(text, at, found.start()):
-            # What is to be remembered, or said instead, comes after it.
-            continue
-        yield from _trimmed(text, at, found.end())
-        at = found.end()
-    yield from _trimmed(text, at, end)
+        before = fold(text[max(begin, found.start() - 8) : found.start()])
+        # What is to be remembered, or said instead, comes after what opens the next sentence.
+        return (
+            _PATTERNS["abbreviation"].search(before) is not None
+            or _PATTERNS["opens next"].fullmatch(text, begin, found.start()) is not None
+        )
 
-
-def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    said = text[start:end]
-    begin = start + len(said) - len(said.lstrip())
-    stop = start + len(said.rstrip())
-    if begin < stop <= begin + _SENTENCE_CHARS_MAX:
-        yield begin, stop
+    for begin, stop in sentence_spans(text, _PATTERNS["sentence end"], at, end, goes_on=goes_on):
+        said = text[begin:stop]
+        length = len(said.strip())
+        if length <= _SENTENCE_CHARS_MAX:
+            begin = stop - len(said.lstrip())
+            yield begin, begin + length
 
 
 # Clauses

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from holdfast.text.analysis.terms import query_terms
+from holdfast.text.sentences import split_sentences
 
 # About 200 words: what a person reads at a glance, and one passage for search.
 SUMMARY_CHARS_MAX = 1_200
@@ -40,8 +41,8 @@ _FENCE = re.compile(
 # A single letter before the stop is an initial or an abbreviation: J. Doe, e.g. this.
 # Of many stops in a row, the first that is none of those is where to look, and nowhere else.
 _END = re.compile(
-    r"(?:(?<![.!?…])(?<!\b[^\W\d_])|(?<=\b[^\W\d_][.!?…]))"
-    r"[.!?…]++[\"')\]”’]*+(?=\s|\Z)|[。！？।۔]+[」』”]*"
+    r"((?:(?<![.!?…])(?<!\b[^\W\d_])|(?<=\b[^\W\d_][.!?…]))"
+    r"[.!?…]++[\"')\]”’]*+(?=\s|\Z)|[。！？।۔]+[」』”]*)"
 )
 _MARKS = re.compile(r"^\s*(?:[-*+•>]\s+|#{1,6}\s+|\d+[.)]\s+)+")
 
@@ -63,10 +64,8 @@ def _split(text: str) -> list[str]:
     out = []
     for line in text.splitlines():
         # The marks go first: the stop of `1.` ends no sentence.
-        bare, start = _MARKS.sub("", line), 0
-        for end in [*(match.end() for match in _END.finditer(bare)), len(bare)]:
-            sentence = " ".join(bare[start:end].split())
-            start = end
+        for said in split_sentences(_MARKS.sub("", line), _END):
+            sentence = " ".join(said.split())
             if any(map(str.isalnum, sentence)):
                 out.append(_shortened(sentence))
     # A text of nothing but signs is its own summary.

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from holdfast.text.sentences import split_sentences
 from holdfast.text.tables import lazy
 
 # One line of a list on a terminal of 100 columns, next to a number and a date.
@@ -94,9 +95,9 @@ _MARK_SIGN = lazy(r"(?m)[*_`~\[<]|==|^[ \t]*(?:[>+•#-]|\d+[.)])")
 _SENTENCE_END = lazy(
     # The stop first: it is looked for at every character, and the rest only where there is one. A
     # match begins at one of the first two stops of a run, so that a long run is not read n times.
-    r"(?=[.!?…])(?<![.!?…]{2})"
-    r"(?<!\b\w)(?<!\b(?:Dr|Mr|Ms|St|vs|No|ca|Nr))(?<!\b(?:Mrs|etc|Inc|Ltd|bzw))"
-    r"[.!?…]++[\"')\]”’]*+(?=\s|\Z)|[。！？।۔]+[」』”]*"
+    r"([.!?…。！？।۔](?:(?<=[。！？।۔])[。！？।۔]*[」』”]*|(?<![.!?…]{3})"
+    r"(?<!\b\w.)(?<!\b(?:Dr|Mr|Ms|St|vs|No|ca|Nr).)(?<!\b(?:Mrs|etc|Inc|Ltd|bzw).)"
+    r"[.!?…]*+[\"')\]”’]*+(?=\s|\Z)))"
 )
 _STOP = lazy("[.!?…。！？।۔]")
 
@@ -130,7 +131,7 @@ def topic_of(utterances: Iterable[str]) -> str:
 
     best, most = "", 0
     for utterance in islice(utterances, _UTTERANCES_MAX):
-        for sentence in _sentences(_one_line(_plain(utterance))):
+        for sentence in split_sentences(_one_line(_plain(utterance)), _SENTENCE_END):
             telling = len(telling_words(sentence))
             if telling > most:
                 best, most = sentence, telling
@@ -198,13 +199,13 @@ def summary_of(content: str) -> str:
     lines = _prose_lines(content[:_OPENING_CHARS])
     if is_short:
         # In a short text a line is a sentence, as in a list; in a longer one lines are wrapped.
-        every = (sentence for line in lines for sentence in _sentences(line))
+        every = (one for line in lines for one in split_sentences(line, _SENTENCE_END))
         first = list(islice(every, _NO_SUMMARY_SENTENCES + 1))
         if len(first) <= _NO_SUMMARY_SENTENCES:
             return ""
         found = iter(first[:_NO_SUMMARY_SENTENCES])
     else:
-        found = _sentences(_joined(lines, _SUMMARISED_CHARS))
+        found = split_sentences(_joined(lines, _SUMMARISED_CHARS), _SENTENCE_END)
     summary = ""
     for sentence in found:
         longer = f"{summary} {sentence}".strip()
@@ -255,7 +256,7 @@ def _opening_words(text: str) -> str:
     if not said:
         return _one_line(text)
     title = ""
-    for sentence in _sentences(said):
+    for sentence in split_sentences(said, _SENTENCE_END):
         title = f"{title} {sentence}".strip()
         if len(title) >= 12:  # 'Yes.' and 'Note:' say nothing alone
             break
@@ -275,21 +276,6 @@ def _prose_lines(text: str) -> Iterator[str]:
         # Three words, or a run of a script without spaces, is the least a sentence has.
         if len(plain.split()) >= 3 or (not plain.isascii() and len(plain) >= 10):
             yield plain
-
-
-def _sentences(text: str) -> Iterator[str]:
-    """The sentences of a text. Stops are found first, and the rule for the end of a sentence is
-    tried only where there is one."""
-    start = at = 0
-    while stop := _STOP.search(text, at):
-        end = _SENTENCE_END.match(text, stop.start())
-        at = end.end() if end else stop.end()
-        if end:
-            if piece := text[start:at].strip():
-                yield piece
-            start = at
-    if piece := text[start:].strip():
-        yield piece
 
 
 def _plain(text: str) -> str:

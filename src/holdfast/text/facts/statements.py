@@ -18,6 +18,7 @@ from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import STOP_WORDS, fold, terms
 from holdfast.text.analysis.word_forms import numbers_in
 from holdfast.text.facts import about_oneself
+from holdfast.text.sentences import sentence_spans
 from holdfast.text.tables import Patterns, read_table, read_words
 
 _PATTERNS = Patterns("facts/patterns.txt")
@@ -420,11 +421,8 @@ def parts_of(text: str) -> list[TextPart]:
     """What a person said, sentence by sentence; neighbours about the same thing are one part. A
     sentence is cut between clauses that are about different things."""
     parts: list[TextPart] = []
-    start = 0
-    for mark in _PATTERNS["sentence end"].finditer(text):
-        _add_sentence(parts, text[start : mark.end()])
-        start = mark.end()
-    _add_sentence(parts, text[start:])
+    for start, end in sentence_spans(text, _PATTERNS["sentence end"]):
+        _add_sentence(parts, text[start:end])
     return parts
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from holdfast.text.analysis.terms import STOP_WORDS, fold
 from holdfast.text.analysis.word_forms import tense
 from holdfast.text.facts.statements import VERBS, long_forms
+from holdfast.text.sentences import sentence_spans
 from holdfast.text.tables import Patterns, lazy, read_table
 
 _PATTERNS = Patterns("grounding/patterns.txt")
@@ -81,17 +82,11 @@ def _blank(said: str) -> str:
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    for mark in _SENTENCE.finditer(text):
-        if "\n" not in mark[0] and _PATTERNS["abbreviation"].search(
-            text[max(0, mark.start() - 12) : mark.end()]
-        ):
-            continue
-        if text[start : mark.start()].strip():
-            yield start, mark.start()
-        start = mark.end()
-    if text[start:].strip():
-        yield start, len(text)
+    def goes_on(_: int, end: re.Match[str]) -> bool:
+        before = text[max(0, end.start() - 12) : end.end()]
+        return "\n" not in end[0] and _PATTERNS["abbreviation"].search(before) is not None
+
+    return sentence_spans(text, _SENTENCE, goes_on=goes_on)
 
 
 def _of_sentence(text: str, start: int, end: int, number: int) -> list[Clause]:

@@ -17,12 +17,12 @@ from holdfast.text.secrets.checks import (
     strength,
 )
 from holdfast.text.secrets.nouns import PIN, QUOTES, TRAILING, Noun, Place, Span, find_nouns
+from holdfast.text.sentences import SPACES_AND_LINES
 from holdfast.text.tables import Patterns, lazy
 
 _PATTERNS = Patterns("secrets/patterns.txt")
 
 _LABEL = lazy(r"(?:[*>_ \t]{0,3}(?:[A-Za-z][\w ]{0,20}|答)[:：][*_]{0,2}[ \t]{0,3})?")
-_LAST_SENTENCE = lazy(r"(?<=[.!?。？])\s+|\n")
 _SENTENCE_END = lazy(r"[.!?](?=\s)")
 _QUESTION_BEHIND = lazy(r"[^\n.!?？]{0,60}[?？](?P<gap>[ \t]*\r?\n[ \t]*|[ \t]+)")
 _WORD = lazy(r"\S+")
@@ -61,7 +61,7 @@ def find_after_question(text: str, low: str, place: Place) -> Span | None:
 
 def _asked(question: str) -> Noun | None:
     """What a question asks for: the noun in its last sentence."""
-    last = _LAST_SENTENCE.split(question.strip()[-_QUESTION_CHARS_MAX:])[-1]
+    last = SPACES_AND_LINES.split(question.strip()[-_QUESTION_CHARS_MAX:])[-1]
     low = last.lower()
     if len(low) != len(last) or _PATTERNS["asks something else"].search(last):
         return None
