@@ -1,5 +1,5 @@
 """What a caller asks for: which memories (Filter), under which conditions on metadata and fields,
-in what order, and what comes back.
+in what order and how many, and what comes back.
 
 A condition is a tree of tests. Every test is true or false for every memory: a value that is
 missing, null or of another type fails the test, and `ne` and `nin` are the negations of `eq` and
@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 from holdfast.domain.clock import EPOCH, to_micros
 from holdfast.domain.memory import TURN, Kind, Layer, Memory, Source, Stability, State, Trust
 from holdfast.domain.records import Turn, as_memory
+from holdfast.errors import InvalidInput
 from holdfast.system.named_tuple import NamedTuple
 
 Order: TypeAlias = Literal["newest", "oldest", "updated", "accessed", "happened", "number"]
@@ -35,6 +36,17 @@ def place_in(memory: Memory, order: Order) -> tuple[int, int]:
     if order == "happened":
         return to_micros(memory.occurred_at or memory.created_at), memory.number
     return memory.number, memory.number
+
+
+LIMIT_MAX = 1_000
+
+
+def checked_limit(limit: int) -> int:
+    """How many memories a read may return."""
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= LIMIT_MAX:
+        given = limit if isinstance(limit, int) else f"{limit!r}, a {type(limit).__name__}"
+        raise InvalidInput(f"The limit is {given}; it must be a number from 1 to {LIMIT_MAX}.")
+    return limit
 
 
 # Recall and lists show these unless asked otherwise; archived is for those who ask.

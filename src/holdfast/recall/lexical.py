@@ -77,11 +77,6 @@ def _worth_asking(terms: Sequence[str], lexicon: Lexicon) -> list[str]:
     return rare or there
 
 
-def rarity(lexicon: Lexicon, term: str) -> float:
-    """How much a term tells."""
-    return lexicon.rarity(term)
-
-
 def bm25(
     candidates: Sequence[Candidate],
     terms: Sequence[str],
@@ -93,7 +88,7 @@ def bm25(
     passages = max(lexicon.passages, 1)
     average = max(lexicon.terms / passages, 1.0)
     weights = [
-        (f" {term} ", f" {term} {term} ", rarity(lexicon, term), alternatives.get(term, ()))
+        (f" {term} ", f" {term} {term} ", lexicon.rarity(term), alternatives.get(term, ()))
         for term in terms
         if lexicon.frequency[term] or term in alternatives
     ]
@@ -144,7 +139,7 @@ def _instead(
             run = f" {' '.join(one.terms)} "
             count = f" {candidate.body} ".count(run) + f" {candidate.head} ".count(run)
         if count:
-            rarities = [rarity(lexicon, term) for term in one.terms]
+            rarities = [lexicon.rarity(term) for term in one.terms]
             # Words that are found apart from each other tell as much as two words of the question.
             worth = sum(rarities) if one.apart else max(rarities)
             weight = one.quality * one.share * worth
@@ -167,12 +162,12 @@ class Coverage:
         wanted = [term for term in query.terms if term not in said] or list(query.terms)
         # In a hub of three notes every word is common; rarity needs a little more to go by.
         lexicon = lexicon._replace(passages=max(lexicon.passages, CUT_PASSAGES_LEAST))
-        weight = {term: rarity(lexicon, term) for term in wanted}
+        weight = {term: lexicon.rarity(term) for term in wanted}
         for term in wanted:
             if not lexicon.frequency[term] and term in self._others:
                 # It is known, under another name.
                 names = [other for one in self._others[term] for other in one.terms]
-                weight[term] = max(rarity(lexicon, name) for name in names)
+                weight[term] = max(lexicon.rarity(name) for name in names)
         self._terms = frozenset(query.terms)
         self._whole = sum(weight.values()) or 1.0
         # As they are written in the text of a passage: between spaces. A single character of a

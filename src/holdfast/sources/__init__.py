@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from holdfast.engine.reading.lookup import checked_limit
+from holdfast.domain.query import checked_limit
 from holdfast.errors import InvalidSetting
 
 if TYPE_CHECKING:

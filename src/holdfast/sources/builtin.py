@@ -20,7 +20,7 @@ from holdfast.engine.reading.recall import recall_memories
 from holdfast.errors import EmbedderError, InvalidInput, NotFound
 from holdfast.files.documents import read_text
 from holdfast.files.folder_walk import FoundFile, Walked, walk
-from holdfast.recall.lexical import bm25, rarity
+from holdfast.recall.lexical import bm25
 from holdfast.recall.weights import CUT_COVERAGE, CUT_PASSAGES_LEAST
 from holdfast.sources import Excerpt, Excerpts
 from holdfast.store.values import Candidate, Lexicon
@@ -207,13 +207,13 @@ def _covers(passage: _Passage, asked: Sequence[str], lexicon: Lexicon) -> bool:
     same of memories that are found by words alone."""
     lexicon = lexicon._replace(passages=max(lexicon.passages, CUT_PASSAGES_LEAST))
     held = {*passage.candidate.body.split(), *passage.candidate.head.split()}
-    whole = sum(rarity(lexicon, term) for term in asked)
+    whole = sum(lexicon.rarity(term) for term in asked)
 
     def holds(term: str) -> bool:
         begins = len(term) == 1 and is_unspaced(term)
         return term in held or (begins and any(word.startswith(term) for word in held))
 
-    return sum(rarity(lexicon, term) for term in asked if holds(term)) >= CUT_COVERAGE * whole
+    return sum(lexicon.rarity(term) for term in asked if holds(term)) >= CUT_COVERAGE * whole
 
 
 def _as_it_stands(index: _Index, query: str) -> list[_Passage]:

@@ -104,8 +104,8 @@ class SqlReader(ABC):
         return self._find(sql, **values)
 
     @abstractmethod
-    def _texts(self, texts: Sequence[str]) -> Any:
-        """The value of :ids in AMONG."""
+    def _array(self, values: Sequence[str]) -> Any:
+        """A list as the parameter of a statement: the value of :ids in AMONG."""
 
     @abstractmethod
     def _seen_changes(self, table: str) -> str:
@@ -135,7 +135,7 @@ class SqlReader(ABC):
         if not ids:
             return {}
         rest = f" AND t.id {self.AMONG}{seen}"
-        found = {one.id: one for one in self._values(table, hub_id, rest, ids=self._texts(ids))}
+        found = {one.id: one for one in self._values(table, hub_id, rest, ids=self._array(ids))}
         # In the order asked for; rows come in any order.
         return {one: found[one] for one in ids if one in found}
 
@@ -182,7 +182,7 @@ class SqlReader(ABC):
         found: dict[str, list[Revision]] = {}
         if memory_ids:
             where = f"{self.OF_MEMORIES}{self._seen} ORDER BY r.version"
-            for revision in self._revisions(hub_id, where, ids=self._texts(memory_ids)):
+            for revision in self._revisions(hub_id, where, ids=self._array(memory_ids)):
                 found.setdefault(revision.memory_id, []).append(revision)
         return {one: found[one] for one in memory_ids if one in found}
 

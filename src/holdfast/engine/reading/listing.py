@@ -11,9 +11,16 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.memory import Memory
-from holdfast.domain.query import DOWNWARDS, ORDERS, Filter, Order, Page, place_in
+from holdfast.domain.query import (
+    DOWNWARDS,
+    ORDERS,
+    Filter,
+    Order,
+    Page,
+    checked_limit,
+    place_in,
+)
 from holdfast.engine.core import Scope
-from holdfast.engine.reading.lookup import checked_limit
 from holdfast.errors import InvalidInput
 from holdfast.store.values import TextQuery, every_memory
 from holdfast.text.analysis.terms import is_unspaced, query_terms, trigram_text

@@ -1,5 +1,4 @@
-"""From what a person calls a memory (id, number, key) to the memory; and how many may be asked for
-at once."""
+"""From what a person calls a memory (id, number, key) to the memory."""
 
 from __future__ import annotations
 
@@ -18,15 +17,6 @@ if TYPE_CHECKING:
 Reference: TypeAlias = str | int
 
 _NUMBER = re.compile(r"#?(\d{1,15})")
-LIMIT_MAX = 1_000
-
-
-def checked_limit(limit: int) -> int:
-    """How many memories a read may return."""
-    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= LIMIT_MAX:
-        given = limit if isinstance(limit, int) else f"{limit!r}, a {type(limit).__name__}"
-        raise InvalidInput(f"The limit is {given}; it must be a number from 1 to {LIMIT_MAX}.")
-    return limit
 
 
 def find_memory(

@@ -6,11 +6,10 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from holdfast import engine
-from holdfast.domain.query import Filter, Hit, Passage, Recalled
+from holdfast.domain.query import Filter, Hit, Passage, Recalled, checked_limit
 from holdfast.domain.records import WITHOUT_WORDS
 from holdfast.engine.core import Scope
 from holdfast.engine.late_words import index_late_turns
-from holdfast.engine.reading.lookup import checked_limit
 from holdfast.engine.traces import Withheld
 from holdfast.errors import InvalidInput
 from holdfast.recall.analyse import analyse

@@ -328,7 +328,7 @@ class SessionPart(SqlReader):
     def _execute(self, sql: str, **values: Any) -> int:
         return self._session.run(_in_driver_style(sql), **values).rowcount
 
-    def _texts(self, texts: Sequence[str]) -> list[str]:
+    def _array(self, texts: Sequence[str]) -> list[str]:
         return list(texts)
 
     def _select(self, hub_id: str, rest: str, **values: Any) -> list[Memory]:

@@ -174,7 +174,7 @@ class SqliteStore(StoreDefaults):
                     connection.execute("BEGIN IMMEDIATE")
                     writer = SqliteWriter(connection, viewer)
                     yield writer
-                    writer.settle()
+                    writer.finish()
                     connection.execute("COMMIT")
                 except BaseException:
                     # SQLite has rolled back by itself where the disk was full.
@@ -227,7 +227,7 @@ class SqliteStore(StoreDefaults):
         with self._write_lock, translated(self.path):
             rewrite_word_indexes(self._writer)
             # A reader that stays keeps the log from being emptied. It is not waited for long: the
-            # log is emptied by the next settle, or when the last one closes the store.
+            # log is emptied by the next call, or when the last one closes the store.
             self._writer.set_busy_handler(patience(_SETTLE_WAIT_S))
             try:
                 self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

@@ -42,8 +42,8 @@ class IndexWriter(SessionPart):
         self._words: dict[int, tuple[int, int]] = {}
         self._vectors: dict[tuple[int, str], tuple[int, int, int]] = {}
 
-    def _settle(self) -> None:
-        super()._settle()
+    def _write_totals(self) -> None:
+        super()._write_totals()
         words, self._words = self._words, {}
         for hub, (passages, terms) in words.items():
             self._do(
@@ -142,7 +142,7 @@ class IndexWriter(SessionPart):
 
     def _unindex(self, hub: int, column: str, pk: int) -> None:
         """Removes the passages of a memory or a turn, by its row."""
-        self._settle()
+        self._write_totals()
         passages, terms = self._one(
             f"SELECT count(*), coalesce(sum(length), 0) FROM passages WHERE {column} = ?", (pk,)
         )
@@ -222,7 +222,7 @@ class IndexWriter(SessionPart):
                 self._index_turn(hub_id, pk, turn_id, content)
 
     def drop_derived(self) -> None:
-        self._settle()
+        self._write_totals()
         last = self._one("SELECT seq FROM sqlite_sequence WHERE name = 'passages'") or 0
         self._do(DROP_DERIVED + DERIVED)
         # Ids of passages are never used again: another process may be making a vector for one, and

@@ -31,7 +31,7 @@ class MemoriesReader(SessionPart):
     # Hubs
 
     def hubs(self) -> list[Hub]:
-        self._settle()
+        self._write_totals()
         found = self._all(f"SELECT {rows.HUB_COLUMNS} FROM hubs ORDER BY name")
         return [rows.hub_from_row(row) for row in found]
 
@@ -42,7 +42,7 @@ class MemoriesReader(SessionPart):
         return self._hub_by("id", hub_id)
 
     def _hub_by(self, column: str, value: str) -> Hub | None:
-        self._settle()
+        self._write_totals()
         row = self._one(f"SELECT {rows.HUB_COLUMNS} FROM hubs WHERE {column} = ?", (value,))
         if row is None:
             self._require_no_hub(column, value)
@@ -93,7 +93,7 @@ class MemoriesReader(SessionPart):
         found = self._all(
             "SELECT m.content_hash FROM json_each(?) j CROSS JOIN memories m"
             " ON m.hub = ? AND m.content_hash = j.value WHERE m.forgotten_at IS NULL",
-            (shared.dumps(list(asked)), self._pk(hub_id)),
+            (self._array(asked), self._pk(hub_id)),
         )
         absent = asked.difference(row[0] for row in found)
         self._absent.update((hub_id, one) for one in absent)
@@ -159,7 +159,7 @@ class MemoriesReader(SessionPart):
         if others:
             read = self._all(
                 f"SELECT m.id, {rows.CHECKED} {self._with_ids}",
-                (shared.dumps(others), self._pk(hub_id)),
+                (self._array(others), self._pk(hub_id)),
             )
             # A damaged id is none of those asked for; the whole row is read then, and found
             # damaged.
@@ -178,12 +178,12 @@ class MemoriesReader(SessionPart):
             read = self._all(
                 f"SELECT {rows.MEMORY_COLUMNS} FROM json_each(?) j CROSS JOIN memories m"
                 f" ON m.pk = j.value AND m.hub = ?{self._seen}",
-                (shared.dumps(sorted(pks)), hub),
+                (self._array(sorted(pks)), hub),
             )
         others = [one for one in memory_ids if one not in noted]
         if others:
             read += self._all(
-                f"SELECT {rows.MEMORY_COLUMNS} {self._with_ids}", (shared.dumps(others), hub)
+                f"SELECT {rows.MEMORY_COLUMNS} {self._with_ids}", (self._array(others), hub)
             )
         return read
 
@@ -243,7 +243,7 @@ class MemoriesReader(SessionPart):
             "SELECT (SELECT number FROM memories m WHERE hub = ? AND session = p.value ->> 0"
             f" AND number > p.value ->> 1 AND forgotten_at IS NULL AND quarantine = ''{self._seen}"
             " ORDER BY number LIMIT 1) FROM json_each(?) p ORDER BY p.key",
-            (self._pk(hub_id), shared.dumps(places)),
+            (self._pk(hub_id), self._array(places)),
         )
         return [row[0] for row in found]
 
@@ -305,7 +305,7 @@ class HistoryReader(SessionPart):
             " AND a.session IS b.session FROM json_each(?) p"
             " CROSS JOIN turns a ON a.hub = ? AND a.id = p.value ->> 0"
             " CROSS JOIN turns b ON b.hub = a.hub AND b.id = p.value ->> 1 ORDER BY p.key",
-            (shared.dumps(list(pairs)), self._pk(hub_id)),
+            (self._array(pairs), self._pk(hub_id)),
         )
         return [bool(row[0]) for row in found]
 

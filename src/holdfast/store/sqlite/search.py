@@ -124,7 +124,7 @@ class FindingReader(SessionPart):
             counts |= self._all(
                 "SELECT j.value, w.doc FROM json_each(?) j CROSS JOIN word_counts w"
                 " ON w.term = j.value",
-                (shared.dumps(list(counts)),),
+                (self._array(counts),),
             )
             known.make_room(len(unknown))
             known.passages.update(counts)
@@ -147,7 +147,7 @@ class FindingReader(SessionPart):
         before = self._read_before(hub_id)
         if before is not None and before.word_totals is not None:
             return before.word_totals
-        self._settle()
+        self._write_totals()
         query = "SELECT passages, terms FROM word_totals WHERE hub = ?"
         passages, length = self._one(query, (self._pk(hub_id),)) or (0, 0)
         if passages < 0 or length < 0:
@@ -283,7 +283,7 @@ class FindingReader(SessionPart):
         held = self._all(
             "SELECT j.value, (SELECT json_group_array(rowid) FROM"
             " (SELECT rowid FROM words WHERE words MATCH j.value LIMIT ?)) FROM json_each(?) j",
-            (most, shared.dumps(list(asked))),
+            (most, self._array(asked)),
         )
         postings = {asked[term]: json.loads(rowids) for term, rowids in held}
         lexicon = Lexicon(passages, length, {term: len(some) for term, some in postings.items()})
@@ -363,7 +363,7 @@ class FindingReader(SessionPart):
             found = self._all(
                 f"SELECT m.pk, {rows.MEMORY_COLUMNS} FROM json_each(?) j CROSS JOIN memories m"
                 " ON m.pk = j.value",
-                (shared.dumps(pks),),
+                (self._array(pks),),
             )
             return {row[0]: rows.memory_from_row(row[1:], hub_id) for row in found}
 
@@ -412,14 +412,14 @@ class FindingReader(SessionPart):
             f"SELECT {_PASSAGE_COLUMNS} FROM json_each(?) j CROSS JOIN memories m"
             f" ON m.hub = ? AND m.id = j.value{self._seen}"
             " CROSS JOIN passages p ON p.memory = m.pk ORDER BY +m.number, p.ordinal",
-            (shared.dumps(list(memory_ids)), self._pk(hub_id)),
+            (self._array(memory_ids), self._pk(hub_id)),
         )
         if len({row[0] for row in found}) < len(memory_ids):
             found += self._all(
                 f"SELECT t.id, {_REST} FROM json_each(?) j CROSS JOIN turns t"
                 f" ON t.hub = ? AND t.id = j.value{self._of_hub}"
                 " CROSS JOIN passages p ON p.turn = t.pk ORDER BY +t.pk, p.ordinal",
-                (shared.dumps(list(memory_ids)), self._pk(hub_id)),
+                (self._array(memory_ids), self._pk(hub_id)),
             )
         return [_candidate(row) for row in found]
 
@@ -439,7 +439,7 @@ class FindingReader(SessionPart):
         return self._all(
             f"SELECT {columns}{_CHECKED}{_LASTS} FROM json_each(?) j CROSS JOIN passages p"
             f" ON p.pk = j.value{joins}{conditions}",
-            (shared.dumps(sorted(passage_ids)), self._pk(hub_id), *values),
+            (self._array(sorted(passage_ids)), self._pk(hub_id), *values),
         )
 
     # Vectors
@@ -453,7 +453,7 @@ class FindingReader(SessionPart):
         return before.vector_states[model]
 
     def _vector_state(self, hub_id: str, model: str) -> VectorState:
-        self._settle()
+        self._write_totals()
         row = self._one(
             "SELECT size, passages, newest, removals FROM vector_totals"
             " WHERE hub = ? AND model = ?",
@@ -462,7 +462,7 @@ class FindingReader(SessionPart):
         return VectorState(*(row or (0, 0, 0, 0)))
 
     def vector_models(self, hub_id: str) -> list[str]:
-        self._settle()
+        self._write_totals()
         found = self._all(
             "SELECT model FROM vector_totals WHERE hub = ? AND size > 0 ORDER BY model",
             (self._pk(hub_id),),

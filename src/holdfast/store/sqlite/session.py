@@ -3,7 +3,8 @@ in its own way in the statements that both SQL stores share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from holdfast.domain.hub import Viewer
 from holdfast.domain.query import Comparison, Filter, kind_of
 from holdfast.domain.records import NO_HUB
 from holdfast.store.filters import FilterSql, any_of, each_equal
-from holdfast.store.rows import damaged_row, dumps
+from holdfast.store.rows import damaged_row
 from holdfast.store.sql import SqlReader
 
 if TYPE_CHECKING:
@@ -176,8 +177,8 @@ class SessionPart(SqlReader):
     def _scan(self, sql: str, **values: Any) -> Iterator[Any]:
         return self._connection.execute(sql, values)
 
-    def _texts(self, texts: Sequence[str]) -> str:
-        return dumps(list(texts))
+    def _array(self, values: Iterable[Any]) -> str:
+        return json.dumps(list(values))
 
     def _seen_changes(self, table: str) -> str:
         if not self._seen:
@@ -188,7 +189,7 @@ class SessionPart(SqlReader):
             f" OR NOT EXISTS (SELECT 1 {touched}))"
         )
 
-    def _settle(self) -> None:
+    def _write_totals(self) -> None:
         """Writes what a writer has counted and not written yet; called before it is read."""
 
     def _pk(self, hub_id: str) -> int:

@@ -48,15 +48,15 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
         self._change_row: tuple[str, str, int] | None = None
         self._has_purged = False
 
-    def settle(self) -> None:
+    def finish(self) -> None:
         """Writes what was counted; before the commit."""
-        self._settle()
+        self._write_totals()
         if self._has_purged:
             # A process that dies after the commit leaves no word of what was purged.
             rewrite_word_indexes(self._connection)
 
-    def _settle(self) -> None:
-        super()._settle()
+    def _write_totals(self) -> None:
+        super()._write_totals()
         taken, self._numbers = self._numbers, {}
         for hub_id, numbers in taken.items():
             self._set_hub(hub_id, numbers=numbers)
@@ -95,7 +95,7 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
 
     def drop_hub(self, hub_id: str) -> None:
         hub = self._pk(hub_id)
-        self._settle()
+        self._write_totals()
         self._added.clear()
         for table in ("words", "trigrams"):
             self._do(
