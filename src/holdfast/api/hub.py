@@ -758,7 +758,7 @@ class HubMemory:
         try:
             ids = self._ids(references)
         except NotFound:
-            engine.edit.settle_cut_off(self.scope)
+            engine.edit.finish_cut_off_purge(self.scope)
             raise
         from holdfast.files import conversation_archive
         from holdfast.files.memory_md.edit import forget_seen
@@ -782,7 +782,7 @@ class HubMemory:
             self._file_sync.note(notes)
         if not is_kept_in_files(os.path.dirname(self.memory_md)):
             # Elsewhere it is done when all files have followed.
-            engine.edit.settle(self.core, PURGED)
+            engine.edit.clear_purged(self.core, PURGED)
         return receipts
 
     def _ids(self, references: list_[Any]) -> list_[str]:
@@ -1177,12 +1177,13 @@ class HubMemory:
             core.begin("journaler", lambda: Shadow(core, home))
         if self.core.settings["memConsolidate.enabled"]:
             self._run_what_is_due()
-        note_use(self)
+        if self.core.upkeep_is_here:
+            note_use(self)
         return observed
 
     def _run_what_is_due(self) -> None:
         """Has passes that are due run in the background, where no worker does it."""
-        if self.core.is_worked or self.core.permit is not None:
+        if not self.core.upkeep_is_here:
             return
         from holdfast.passes.schedule import Due
 

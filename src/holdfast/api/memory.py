@@ -178,7 +178,7 @@ class Holdfast(OpenMemory):
 
                 unlink_hub_folder(self.home, hub.name)
         # Last, since it may fail where there is no room, and the hub's files must go all the same.
-        engine.edit.settle(self.core, "The hub is gone")
+        engine.edit.clear_purged(self.core, "The hub is gone")
         return hub
 
     def _kept_of(self, name: str) -> list[Doomed]:

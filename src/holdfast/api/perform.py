@@ -132,7 +132,8 @@ def synced(hub: HubMemory, operation: Operation) -> Iterator[None]:
         yield
         if sync is not None:
             _follow(hub, sync, operation)
-        note_use(caller)
+        if caller.core.upkeep_is_here:
+            note_use(caller)
     finally:
         caller._syncing.discard(me)
 
@@ -155,7 +156,7 @@ def _follow(hub: HubMemory, sync: FileSync, operation: Operation) -> None:
     if operation.purges:
         # The base text of the last sync held the purged line, and freed pages still do. Last, since
         # it may fail on a full disk, and the files must follow all the same.
-        engine.edit.settle(hub.core, PURGED)
+        engine.edit.clear_purged(hub.core, PURGED)
 
 
 def _decided() -> Operation:

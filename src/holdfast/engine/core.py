@@ -271,6 +271,12 @@ class Core:
         """Whether somebody takes care of jobs that are put into the queue here."""
         return self._shared.worked
 
+    @property
+    def upkeep_is_here(self) -> bool:
+        """Whether threads of this process do the upkeep: not for a caller with a key, nor where a
+        worker does it."""
+        return self.permit is None and not self.is_worked
+
     def set_worked(self, worked: bool) -> None:
         self._shared.worked = worked
 

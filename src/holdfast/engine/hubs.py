@@ -127,8 +127,8 @@ def rename_hub(core: Core, name: str, new: str, *, seen_by: PersonName | None = 
 
 
 def delete_hub(core: Core, name: str) -> Hub:
-    """Removes the hub and everything in it, for good; `settle` clears what is left of it in the
-    store's file."""
+    """Removes the hub and everything in it, for good. What is left of it in the store's file is
+    cleared by `clear_purged`."""
     hub = find_hub(core, name)
     with core.store.write() as writer:
         require_hub(writer, hub.id, name)

@@ -22,7 +22,7 @@ from holdfast.domain.memory import ATTACHMENT, attachment_of
 from holdfast.engine.core import Core
 from holdfast.engine.upkeep.secret_scan import Secret, for_everything, secrets_found, together
 from holdfast.engine.writing import origins
-from holdfast.engine.writing.edit import settle
+from holdfast.engine.writing.edit import clear_purged
 from holdfast.errors import HoldfastError
 from holdfast.extract import ZipRefused, open_zip
 from holdfast.files import attachments, conversation_archive, journal
@@ -90,7 +90,7 @@ def clean_files(place: JournalFolder) -> list[str]:
             notes += Mirror(place.scope, memory_md).sync().notes
         except (HoldfastError, OSError) as error:
             notes.append(str(error))
-    settle(core, "The secrets are replaced")
+    clear_purged(core, "The secrets are replaced")
     core.redactor.take()
     return notes
 

@@ -61,18 +61,18 @@ def _read(name: str, joiner: str) -> tuple[list[list[str]], dict[str, str]]:
         if line.startswith("READ "):
             parts |= _read(line[5:], joiner)[1]
         elif not line.startswith("    "):
-            _settle(rows, parts)
+            _fill_parts(rows, parts)
             rows.append(line.split("\t"))
         elif said.startswith("> "):
             rows[-1].append(said[2:])
         else:
             # Behind the four spaces of a line that goes on, a space is part of the cell.
             rows[-1][-1] += joiner + line[4:].rstrip()
-    _settle(rows, parts)
+    _fill_parts(rows, parts)
     return rows, parts
 
 
-def _settle(rows: list[list[str]], parts: dict[str, str]) -> None:
+def _fill_parts(rows: list[list[str]], parts: dict[str, str]) -> None:
     """Fills the parts into the last row; a definition is not a row, and becomes a part."""
     if not rows:
         return

@@ -387,7 +387,7 @@ def test_a_hand_edit_that_cannot_be_taken_in_now_can_still_be_read(
         raise StoreFull("There is no room left.")
 
     with monkeypatch.context() as patched:
-        patched.setattr(sync.KeptFiles, "settle", full)
+        patched.setattr(sync.KeptFiles, "reconcile", full)
         assert text_of(files) == "by hand"
     assert hub.get(1).content == "one"
     assert text_of(files) == "by hand"

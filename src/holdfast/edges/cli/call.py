@@ -100,7 +100,8 @@ class Call:
             return []
         from holdfast.engine.upkeep.automatic import note_use, upkeep_of
 
-        if (hub := self.__dict__.get("hub")) is not None:
+        hub = self.__dict__.get("hub")
+        if hub is not None and hub.core.upkeep_is_here:
             note_use(hub)
         upkeep = upkeep_of(self._memory.core)
         if succeeded and self.upkeep:

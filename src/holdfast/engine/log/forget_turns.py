@@ -101,7 +101,7 @@ def forget_turns(
     for start in range(0, len(ids), _BATCH):
         with scope.write() as writer:
             drop(scope, writer, ids[start : start + _BATCH])
-    edit.settle(scope.core, "The turns are forgotten")
+    edit.clear_purged(scope.core, "The turns are forgotten")
     return told
 
 

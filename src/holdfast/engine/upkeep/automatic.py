@@ -114,11 +114,8 @@ def upkeep_of(core: Core) -> Upkeep:
 
 
 def note_use(hub: Any) -> None:
-    """Notes that a hub (a HubMemory) was used. Hubs that are used with a key are left to
-    the server's worker."""
-    core: Core = hub.core
-    if core.permit is None and not core.is_worked:
-        upkeep_of(core).note_use(hub)
+    """Notes that a hub (a HubMemory) was used, where the upkeep is done in this process."""
+    upkeep_of(hub.core).note_use(hub)
 
 
 class Upkeep:

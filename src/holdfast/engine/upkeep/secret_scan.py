@@ -17,7 +17,7 @@ from holdfast.domain.records import Clash, Turn
 from holdfast.engine import jobs
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.upkeep import capture_stats
-from holdfast.engine.writing.edit import settle
+from holdfast.engine.writing.edit import clear_purged
 from holdfast.engine.writing.indexing import embed_memories
 from holdfast.engine.writing.recorder import reindex
 from holdfast.errors import Forbidden
@@ -114,7 +114,7 @@ def clean_store(scope: Scope, progress: Progress | None = None) -> int:
         if progress is not None:
             progress(done, total)
     _give_receipts(scope, sorted(touched | set(dirty)))
-    settle(scope.core, "The secrets are replaced")
+    clear_purged(scope.core, "The secrets are replaced")
     embed_memories(scope.core, scope.hub_id, dirty)
     # Those who ask what an operation has replaced do not mean this one.
     scope.core.redactor.take()

@@ -321,8 +321,8 @@ def purge(
     *,
     also: Callable[[Writer], None] | None = None,
 ) -> list[Receipt]:
-    """Removes them for good, and does something else in the same transaction; `settle` clears what
-    is left of them in the store's file. Twins that are not among them are forgotten."""
+    """Removes them for good, and does something else in the same transaction. Twins that are not
+    among them are forgotten. What is left in the store's file is cleared by `clear_purged`."""
     # Here, because nothing else on this path needs it.
     from holdfast.engine import idempotency
 
@@ -392,7 +392,7 @@ def replace_previous(writer: Writer, recorder: Recorder, back: Memory) -> None:
         recorder.revise(previous, superseded_by=back.id, valid_until=ended)
 
 
-def settle(core: Core, done: str) -> None:
+def clear_purged(core: Core, done: str) -> None:
     """Clears what is left in logs and free space after a removal that is on disk already."""
     try:
         core.store.settle()
@@ -404,9 +404,9 @@ def settle(core: Core, done: str) -> None:
         ) from error
 
 
-def settle_cut_off(scope: Scope) -> None:
-    """Clears what a purge has left that was cut off after its commit: who got no answer purges
-    again, and there is nothing to be found."""
+def finish_cut_off_purge(scope: Scope) -> None:
+    """Clears what is left of a purge that was cut off after its commit: a caller who got no answer
+    purges again, and the memory is not found any more."""
     with scope.read() as reader:
         if reader.record(scope.hub_id, PURGES, PURGES) is None:
             return

@@ -105,7 +105,7 @@ def add(
             return there
         key = journal_entries.keys_of([*(one.block for one in lines), block])[-1]
         used = {one.memory_id for one in lines}
-        draft = intake.settled(place, day, draft, key, used)
+        draft = intake.placed(place, day, draft, key, used)
         path = journal_entries.path_of(place, day)
         _require_writable(path)
         memory = engine.remember.remember(

@@ -171,7 +171,7 @@ def take_in(
     used = {*base.ids.values(), *ids.values()}
     drafts: dict[str, Draft] = {}
     for key, block in merged.fresh.items():
-        draft = settled(place, day, draft_of(day, block), key, used)
+        draft = placed(place, day, draft_of(day, block), key, used)
         known = _orphan(place, draft, used)
         if known is not None:
             ids[key] = known.id
@@ -232,7 +232,7 @@ def _moment(day: date, block: JournalBlock) -> datetime:
     return datetime(day.year, day.month, day.day, int(hour), int(minute), tzinfo=UTC)
 
 
-def settled(place: JournalFolder, day: date, draft: Draft, key: str, used: set[str]) -> Draft:
+def placed(place: JournalFolder, day: date, draft: Draft, key: str, used: set[str]) -> Draft:
     """The draft with a path of its own and a moment of its own: entries that are alike are no
     duplicates of each other, so microseconds tell them apart."""
     moment = draft.occurred_at

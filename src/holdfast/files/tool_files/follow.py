@@ -93,13 +93,13 @@ def _moved(files: KeptFiles) -> list[_Moved]:
 def _follow(files: KeptFiles, root: Folder, one: _Moved) -> None:
     if one.old is None:
         if one.new is not None:
-            files.settle(root, one.new)
+            files.reconcile(root, one.new)
         return
     there = files.sides(root, one.old)
     if digest(there.text) != digest(wanted(one.before)):
         # Edited by hand since: the usual rules for that.
         for path in {one.old, one.new} - {None}:
-            files.settle(root, path or "")
+            files.reconcile(root, path or "")
         return
     mine = there._replace(memory=one.after)
     if one.new is None or one.new == one.old:
@@ -110,7 +110,7 @@ def _follow(files: KeptFiles, root: Folder, one: _Moved) -> None:
         return
     target = files.sides(root, one.new)
     if target.file is not None:
-        files.settle(root, one.new)
+        files.reconcile(root, one.new)
         return
     files.place(root, one.new, wanted(one.after), mine._replace(file=None))
     files.place(root, one.old, None, there._replace(memory=None))

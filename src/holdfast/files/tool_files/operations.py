@@ -110,7 +110,7 @@ class Files:
         """Takes in what was done by hand. What cannot be stored, or not now, can still be read."""
         try:
             with self._kept.opened() as root:
-                self._kept.settle(root, at.relative)
+                self._kept.reconcile(root, at.relative)
         except (InvalidInput, Conflict, StoreError):
             return
 
@@ -125,7 +125,7 @@ class Files:
         with self._kept.opened() as root:
             refuse_taken(root, at, taken)
             refuse_crowd(root)
-            sides = self._kept.settle(root, at.relative)
+            sides = self._kept.reconcile(root, at.relative)
             self._kept.save(root, at.relative, text, sides, self._author, f"created {at.shown}")
 
     def replace(self, path: str, old: str, new: str) -> Edited:
@@ -155,14 +155,14 @@ class Files:
         kind = kind_at(root, at)
         if kind == "folder":
             raise InvalidInput(f"The path {at.shown} is not a file.")
-        sides = self._kept.settle(root, at.relative)
+        sides = self._kept.reconcile(root, at.relative)
         if sides.file is None:
             raise _missing(at)
         return sides
 
     def _require(self, root: Folder, at: ToolPath) -> None:
         """Refuses a path at which there is nothing, and nothing that should be there."""
-        if kind_at(root, at) is None and self._kept.settle(root, at.relative).file is None:
+        if kind_at(root, at) is None and self._kept.reconcile(root, at.relative).file is None:
             raise NotFound(f"The path {at.shown} does not exist")
 
     def delete(self, path: str) -> None:
@@ -189,7 +189,7 @@ class Files:
                     litter.append(names)
                 else:
                     paths.append(_versioned(names, item))
-        kept = {path: self._kept.settle(root, path) for path in paths}
+        kept = {path: self._kept.reconcile(root, path) for path in paths}
 
         def write(writer: Writer, recorder: Recorder) -> dict[str, Base]:
             bases = {}
@@ -241,9 +241,9 @@ class Files:
                 raise InvalidInput(f"The path {cut(f'{ROOT}/{to}')} would be too long or too deep.")
             if item.kind == "file" and not item.name.startswith("."):
                 moves["/".join(names)] = to
-        sides = {path: self._kept.settle(root, path) for path in moves}
+        sides = {path: self._kept.reconcile(root, path) for path in moves}
         for to in moves.values():
-            self._kept.settle(root, to)
+            self._kept.reconcile(root, to)
 
         agreed: dict[str, Base] = {}
 

@@ -164,7 +164,7 @@ class KeptFiles:
 
     # Bringing the sides together
 
-    def settle(self, root: Folder, path: str) -> Sides:
+    def reconcile(self, root: Folder, path: str) -> Sides:
         """Takes in what was done by hand, and lets the file follow what was done in the store."""
         sides = self.sides(root, path)
         if self.in_sync(sides):
