@@ -1,24 +1,30 @@
 """What does it cost that turns are recalled? Beside as many memories of the same texts.
 
     python -m bench.turns [--turns 100000] [--observed 400] [--chars 0]
+    python -m bench.turns --replay FILE [--limit 100]
 
 `observe_turn` (both sides, durable, with the words in the index), the work in the background for
 each turn (its vectors, with the bundled model), bytes on disk, and recall in a hub of that many
 turns beside one of that many memories, asked in turns. With `--chars`, each side of an observed
-turn has so many characters, and nothing is recalled. Vectors of the large hubs are drawn at
+turn has so many characters, and nothing is recalled. With `--replay`, the first turns of each
+store of FILE are shown one right after the other, without the threads that note and embed earlier
+turns and beside them, and nothing else is measured. Vectors of the large hubs are drawn at
 random: they cost the same to keep and to compare.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import tempfile
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import holdfast
 from bench.bulk import fill
 from bench.measure import RandomEmbedder, Times, timed_ms, verdict
+from bench.memory import Said, turns_of
 from bench.texts import Texts
 from holdfast.domain.records import Turn
 from holdfast.embed.providers import find_embedder
@@ -37,7 +43,12 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=100_000)
     parser.add_argument("--observed", type=int, default=400)
     parser.add_argument("--chars", type=int, default=0, help="length of each side of a turn")
+    parser.add_argument("--replay", metavar="FILE", default="")
+    parser.add_argument("--limit", type=int, default=100, help="turns of each store to replay")
     args = parser.parse_args()
+    if args.replay:
+        replaying(args.replay, args.limit)
+        return
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as home:
         observing(os.path.join(home, "observed"), args.observed, args.chars)
     if args.chars:
@@ -68,6 +79,42 @@ def observing(home: str, count: int, chars: int) -> None:
     print(f"  background, a turn           {made / (2 * count):8.2f} ms")
     disk = os.path.getsize(os.path.join(home, "memory.db"))
     print(f"  on disk, a turn              {disk // (2 * count):8,} bytes")
+
+
+def replaying(path: str, limit: int) -> None:
+    """`observe_turn` without and beside the threads of the library, store by store in turns."""
+    with open(path, encoding="utf-8") as lines:
+        stores = [list(turns_of(json.loads(line)["docs"]))[:limit] for line in lines]
+    alone, beside = Times(), Times()
+    for turns in stores:
+        for times, worked in ((alone, True), (beside, False)):
+            with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as home:
+                _show(home, turns, times, worked=worked)
+    for name, times in (("without the threads", alone), ("beside the threads", beside)):
+        said_of = verdict(percentile(times.wall_ms, 0.95), 3, at_most=True)
+        print(f"  observe_turn, {name:20} {times} {said_of}")
+
+
+def _show(home: str, turns: Sequence[Said], times: Times, *, worked: bool) -> None:
+    """Shows memory these turns. The first one loads modules, and is not counted."""
+    # None is left out, however slow the machine.
+    settings = {
+        "shadowJournal.enabled": True,
+        "shadowJournal.queueMax": 10_000,
+        "embed.background": not worked,
+    }
+    with holdfast.open(home, embedder=find_embedder("auto"), settings=settings) as memory:
+        assert memory.core.embedder is not None, "the bundled model is needed"
+        memory.core.embedder.embed_query("loads the model")
+        hub = memory.create_hub("bench")
+        hub.observe_turn("Hello!", "Hello.")
+        memory.core.wait()
+        memory.core.set_worked(worked)
+        for one in turns:
+            times.returned(
+                hub.observe_turn, one.user, one.assistant, session=one.session, at=one.at
+            )
+        memory.core.wait()
 
 
 def text_of(texts: Texts, chars: int) -> str:

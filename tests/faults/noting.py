@@ -1,6 +1,7 @@
 """A process that shows memory turns and notes them until it is killed, by itself at a step or by
-others: `python noting.py FOLDER LATER_S [STEP]`. Its clock is that many seconds ahead, so that
-leases of the dead have ended. It says in lines what is safe."""
+others: `python noting.py FOLDER LATER_S [STEP [thread]]`. Its clock is that many seconds ahead, so
+that leases of the dead have ended. With `thread` the thread of the library does the work, and not
+the process itself. It says in lines what is safe."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 import holdfast
+from holdfast.engine.quiet import Quiet
 from holdfast.passes import journaler, work
 from tests.faults.pushing import Ahead
 
@@ -30,7 +32,9 @@ def dying_after(method: Callable[..., Any]) -> Callable[..., Any]:
 
 def prepare(step: str) -> None:
     """Has the process die at a step of the pass."""
-    if step == "leased":
+    if step == "put off":
+        Quiet.wait = die  # type: ignore[method-assign]
+    elif step == "leased":
         journaler.by_rules = die
     elif step == "proposed":
         journaler.take = die
@@ -52,6 +56,9 @@ def main() -> None:
                 seen = memory.hub().observe_turn(f"My locker number is {number}.", "Noted.")
                 print(seen.turns[0].id, flush=True)
         print("ready", flush=True)
+        if step[1:] == ["thread"]:
+            memory.core.begin("journaler", lambda: work.Shadow(memory.core, memory.home))
+            memory.core.wait()
         work.work_until_done(memory.core, memory.home)
         print("done", flush=True)
 

@@ -31,13 +31,25 @@ def started(folder: Path, later_s: int, *step: str) -> subprocess.Popen[str]:
     return subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=ROOT)
 
 
-@pytest.mark.parametrize("step", ["leased", "proposed", "in the transaction", "committed"])
-def test_a_turn_is_noted_once_wherever_the_process_dies(tmp_path: Path, step: str) -> None:
+STEPS = ("leased", "proposed", "in the transaction", "committed")
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        *((step,) for step in STEPS),
+        *((step, "thread") for step in ("put off", *STEPS)),
+    ],
+    ids=" ".join,
+)
+def test_a_turn_is_noted_once_wherever_the_process_dies(
+    tmp_path: Path, step: tuple[str, ...]
+) -> None:
     with opened(tmp_path) as memory:
         hub = memory.hub()
         hub.journal_add("Up early")
         hub.observe_turn("I use vim for everything.", "A fine choice.")
-    process = started(tmp_path, 0, step)
+    process = started(tmp_path, 0, *step)
     assert process.communicate(timeout=60)[0] == "ready\n"
     assert process.returncode == -signal.SIGKILL
     with opened(tmp_path) as memory:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from holdfast import engine
 from holdfast.api.operation import Follow, Operation, has_iterator, operation_of
+from holdfast.engine.quiet import CALL_S, QUIET_S
 from holdfast.engine.upkeep.automatic import note_use
 from holdfast.engine.writing.redacting_store import COMMITS
 from holdfast.errors import StoreError
@@ -50,6 +51,20 @@ def perform(
     """What the method returns, performed as it is declared."""
     if operation.stream and operation.writes:
         return _stream(hub, operation, method, args, values)
+    hub.core.note_call(CALL_S)
+    try:
+        return _performed(hub, operation, method, args, values)
+    finally:
+        hub.core.note_call(QUIET_S)
+
+
+def _performed(
+    hub: HubMemory,
+    operation: Operation,
+    method: Callable[..., Any],
+    args: tuple[Any, ...],
+    values: dict[str, Any],
+) -> Any:
 
     def run() -> Any:
         if not operation.sync:

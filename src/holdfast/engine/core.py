@@ -83,6 +83,8 @@ class _Shared:
         # Whether a worker does what else a thread would be begun for.
         self.worked = False
         self.shown: list[tuple[str, str]] = []
+        # From when on background work disturbs no operation, by the monotonic clock.
+        self.quiet_at = 0.0
 
 
 def _no_model(name: str, settings: Settings) -> None:
@@ -265,6 +267,15 @@ class Core:
                 shared.background[name] = make()
             one = shared.background[name]
         one.start()
+
+    def note_call(self, quiet_s: float) -> None:
+        """Notes that an operation begins or ends, and for how long background work should wait."""
+        self._shared.quiet_at = monotonic() + quiet_s
+
+    @property
+    def quiet_at(self) -> float:
+        """From when on background work disturbs no operation, by the monotonic clock."""
+        return self._shared.quiet_at
 
     @property
     def is_worked(self) -> bool:

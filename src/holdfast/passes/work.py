@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from holdfast.engine import jobs
 from holdfast.engine.core import Scope
 from holdfast.engine.jobs import Runner, work_on_next
+from holdfast.engine.quiet import Quiet
 from holdfast.errors import HoldfastError, StoreClosed
 from holdfast.files import hub_path, is_kept_in_files
 from holdfast.passes import logger
@@ -93,6 +94,8 @@ def _log_notes(hub: str, notes: list[str]) -> None:
 WORKS = (jobs.EXTRACT, jobs.JOURNAL)
 # Longer than anything but a model's answer takes; a program that ends does not wait for that.
 STOP_S = 5.0
+# What was put off until a quiet moment is worked on for so long when the store is closed.
+_CLOSE_S = 1.0
 # As soon as a failed job may be tried again, and the latest it is: beyond, nobody is waited for.
 _RETRY_S = 15.0
 _RETRY_SOON = timedelta(minutes=2)
@@ -203,7 +206,8 @@ def work_until_done(
 
 class Shadow:
     """Notes turns in a thread of its own, in a program that uses the library. It ends when nothing
-    is left to do, and is begun again by the next turn."""
+    is left to do, and is begun again by the next turn. A turn is looked at in a quiet moment, at
+    the latest after some seconds, or when half of the queue is full."""
 
     def __init__(self, core: Core, home: str) -> None:
         self._core = core
@@ -211,6 +215,8 @@ class Shadow:
         self._stop, self._wake, self._idle = (threading.Event() for _ in range(3))
         self._idle.set()
         self._thread: threading.Thread | None = None
+        self._quiet = Quiet(core)
+        self._waiting = 0
         self._worker = JobWorker(core, jobs.JOURNAL, home, stop=self._stop.is_set)
 
     def start(self) -> None:
@@ -219,6 +225,10 @@ class Shadow:
             if self._stop.is_set():
                 return
             self._idle.clear()
+            self._quiet.asked()
+            self._waiting += 1
+            if 2 * self._waiting >= self._core.settings["shadowJournal.queueMax"]:
+                self._quiet.hurry()
             self._wake.set()
             if self._thread is None:
                 self._thread = threading.Thread(
@@ -231,6 +241,9 @@ class Shadow:
             self._wake.clear()
             self._work()
             with self._lock:
+                if not self._wake.is_set():
+                    self._quiet.done()
+                    self._waiting = 0
                 if self._stop.is_set() or not (self._wake.is_set() or self._is_more_to_come()):
                     self._thread = None
                     self._idle.set()
@@ -242,8 +255,10 @@ class Shadow:
 
     def _work(self) -> None:
         try:
-            while not self._stop.is_set() and self._worker.work_on_next() is not None:
-                pass
+            while not self._stop.is_set():
+                self._quiet.wait()
+                if self._stop.is_set() or self._worker.work_on_next() is None:
+                    return
         except Exception as error:  # noqa: BLE001  # the last stop of this thread
             # Who waits for it must not wait for ever. The turn is in the store, and is looked at
             # with the next one.
@@ -258,7 +273,10 @@ class Shadow:
 
     def stop(self) -> None:
         """Ends soon, and does not begin again: what it cannot finish goes on elsewhere."""
+        if self._quiet.hurry():
+            self._idle.wait(_CLOSE_S)
         self._stop.set()
+        self._quiet.hurry()
         self._wake.set()
         with self._lock:
             thread = self._thread
@@ -269,4 +287,5 @@ class Shadow:
 
     def wait(self) -> None:
         """Until there is nothing to do now."""
+        self._quiet.hurry()
         self._idle.wait()

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import Memory
 from holdfast.embed import Embedder
 from holdfast.engine.late_words import index_late_turns
+from holdfast.engine.quiet import Quiet
 from holdfast.errors import HoldfastError
 from holdfast.recall.evidence import owners_by_id
 from holdfast.recall.voice import ROLES
@@ -123,6 +124,9 @@ def _entry(
     )
 
 
+# The windows of a first step between two calls of the program, and the processor time below which
+# the next step is twice as long. The bundled model takes 40 ms for this many on two cores.
+_STEP, _STEP_S = 8, 0.02
 # Handed to the model at once; small enough that stopping takes about a second with the bundled one.
 _BATCH = 64
 # Read and written at once: as many as are made within these times, so that a kill costs a second of
@@ -164,15 +168,17 @@ def embed_missing(
     progress: Callable[[int, int], None] | None = None,
     stop: threading.Event | None = None,
     hub_id: str | None = None,
+    quiet: Quiet | None = None,
 ) -> int:
     """Makes the missing vectors, of one hub or of all, and returns of how many passages;
-    EmbedderError where it fails."""
+    EmbedderError where it fails. With `quiet`, each step waits for a quiet moment."""
     embedder = core.embedder
     if embedder is None:
         return 0
     with core.store.read() as reader:
         hub_ids = [hub.id for hub in reader.hubs() if hub_id in (None, hub.id)]
     for each in hub_ids:
+        _wait(quiet)
         index_late_turns(core, each)
     total, done = unembedded(core), 0
     size = _BATCH
@@ -185,7 +191,9 @@ def embed_missing(
                 memories = owners_by_id(reader, each, [item.memory_id for item in found])
             if not found:
                 break
-            made = _keep(core, each, embedder, _made(embedder, found, memories, stop))
+            rows = _made(embedder, found, memories, stop, quiet)
+            _wait(quiet)
+            made = _keep(core, each, embedder, rows)
             # Passages before this one have their vectors, or are gone: none is looked at twice.
             after = found[-1].passage_id
             done += made
@@ -197,6 +205,11 @@ def embed_missing(
 
 def _is_set(stop: threading.Event | None) -> bool:
     return stop is not None and stop.is_set()
+
+
+def _wait(quiet: Quiet | None) -> None:
+    if quiet is not None:
+        quiet.wait()
 
 
 def _next_size(size: int, took_s: float) -> int:
@@ -246,23 +259,40 @@ def _made(
     passages: Sequence[Candidate],
     memories: Mapping[str, Memory],
     stop: threading.Event | None = None,
+    quiet: Quiet | None = None,
 ) -> list[VectorRow]:
     """The vectors of these passages, or of the first of them where it was stopped."""
-    from holdfast.embed import quantise
-
     rows: list[VectorRow] = []
     for start in range(0, len(passages), _BATCH):
         if rows and _is_set(stop):
             break
         batch = passages[start : start + _BATCH]
         texts = [window_texts(memories[item.memory_id], item) for item in batch]
-        vectors = iter(quantise(embedder.embed_passages([text for some in texts for text in some])))
+        vectors = _embedded(embedder, [text for some in texts for text in some], quiet)
         rows += [
             VectorRow(item.passage_id, window, next(vectors))
             for item, some in zip(batch, texts, strict=True)
             for window in range(len(some))
         ]
     return rows
+
+
+def _embedded(embedder: Embedder, texts: Sequence[str], quiet: Quiet | None) -> Iterator[bytes]:
+    """The stored vectors of these texts: all at once, or in steps that are short where this process
+    makes them. A server of models is soon given all of them."""
+    from holdfast.embed import quantise
+
+    if quiet is None:
+        yield from quantise(embedder.embed_passages(texts))
+        return
+    size, start = _STEP, 0
+    while start < len(texts):
+        quiet.wait()
+        began = time.process_time()
+        yield from quantise(embedder.embed_passages(texts[start : start + size]))
+        start += size
+        if time.process_time() - began < _STEP_S:
+            size *= 2
 
 
 def _keep(core: Core, hub_id: str, embedder: Embedder, rows: Sequence[VectorRow]) -> int:
@@ -282,12 +312,14 @@ class CatchUp:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._asked = False
+        self._quiet = Quiet(core)
 
     def start(self) -> None:
         """Begins, unless it has been stopped for good. Where it is running it looks once more
         before it ends, as it may have read the hub already."""
         with self._lock:
             self._asked = True
+            self._quiet.asked()
             running = self._thread is not None and self._thread.is_alive()
             if not running and not self._stop.is_set():
                 self._thread = threading.Thread(
@@ -299,13 +331,14 @@ class CatchUp:
         while self._is_asked():
             # The answer that started this said that it was degraded; the next one tries again.
             with suppress(HoldfastError):
-                embed_missing(self._core, stop=self._stop)
+                embed_missing(self._core, stop=self._stop, quiet=self._quiet)
 
     def _is_asked(self) -> bool:
         with self._lock:
             asked, self._asked = self._asked and not self._stop.is_set(), False
             if not asked:
                 self._thread = None
+                self._quiet.done()
         return asked
 
     def stop(self) -> None:
@@ -315,6 +348,7 @@ class CatchUp:
 
     def wait(self) -> None:
         """Until it is done."""
+        self._quiet.hurry()
         with self._lock:
             thread = self._thread
         if thread is not None:
