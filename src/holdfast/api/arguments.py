@@ -79,7 +79,7 @@ def to_draft(item: str | Draft | Mapping[str, Any]) -> Draft:
 
     if isinstance(item, Draft):
         return item
-    return draft_from({"content": item} if isinstance(item, str) else item)
+    return draft_from(item if isinstance(item, Mapping) else {"content": item})
 
 
 def draft_from(values: Mapping[str, Any]) -> Draft:

@@ -118,7 +118,7 @@ class Holdfast(OpenMemory):
         typing error does not look like lost memory. `create` makes it where it is missing.
         """
         self._refuse_closed()
-        chosen = name or self.core.settings["hub"]
+        chosen = self.core.settings["hub"] if name is None else name
         made = create or (name is None and chosen == DEFAULT_HUB)
         found = engine.hubs.find_hub(self.core, chosen, create=made)
         return HubMemory(self.core, found, self.home)

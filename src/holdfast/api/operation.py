@@ -193,14 +193,40 @@ def _declaring(given: Operation) -> Callable[[Callable[P, R]], Callable[P, R]]:
             name=method.__name__, stream=_is_stream(method), paged=_is_page(method)
         )
 
+        lists = _lists_of(method)
+
         @wraps(method)
         def perform(self: Any, *args: Any, **values: Any) -> Any:
+            for place, name in lists:
+                _check_list(name, values.get(name, args[place] if place < len(args) else None))
             return self._perform(declared, method, args, values)
 
         perform.__operation__ = declared  # type: ignore[attr-defined]
         return cast("Callable[P, R]", perform)
 
     return decorate
+
+
+def _lists_of(method: Callable[..., Any]) -> tuple[tuple[int, str], ...]:
+    """The parameters that take several values and not one text, each with its place in a call."""
+    names = method.__code__.co_varnames[1 : 1 + method.__code__.co_argcount - 1]
+    return tuple(
+        (names.index(name) if name in names else len(names), name)
+        for name, hint in method.__annotations__.items()
+        if str(hint).startswith("Iterable[") and "str" not in hint.rpartition("]")[2]
+    )
+
+
+def _check_list(name: str, value: Any) -> None:
+    """InvalidInput for one value where several belong. A text would be taken for the list of its
+    characters: `purge_many("12")` would purge #1 and #2."""
+    if isinstance(value, (str, bytes, int)):
+        import reprlib
+
+        raise InvalidInput(
+            f"{name.capitalize()} must be a list, not {reprlib.repr(value)}.",
+            hint="Put it in square brackets, also where it is the only one.",
+        )
 
 
 def _is_stream(method: Callable[..., Any]) -> bool:

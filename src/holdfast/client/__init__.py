@@ -68,7 +68,7 @@ class Client(RemotePeople):
     def hub(self, name: str | None = None, *, create: bool = False) -> RemoteHub:
         """The hub of that name or id; without one, the client's, else the server's. It must be
         there: `create` makes it where it is missing."""
-        chosen = name or self._hub
+        chosen = self._hub if name is None else name
         try:
             answer = self._look(chosen)
         except NotFound:

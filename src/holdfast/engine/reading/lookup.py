@@ -25,6 +25,13 @@ def find_memory(
     """The memory, or NotFound with what to do. `forgotten` finds those that are forgotten too."""
     memory = _look_up(reader, scope.hub_id, reference)
     if memory is None:
+        if str(reference).startswith("trn_") or reference == 0:
+            # What recall found in the log has this id, and the number 0.
+            raise NotFound(
+                f"{_shown(reference)} is a turn of the conversation log and no memory.",
+                hint="Only a memory can be read, changed or noted as used by its number or id.",
+                command="`holdfast log` shows the turns.",
+            )
         raise NotFound(
             f"There is no memory {_shown(reference)} in hub `{scope.hub}`.",
             hint="List the memories to see what is there.",

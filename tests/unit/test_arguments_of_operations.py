@@ -1,0 +1,83 @@
+"""What an operation says to arguments that a program gets wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import holdfast
+import pytest
+from holdfast.api.operation import operations_of
+from holdfast.testing import open_for_tests
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[holdfast.Holdfast]:
+    with open_for_tests(tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def hub(memory: holdfast.Holdfast) -> holdfast.HubMemory:
+    hub = memory.create_hub("work")
+    hub.remember_many(["Tea", "Coffee", "Water"])
+    return hub
+
+
+# The parameters that take several values, by operation.
+SEVERAL = [
+    (name, parameter)
+    for name in operations_of(holdfast.HubMemory)
+    for parameter, hint in getattr(holdfast.HubMemory, name).__annotations__.items()
+    if hint.startswith("Iterable[") and "| str" not in hint.rpartition("]")[2]
+]
+NEEDED: dict[str, tuple[Any, ...]] = {
+    "recall": ("tea",),
+    "archive_conversation": ("session",),
+}
+
+
+@pytest.mark.parametrize(("name", "parameter"), SEVERAL)
+@pytest.mark.parametrize("one", ["12", "mem_1", 1, b"12"])
+def test_one_value_is_not_taken_for_a_list(
+    hub: holdfast.HubMemory, name: str, parameter: str, one: Any
+) -> None:
+    before = [memory.number for memory in hub.list()]
+    operation = getattr(hub, name)
+    rest: dict[str, Any] = {"to": hub} if name == "move_many" else {}
+    with pytest.raises(holdfast.InvalidInput, match=f"{parameter.capitalize()} must be a list"):
+        list(operation(*NEEDED.get(name, ()), **{parameter: one}, **rest))
+    assert [memory.number for memory in hub.list()] == before
+
+
+def test_a_list_by_its_place_is_looked_at_too(hub: holdfast.HubMemory) -> None:
+    with pytest.raises(holdfast.InvalidInput, match="must be a list, not '12'"):
+        hub.purge_many("12")
+    assert len(hub.list()) == 3
+    hub.forget_many(["1", 2])
+    assert [memory.number for memory in hub.list()] == [3]
+
+
+def test_what_is_no_text_is_named_in_a_list_too(hub: holdfast.HubMemory) -> None:
+    for wrong in (1, None, ("a", "b")):
+        with pytest.raises(holdfast.InvalidInput, match="Content must be text"):
+            hub.remember_many(["Juice", wrong])  # type: ignore[list-item]
+
+
+def test_an_empty_name_is_not_the_hub_in_use(memory: holdfast.Holdfast) -> None:
+    # A user without a name would read and write what everybody shares.
+    for create in (False, True):
+        with pytest.raises(holdfast.InvalidInput, match="hub name is empty"):
+            memory.hub("", create=create)
+    assert memory.hub().name == "default"
+
+
+def test_a_turn_that_was_found_is_called_a_turn(hub: holdfast.HubMemory) -> None:
+    hub.log_turn("user", "Our demo is on Friday at ten.")
+    hit = hub.recall("when is the demo?")[0]
+    asked: list[Callable[[Any], object]] = [hub.get, hub.access, hub.forget, hub.history]
+    for operation in asked:
+        for reference in (hit.memory.id, hit.memory.number):
+            with pytest.raises(holdfast.NotFound, match="is a turn of the conversation log"):
+                operation(reference)
