@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import holdfast
 import pytest
+
+import holdfast
 from holdfast.api.operation import operations_of
 from holdfast.testing import open_for_tests
 
@@ -81,3 +82,24 @@ def test_a_turn_that_was_found_is_called_a_turn(hub: holdfast.HubMemory) -> None
         for reference in (hit.memory.id, hit.memory.number):
             with pytest.raises(holdfast.NotFound, match="is a turn of the conversation log"):
                 operation(reference)
+
+
+def test_what_is_handed_in_must_be_what_it_says(tmp_path: Path) -> None:
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"store": "sqlite:notes.db"}, "first argument"),
+        ({"embedder": "none"}, "embed.model"),
+        ({"embedder": object()}, "has no identity"),
+        ({"settings": "embed.model=none"}, "dictionary"),
+    ]
+    for given, hint in wrong:
+        with pytest.raises(holdfast.InvalidInput, match=hint):
+            holdfast.open(tmp_path, **given)
+
+
+def test_tools_and_imports_say_what_they_work_on(memory: holdfast.Holdfast) -> None:
+    hub = memory.create_hub("work")
+    for wrong in (memory, holdfast.AsyncHub(hub), "work"):
+        with pytest.raises(holdfast.InvalidInput, match="Tools work on a hub"):
+            holdfast.tools("holdfast", wrong)  # type: ignore[arg-type]
+    with pytest.raises(holdfast.InvalidInput, match="open file"):
+        memory.import_hub("work.jsonl", name="copy")

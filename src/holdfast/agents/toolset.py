@@ -292,5 +292,11 @@ def tools(
     """The tools of a dialect (holdfast, max, maven, memax, minion, pynchy, anthropic, chatgpt) on a
     hub. `agent` is noted as the source of what it stores; `every_hub` lets tools that take a hub's
     name reach the other hubs too."""
+    if not isinstance(hub, HubMemory):
+        raise InvalidInput(
+            f"Tools work on a hub, not on {hub!r}.",
+            hint="Use memory.hub(); of an AsyncHub its `wrapped`, and call the tools in a thread:"
+            " await asyncio.to_thread(tools.call, name, arguments).",
+        )
     ctx = ToolContext(hub, agent=agent, every_hub=every_hub)
     return Toolset(find_dialect(dialect), ctx, all_tools=all_tools, read_only=read_only)

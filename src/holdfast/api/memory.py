@@ -13,7 +13,7 @@ from holdfast import engine
 from holdfast.api.hub import HubMemory
 from holdfast.api.people import OpenMemory
 from holdfast.domain.hub import DEFAULT_HUB
-from holdfast.errors import AlreadyExists, StoreClosed
+from holdfast.errors import AlreadyExists, InvalidInput, StoreClosed
 from holdfast.settings import load
 from holdfast.store.values import Capability
 from holdfast.text import clean
@@ -49,6 +49,20 @@ def open(
     `settings` win over the file and the environment. A clock, ids, an embedder, a language model
     or a store may be handed in, for tests and for programs that bring their own.
     """
+    if isinstance(store, str):
+        raise InvalidInput(
+            "The store that is handed in must be an open one, not text.",
+            hint='The URL of a store is the first argument: holdfast.open("sqlite:notes.db").',
+        )
+    if isinstance(embedder, str):
+        raise InvalidInput(
+            "The embedder that is handed in must be an object, not text.",
+            hint="A model is named by a setting: settings={'embed.model': NAME}.",
+        )
+    if settings is not None and not isinstance(settings, Mapping):
+        raise InvalidInput(
+            "The settings must be a dictionary.", hint="Use {'embed.model': 'none'}, for example."
+        )
     flags = dict(settings or {})
     home: str | os.PathLike[str] | None = where
     if isinstance(where, str) and _is_url(where):
@@ -209,6 +223,11 @@ class Holdfast(OpenMemory):
         that `export_files` has written. It is checked first."""
         from holdfast.engine.transfer.export import import_hub
 
+        if isinstance(lines, (str, bytes)):
+            raise InvalidInput(
+                "The lines of an export are taken one by one, not as one text or a path.",
+                hint="Hand in an open file: with open(path, encoding='utf-8') as lines: …",
+            )
         if files is None:
             made = import_hub(self.core, lines, name=name, progress=progress)
             return HubMemory(self.core, made, self.home)

@@ -7,10 +7,10 @@ Importing it costs little: numpy and the models load when the first text is embe
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from holdfast.errors import EmbedderError, install_hint
+from holdfast.errors import EmbedderError, InvalidInput, install_hint
 from holdfast.system.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ class Embedder(Protocol):
 
     `passage_tokens_max` is how much of a passage the model reads; what is beyond is not seen.
 
-    Whatever goes wrong is an EmbedderError. What comes back has been through `check`.
+    Whatever goes wrong is an EmbedderError. What comes back has been through `check`. One that was
+    not written here need not promise that: `CheckedEmbedder` does it in its place.
     """
 
     @property
@@ -308,3 +309,63 @@ class PrefixedEmbedder(SizedEmbedder):
 
     def _embed(self, texts: list[str]) -> Matrix:
         raise NotImplementedError
+
+
+# What an embedder has.
+_PARTS = ("identity", "dimensions", "passage_tokens_max", "embed_passages", "embed_query")
+# A vector that is shorter or longer than this is no unit vector.
+_UNIT_MIN, _UNIT_MAX = 0.999, 1.001
+
+
+class CheckedEmbedder:
+    """An embedder that a program or a package brings. Its vectors may be lists of any length; they
+    become checked unit vectors, and whatever it raises is an EmbedderError."""
+
+    def __init__(self, given: Embedder) -> None:
+        from inspect import getattr_static
+
+        missing = [part for part in _PARTS if getattr_static(given, part, None) is None]
+        if missing and not hasattr(type(given), "__getattr__"):
+            raise InvalidInput(
+                f"{given!r} is no embedder: it has no {' and no '.join(missing)}.",
+                hint=f"An embedder has {', '.join(_PARTS)}.",
+            )
+        self._given = given
+
+    @property
+    def identity(self) -> str:
+        return self._given.identity
+
+    @property
+    def dimensions(self) -> int:
+        return self._given.dimensions
+
+    @property
+    def passage_tokens_max(self) -> int:
+        return self._given.passage_tokens_max
+
+    def embed_passages(self, texts: Sequence[str]) -> Matrix:
+        return self._checked(lambda: self._given.embed_passages(texts), len(texts))
+
+    def embed_query(self, text: str) -> Vector:
+        row: Vector = self._checked(lambda: [self._given.embed_query(text)], 1)[0]
+        return row
+
+    def _checked(self, embed: Callable[[], Any], count: int) -> Matrix:
+        import numpy as np
+
+        try:
+            rows = np.asarray(embed(), dtype=np.float32)
+        except EmbedderError:
+            raise
+        except Exception as error:  # Somebody else's code may raise anything.
+            raise EmbedderError(
+                f"The embedder {self.identity} failed: {type(error).__name__}: {error}"
+            ) from error
+        if not count:
+            return np.zeros((0, self.dimensions), dtype=np.float32)
+        matrix = check(rows, self.dimensions, count)
+        lengths = np.linalg.norm(matrix, axis=1)
+        if lengths.min() < _UNIT_MIN or lengths.max() > _UNIT_MAX:
+            return unit_rows(matrix)
+        return matrix

@@ -83,8 +83,15 @@ def build(
             answer_s=settings["store.answer_s"],
         )
 
+    from holdfast.embed import CheckedEmbedder, SizedEmbedder
+
+    given = None if embedder is None else CheckedEmbedder(embedder)
+
     def find() -> Embedder | None:
-        return embedder or embedder_of(settings)
+        found = given or embedder_of(settings)
+        if found is None or isinstance(found, CheckedEmbedder | SizedEmbedder):
+            return found
+        return CheckedEmbedder(found)
 
     def find_model(name: str, settings: Settings) -> Model | None:
         if model is not None:
