@@ -38,7 +38,7 @@ class ScoredPassage(NamedTuple):
 class Evidence:
     """A memory, its best passage, and the parts of its score."""
 
-    __slots__ = ("_best", "_score", "memory", "own", "parts", "probability", "why")
+    __slots__ = ("_best", "memory", "own", "parts", "probability", "score", "why")
 
     def __init__(self, memory: Memory, found: Sequence[tuple[Candidate, float, float]]) -> None:
         """`found` are passages with their cosines and word scores: what a ScoredPassage holds."""
@@ -52,13 +52,11 @@ class Evidence:
             # The best of each kind may come from two passages of one document.
             cosine, words = max(cosine, one[1]), max(words, one[2])
         self.parts: dict[str, float] = {"vector": cosine, "words": words}
-        # The sum of the parts; None where it has to be computed anew.
-        self._score: float | None = None
-        # What the memory itself says to the question, without its surroundings.
-        self.own = cosine + words
+        # What the memory itself says to the question, without its surroundings; and all parts.
+        self.own = self.score = cosine + words
         # How likely it answers the question; estimated once all parts are known.
         self.probability = 1.0
-        self.why: list[str] = []
+        self.why: tuple[str, ...] = ()
 
     @property
     def best(self) -> ScoredPassage:
@@ -66,21 +64,25 @@ class Evidence:
         return ScoredPassage._make(self._best)
 
     @property
-    def score(self) -> float:
-        if self._score is None:
-            self._score = sum(self.parts.values())
-        return self._score
+    def candidate(self) -> Candidate:
+        """The best passage."""
+        return self._best[0]
 
     def add(self, part: str, amount: float, why: str = "") -> None:
         if amount:
-            self._score = None
-            self.parts[part] = self.parts.get(part, 0.0) + amount
+            before = self.parts.get(part)
+            if before is None:
+                self.parts[part] = amount
+                self.score += amount
+            else:
+                self.parts[part] = before + amount
+                self.score = sum(self.parts.values())
             if why:
-                self.why.append(why)
+                self.why += (why,)
 
     @property
     def passage(self) -> Passage:
-        one = self.best.candidate
+        one = self.candidate
         return Passage(self.memory.content[one.start : one.end], one.start, one.end, one.headings)
 
 
@@ -185,6 +187,8 @@ def replace_by_replies(
     the evidence of its question, but ranks behind what was said about it since; one that says it
     does not know is left as it was found."""
     turns = [item for item in items if item.memory.layer == TURN]
+    if not turns:
+        return []
     turns.sort(key=lambda item: -item.own)
     asked = _words_of(understood)
     repeated = [
@@ -241,7 +245,7 @@ def _put(
 ) -> None:
     """Puts a reply among the items, with at most so much evidence."""
     known = next((item for item in items if item.memory.id == reply.id), None)
-    passages = [known.best.candidate] if known else reader.passages(hub_id, [reply.id])
+    passages = [known.candidate] if known else reader.passages(hub_id, [reply.id])
     if not passages or not admits(reply, passages[0]):
         return
     asked, said = question.best, passages[0]
@@ -249,7 +253,7 @@ def _put(
     both = said._replace(body=f"{asked.candidate.body} {said.body}")
     share = min(1.0, most / max(asked.evidence, 1e-9))
     answer = Evidence(reply, [ScoredPassage(both, asked.cosine * share, asked.words * share)])
-    answer.why.append("the reply to the same question, asked before")
+    answer.why = ("the reply to the same question, asked before",)
     if known is None:
         items.append(answer)
     elif known.own < answer.own:

@@ -247,12 +247,17 @@ def _measured(
         if len(others) + len(hits) >= asked.limit or len(cosines) < reach:
             break
         reach *= 8
-    known = cosines.get
+    # Most passages have one window, which takes no call for each.
     found = [
-        (one, corrected(known(one.passage_id, 0.0), one.windows), score)
+        (one, cosine if one.windows == 1 else corrected(cosine, one.windows), score)
         for (one, _), score in zip(hits, words, strict=True)
+        for cosine in (cosines.get(one.passage_id, 0.0),)
     ]
-    found += [(one, corrected(cosines[one.passage_id], one.windows), 0.0) for one in others]
+    found += [
+        (one, cosine if one.windows == 1 else corrected(cosine, one.windows), 0.0)
+        for one in others
+        for cosine in (cosines[one.passage_id],)
+    ]
     return found
 
 
@@ -301,6 +306,12 @@ def _by_memory(found: Iterable[_Measured]) -> _Rows:
 
 def _best(found: Sequence[_Measured]) -> _Rows:
     """Those with the most evidence of their own; the rest is not worth reading from the store."""
+    own = [cosine + words for _, cosine, words in found]
+    owners = {one[0].memory_id for one in found}
+    if weights.RANKED < len(owners) == len(found) == len({*own}):
+        # Mostly each has one passage, and none has as much as another.
+        best = sorted(range(len(own)), key=own.__getitem__, reverse=True)[: weights.RANKED]
+        return {found[at][0].memory_id: (found[at],) for at in best}
     rows = _by_memory(found)
     if len(rows) <= weights.RANKED:
         return rows

@@ -8,6 +8,7 @@ hub's words weigh in another's ranking.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from holdfast.domain.query import Filter
@@ -58,10 +59,11 @@ def gather(
     terms = tuple(dict.fromkeys([*terms, *_worth_asking(list(others), lexicon)]))
     narrowed = query._replace(terms=terms, prefixes=prefixes)
     found = reader.search_terms(hub_id, narrowed, wanted, limit=limit)
+    found.sort(key=attrgetter("passage_id"))
     scores = bm25(found, asked, lexicon, prefixes, alternatives)
-    hits = list(zip(found, scores, strict=True))
-    hits.sort(key=lambda hit: (-hit[1], hit[0].passage_id))
-    return hits
+    # Among equals, in the order of their numbers.
+    best_first = sorted(range(len(found)), key=scores.__getitem__, reverse=True)
+    return [(found[at], scores[at]) for at in best_first]
 
 
 def _each(alternatives: Alternatives) -> list[Alternative]:
@@ -180,6 +182,7 @@ class Coverage:
             )
             for term in wanted
         ]
+        self._shares: dict[int, float] = {}
 
     def __call__(self, item: Evidence) -> float:
         text = _text(item)
@@ -194,16 +197,20 @@ class Coverage:
     def held(self, item: Evidence) -> int:
         """Which of the question's words the memory holds, a bit each."""
         text = _text(item)
-        out = 0
-        for at, (word, _, others) in enumerate(self._written):
+        out, bit = 0, 1
+        for word, _, others in self._written:
             if word in text or (others and _best_quality(text, others)):
-                out |= 1 << at
+                out |= bit
+            bit <<= 1
         return out
 
     def share(self, held: int) -> float:
         """The share of the question's words that these bits stand for."""
-        worth = (worth for at, (_, worth, _) in enumerate(self._written) if held >> at & 1)
-        return sum(worth) / self._whole
+        share = self._shares.get(held)
+        if share is None:
+            worth = (worth for at, (_, worth, _) in enumerate(self._written) if held >> at & 1)
+            share = self._shares[held] = sum(worth) / self._whole
+        return share
 
     def of_first(self, ordered: Sequence[Evidence]) -> float:
         """The coverage of the best memory, in which its speaker and its time count as a word each:
@@ -237,7 +244,7 @@ class Coverage:
 
 
 def _text(item: Evidence) -> str:
-    return f" {item.best.candidate.body} {item.best.candidate.head} "
+    return f" {item.candidate.body} {item.candidate.head} "
 
 
 def _best_quality(text: str, others: Iterable[Alternative]) -> float:

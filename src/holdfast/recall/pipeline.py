@@ -112,7 +112,7 @@ def recall(
             reader, hub_id, kept, understood, covered, _admits(ask, wanted, unwanted)
         )
         left.add(repeated, ASKED_BEFORE)
-    if ask.withheld is not None:
+    if ask.withheld is not None and any(item.memory.layer == TURN for item in kept):
         kept = left.unless(kept, _withheld(ask.withheld))
     if not kept:
         return _nothing(degraded, left)
@@ -165,7 +165,7 @@ def _withheld(withheld: Callable[[Memory, int, int], bool]) -> Callable[[Evidenc
     def reason_of(item: Evidence) -> str:
         if item.memory.layer != TURN:
             return ""
-        found = item.best.candidate
+        found = item.candidate
         return WITHHELD if withheld(item.memory, found.start, found.end) else ""
 
     return reason_of
@@ -358,7 +358,7 @@ def _adjacent(reader: Reader, hub_id: str, pairs: Sequence[tuple[Memory, Memory]
 
 def _hit(item: Evidence, understood: Understood, turn: Turn | None) -> Hit:
     why = []
-    held = set(item.best.candidate.body.split()) | set(item.best.candidate.head.split())
+    held = set(item.candidate.body.split()) | set(item.candidate.head.split())
     matched = []
     for term in understood.query.terms:
         others = understood.alternatives.get(term, ())

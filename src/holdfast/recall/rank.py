@@ -9,9 +9,11 @@ before a turn that says the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Sequence, Set
 from datetime import datetime, timedelta
-from itertools import pairwise, takewhile
+from itertools import pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import TURN, Memory, made_from
@@ -63,32 +65,49 @@ def add_surroundings(
     alone: list[Evidence] = []
     for item in items:
         memory = item.memory
-        if memory.session is None:
+        session = memory.session
+        if session is None:
             alone.append(item)
+            continue
+        key = session, memory.layer == TURN
+        if key in sessions:
+            sessions[key].append(item)
         else:
-            sessions.setdefault((memory.session, memory.layer == TURN), []).append(item)
+            sessions[key] = [item]
     _add_stored_together(alone)
     floor = _floor(items)
-    _add_neighbours(sessions, floor, adjacent)
+    people = {name for name in {item.memory.speaker for item in items} if _is_person(name)}
+    _add_neighbours(sessions, floor, people, adjacent)
     if voice.in_text:
         _add_lines(items, floor)
-    for turns in sessions.values():
-        if any(_between_people(turn.memory) for turn in turns):
+    for (_, logged), turns in sessions.items():
+        # Turns of the log have no numbers to tell what was said around them.
+        if not logged and not people.isdisjoint([turn.memory.speaker for turn in turns]):
             _add_words_around(turns, covered)
         best = turns[0].own if len(turns) == 1 else max([turn.own for turn in turns])
         for turn in turns:
             turn.add("session", weights.SESSION_WEIGHT * best)
+    _add_voice(items, voice)
+
+
+def _add_voice(items: Sequence[Evidence], voice: Voice) -> None:
+    # By speaker, and what is trusted where there is none: few say many things.
+    known: dict[tuple[str | None, str], tuple[bool, bool]] = {}
     for item in items:
         memory = item.memory
         if voice.in_text and memory.speaker is None:
             name = next((name for name in voice.about if speaks(memory.content, name)), None)
             memory = memory._replace(speaker=name or speaker_in_text(memory.content))
-        if voice.speaks(memory):
+        key = memory.speaker, memory.trust
+        if key not in known:
+            known[key] = voice.speaks(memory), _is_person(memory.speaker)
+        is_asked_about, is_person = known[key]
+        if is_asked_about:
             why = f"said by {memory.speaker}" if voice.about else ""
             item.add("voice", weights.VOICE_WEIGHT, why)
         # Among people, a turn that asks answers little. What a user asks an agent is not ranked
         # lower: it is often what the question is about.
-        if "?" in memory.content and _is_person(memory.speaker):
+        if is_person and "?" in memory.content:
             item.add("asks", weights.ASKS_WEIGHT * _share_of_questions(memory.content))
 
 
@@ -129,26 +148,31 @@ def _floor(items: Sequence[Evidence]) -> float:
 
 
 def _add_neighbours(
-    sessions: dict[tuple[str, bool], list[Evidence]], floor: float, adjacent: Adjacent
+    sessions: dict[tuple[str, bool], list[Evidence]],
+    floor: float,
+    people: Set[str | None],
+    adjacent: Adjacent,
 ) -> None:
     pairs: list[tuple[Evidence, Evidence]] = []
     for turns in sessions.values():
-        if len(turns) == 1:
-            continue
-        short = [
-            t
-            for t in turns
+        before = None
+        for turn in sorted(turns, key=_place) if len(turns) > 1 else ():
+            memory = turn.memory
             # Notes of one session are neighbours without answering each other.
-            if t.memory.speaker and len(t.memory.content) <= weights.NEIGHBOUR_CHARS_MAX
-        ]
-        # Turns have no number; their ids sort by the time they were logged.
-        short.sort(key=lambda turn: (turn.memory.number, turn.memory.id))
-        # Where neither is above the floor, neither has anything to give.
-        pairs += [(a, b) for a, b in pairwise(short) if max(a.own, b.own) > floor]
+            if memory.speaker and len(memory.content) <= weights.NEIGHBOUR_CHARS_MAX:
+                # Where neither is above the floor, neither has anything to give.
+                if before is not None and (before.own > floor or turn.own > floor):
+                    pairs.append((before, turn))
+                before = turn
     asked = [(a.memory, b.memory) for a, b in pairs]
-    for pair, follows in zip(pairs, adjacent(asked), strict=True):
+    for (one, two), follows in zip(pairs, adjacent(asked), strict=True):
         if follows:
-            _lend(*pair, floor)
+            is_person = one.memory.layer != TURN and one.memory.speaker in people
+            _lend(one, two, floor, people=is_person)
+
+
+# Turns have no number; their ids sort by the time they were logged.
+_place = attrgetter("memory.number", "memory.id")
 
 
 def _add_lines(items: Sequence[Evidence], floor: float) -> None:
@@ -167,60 +191,61 @@ def _add_lines(items: Sequence[Evidence], floor: float) -> None:
             _lend(one, two, floor)
 
 
-def _lend(one: Evidence, two: Evidence, floor: float) -> None:
+def _lend(one: Evidence, two: Evidence, floor: float, *, people: bool = False) -> None:
     """Neighbours count for a share of what each other has above the floor."""
-    people = _between_people(one.memory)
     weight = weights.NEIGHBOUR_PEOPLE_WEIGHT if people else weights.NEIGHBOUR_WEIGHT
     for turn, other in ((one, two), (two, one)):
-        excess = max(0.0, other.own - floor)
-        named = "a turn" if other.memory.layer == TURN else f"#{other.memory.number}"
-        turn.add("neighbour", weight * excess, f"beside {named}, which fits")
+        if other.own > floor:
+            named = "a turn" if other.memory.layer == TURN else f"#{other.memory.number}"
+            turn.add("neighbour", weight * (other.own - floor), f"beside {named}, which fits")
 
 
 def _add_words_around(turns: Sequence[Evidence], covered: Coverage) -> None:
     """Between people the words of a question are spread over several turns, so those that the turns
     around hold count too."""
-    reach = weights.WORDS_AROUND_TURNS
     # What words did not find holds none of them.
     held = {turn.memory.number: covered.held(turn) for turn in turns if turn.parts["words"]}
-    shares = {0: 0.0}
+    if not held:
+        return
+    reach = weights.WORDS_AROUND_TURNS
     for turn in turns:
         number, together = turn.memory.number, 0
         for near in range(number - reach, number + reach + 1):
-            together |= held.get(near, 0)
-        if together not in shares:
-            shares[together] = covered.share(together)
-        turn.add("around", weights.WORDS_AROUND_WEIGHT * shares[together])
-
-
-def _between_people(memory: Memory) -> bool:
-    """Whether somebody with a name said it. Turns of the log have no numbers to tell what was said
-    around them."""
-    return memory.layer != TURN and _is_person(memory.speaker)
+            if near in held:
+                together |= held[near]
+        turn.add("around", weights.WORDS_AROUND_WEIGHT * covered.share(together))
 
 
 def add_priors(
     items: Sequence[Evidence], analysis: Analysis, now: datetime, project: str = ""
 ) -> None:
     """What is known of a memory whatever the question; and the question's time, kind, project."""
-    window, stabilities = analysis.window, weights.STABILITY_WEIGHT
+    if window := analysis.window:
+        for item in items:
+            if _in_window(item.memory, window.since, window.until):
+                item.add("window", weights.WINDOW_WEIGHT, f"of the time asked for ({window.words})")
+    if analysis.is_prompt:
+        for item in items:
+            if item.memory.speaker is None:
+                item.add("recent", _recent(item.memory, now))
+    if analysis.kind is not None:
+        for item in items:
+            if item.memory.kind == analysis.kind:
+                item.add("kind", weights.KIND_WEIGHT, item.memory.kind)
+    if project:
+        for item in items:
+            if _of_project(item.memory, project):
+                item.add("project", weights.PROJECT_WEIGHT, "of this project")
     for item in items:
         memory = item.memory
-        if window is not None and _in_window(memory, window.since, window.until):
-            item.add("window", weights.WINDOW_WEIGHT, f"of the time asked for ({window.words})")
-        if analysis.is_prompt and memory.speaker is None:
-            item.add("recent", _recent(memory, now))
-        if analysis.kind is not None and memory.kind == analysis.kind:
-            item.add("kind", weights.KIND_WEIGHT, memory.kind)
-        if project and _of_project(memory, project):
-            item.add("project", weights.PROJECT_WEIGHT, "of this project")
+        stability = memory.stability
         if memory.pinned:
             item.add("pinned", weights.PINNED_WEIGHT, "pinned")
-        if stability := stabilities[memory.stability]:
-            item.add("stability", stability)
+        if worth := weights.STABILITY_WEIGHT[stability]:
+            item.add("stability", worth)
         if count := memory.access_count:
             item.add("access", weights.ACCESS_WEIGHT * count / (count + 3))
-        if not memory.pinned and memory.stability in weights.DECAY_HALF_LIFE_DAYS:
+        if stability in weights.DECAY_HALF_LIFE_DAYS and not memory.pinned:
             item.add("decay", -_decay(memory, now))
         if memory.state == "cooling":
             item.add("state", weights.COOLING_WEIGHT, "cooling")
@@ -262,9 +287,9 @@ def _recent(memory: Memory, now: datetime) -> float:
 def _decay(memory: Memory, now: datetime) -> float:
     half_life = weights.DECAY_HALF_LIFE_DAYS[memory.stability]
     used, changed = memory.accessed_at or memory.created_at, memory.updated_at
-    if changed > used:
-        used = changed
-    days = max(0.0, (now - used).total_seconds() / 86_400)
+    days = (now - (changed if changed > used else used)).total_seconds() / 86_400
+    if days <= 0:
+        return 0.0
     # log1p(0) is 0, and most were never asked for.
     longer = half_life * (1 + math.log1p(memory.access_count)) if memory.access_count else half_life
     return weights.DECAY_WEIGHT * (1 - 2 ** (-days / longer))
@@ -284,7 +309,10 @@ def lift_consolidated(items: Sequence[Evidence]) -> None:
 
 def ordered(items: Sequence[Evidence]) -> list[Evidence]:
     """Best first; among equals, the newer."""
-    return sorted(items, key=lambda item: (-item.score, -item.memory.number, item.memory.id))
+    out = sorted(items, key=attrgetter("score"), reverse=True)
+    if any(one.score == two.score for one, two in pairwise(out)):
+        out.sort(key=lambda item: (-item.score, -item.memory.number, item.memory.id))
+    return out
 
 
 def collapsed(items: Sequence[Evidence], *, keep: int) -> tuple[list[Evidence], list[Evidence]]:
@@ -302,7 +330,7 @@ def collapsed(items: Sequence[Evidence], *, keep: int) -> tuple[list[Evidence], 
     for item in items:
         if len(out) == keep:
             break
-        said = frozenset(item.best.candidate.body.split())
+        said = frozenset(item.candidate.body.split())
         event = (item.memory.session, item.memory.speaker, item.memory.event_at)
         others = seen.setdefault(event, [])
         family = one_with.get(item.memory.id)
@@ -330,8 +358,8 @@ def _families(items: Sequence[Evidence]) -> dict[str, str]:
             other = by_id.get(source)
             if other is None:
                 continue
-            said = frozenset(item.best.candidate.body.split())
-            if _alike(said, frozenset(other.best.candidate.body.split()), weights.MADE_FROM_ALIKE):
+            said = frozenset(item.candidate.body.split())
+            if _alike(said, frozenset(other.candidate.body.split()), weights.MADE_FROM_ALIKE):
                 out[source] = out[item.memory.id] = item.memory.id
     return out
 
@@ -367,12 +395,11 @@ def cut(
     def strength(item: Evidence) -> float:
         return item.score + held_words * covered(item) if held_words else item.score
 
-    strongest = max(map(strength, ordered)) if held_words else best.score
-    lowest = strongest - behind
+    lowest = max(map(strength, ordered)) - behind if held_words else best.score - behind
     # What others lend is never negative, and what is held at most `held_words`, so nothing behind
     # the first that is too far is near.
-    within = takewhile(lambda item: item.score + held_words >= lowest, ordered)
-    near = [item for item in within if strength(item) - _lent(item) >= lowest]
+    within = bisect_right(ordered, -lowest, key=lambda item: -(item.score + held_words))
+    near = [item for item in ordered[:within] if strength(item) - _lent(item) >= lowest]
     holds = looked_up and _holds_keywords(best, covered)
     if holds:
         # The words that were looked up are there; what is merely near is not what was meant.
@@ -389,8 +416,8 @@ def cut(
         reason = (
             f"an answer is too unlikely (confidence {confidence:g}, at least {least:.2g} needed)"
         )
-    shown = {item.memory.id for item in near}
-    return near, [item for item in ordered if item.memory.id not in shown], reason
+    shown = set(near)
+    return near, [item for item in ordered if item not in shown], reason
 
 
 def _lent(item: Evidence) -> float:
@@ -416,9 +443,9 @@ def merge_turns(items: Sequence[Evidence]) -> tuple[list[Evidence], list[Evidenc
         return list(items), []
     memories = _best([item for item in items if item.memory.layer != TURN])
     merged: dict[str, Evidence] = {}
-    heard = [(turn, frozenset(turn.best.candidate.body.split())) for turn in turns]
+    heard = [(turn, frozenset(turn.candidate.body.split())) for turn in turns]
     for memory in memories:
-        said = frozenset(memory.best.candidate.body.split())
+        said = frozenset(memory.candidate.body.split())
         for turn, words in heard:
             if turn.memory.id in merged or not (_is_origin(memory, turn) or _same(said, words)):
                 continue
@@ -436,7 +463,7 @@ def _best(items: list[Evidence]) -> list[Evidence]:
 
 def _is_origin(memory: Evidence, turn: Evidence) -> bool:
     """Whether the memory was made from most of what was found of the turn."""
-    origin, found = memory.memory.origin, turn.best.candidate
+    origin, found = memory.memory.origin, turn.candidate
     if origin is None or origin.turn != turn.memory.id:
         return False
     covered = min(origin.end, found.end) - max(origin.start, found.start)

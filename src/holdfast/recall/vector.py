@@ -414,7 +414,7 @@ def best_window(
     """The span in the content: by meaning where the passage has vectors, else by words."""
     from holdfast.text.chunking import windows_of
 
-    found = item.best.candidate
+    found = item.candidate
     spans = windows_of(item.memory.content, found.start, found.end)
     if len(spans) < 2:
         return found.start, found.end
