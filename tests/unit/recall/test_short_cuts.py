@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import cast
 
 import numpy as np
@@ -69,6 +70,27 @@ def test_a_mistype_of_one_letter_is_found_as_in_the_whole_vocabulary(
     found = expand._mistyped(cast(Reader, _Terms(terms)), "hub", term)
     assert list(found) == expected
     assert all(passages == terms[one] for one, (_, passages) in found.items())
+
+
+def edited(word: str, at: int, letter: str, cut: int) -> str:
+    """The word with a letter put in at a place, and so many cut out behind it."""
+    return word[:at] + letter + word[at + cut :]
+
+
+_EDIT = st.tuples(st.integers(2, 12), st.sampled_from(["", "a", "b", "xy"]), st.integers(0, 2))
+
+
+@given(st.text("abcdé", min_size=7, max_size=10), st.lists(st.lists(_EDIT, max_size=2)))
+def test_a_mistype_of_two_letters_is_found_as_by_comparing_every_word(
+    rest: str, mistypes: list[list[tuple[int, str, int]]]
+) -> None:
+    term = f"ab{rest}"  # the words that are compared begin alike
+    terms = {reduce(lambda word, edit: edited(word, *edit), several, term) for several in mistypes}
+    known = dict.fromkeys(sorted(terms - {term}), 1)
+    distances = {one: edits(term, one, 2) for one in known}
+    least = min(distances.values(), default=3)
+    expected = [one for one, distance in distances.items() if distance == least <= 2]
+    assert list(expand._nearest(term, known, 2)) == expected
 
 
 @given(
