@@ -167,9 +167,12 @@ class _Matrix:
         with self.turn:
             _, slots = self.index.search(question[None, :], limit * _NAMED_PER_WANTED)
         slots = slots[0][(slots[0] >= 0) & (slots[0] < len(self.ids))]
-        found = np.searchsorted(self.starts, slots, side="right") - 1
-        places = np.union1d(found, named)
-        if len(self.starts) == len(self.ids):  # each passage has one window
+        one_window_each = len(self.starts) == len(self.ids)
+        if not one_window_each:
+            slots = np.searchsorted(self.starts, slots, side="right") - 1
+        found = np.sort(np.concatenate([slots, named]))
+        places = found[np.diff(found, prepend=-1) > 0]
+        if one_window_each:
             return places, products(self.values[places], question) * self.scales[places]
         counts = np.diff(self.starts, append=len(self.ids))[places]
         firsts = np.cumsum(counts) - counts
