@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
@@ -17,11 +19,12 @@ from holdfast.recall.pipeline import Ask, recall
 from holdfast.store.values import Capability
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
     from holdfast.domain.memory import Memory
     from holdfast.engine.reading.lookup import Reference
     from holdfast.store.base import Reader
+    from holdfast.store.values import VectorRow
 
 AROUND_MAX = 10
 
@@ -56,28 +59,20 @@ def recall_memories(
     embedder = scope.core.embedder if meaning else None
     model = "" if embedder is None else embedder.identity
 
-    def answer(reader: Reader) -> Recalled:
+    with _reader_when_ready(scope, model) as reader:
         past = None if as_of is None else engine.history.states_as_of(scope, reader, as_of)
         hidden = Withheld(reader, scope, as_of=as_of) if wanted.turns else None
         withheld = None if hidden is None else hidden.hides_in
         ask = Ask(analysis, wanted, count, moment, past, project, windows, withheld)
-        found = recall(
-            reader,
-            scope.hub_id,
-            ask,
-            embedder,
-            scope.core.vectors,
-            meaning=meaning,
-            explain=explain,
+        vectors = scope.core.vectors
+        recalled = recall(
+            reader, scope.hub_id, ask, embedder, vectors, meaning=meaning, explain=explain
         )
         if hidden is not None:
-            found[:] = [hidden.without(hit) for hit in found]
-            found.left_out = [hidden.without_left_out(one) for one in found.left_out]
+            recalled[:] = [hidden.without(hit) for hit in recalled]
+            recalled.left_out = [hidden.without_left_out(one) for one in recalled.left_out]
         if around:
-            found[:] = [_with_neighbours(reader, hit, around, hidden) for hit in found]
-        return found
-
-    recalled = _read_when_ready(scope, model, answer)
+            recalled[:] = [_with_neighbours(reader, hit, around, hidden) for hit in recalled]
     if recalled.degraded:
         scope.core.catch_up()
     if count_shown:
@@ -86,19 +81,21 @@ def recall_memories(
     return recalled
 
 
-def _read_when_ready(scope: Scope, model: str, answer: Callable[[Reader], Recalled]) -> Recalled:
-    """The answer, read once all turns have their words and the vectors of the model are at hand."""
+@contextmanager
+def _reader_when_ready(scope: Scope, model: str) -> Iterator[Reader]:
+    """A reader, once all turns have their words and the vectors of the model are at hand."""
     deadline_s = scope.settings["recall.deadline_s"]
     with scope.read(deadline_s=deadline_s) as reader:
         if _is_ready(scope, reader, model):
-            return answer(reader)
+            yield reader
+            return
     index_late_turns(scope.core, scope.hub_id)
-    # The first look at a large hub reads all of its vectors: no part of the answer's deadline.
+    # The first recall in a large hub reads all of its vectors: no part of the answer's deadline.
     if model:
         with scope.core.read() as reader:
             scope.core.vectors.refresh(reader, scope.hub_id, model)
     with scope.read(deadline_s=deadline_s) as reader:
-        return answer(reader)
+        yield reader
 
 
 def _is_ready(scope: Scope, reader: Reader, model: str) -> bool:
@@ -127,43 +124,46 @@ def checked_around(around: int) -> int:
 def related(scope: Scope, reference: Reference, *, limit: int = 5) -> Recalled:
     """Memories near a memory: by meaning where it has vectors, else by its words."""
     checked_limit(limit)
+    embedder = scope.core.embedder
     with scope.read(deadline_s=scope.settings["recall.deadline_s"]) as reader:
         memory = engine.lookup.find_memory(reader, scope, reference)
-        wanted = Filter(alive_at=scope.now())
-        embedder = scope.core.embedder
-        own = (
-            []
-            if embedder is None
-            else reader.vectors_of(scope.hub_id, embedder.identity, memory.id)
-        )
-        if embedder is not None and own:
-            import numpy as np
-
-            from holdfast.embed import dequantise
-
-            middle = np.stack([dequantise(row.vector) for row in own]).mean(axis=0)
-            middle = (middle / np.linalg.norm(middle)).astype(np.float32)
-            cosines = scope.core.vectors.search(
-                reader, scope.hub_id, embedder.identity, middle, limit=limit * 4 + len(own)
-            )
-            found = reader.candidates(scope.hub_id, list(cosines), wanted)
-            found.sort(key=lambda one: (-cosines[one.passage_id], one.passage_id))
-            memories = reader.memories_by_id(scope.hub_id, [one.memory_id for one in found])
-            hits: dict[str, Hit] = {}
-            for one in found:
-                if one.memory_id != memory.id and one.memory_id not in hits:
-                    other = memories[one.memory_id]
-                    text = other.content[one.start : one.end]
-                    cosine = round(cosines[one.passage_id], 6)
-                    hits[other.id] = Hit(
-                        other,
-                        Passage(text, one.start, one.end, one.headings),
-                        cosine,
-                        (f"meaning {cosine:.2f}",),
-                        {"vector": cosine},
-                    )
-            return Recalled(list(hits.values())[:limit])
+        if embedder is not None:
+            own = reader.vectors_of(scope.hub_id, embedder.identity, memory.id)
+            if own:
+                return _related_by_meaning(scope, reader, memory, embedder.identity, own, limit)
     return _related_by_words(scope, memory, limit)
+
+
+def _related_by_meaning(
+    scope: Scope,
+    reader: Reader,
+    memory: Memory,
+    model: str,
+    own: Sequence[VectorRow],
+    limit: int,
+) -> Recalled:
+    """Those nearest to the middle of a memory's own vectors, each with its nearest passage."""
+    import numpy as np
+
+    from holdfast.embed import dequantise
+
+    middle = np.stack([dequantise(row.vector) for row in own]).mean(axis=0)
+    middle = (middle / np.linalg.norm(middle)).astype(np.float32)
+    cosines = scope.core.vectors.search(
+        reader, scope.hub_id, model, middle, limit=limit * 4 + len(own)
+    )
+    found = reader.candidates(scope.hub_id, list(cosines), Filter(alive_at=scope.now()))
+    found.sort(key=lambda one: (-cosines[one.passage_id], one.passage_id))
+    memories = reader.memories_by_id(scope.hub_id, [one.memory_id for one in found])
+    hits: dict[str, Hit] = {}
+    for one in found:
+        if one.memory_id != memory.id and one.memory_id not in hits:
+            other = memories[one.memory_id]
+            passage = Passage(other.content[one.start : one.end], one.start, one.end, one.headings)
+            cosine = round(cosines[one.passage_id], 6)
+            why = (f"meaning {cosine:.2f}",)
+            hits[other.id] = Hit(other, passage, cosine, why, {"vector": cosine})
+    return Recalled(list(hits.values())[:limit])
 
 
 def _related_by_words(scope: Scope, memory: Memory, limit: int) -> Recalled:
