@@ -117,40 +117,54 @@ def retried(work: Callable[[], T], *, writes: bool = False) -> T:
 def synced(hub: HubMemory, operation: Operation) -> Iterator[None]:
     """Takes in edits of the hub's files before an operation and writes the files that follow it. A
     hub without files costs one check of its folder."""
-    me = get_ident()
-    if me in hub._syncing:
-        # Operations call each other: only the outermost one looks.
+    thread = get_ident()
+    if thread in hub._syncing:
+        # Operations call each other: the files are synced around the outermost one.
         yield
         return
-    caller = hub
-    caller._syncing.add(me)
+    hub._syncing.add(thread)
     try:
         hub.core.settings.refresh()
-        sync = None
-        # Edits in files wait until the store can be written.
-        folder = os.path.dirname(hub.memory_md)
-        if os.path.isdir(folder) and is_kept_in_files(folder) and not _is_read_only(hub):
-            # Files belong to the hub: edits in them are read, and what is written to them is
-            # rendered, in the name of its owner, not of the caller.
-            hub = hub._owner_view
-            hub._look_up()
-            caller.info = hub.info
-            sync = _sync_of(hub)
-        if sync is not None:
-            sync.before()
-            if names := hub._journal_changes.changed(hub.core, hub.id, hub.folder):
-                from holdfast.files import journal
-
-                journal.take_in(hub._journals, names)
-            if sync.decisions():
-                _follow(hub, sync, _decided())
-        yield
-        if sync is not None:
-            _follow(hub, sync, operation)
-        if caller.core.upkeep_is_here:
-            note_use(caller)
+        filed = _with_files(hub)
+        if filed is None:
+            yield
+        else:
+            sync = _sync_of(filed)
+            _read_edits(filed, sync)
+            yield
+            _follow(filed, sync, operation)
+        if hub.core.upkeep_is_here:
+            note_use(hub)
     finally:
-        caller._syncing.discard(me)
+        hub._syncing.discard(thread)
+
+
+def _with_files(hub: HubMemory) -> HubMemory | None:
+    """The hub in the name of its owner, where it has files and can be written. Files belong to the
+    hub: edits in them are read, and what is written to them is rendered, in the name of its owner,
+    not of the caller. Edits wait until the store can be written."""
+    if not _has_files(hub) or getattr(hub.core.store, "read_only", False):
+        return None
+    filed = hub._owner_view
+    filed._look_up()
+    hub.info = filed.info
+    return filed if _has_files(filed) else None
+
+
+def _has_files(hub: HubMemory) -> bool:
+    folder = os.path.dirname(hub.memory_md)
+    return os.path.isdir(folder) and is_kept_in_files(folder)
+
+
+def _read_edits(hub: HubMemory, sync: FileSync) -> None:
+    """Takes in what was edited in the hub's files."""
+    sync.before()
+    if names := hub._journal_changes.changed(hub.core, hub.id, hub.folder):
+        from holdfast.files import journal
+
+        journal.take_in(hub._journals, names)
+    if sync.decisions():
+        _follow(hub, sync, _decided())
 
 
 def _follow(hub: HubMemory, sync: FileSync, operation: Operation) -> None:
@@ -185,18 +199,12 @@ def _decided() -> Operation:
 
 def show_held(hub: HubMemory) -> None:
     """Writes INBOX.md after an operation that syncs its own files has held something."""
-    sync = _sync_of(hub._owner_view)
-    if sync is not None:
-        sync.waiting()
+    filed = hub._owner_view
+    if _has_files(filed):
+        _sync_of(filed).waiting()
 
 
-def _is_read_only(hub: HubMemory) -> bool:
-    return getattr(hub.core.store, "read_only", False)
-
-
-def _sync_of(hub: HubMemory) -> FileSync | None:
-    if not is_kept_in_files(os.path.dirname(hub.memory_md)):
-        return None
+def _sync_of(hub: HubMemory) -> FileSync:
     if hub._file_sync is None:
         from holdfast.files.file_sync import FileSync
 
