@@ -239,6 +239,14 @@ def _with_paths(core: Core, hub: Hub, turns: Sequence[Proposed]) -> list[Proposa
 # Proposals
 
 
+class _Support(NamedTuple):
+    """A proposal as the turn supports it: its text, which side said so, and in which part."""
+
+    text: str
+    role: str
+    span: Span
+
+
 class Proposed:
     """What was proposed of one turn, as far as the turn says so; the rest is dropped, with the
     reason."""
@@ -265,53 +273,64 @@ class Proposed:
         """Adds a proposal; returns '' or why it is dropped. What is `verbatim` in the user's words
         needs no check against them. What rules have `reworded` from a part of the turn is kept in
         the words of that part where the rewording is not recognised."""
-        from holdfast.text.capture.wording import in_own_words
-        from holdfast.text.grounding import Unsupported, ground
-
         heard, text = self.heard, " ".join(text.split())
         if any(one.text == text for one in self.proposals):
             return ""
         if len(self.proposals) >= PROPOSALS_MAX or self._tried >= _TRIED_MAX:
             return self._drop("too many", text)
         self._tried += 1
-        # What the user said counts before what the assistant made of it.
-        role, said = "user", heard.user
-        claim = without_note(text)
-        found = verbatim or ground(claim, said, at=heard.at, quote=quote, speaker=heard.speaker)
-        if reworded and isinstance(found, Unsupported) and found.reason in _REWORDING:
-            own = in_own_words(said[reworded.start : reworded.end], heard.at)
-            # An age needs the day on which it was said in any words.
-            text, found = own if without_note(own) != own else own + text[len(claim) :], reworded
-        if isinstance(found, Unsupported):
-            why = found.reason
-            role, said = ASSISTANT, heard.assistant
-            found = ground(claim, said, at=heard.at, quote=quote)
-            if isinstance(found, Unsupported):
-                return self._drop(why, text)
-        if _is_about_secret(said, found):
+        found = self._support(text, quote, verbatim, reworded)
+        if isinstance(found, str):
+            return self._drop(found, text)
+        said = heard.assistant if found.role == ASSISTANT else heard.user
+        if _is_about_secret(said, found.span):
             # 'The gate code is' tells nobody anything, and the code itself is not stored.
-            return self._drop("secret", text)
-        metadata: dict[str, object] = {SAID_BY: ASSISTANT} if role == ASSISTANT else {}
+            return self._drop("secret", found.text)
+        metadata: dict[str, object] = {SAID_BY: ASSISTANT} if found.role == ASSISTANT else {}
         if explicit:
             metadata[EXPLICIT] = True
-        turn = heard.turns.get(role, "")
+        turn = heard.turns.get(found.role, "")
         # It is grounded already, so the proposal does not carry the turn to be checked again.
         self.proposals.append(
             Proposal(
-                text,
+                found.text,
                 category,
-                Origin(turn, found.start, found.end, content_hash(said)),
+                Origin(turn, found.span.start, found.span.end, content_hash(said)),
                 at=heard.at,
                 occurred_at=occurred_at,
                 occurred_until=occurred_until,
-                trust=_trust(role, text),
+                trust=_trust(found.role, found.text),
                 session=heard.session,
                 speaker=heard.speaker or None,
                 metadata=metadata or None,
-                standing=standing and role == "user",
+                standing=standing and found.role == "user",
             )
         )
         return ""
+
+    def _support(
+        self, text: str, quote: str, verbatim: Span | None, reworded: Span | None
+    ) -> _Support | str:
+        """Which side of the turn says so, and where; or why none does. What the user said counts
+        before what the assistant made of it."""
+        from holdfast.text.capture.wording import in_own_words
+        from holdfast.text.grounding import Unsupported, ground
+
+        heard, claim = self.heard, without_note(text)
+        found = verbatim or ground(
+            claim, heard.user, at=heard.at, quote=quote, speaker=heard.speaker
+        )
+        if not isinstance(found, Unsupported):
+            return _Support(text, "user", found)
+        if reworded and found.reason in _REWORDING:
+            own = in_own_words(heard.user[reworded.start : reworded.end], heard.at)
+            # An age needs the day on which it was said in any words.
+            noted = own if without_note(own) != own else own + text[len(claim) :]
+            return _Support(noted, "user", reworded)
+        by_assistant = ground(claim, heard.assistant, at=heard.at, quote=quote)
+        if isinstance(by_assistant, Unsupported):
+            return found.reason
+        return _Support(text, ASSISTANT, by_assistant)
 
     @property
     def is_all_made_up(self) -> bool:
