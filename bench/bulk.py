@@ -21,8 +21,8 @@ import numpy as np
 from bench.measure import DIMENSIONS, RandomEmbedder
 from holdfast.domain.change import Change
 from holdfast.domain.memory import Memory
+from holdfast.engine.transfer.export import prefetched
 from holdfast.engine.writing.indexing import Indexed, indexed_all
-from holdfast.engine.writing.remember import ahead
 from holdfast.store.base import Store
 from holdfast.text.clean import content_hash
 
@@ -71,7 +71,7 @@ def fill(
     core = cast(Any, _Model(vectors or noise(first), model) if model else None)
     numbered = enumerate(islice(drafts, count), first)
     done = 0
-    for batch in ahead(lambda some: _analysed(hub_id, some, core), _batches(numbered)):
+    for batch in prefetched(lambda some: _analysed(hub_id, some, core), _batches(numbered)):
         _write(store, hub_id, batch)
         done += len(batch)
         if progress is not None:

@@ -1,5 +1,4 @@
-"""Stores drafts: all or none in one transaction, or any number in batches, as one change set. The
-next draft is prepared while the one before is being written.
+"""Stores drafts: all or none in one transaction, or any number in batches, as one change set.
 
 `take_in` decides inside the transaction what a draft is: new, a new version, a duplicate, a
 question for review, or something that replaces another. The order of the tests: source path, then
@@ -11,9 +10,9 @@ an older memory says takes its place, where that is certain.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.change import Change
 from holdfast.domain.memory import CLOSE_TO, Draft, Memory
@@ -54,26 +53,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from holdfast.store.base import Writer
-
-
-Raw = TypeVar("Raw")
-Ready = TypeVar("Ready")
-
-
-def ahead(make: Callable[[Raw], Ready], raw: Iterable[Raw]) -> Iterator[Ready]:
-    """Each of them made ready, in order. `make` runs in a thread of its own, one step ahead of who
-    takes what is ready; what is raw is taken from where it comes in the caller's own thread."""
-    from concurrent.futures import Future, ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1, thread_name_prefix="holdfast-ahead") as pool:
-        before: Future[Ready] | None = None
-        for one in raw:
-            coming = pool.submit(make, one)
-            if before is not None:
-                yield before.result()
-            before = coming
-        if before is not None:
-            yield before.result()
 
 
 # One transaction takes at most this many: long enough to be fast, short enough that another process
@@ -120,7 +99,7 @@ def remember_many(
         for item in prepared:
             if first_is_parent and results:
                 parent = results[0].memory.id
-                item = _below(item, parent)
+                item = _with_parent(item, parent)
             results.append(take_in_whole(writer, recorder, scope, item, by_rule=by_rule))
     recorder.embed()
     return results
@@ -156,8 +135,8 @@ def remember_stream(
         prepared = list(prepare(scope, batch))
         with scope.write() as writer:
             writer.expect(scope.hub_id, all_of(prepared))
-            going_on = change and _in_force(writer, change)
-            recorder = Recorder(scope, writer, "remember", reason=reason, change=going_on)
+            unfinished = change and _still_open(writer, change)
+            recorder = Recorder(scope, writer, "remember", reason=reason, change=unfinished)
             results = [take_in_whole(writer, recorder, scope, item) for item in prepared]
         recorder.embed()
         if recorder.written:
@@ -170,7 +149,7 @@ def all_of(prepared: Sequence[Prepared]) -> list[Memory]:
     return [one.memory for item in prepared for one in (item, *item.facts)]
 
 
-def _in_force(writer: Writer, change: Change) -> Change | None:
+def _still_open(writer: Writer, change: Change) -> Change | None:
     """The change set as it is now; None where it was undone, or emptied by a purge, since the last
     batch: the next batch is then a change set of its own."""
     current = writer.change(change.hub_id, change.id)
@@ -187,7 +166,7 @@ def take_in_whole(
 ) -> Remembered:
     """One draft with what follows from it: the job that reads its file or page, and its facts."""
     if item.draft.parent is not None:
-        item = _below(item, _parent(writer, scope, item))
+        item = _with_parent(item, _parent(writer, scope, item))
     result = take_in(writer, recorder, scope, item, by_rule=by_rule)
     if item.draft.attachment is not None or item.draft.fetch:
         from holdfast.engine.writing import extraction
@@ -196,7 +175,7 @@ def take_in_whole(
     if isinstance(result, Stored | Updated | Superseded):
         parent = result.memory.id
         for fact in item.facts:
-            pointing = _below(fact, parent)
+            pointing = _with_parent(fact, parent)
             if twin_of(writer, fact.draft, fact.memory) is None:
                 take_in(writer, recorder, scope, pointing)
     # Also what waited already, or was rejected: the caller must not take it for known.
@@ -213,7 +192,7 @@ def _parent(writer: Writer, scope: Scope, item: Prepared) -> str:
         raise NotFound(f"The parent is missing. {error.message}", hint=hint) from None
 
 
-def _below(item: Prepared, parent: str) -> Prepared:
+def _with_parent(item: Prepared, parent: str) -> Prepared:
     """The item as a part of another memory, whatever its draft named."""
     draft = item.draft._replace(parent=None)
     return item._replace(draft=draft, memory=item.memory._replace(parent=parent))
@@ -247,12 +226,12 @@ def take_in(
     writer: Writer, recorder: Recorder, scope: Scope, item: Prepared, *, by_rule: bool = False
 ) -> Remembered:
     """Decides what one draft is, and writes it."""
-    if item.memory.quarantine and (known := _looked_at(writer, item)) is not None:
+    if item.memory.quarantine and (known := _shown_or_rejected(writer, item)) is not None:
         return Duplicate(known)
     twin = twin_of(writer, item.draft, item.memory)
     if item.memory.quarantine and (item.draft.supersedes or (twin and not twin.quarantine)):
         # What waits for review neither changes nor replaces what a trusted voice said.
-        item = _apart(writer, scope, item)
+        item = _without_names(writer, scope, item)
         twin = twin_of(writer, item.draft, item.memory)
     if item.draft.supersedes is not None:
         previous = find_memory(writer, scope, item.draft.supersedes)
@@ -276,7 +255,7 @@ def take_in(
     return renew(writer, recorder, item, twin)
 
 
-def _looked_at(writer: Writer, item: Prepared) -> Memory | None:
+def _shown_or_rejected(writer: Writer, item: Prepared) -> Memory | None:
     """The memory that shows these words already, or that a person has rejected: what would be held
     for review is then no question any more."""
     memory = item.memory
@@ -296,7 +275,7 @@ def _looked_at(writer: Writer, item: Prepared) -> Memory | None:
     return None
 
 
-def _apart(writer: Writer, scope: Scope, item: Prepared) -> Prepared:
+def _without_names(writer: Writer, scope: Scope, item: Prepared) -> Prepared:
     """The item without the names that a trusted voice's memory has; which they were is noted, so
     that it can take its place once a person has approved it."""
     nowhere: dict[str, Any] = {"key": None, "source_path": None, "supersedes": None}
