@@ -117,8 +117,8 @@ def take_proposals(
             recorder = continued(scope, writer, "import", change, reason=reason)
         else:
             recorder = Recorder(scope, writer, "remember", reason=reason)
-        way = _Way(writer, recorder, replaces)
-        results = [one or _take(way, *next(prepared)) for one in taken]
+        into = _Transaction(writer, recorder, replaces)
+        results = [one or _take(into, *next(prepared)) for one in taken]
         if finish is not None:
             finish(writer, results)
     recorder.embed()
@@ -203,7 +203,7 @@ def _looked(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
 # Inside it
 
 
-class _Way(NamedTuple):
+class _Transaction(NamedTuple):
     """The transaction that proposals are taken into, and what it may do."""
 
     writer: Writer
@@ -211,8 +211,8 @@ class _Way(NamedTuple):
     replaces: bool
 
 
-def _take(way: _Way, item: Prepared, standing: bool) -> Taken:
-    writer, recorder = way.writer, way.recorder
+def _take(into: _Transaction, item: Prepared, standing: bool) -> Taken:
+    writer, recorder = into.writer, into.recorder
     memory = item.memory._replace(created_at=recorder.change.at)
     rivals = find_rivals(writer, memory, item.indexed, seen=item.seen)
     same = [
@@ -226,7 +226,7 @@ def _take(way: _Way, item: Prepared, standing: bool) -> Taken:
         # The agent may only repeat what memory gave it, which is no sign that it matters.
         return Taken("dropped", same[0].memory, "known")
     if same:
-        return _mention(way, same, standing)
+        return _mention(into, same, standing)
     if memory.quarantine:
         stored = recorder.add(item.memory, item.indexed)
         return Taken("held", stored, memory.quarantine)
@@ -249,18 +249,22 @@ def _take(way: _Way, item: Prepared, standing: bool) -> Taken:
     if unsure:
         other, why = unsure[0].memory, unsure[0].protected or unsure[0].verdict.reason
         return _hold(recorder, item, held_as_conflict(item.memory, other, why))
-    if rivals and not (way.replaces and all(recorder.may_retire(one.memory) for one in rivals)):
+    if rivals and not (into.replaces and all(recorder.may_retire(one.memory) for one in rivals)):
         why = "it came by a key that replaces nothing"
         return _hold(recorder, item, held_as_conflict(item.memory, rivals[0].memory, why))
-    return _write(way, item, rivals, standing, close)
+    return _write(into, item, rivals, standing, close)
 
 
 def _write(
-    way: _Way, item: Prepared, replaced: Sequence[Rival], standing: bool, close: Memory | None
+    into: _Transaction,
+    item: Prepared,
+    replaced: Sequence[Rival],
+    standing: bool,
+    close: Memory | None,
 ) -> Taken:
     """Stores what is new, in the place of what it replaces, or as newer than what it is `close` to.
     What is standing is noted in the journal as well."""
-    recorder = way.recorder
+    recorder = into.recorder
     why = replaced[0].verdict.reason if replaced else ""
     outcome: Outcome = "superseded" if replaced else "stored"
     if standing:
@@ -281,8 +285,8 @@ def _same_time(memory: Memory, rival: Rival) -> bool:
     return event is None or other is None or event == other
 
 
-def _mention(way: _Way, same: Sequence[Rival], standing: bool) -> Taken:
-    recorder, there = way.recorder, same[0].memory
+def _mention(into: _Transaction, same: Sequence[Rival], standing: bool) -> Taken:
+    recorder, there = into.recorder, same[0].memory
     if there.quarantine and there.state == "archived":
         # A person said no to it; saying it again does not put it before them again.
         return Taken("dropped", there, "rejected")
@@ -290,7 +294,7 @@ def _mention(way: _Way, same: Sequence[Rival], standing: bool) -> Taken:
         # What is said again is of use again.
         there = recorder.revise(there, state="active", state_reason="")
     # The line of the journal and the memory made from it are one fact.
-    way.writer.count_mention(there.hub_id, [one.memory.id for one in same])
+    into.writer.count_mention(there.hub_id, [one.memory.id for one in same])
     there = there._replace(mention_count=there.mention_count + 1)
     is_line = there.layer == "journal" and there.visible
     own = there.metadata.get(SAID_BY) != ASSISTANT and there.trust not in LESSER_VOICES

@@ -60,7 +60,6 @@ _WORDS = frozenset(
         *("text/plain", "varchar", "wrongpassword", "wrong_password", "vault", "keychain"),
     )
 )
-_IDENTIFIER = lazy(r"[A-Za-z_][A-Za-z_.-]*\d?")
 _VERSION = lazy(r"v?\d+(?:[.:/-]\d+)*\w?|\d{4}-\d\d-\d\d.*")
 _SYMBOLS = lazy(r"[^\w\s.:/,\\-]")
 _KEY_LINE = lazy(r"[A-Za-z0-9+/]{32}")
