@@ -95,7 +95,7 @@ def test_the_version_of_a_tool_is_kept_once_whatever_it_is_used_for(
 def test_a_fact_that_may_replace_another_is_marked_as_newer(
     memory: Holdfast, hub: HubMemory, clock: FixedClock
 ) -> None:
-    hub.observe_turn("I prefer using Microsoft Word over Google Docs.", "Good.")
+    hub.observe_turn("I prefer using Microsoft Word over Google Docs for reports.", "Good.")
     noted(memory)
     clock.tick(days=30)
     hub.observe_turn("I switched from Microsoft Word to Scrivener.", "Good.")
@@ -103,6 +103,41 @@ def test_a_fact_that_may_replace_another_is_marked_as_newer(
     newer, older = hub.list(layer="long_term")
     assert number_of_close(newer) == older.number
     assert f"newer than #{older.number}] Switched from" in hub.context()
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "gone", "stands"),
+    [
+        # A preference for what was left, without a purpose of its own.
+        (
+            "I prefer using Microsoft Word over Google Docs.",
+            "I switched from Microsoft Word to Scrivener.",
+            "Google Docs",
+            "Scrivener",
+        ),
+        ("I use Chrome.", "I switched to Firefox.", "Uses Chrome", "Firefox"),
+        ("I'm 34.", "I just turned 35.", "34", "35"),
+        ("I study physics at ETH.", "I dropped out of ETH.", "physics", ""),
+        ("I'm dating Jonas.", "I broke up with Jonas.", "Is dating", "Broke up with Jonas"),
+        ("I use Notion for my notes.", "I moved my notes from Notion to Obsidian.", "Uses Notion",
+         "Obsidian"),
+        ("I'm pregnant.", "Our son Emil was born on Tuesday.", "Is pregnant", "Emil"),
+    ],
+)  # fmt: skip
+def test_the_newest_word_of_the_person_holds(
+    memory: Holdfast, hub: HubMemory, clock: FixedClock, first: str, later: str, gone: str,
+    stands: str,
+) -> None:  # fmt: skip
+    hub.observe_turn(first, "Good.", session="old")
+    noted(memory)
+    assert gone in hub.context()
+    clock.tick(days=30)
+    hub.observe_turn(later, "Good.", session="new")
+    noted(memory)
+    facts, _, last = hub.context().partition("## last session")
+    assert gone not in facts
+    assert stands in facts
+    assert later in last
 
 
 def test_what_the_user_said_of_themselves_is_in_long_term_memory_at_once(

@@ -223,6 +223,13 @@ def test_how_one_feels_is_no_name() -> None:
         ("Have you seen the kids' menu?", "two boys", []),
         ("What cuisine do you like?", "I prefer Sichuan cuisine", ["Prefers Sichuan cuisine"]),
         ("Do you have kids?", "Two boys", ["Children: Two boys"]),
+        ("How old are your kids?", "3 and 8", ["Children: 3 and 8"]),
+        # What the other one says of themselves is not the person's.
+        (
+            "I love college football, do you have a favourite team?",
+            "The Patriots",
+            ["Do you have a favourite team? The Patriots"],
+        ),
     ],
 )
 def test_an_answer_is_kept_once_and_only_where_it_is_one(

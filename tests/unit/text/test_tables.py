@@ -20,7 +20,8 @@ from holdfast.text.facts import about_oneself
 from holdfast.text.facts.statements import read
 from holdfast.text.grounding.clauses import clauses_of
 from holdfast.text.slots import values as slots
-from holdfast.text.slots.compare import search_terms_of
+from holdfast.text.slots.compare import compare, search_terms_of, terms_of_replaced
+from holdfast.text.slots.endings import kind_of
 from holdfast.text.tables import pieces, read_table, read_words
 
 TEXT = Path(holdfast.text.__file__).parent
@@ -56,7 +57,7 @@ def test_every_table_is_read_by_a_test_of_its_rows() -> None:
         *("classify/rules.txt", "classify/first_lines.txt"),
         "secrets/rules.txt",  # test_secret_rates.py and test_secrets.py
         *("capture/rules.txt", "capture/questions.txt", "capture/parts.txt"),
-        "capture/unclear.txt",
+        *("capture/unclear.txt", "slots/endings.txt", "slots/kinds.txt"),
     }
     assert found - lists == tested
 
@@ -149,6 +150,22 @@ def test_what_is_unclear_is_found_in_its_example(rules: str, example: str, patte
     assert re.search(pattern, example)
     known = {rule.name for rule in statements.rules()} | read_words("capture/words.txt")["standing"]
     assert known.issuperset(pieces(rules))
+
+
+@pytest.mark.parametrize(("newer", "older"), [row[:2] for row in read_table("slots/endings.txt")])
+def test_what_ends_a_state_ends_its_example(newer: str, older: str) -> None:
+    assert compare(newer, older).relation == "replaces"
+    assert compare(older, newer).relation != "replaces"
+    assert terms_of_replaced(newer)
+
+
+def test_each_tool_is_of_one_kind() -> None:
+    names = [
+        name for _, row in read_table("slots/kinds.txt", joiner=" ") for name in row.split(", ")
+    ]
+    assert len(names) == len(set(names))
+    assert all(name == name.lower() and kind_of(name) for name in names)
+    assert kind_of("firefox") == kind_of("chrome") == "browser"
 
 
 @pytest.mark.parametrize("row", answers.questions(), ids=lambda row: row.statement)

@@ -40,6 +40,9 @@ _YES = lazy(r"(?:yes|yeah|yep|yup|i am|correct|right|please do|sure)\b")
 _NO = lazy(r"(?:no|nope|nah|not|i'?m not)\b")
 # 'I love it. You?' asks the same back.
 _ASKED_BACK = lazy(r"(?i)[.,!;]+ *(?:and |what about |how about )?(?:you|u|yourself|yours)\W*$")
+_OWN_WORDS = lazy(
+    r"(?i).*, *(?:and |but |so )?(?=(?:do|did|are|have|would|what|which|how|where|who|when|is) )"
+)
 # What a list of children or pets does not begin with.
 _NO_LIST = lazy(
     r"(?i)(?:from|so|but|because|not|very|really|too|still|sometimes|always|in|at|to)\b"
@@ -153,5 +156,8 @@ def _last_question(question: str) -> str:
     last = question.strip().rsplit("\n", 1)[-1].rstrip(" \"')*_")
     if not last.endswith(("?", "？")) or last.count("?") + last.count("？") != 1:
         return ""
-    # What comes before the question is no part of it.
-    return re.split(r"(?<=[.!:]) +", last)[-1].lstrip("¿ ")
+    # What comes before the question is no part of it, nor is what who asks says of themselves.
+    asked = re.split(r"(?<=[.!:]) +", last)[-1].lstrip("¿ ")
+    own = _OWN_WORDS.match(asked)
+    asked = asked[own.end() :] if own else asked
+    return f"{asked[:1].upper()}{asked[1:]}"

@@ -27,6 +27,7 @@ from holdfast.text.facts.statements import (
     words_key,
 )
 from holdfast.text.slots import STATEMENT_CHARS_MAX
+from holdfast.text.slots.endings import by_ending, by_kind, ended_terms
 from holdfast.text.slots.frames import (
     amount_terms,
     by_frame,
@@ -226,6 +227,7 @@ _TERMS_OF_REPLACED = (
     relative_terms,
     frame_terms,
     old_value_terms,
+    ended_terms,
 )
 
 
@@ -243,6 +245,8 @@ _RULES = (
     by_key,
     by_relative,
     by_frame,
+    by_kind,
+    by_ending,
 )
 
 

@@ -220,6 +220,12 @@ def by_number(now: Statement, then: Statement) -> Verdict | None:
     differing = [at for at in range(len(new)) if new[at] != old[at]]
     if new and not differing:
         return Verdict("same", "they say the same in other words")
+    if len(differing) == 2 and now.begun and differing[1] == differing[0] + 1:
+        # 'One cat' and 'two cats' differ in one thing.
+        noun = differing.pop()
+        if core_stems(new[noun]) != core_stems(old[noun]):
+            return None
+        new, old = (tuple("1" if word == "one" else word for word in each) for each in (new, old))
     if len(differing) != 1:
         return None
     at = differing[0]
@@ -232,7 +238,8 @@ def by_number(now: Statement, then: Statement) -> Verdict | None:
         return None
     said = f"it was {second.rstrip('.')} and is {first.rstrip('.')}"
     # 'A discount of 20%' may be one of several.
-    several = _PATTERNS["relative"].search(now.body) or now.body[:2].lower() in ("a ", "an")
+    several = _PATTERNS["relative"].search(now.body) and not now.begun
+    several = several or now.body[:2].lower() in ("a ", "an")
     return Verdict("contradicts", said, both=True) if several else Verdict("replaces", said)
 
 

@@ -244,7 +244,7 @@ def _replaced_terms(now: Statement, new: Filled) -> frozenset[str] | None:
 def _by_filled(now: Statement, then: Statement, new: Filled, old: Filled) -> Verdict | None:
     if new.kind == "switch" and new.was:
         return _by_switch(then, new, old)
-    if new.kind != old.kind:
+    if new.kind != old.kind or (new.kind == "age" and now.subject and " old" not in now.body):
         return None
     if not new.value or now.ended:
         # Something ended: at that place, with that person.
@@ -393,8 +393,7 @@ def _by_switch(then: Statement, new: Filled, old: Filled) -> Verdict | None:
         return None
     if new.what and old.what and new.what != old.what:
         return None
-    narrowed = old.what and not new.what and old.kind == "preference"
-    if narrowed or (old.kind == "preference" and old.was not in ("", new.value)):
+    if old.kind == "preference" and old.what != new.what:
         # It may have been given up for one purpose only.
         return _both(f"switched from {new.was} to {new.value}, perhaps here too")
     return Verdict("replaces", f"switched from {new.was} to {new.value}")

@@ -1,0 +1,112 @@
+"""Statements that end what an older one says, though they fill no slot of their own: who ran the
+marathon no longer trains for it (`endings.txt`); and tools of one kind, of which somebody leaves
+one for another (`kinds.txt`).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+
+from holdfast.system.named_tuple import NamedTuple
+from holdfast.text.facts.statements import KEPT_MAX, Statement, core_stems
+from holdfast.text.slots.values import TermSets, Verdict, filled, index_terms, without_when
+from holdfast.text.tables import lazy, read_table
+
+
+class Ending(NamedTuple):
+    """A row of `endings.txt`."""
+
+    newer: re.Pattern[str]
+    older: re.Pattern[str]
+
+
+# Every newer statement has one of these words; most statements have none, and no pattern is tried.
+_CUES = frozenset(
+    """
+    born birth had welcomed started starts got found landed accepted works bought rented gave given
+    cancelled canceled called dropped quit abandoned left finished completed graduated passed ran
+    failed expelled broke broken split
+    """.split()  # noqa: SIM905
+)
+
+
+@cache
+def endings() -> tuple[Ending, ...]:
+    return tuple(
+        Ending(lazy(newer), lazy(older)) for _, _, newer, older in read_table("slots/endings.txt")
+    )
+
+
+@lru_cache(maxsize=KEPT_MAX)
+def _told(body: str) -> tuple[tuple[Ending, str | None], ...]:
+    """The rows whose newer statement this is, with what has ended where it is named."""
+    if _CUES.isdisjoint(body.lower().split()):
+        return ()
+    found = ((one, one.newer.match(body)) for one in endings())
+    return tuple((one, match.groupdict().get("what")) for one, match in found if match)
+
+
+def by_ending(now: Statement, then: Statement) -> Verdict | None:
+    """By an event after which the older statement no longer holds."""
+    if (now.denied and not now.ended) or then.denied:
+        return None
+    for one, what in _told(now.body):
+        if one.older.match(then.body) is None:
+            continue
+        if what is not None:
+            words = set(core_stems(without_when(what)))
+            if not words or not words <= set(core_stems(then.body)):
+                continue
+        return Verdict("replaces", "it is over")
+    return None
+
+
+def ended_terms(now: Statement) -> TermSets:
+    """Index terms of what `by_ending` and `by_kind` may replace."""
+    found: TermSets = [
+        frozenset() if what is None else index_terms(without_when(what))
+        for _, what in _told(now.body)
+    ]
+    if now.begun and any(one.kind == "tool" and kind_of(one.value) for one in filled(now)):
+        found.append(frozenset())
+    return found
+
+
+# Kinds of tools
+
+
+# Kinds of which nobody uses two; of the others, the statement has to say that one was left.
+_ONE_AT_A_TIME = ("indentation", "theme")
+_LEFT = lazy(r"(?i)\b(?:switched|migrated|moved|changed|instead)\b")
+
+
+@cache
+def _kinds() -> dict[str, str]:
+    """The kind of each tool in the table."""
+    rows = read_table("slots/kinds.txt", joiner=" ")
+    return {name: kind for kind, names in rows for name in names.split(", ")}
+
+
+def kind_of(tool: str) -> str:
+    """Of which kind a tool is: 'browser' for 'firefox'; '' where it is not in the table."""
+    return _kinds().get(tool, "")
+
+
+def by_kind(now: Statement, then: Statement) -> Verdict | None:
+    """By a change to another tool of its kind: 'Switched to Firefox' after 'Uses Chrome'."""
+    if not now.begun or now.denied or then.denied:
+        return None
+    for new in filled(now):
+        kind = kind_of(new.value) if new.kind in ("tool", "preference") else ""
+        if not kind or new.was:
+            continue
+        if kind not in _ONE_AT_A_TIME and _LEFT.search(now.body) is None:
+            # Who now uses Emacs may use Vim as well.
+            continue
+        for old in filled(then):
+            if old.kind not in ("tool", "preference") or old.value == new.value:
+                continue
+            if kind_of(old.value) == kind and old.what == new.what:
+                return Verdict("replaces", f"the {kind} was {old.value} and is {new.value}")
+    return None
