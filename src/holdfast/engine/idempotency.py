@@ -11,11 +11,12 @@ does not know what a request is.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import secrets
 import socket
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
@@ -111,6 +112,8 @@ def _drop_old(writer: Writer, now: datetime, limit: int) -> int:
     return sum(writer.swap_record(old, None) for old in writer.due_records(KIND, now, limit=limit))
 
 
+# Texts of so many characters are looked for as a part of another text, shorter ones as a whole.
+_TELLING_CHARS = 16
 # When this process has last looked for old answers.
 _LOOKED: WeakKeyDictionary[Store, datetime] = WeakKeyDictionary()
 
@@ -174,13 +177,34 @@ def _is_gone(holder: list[Any]) -> bool:
 # What is in a stored response
 
 
-def blank(writer: Writer, ids: Collection[str]) -> None:
-    """Empties the responses that contain any of these: purged memories, or a deleted hub. That the
-    request was answered stays recorded, or sending it again would bring them back."""
+def blank(writer: Writer, ids: Collection[str], texts: Iterable[str] = ()) -> None:
+    """Empties the responses that contain any of these ids, of purged memories, forgotten turns or a
+    deleted hub, or any of their texts. That the request was answered stays recorded, or sending it
+    again would bring them back."""
+    quoted = [json.dumps(one, ensure_ascii=False) for one in texts]
+    # A short text is a part of many others.
+    found = [*ids, *(one if len(one) < _TELLING_CHARS else one[1:-1] for one in quoted)]
+    blank_holding(writer, lambda answer: any(one in answer for one in found))
+
+
+def blank_holding(writer: Writer, holds: Callable[[str], bool]) -> None:
+    """Empties the responses of which this is true."""
     for record in every_record(writer, NO_HUB, KIND):
-        answer = record.body["answer"]
-        if any(one in answer for one in ids):
+        if record.body["answer"] and holds(record.body["answer"]):
             writer.put_record(record._replace(body={**record.body, "answer": ""}))
+
+
+def without_removed(answer: Any) -> Any:
+    """The answer to a request that removed turns or memories, without what they said."""
+    if isinstance(answer, dict):
+        return {name: without_removed(value) for name, value in answer.items()}
+    if isinstance(answer, list):
+        return [without_removed(one) for one in answer if not _is_row(one)]
+    return answer
+
+
+def _is_row(value: Any) -> bool:
+    return isinstance(value, dict) and str(value.get("id")).startswith(("mem_", "trn_"))
 
 
 def unseen_in(core: Core, hub_id: str, ids: frozenset[str]) -> frozenset[str]:

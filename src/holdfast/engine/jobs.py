@@ -17,6 +17,7 @@ from holdfast.errors import Conflict, NotFound, StoreBusy
 from holdfast.store.values import every_record
 
 if TYPE_CHECKING:
+    from holdfast.domain.records import Turn
     from holdfast.store.base import Reader, Writer
 
 
@@ -285,12 +286,16 @@ def _records(reader: Reader, hub_id: str, work: str) -> Iterator[Record]:
     return every_record(reader, hub_id, QUEUES[work])
 
 
-def drop_about(writer: Writer, hub_id: str, turn_ids: set[str]) -> None:
-    """Removes jobs on these turns, with what was said in them."""
+def drop_about(writer: Writer, hub_id: str, turns: Mapping[str, Turn]) -> None:
+    """Removes jobs on these turns, with what was said in them, and from other jobs the question
+    that one of these turns asked."""
     for record in list(_records(writer, hub_id, JOURNAL)):
-        turns = _job(record).about.get("turns", {})
-        if not turn_ids.isdisjoint(turns.values()):
+        about = _job(record).about
+        if not turns.keys().isdisjoint(about.get("turns", {}).values()):
             writer.drop_record(hub_id, record.kind, record.id)
+        elif any(turn.content.endswith(about.get(QUESTION, "\0")) for turn in turns.values()):
+            kept = {name: value for name, value in about.items() if name != QUESTION}
+            writer.put_record(record._replace(body={**record.body, "about": kept}))
 
 
 def without_texts(job: Job) -> Job:

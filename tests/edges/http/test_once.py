@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from holdfast.domain.clock import SystemClock
 from holdfast.engine import idempotency
 from tests.edges.http.conftest import Asking, House
+from tests.homes.traces import kept_in
 
 KEY = {"Idempotency-Key": "key-1"}
 TURN = {"role": "user", "content": "Hello"}
@@ -307,3 +309,49 @@ def test_a_move_is_told_again_to_who_sees_the_memory_in_its_new_hub(house: House
     again = ask.post("/v1/memories/batch-move", body, headers=KEY)
     assert again.json() == first.json()
     assert again.headers["Idempotent-Replay"] == "true"
+
+
+FORGET = {"about": "zanzibarquux", "purge": True}
+
+
+@pytest.mark.parametrize(
+    ("path", "forget"),
+    [
+        ("/v1/log/forget", {**FORGET, "dry_run": False}),
+        ("/v1/operations/forget_turns", {"arguments": FORGET}),
+    ],
+)
+def test_no_stored_answer_holds_what_was_forgotten(house: House, path: str, forget: Any) -> None:
+    ask, home = house.ask(), Path(house.memory.home)
+    word = FORGET["about"]
+    requests: list[tuple[str, Any]] = [
+        ("/v1/observe", {"user": f"We meet in {word}.", "assistant": f"In {word}?"}),
+        ("/v1/log", {"role": "user", "content": f"My boat is the {word}."}),
+        ("/v1/flush", {"messages": [{"role": "user", "content": f"I prefer {word} to tea."}]}),
+        # What would go is told with its words too.
+        ("/v1/log/forget", {"about": word}),
+        ("/v1/operations/log_turn", {"arguments": {"role": "user", "content": f"{word}!"}}),
+    ]
+    for number, (where, body) in enumerate(requests):
+        first = ask.post(where, body, headers={"Idempotency-Key": f"before-{number}"})
+        assert first.status_code < 300, first.text
+    gone = ask.post(path, forget, headers=KEY)
+    assert str(word) in gone.text
+    assert [place for place, data in kept_in(home) if str(word).encode() in data] == []
+    # That it was done is known, whatever it removed.
+    again = ask.post(path, forget, headers=KEY)
+    assert again.status_code == 200
+    assert str(word) not in again.text
+    assert again.json()["data"]["total"] == 4
+
+
+def test_purging_a_memory_empties_answers_that_hold_its_words_without_its_id(house: House) -> None:
+    ask = house.ask()
+    word = "zanzibarquux"
+    body = {"messages": [{"role": "user", "content": f"I prefer {word} to tea."}]}
+    assert word in ask.post("/v1/flush", body, headers=KEY).text
+    captured = [one.id for one in house.hub.list()]
+    house.hub.purge_many(captured)
+    home = Path(house.memory.home)
+    assert [place for place, data in kept_in(home) if word.encode() in data] == []
+    assert ask.post("/v1/flush", body, headers=KEY).status_code == 404

@@ -237,6 +237,23 @@ def test_nothing_is_left_of_what_was_forgotten(tmp_path: Path) -> None:
     assert any("memory.db" in place and b"quokka" in data for place, data in kept.items())
 
 
+def test_a_question_that_was_forgotten_is_not_in_the_note_of_its_answer(tmp_path: Path) -> None:
+    settings = {"shadowJournal.enabled": True}
+    with open_for_tests(tmp_path, settings=settings) as memory:
+        memory.core.set_worked(True)
+        hub = memory.create_hub("work")
+        hub.observe_turn("Hello", "Do you play the xylophone?", session="s")
+        hub.observe_turn("Every day.", "Nice", session="s")
+        assert [job.about.get("question", "") for job in hub.jobs()] == [
+            "",
+            "Do you play the xylophone?",
+        ]
+        hub.forget_turns(about="xylophone")
+        # The answer is still to be noted, without the question.
+        assert [job.about.get("question") for job in hub.jobs()] == [None]
+    assert [place for place, data in kept_in(tmp_path) if b"xylophone" in data] == []
+
+
 def test_a_word_that_is_purged_is_gone_from_history_and_from_what_was_forgotten(
     tmp_path: Path,
 ) -> None:

@@ -200,6 +200,7 @@ def writes(
     method: str = "POST",
     status: int = 200,
     harmless: bool = False,
+    removes: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Makes a function the route of a write: it returns what was made, which is answered as JSON,
     and it runs once for each Idempotency-Key (see `once`)."""
@@ -221,6 +222,7 @@ def writes(
                 response,
                 lambda: (status, data(work(**passed))),
                 harmless=harmless,
+                removes=removes,
             )
 
         added = inspect.signature(endpoint, eval_str=True).parameters
@@ -249,10 +251,11 @@ def once(
     work: Callable[[], tuple[int, Any]],
     *,
     harmless: bool = False,
+    removes: bool = False,
 ) -> Any:
     """Does the work, or answers as it was answered before under this key. Where the server dies in
     the middle of it, work that is `harmless` to do twice is done again; other work only if nothing
-    of it was written."""
+    of it was written. What work `removes` is not kept with its answer."""
     caller = call.caller
     if key is None:
         response.status_code, answer = work()
@@ -279,7 +282,8 @@ def once(
         with suppress(StoreError):
             idempotency.release(core, claimed)
         raise
-    text = json.dumps(answer, ensure_ascii=False)
+    kept = idempotency.without_removed(answer) if removes else answer
+    text = json.dumps(kept, ensure_ascii=False)
     retried(lambda: idempotency.keep(core, claimed, status, text), writes=True)
     response.status_code = status
     return answer

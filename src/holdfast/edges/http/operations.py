@@ -204,7 +204,8 @@ def perform(
         result = coders.result.encode(_run(call, declared, values))
         return 200, {"data": result, "redacted": redactor.take()}
 
-    return once(call, key, sent, response, work, harmless=declared.replay)
+    options = {"harmless": declared.replay, "removes": declared.purges}
+    return once(call, key, sent, response, work, **options)
 
 
 @router.post("/operations/people/{operation}", include_in_schema=False)
@@ -314,6 +315,7 @@ class Routes(APIRouter):
                 method=method,
                 status=status,
                 harmless=declared.replay,
+                removes=declared.purges,
             )(work)
         else:
             self.add_api_route(path, answer, methods=[method], response_model=answer_of(operation))

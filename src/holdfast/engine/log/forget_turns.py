@@ -189,8 +189,10 @@ _REMOVED = "(removed)"
 
 
 def _clean_history(scope: Scope, about: str, words: Sequence[str]) -> None:
-    """Removes texts that hold the words from earlier versions of memories that no longer do, and
-    from the reasons of changes."""
+    """Removes texts that hold the words from earlier versions of memories that no longer do, from
+    the reasons of changes, and from stored responses."""
+    from holdfast.engine import idempotency
+
     holds = _holding_text(about, words)
 
     def removed(value: Any) -> Any:
@@ -221,6 +223,8 @@ def _clean_history(scope: Scope, about: str, words: Sequence[str]) -> None:
         with scope.write() as writer:
             for row in rows[start : start + _BATCH]:
                 writer.correct(scope.hub_id, row)
+    with scope.write() as writer:
+        idempotency.blank_holding(writer, holds)
 
 
 def dropping(scope: Scope, turns: Sequence[Turn]) -> Callable[[Writer], None]:
@@ -239,9 +243,13 @@ def drop_turns_saying(scope: Scope, memories: Sequence[Memory]) -> None:
 
 def drop(scope: Scope, writer: Writer, ids: Sequence[str]) -> None:
     """Drops turns with everything that is kept of them but memories."""
+    # Here, because nothing else on the way of a turn needs it.
+    from holdfast.engine import idempotency
+
     gone = writer.turns_by_id(scope.hub_id, ids)
-    jobs.drop_about(writer, scope.hub_id, set(ids))
+    jobs.drop_about(writer, scope.hub_id, gone)
     capture_stats.forget(writer, scope.hub_id, [turn.content for turn in gone.values()])
     late_words.drop_marks(writer, scope.hub_id, ids)
     writer.drop_turns(scope.hub_id, ids)
+    idempotency.blank(writer, ids, [turn.content for turn in gone.values()])
     authors.forget_empty(writer, scope.hub_id, (turn.session for turn in gone.values()))

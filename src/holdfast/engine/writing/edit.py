@@ -326,7 +326,7 @@ def purge(
     # Here, because nothing else on this path needs it.
     from holdfast.engine import idempotency
 
-    out = []
+    out, texts = [], []
     reason = clean_label("reason", reason)
     late_words.index_late_turns(scope.core, scope.hub_id)
     with scope.write() as writer:
@@ -339,6 +339,7 @@ def purge(
                 beside = Recorder(scope, writer, "forget", reason="the same was purged")
                 _forget_traces(scope, writer, beside, memory)
             origins.release(writer, scope.hub_id, memory.id, scope.now())
+            texts.append(memory.content)
             revisions = writer.purge(scope.hub_id, memory.id)
             receipt = scope.core.redactor.row(
                 Receipt(memory.id, memory.number, scope.now(), scope.actor, reason, revisions)
@@ -347,7 +348,7 @@ def purge(
             out.append(receipt)
         if also is not None:
             also(writer)
-        idempotency.blank(writer, [receipt.memory_id for receipt in out])
+        idempotency.blank(writer, [one.memory_id for one in out], texts)
         if out:
             # One row that listeners look at: receipts are many, and nearly always the same.
             mark = {"purge": scope.core.ids.next("purge")}
