@@ -26,6 +26,7 @@ from tests.scratch import keep_files_in_memory
 
 keep_files_in_memory()
 pytest_plugins = ("pytester", "tests.fixtures")
+pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 # In CI the same examples every time, so that a red build can be repeated; a person who looks for
 # trouble runs with HYPOTHESIS_PROFILE=search.

@@ -3,12 +3,6 @@ neither read nor write. The same page against a server without checks shows that
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,6 +14,7 @@ from tests.e2e.browser import Seen, find_chromium, report_of, serving
 from tests.edges.http.apps import make_app
 from tests.edges.http.conftest import PATIENT
 from tests.edges.http.serving import served
+from tests.serve_process import serve_process
 
 pytestmark = [
     pytest.mark.skipif(
@@ -49,36 +44,6 @@ OWN_PAGE = """<!doctype html><script>onload = async () => {
 _PATIENCE_S = 30.0
 
 
-@contextmanager
-def holdfast_serving(home: Path) -> Iterator[int]:
-    """`holdfast serve` as a process, without a key; its port."""
-    environment = {
-        **os.environ,
-        "HOME": str(home),
-        "HOLDFAST_HOME": str(home),
-        "HOLDFAST_EMBED_MODEL": "none",
-        "HOLDFAST_SERVER_PER_MINUTE": "100000",
-    }
-    with subprocess.Popen(
-        [sys.executable, "-m", "holdfast", "serve", "--port", "0"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-    ) as running:
-        assert running.stderr is not None
-        try:
-            for line in running.stderr:
-                if found := re.search(r"listening on http://127\.0\.0\.1:(\d+)", line):
-                    yield int(found[1])
-                    break
-            else:
-                raise AssertionError("the server did not start")
-        finally:
-            running.terminate()
-            running.wait(_PATIENCE_S)
-
-
 @pytest.mark.parametrize(
     ("page_host", "target_host"), [("localhost", "localhost"), ("127.0.0.1", "localhost")]
 )
@@ -86,8 +51,10 @@ def test_a_page_on_another_port_neither_reads_nor_writes(
     tmp_path: Path, page_host: str, target_host: str
 ) -> None:
     """The same site (ports are no part of one) and another one."""
-    with holdfast_serving(tmp_path) as port:
-        with holdfast.Client(f"http://127.0.0.1:{port}") as client:
+    settings = {"HOME": str(tmp_path), "HOLDFAST_SERVER_PER_MINUTE": "100000"}
+    with serve_process(tmp_path, **settings) as (url, _):
+        port = url.rpartition(":")[2]
+        with holdfast.Client(url) as client:
             hub = client.hub()
             hub.remember("The vault opens on Friday")
             before = hub.changes()

@@ -14,7 +14,6 @@ from holdfast.errors import ServerUnreachable
 from tests.postgres_server import Server, make_server
 
 psycopg = pytest.importorskip("psycopg")
-pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra
 from holdfast.store.postgres.connections import (  # noqa: E402

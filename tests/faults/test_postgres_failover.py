@@ -15,7 +15,6 @@ from holdfast.errors import HoldfastError
 from tests.postgres_server import Server, make_server
 
 psycopg = pytest.importorskip("psycopg")
-pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra `postgres`
 from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten

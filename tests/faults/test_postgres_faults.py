@@ -48,7 +48,6 @@ from tests.postgres_server import (
 from tests.scratch import folder_for_sockets
 
 psycopg = pytest.importorskip("psycopg")
-pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra `postgres`
 from holdfast.store.postgres.connections import READERS_MAX  # noqa: E402

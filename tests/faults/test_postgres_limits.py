@@ -21,7 +21,6 @@ from tests.faults.postgres_edges import SETTINGS, url_of
 from tests.postgres_server import databases, needs
 
 psycopg = pytest.importorskip("psycopg")
-pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore, vector_index  # noqa: E402 - the extra
 from holdfast.store.postgres.connections import connect  # noqa: E402

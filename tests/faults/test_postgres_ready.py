@@ -3,10 +3,6 @@ process is up all the time, and it is ready as soon as its database is."""
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +13,7 @@ import httpx2
 import pytest
 
 from tests.postgres_server import Server, spare_server
+from tests.serve_process import serve_process
 
 pytest.importorskip("psycopg")
 
@@ -36,32 +33,12 @@ def server() -> Server:
 
 @pytest.fixture(scope="module")
 def client(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
-    given = os.environ | {
-        "HOLDFAST_HOME": str(tmp_path_factory.mktemp("home")),
-        "HOLDFAST_EMBED_MODEL": "none",
-        "HOLDFAST_STORE_URL": server.url("postgres"),
-    }
-    with subprocess.Popen(
-        [sys.executable, "-m", "holdfast", "serve", "--port", "0"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env=given,
-    ) as running:
-        try:
-            with httpx2.Client(base_url=_address(running), timeout=_PATIENCE_S * 2) as opened:
-                yield opened
-        finally:
-            running.terminate()
-            running.communicate(timeout=_PATIENCE_S)
-
-
-def _address(running: subprocess.Popen[str]) -> str:
-    assert running.stdout is not None
-    for line in running.stdout:
-        if found := re.search(r"http://127\.0\.0\.1:\d+", line):
-            return found[0]
-    raise AssertionError("the server did not say where it listens")
+    home = tmp_path_factory.mktemp("home")
+    with (
+        serve_process(home, HOLDFAST_STORE_URL=server.url("postgres")) as (address, _),
+        httpx2.Client(base_url=address, timeout=_PATIENCE_S * 2) as opened,
+    ):
+        yield opened
 
 
 @contextmanager

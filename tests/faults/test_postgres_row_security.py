@@ -18,7 +18,6 @@ from holdfast.errors import ServerUnreachable
 from tests.postgres_server import ROLE, databases, needs
 
 psycopg = pytest.importorskip("psycopg")
-pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra `postgres`
 from holdfast.store.postgres.initialise import initialise  # noqa: E402

@@ -20,7 +20,6 @@ from tests.faults.postgres_edges import url_of
 from tests.postgres_server import LOCKED, ROLE, Server, database, make_server, needs
 
 psycopg = pytest.importorskip("psycopg")
-pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra `postgres`
 from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten

@@ -3,64 +3,35 @@ other knows and tells of, and work is done once."""
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from contextlib import ExitStack
 
 import httpx2
 import pytest
 
 import holdfast
 from tests.postgres_server import ROLE, database
+from tests.serve_process import serve_process
 
 _PATIENCE_S = 30.0
 _FOODS = ("peanuts", "shellfish", "celery", "mustard", "sesame", "lupins")
-
-
-@contextmanager
-def _serving(home: Path, url: str) -> Iterator[subprocess.Popen[str]]:
-    """`holdfast serve` as a process of its own."""
-    environment = os.environ | {
-        "HOLDFAST_HOME": str(home),
-        "HOLDFAST_EMBED_MODEL": "none",
-        "HOLDFAST_STORE_URL": url,
-        "HOLDFAST_ACTOR": "ada",
-        "HOLDFAST_SHADOWJOURNAL_ENABLED": "true",
-    }
-    with subprocess.Popen(
-        [sys.executable, "-m", "holdfast", "serve", "--port", "0"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env=environment,
-    ) as running:
-        try:
-            yield running
-        finally:
-            running.terminate()
-            running.wait(_PATIENCE_S)
-
-
-def _address(running: subprocess.Popen[str]) -> str:
-    assert running.stdout is not None
-    for line in running.stdout:
-        if found := re.search(r"http://127\.0\.0\.1:\d+", line):
-            return found[0]
-    raise AssertionError("the server did not say where it listens")
 
 
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
     homes = tmp_path_factory.mktemp("homes")
     with database(ROLE) as url, ExitStack() as stack:
-        running = [stack.enter_context(_serving(homes / name, url)) for name in ("one", "two")]
-        yield [_address(one) for one in running]
+        shared = {
+            "HOLDFAST_STORE_URL": url,
+            "HOLDFAST_ACTOR": "ada",
+            "HOLDFAST_SHADOWJOURNAL_ENABLED": "true",
+        }
+        started = [
+            stack.enter_context(serve_process(homes / name, **shared)) for name in ("one", "two")
+        ]
+        yield [address for address, _ in started]
 
 
 @pytest.fixture

@@ -21,7 +21,6 @@ from holdfast.errors import HoldfastError, InvalidInput, NotFound, StoreError
 from tests.postgres_server import ROLE, database, databases, needs
 
 psycopg = pytest.importorskip("psycopg")
-pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore, vector_index, write_buffer  # noqa: E402
 from holdfast.store.postgres.initialise import initialise  # noqa: E402

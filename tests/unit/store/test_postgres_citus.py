@@ -13,7 +13,6 @@ from holdfast.errors import StoreBusy
 from tests.postgres_server import ROLE, database, databases, needs
 
 psycopg = pytest.importorskip("psycopg")
-pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.api.memory import open as open_memory  # noqa: E402
 from holdfast.store.postgres import PostgresStore  # noqa: E402

@@ -9,15 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 pytest.importorskip("psycopg")
-pytest.register_assert_rewrite("holdfast.testing.conformance")
 
-from holdfast.domain.query import EVERYTHING, Filter  # noqa: E402 - after the extra is known
-from holdfast.store.postgres import PostgresStore  # noqa: E402
-from holdfast.store.postgres.search import TERMS_MAX, Weighed, weightiest  # noqa: E402
-from holdfast.store.postgres.session import LISTENERS  # noqa: E402
-from holdfast.store.values import IndexEntry, TermQuery  # noqa: E402
-from holdfast.testing.conformance.base import HUB, make_hub, make_memory  # noqa: E402
-from tests.postgres_server import database  # noqa: E402
+from holdfast.domain.query import EVERYTHING, Filter
+from holdfast.store.postgres import PostgresStore
+from holdfast.store.postgres.search import TERMS_MAX, Weighed, weightiest
+from holdfast.store.postgres.session import LISTENERS
+from holdfast.store.values import IndexEntry, TermQuery
+from holdfast.testing.conformance.base import HUB, make_hub, make_memory
+from tests.postgres_server import database
 
 _PASSAGES = 100_000
 

@@ -20,7 +20,6 @@ from holdfast.errors import StoreReadOnly, StoreTooNew
 from tests.postgres_server import ROLE, databases
 
 psycopg = pytest.importorskip("psycopg")
-pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import (  # noqa: E402 - needs the extra `postgres`
     PostgresStore,

@@ -13,7 +13,6 @@ from holdfast.errors import InvalidSetting, StoreDamaged, StoreError, StoreReadO
 from tests.postgres_server import ROLE, database, databases, needs
 
 psycopg = pytest.importorskip("psycopg")
-pytest.register_assert_rewrite("holdfast.testing.conformance")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402 - needs the extra `postgres`
 from holdfast.store.postgres.schema import MIGRATIONS, newest  # noqa: E402

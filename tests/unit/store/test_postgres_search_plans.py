@@ -7,20 +7,19 @@ from typing import Any
 import pytest
 
 pytest.importorskip("psycopg")
-pytest.register_assert_rewrite("holdfast.testing.conformance")
 
-from holdfast.domain.query import EVERYTHING  # noqa: E402 - after the extra is known
-from holdfast.store.postgres import PostgresStore  # noqa: E402
-from holdfast.store.postgres.reader import PostgresReader  # noqa: E402
-from holdfast.store.values import TermQuery, VectorRow  # noqa: E402
-from holdfast.testing.conformance.base import (  # noqa: E402
+from holdfast.domain.query import EVERYTHING
+from holdfast.store.postgres import PostgresStore
+from holdfast.store.postgres.reader import PostgresReader
+from holdfast.store.values import TermQuery, VectorRow
+from holdfast.testing.conformance.base import (
     HUB,
     MODEL,
     make_hub,
     make_memory,
     put,
 )
-from tests.postgres_server import database  # noqa: E402
+from tests.postgres_server import database
 
 _MEMORIES = 60
 

@@ -16,11 +16,10 @@ from holdfast.store.values import Capability, VectorRow
 from tests.postgres_server import ROLE, databases
 
 pytest.importorskip("psycopg")
-pytest.register_assert_rewrite("holdfast.testing.conformance")
 
-from holdfast.store.postgres import PostgresStore, vector_index  # noqa: E402 - needs the extra
-from holdfast.store.postgres.initialise import initialise  # noqa: E402
-from holdfast.testing.conformance.base import (  # noqa: E402 - its assertions are rewritten
+from holdfast.store.postgres import PostgresStore, vector_index
+from holdfast.store.postgres.initialise import initialise
+from holdfast.testing.conformance.base import (
     MODEL,
     make_hub,
     make_memory,
