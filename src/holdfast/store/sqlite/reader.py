@@ -43,13 +43,14 @@ class MemoriesReader(SessionPart):
 
     def _hub_by(self, column: str, value: str) -> Hub | None:
         self._write_totals()
-        row = self._one(f"SELECT {rows.HUB_COLUMNS} FROM hubs WHERE {column} = ?", (value,))
+        row = self._one(f"SELECT pk, {rows.HUB_COLUMNS} FROM hubs WHERE {column} = ?", (value,))
         if row is None:
             self._require_no_hub(column, value)
             return None
-        hub = rows.hub_from_row(row)
+        hub = rows.hub_from_row(row[1:])
         if value not in (hub.id, hub.name):
             raise damaged_row("hubs", value)
+        self._pks[hub.id] = row[0]
         return hub
 
     # Memories

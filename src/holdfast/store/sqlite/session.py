@@ -210,6 +210,7 @@ class SessionPart(SqlReader):
             # Once: a reader sees one state.
             version = self._one("PRAGMA data_version")
             self._snapshot = self._caches.snapshots.at(self._connection, version)
+            self._snapshot.pks.update(self._pks)
             self._pks = self._snapshot.pks
         return self._snapshot.of(hub_id, self._seen + self._of_hub)
 

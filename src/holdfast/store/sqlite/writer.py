@@ -87,10 +87,10 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
         if before is None:
             return None
         after = self._hubs[hub_id] = before._replace(**new)
-        self._do(
-            f"UPDATE hubs SET ({rows.HUB_COLUMNS}) = (?, ?, ?, ?, ?, ?, ?) WHERE id = ?",
-            (*rows.hub_to_row(after), hub_id),
-        )
+        # Only what is new: writing its name and id would write their indexes too.
+        columns = ", ".join(f"{name} = ?" for name in (*new, "checksum"))
+        values = (*new.values(), rows.hub_to_row(after)[-1])
+        self._do(f"UPDATE hubs SET {columns} WHERE id = ?", (*values, hub_id))
         return after
 
     def drop_hub(self, hub_id: str) -> None:
