@@ -96,18 +96,20 @@ def with_candidates(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
     searched for here, before the write transaction, where nobody waits."""
     # Of what is there already, nothing was indexed; it takes the place of nothing.
     sought = [item.indexed is not None and _is_compared(item) for item in prepared]
-    named = [len(prepared) <= _NAMED_MAX and _is_named(item) for item in prepared]
-    if not any(sought) and not any(named):
+    few = len(prepared) <= _NAMED_MAX
+    words = [_close_words(item) if few and _is_named(item) else () for item in prepared]
+    # Most texts can be close to nothing: that is known before a store is asked.
+    if not any(sought) and not any(words):
         return prepared
     out = []
     with scope.read() as reader:
-        for item, compared, close in zip(prepared, sought, named, strict=True):
+        for item, compared, close in zip(prepared, sought, words, strict=True):
             if compared:
                 seen = look(reader, item.memory, replaced=_is_believed(item))
                 item = item._replace(seen=seen)
             # Who replaces an older memory is not asked about another one.
             if close and not _is_to_replace(item):
-                item = item._replace(close=_find_close(reader, item))
+                item = item._replace(close=_find_close(reader, item, close))
             out.append(item)
     return out
 
@@ -117,7 +119,8 @@ def close_to(reader: Reader, item: Prepared) -> str | None:
     was to replace another one, and then did not."""
     if not _is_to_replace(item) or not _is_named(item):
         return item.close
-    return _find_close(reader, item)
+    words = _close_words(item)
+    return _find_close(reader, item, words) if words else None
 
 
 def _is_to_replace(item: Prepared) -> bool:
@@ -236,18 +239,24 @@ def _seen_still(reader: Reader, memory: Memory, seen: Seen) -> list[str] | None:
     return None if len(changed) > _CHANGED_MAX else [*seen.ids, *changed]
 
 
-def _find_close(reader: Reader, item: Prepared) -> str | None:
+def _close_words(item: Prepared) -> tuple[str, ...]:
+    """Index terms of what may be close to an item; none where nothing can be."""
+    if not _is_short(item.memory.content):
+        return ()
+    from holdfast.text.slots.compare import close_terms
+
+    return close_terms(item.memory.content)
+
+
+def _find_close(reader: Reader, item: Prepared, words: tuple[str, ...]) -> str | None:
     """The id of the memory in force that a short statement is closest to, of the same person and
     for the same eyes; the newest of those that are equally close. Vectors are compared too, where
     the index has any."""
     memory, index = item.memory, item.indexed
-    if index is None or not _is_short(memory.content):
+    if index is None:
         return None
-    from holdfast.text.slots.compare import close_terms, may_be_about_the_same
+    from holdfast.text.slots.compare import may_be_about_the_same
 
-    words = close_terms(memory.content)
-    if not words:
-        return None
     # Short statements are of about the same length.
     query = TermQuery(words, by_rarity=True, postings_max=_CLOSE_POSTINGS_MAX)
     found = reader.search_terms(memory.hub_id, query, _EVERYTHING, limit=_CLOSE_MAX)
