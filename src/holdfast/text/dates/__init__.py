@@ -154,7 +154,12 @@ class Event(NamedTuple):
 
 def event_in(text: str, *, at: datetime) -> Event | None:
     """The time that a statement names in words, as it was meant when it was said."""
-    if len(text) > TEXT_CHARS_MAX or "\n" in text.strip() or _PATTERNS["repeated"].search(text):
+    if len(text) > TEXT_CHARS_MAX or "\n" in text.strip():
+        return None
+    # Most texts name no time, and are asked no more.
+    if not _may_have_date(text) and not _may_name_a_day(text):
+        return None
+    if _PATTERNS["repeated"].search(text):
         return None
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
     found = find_dates(text, now=at, zone=at.tzinfo)
@@ -177,9 +182,20 @@ def event_in(text: str, *, at: datetime) -> Event | None:
     return Event(mention.since, mention.until)
 
 
+_DAY_WORDS = tuple(word for words in _DAYS_AWAY.values() for word in words.split("|"))
+
+
+def _may_name_a_day(text: str) -> bool:
+    """Whether a day may be named in another language."""
+    lowered = text.lower()
+    return bool([word for word in _DAY_WORDS if word in lowered])
+
+
 def _days_away(text: str) -> int | None:
     """How far the one day is that a statement names in another language; None where it names none,
     or several."""
+    if not _may_name_a_day(text):
+        return None
     # The longer words come first: 'avant-hier' has 'hier' in it, and 'depois de amanhã' 'amanhã'.
     rest = text
     lowered = text.lower()

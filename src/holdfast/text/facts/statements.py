@@ -46,27 +46,29 @@ class Statement(NamedTuple):
 
 
 _STRAIGHT = str.maketrans({"‘": "'", "’": "'", "ʼ": "'", "“": '"', "”": '"', "–": "-", "—": "-"})
+# What shows that a short form may be there, its pattern, and the long one.
 _LONG_FORMS = (
-    (r"(?i)\b(ca)n't\b", r"\1n not"),
-    (r"(?i)\bcannot\b", "can not"),
-    (r"(?i)\bcant\b", "can not"),
-    (r"(?i)\bwo(?:n't)\b", "will not"),
-    (r"(?i)\bain't\b", "is not"),
-    (r"(?i)(?<=\w)n't\b", " not"),
-    (r"(?i)\b(do|does|did|is|was|were|has|have|had|would|could|should)nt\b", r"\1 not"),
-    (r"(?i)\b(i)'m\b", r"\1 am"),
-    (r"(?i)\b(i|you|we|they)'ve\b", r"\1 have"),
-    (r"(?i)\b(you|we|they)'re\b", r"\1 are"),
-    (r"(?i)\b(i|you|he|she|it|we|they)'ll\b", r"\1 will"),
-    (r"(?i)\b(i|you|he|she|it|we|they)'d\b", r"\1 would"),
+    ("n't", r"(?i)\b(ca)n't\b", r"\1n not"),
+    ("cannot", r"(?i)\bcannot\b", "can not"),
+    ("cant", r"(?i)\bcant\b", "can not"),
+    ("n't", r"(?i)\bwo(?:n't)\b", "will not"),
+    ("n't", r"(?i)\bain't\b", "is not"),
+    ("n't", r"(?i)(?<=\w)n't\b", " not"),
+    ("nt", r"(?i)\b(do|does|did|is|was|were|has|have|had|would|could|should)nt\b", r"\1 not"),
+    ("'m", r"(?i)\b(i)'m\b", r"\1 am"),
+    ("'ve", r"(?i)\b(i|you|we|they)'ve\b", r"\1 have"),
+    ("'re", r"(?i)\b(you|we|they)'re\b", r"\1 are"),
+    ("'ll", r"(?i)\b(i|you|he|she|it|we|they)'ll\b", r"\1 will"),
+    ("'d", r"(?i)\b(i|you|he|she|it|we|they)'d\b", r"\1 would"),
     # Not the building, the wedding or the siblings of somebody.
     (
+        "'s",
         r"(?<=\w)'s(?= (?:not |just |still |now )?(?!(?:build|meet|wedd|train|someth|morn|even|ceil"
         r"|paint|str|spr|sibl|cloth|feel|open|end|offer|sav|earn|hear|housewarm|k|r|w|th)ing\b)"
         r"\w{2,}ing\b)",
         " is",
     ),
-    (r"(?i)\b(he|she|it|that|there|here|what|who)'s\b", r"\1 is"),
+    ("'s", r"(?i)\b(he|she|it|that|there|here|what|who)'s\b", r"\1 is"),
 )  # fmt: skip
 
 
@@ -79,8 +81,12 @@ def long_forms(text: str) -> str:
     if not text.isascii():
         text = text.translate(_STRAIGHT)
     if "'" in text or re.search(_WITHOUT_QUOTE, text):
-        for short, long in _LONG_FORMS:
-            text = re.sub(short, long, text)
+        # Letters of other scripts are equal to some of these in a pattern without regard to case.
+        folded = text.casefold()
+        for sign, short, long in _LONG_FORMS:
+            # A long form has no sign of a later one.
+            if sign in folded:
+                text = re.sub(short, long, text)
     return text
 
 
@@ -223,9 +229,11 @@ def words_key(text: str) -> str:
 
 def _words_key(text: str) -> str:
     plain = unicodedata.normalize("NFC", text).casefold().translate(_KEY_QUOTES)
-    plain = _PATTERNS["bold"].sub(r"\2", plain)
-    for short, long in _SHORT_FORMS:
-        plain = re.sub(short, long, plain)
+    if "**" in plain or "__" in plain:
+        plain = _PATTERNS["bold"].sub(r"\2", plain)
+    if "n't" in plain or "cannot" in plain:
+        for short, long in _SHORT_FORMS:
+            plain = re.sub(short, long, plain)
     found = [word for raw in plain.split() if (word := raw if raw.isalnum() else _bare_word(raw))]
     kept = [word for word in found if word not in _ARTICLES]
     # `The A` is a name: text of nothing but articles and signs is compared by its letters.
