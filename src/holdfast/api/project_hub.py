@@ -207,6 +207,7 @@ class ProjectHub(HubMemory):
         joined.confidence = max(ours.confidence, theirs.confidence)
         both = (one for one in ours.unknown_names if one in theirs.unknown_names)
         joined.unknown_names = tuple(both)
+        joined.superseded = (*ours.superseded, *theirs.superseded)
         joined.degraded = tuple(dict.fromkeys((*ours.degraded, *theirs.degraded)))
         joined.filtered = {
             reason: ours.filtered.get(reason, 0) + theirs.filtered.get(reason, 0)

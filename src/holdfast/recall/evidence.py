@@ -210,9 +210,11 @@ def replace_by_replies(
 
 
 def _words_of(understood: Understood) -> frozenset[str]:
-    """The words of the question, and others for them."""
+    """The words of the question, and others for them. Those that only say what is asked for, such
+    as `why`, are not looked for, but belong to it."""
     others = (one for found in understood.alternatives.values() for one in found)
-    return frozenset(understood.query.terms).union(*(one.terms for one in others))
+    looked_for = frozenset(understood.query.terms)
+    return looked_for.union(terms(understood.text), *(one.terms for one in others))
 
 
 def _asks_the_same(item: Evidence, asked: frozenset[str], covered: Coverage) -> bool:
@@ -225,11 +227,14 @@ def _asks_the_same(item: Evidence, asked: frozenset[str], covered: Coverage) -> 
     return len(said & asked) >= weights.ASKED_BEFORE_COVERAGE * len(said)
 
 
+def says_nothing(reply: str) -> bool:
+    """Whether all that a reply says is that it does not know."""
+    return len(reply) <= _NOTHING_CHARS and bool(re.search(_SAYS_NOTHING, reply, re.IGNORECASE))
+
+
 def _reply(reader: Reader, hub_id: str, question: Memory) -> Turn | None:
     for turn in reader.turns_around(hub_id, question.id, before=0, after=1):
-        is_short = len(turn.content) <= _NOTHING_CHARS
-        nothing = is_short and re.search(_SAYS_NOTHING, turn.content, re.IGNORECASE)
-        if turn.role == "assistant" and not nothing:
+        if turn.role == "assistant" and not says_nothing(turn.content):
             return turn
     return None
 

@@ -201,8 +201,9 @@ def _ranked(
         kept, asked.voice, covered, lambda pairs: _adjacent(reader, hub_id, pairs)
     )
     rank.add_priors(kept, ask.analysis, ask.now, ask.project)
-    rank.lift_consolidated(kept)
     kept, merged = merge_turns(kept)
+    # Last: what a line of the journal gains from its turn, the memory made from it gains too.
+    rank.lift_consolidated(kept)
     return rank.ordered(kept), merged
 
 

@@ -91,3 +91,14 @@ def test_words_that_are_looked_up_find_the_question(hub: HubMemory) -> None:
 def test_a_reply_that_is_not_wanted_stays_out(hub: HubMemory) -> None:
     hub.observe_turn(QUESTION, "Exponential backoff, five attempts at most.")
     assert hub.recall(QUESTION, turns=False) == []
+
+
+@pytest.mark.parametrize(
+    "question", ["Why did we choose Stripe?", "Which one do we pay by, and why?"]
+)
+def test_a_word_that_says_what_is_asked_for_belongs_to_the_question(
+    hub: HubMemory, question: str
+) -> None:
+    hub.observe_turn(question, "Stripe, because of its support for SEPA.")
+    assert question not in _texts(hub, question)
+    assert _texts(hub, question)[0].startswith("Stripe, because")

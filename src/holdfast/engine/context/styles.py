@@ -138,8 +138,7 @@ def _day(at: datetime | None) -> str:
 def _label(item: BlockItem) -> str:
     memory = item.memory
     if memory.layer == TURN:
-        noted = f", {item.note}" if item.note else ""
-        return f"turn {_day(memory.occurred_at)} {_speaker(memory)}{noted}"
+        return turn_label(memory, item.note)
     parts = [f"#{memory.number}"]
     if item.part == "recent":
         parts.append(f"{memory.dated:%Y-%m-%d %H:%M}")
@@ -148,6 +147,12 @@ def _label(item: BlockItem) -> str:
     if item.part == "pinned":
         parts.append(escaped(memory.category))
     return ", ".join(parts)
+
+
+def turn_label(memory: Memory, note: str = "") -> str:
+    """When a turn was said, who said it, and what is to be known about it."""
+    noted = f", {note}" if note else ""
+    return f"turn {_day(memory.occurred_at)} {_speaker(memory)}{noted}"
 
 
 def _speaker(memory: Memory) -> str:

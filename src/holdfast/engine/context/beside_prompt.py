@@ -1,0 +1,119 @@
+"""Which lines are put beside a prompt, of what recall found for it: nothing that the conversation
+has been told already, and a question of the log only together with its reply."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from holdfast.domain.memory import Memory, made_from
+from holdfast.domain.query import Hit
+from holdfast.domain.records import Turn, as_memory
+from holdfast.engine.context.items import MARK, CorrectedFact, is_corrected
+from holdfast.engine.core import Scope
+from holdfast.engine.traces import Withheld
+from holdfast.recall.evidence import says_nothing
+from holdfast.store.base import Reader
+from holdfast.system.named_tuple import NamedTuple
+from holdfast.text.analysis.terms import is_stop, terms
+from holdfast.text.sentences import sentence_spans
+
+
+class PromptLine(NamedTuple):
+    """A memory or a turn, what is shown of it, and what is to be known about it."""
+
+    memory: Memory
+    text: str
+    why: str
+    note: str = ""
+
+
+def prompt_lines(
+    scopes: Mapping[str, Scope],
+    hits: Sequence[Hit],
+    *,
+    prompt: str,
+    given: Collection[str],
+    outdated: Sequence[CorrectedFact] = (),
+) -> list[list[PromptLine]]:
+    """The lines in groups that belong together. `scopes` are the hubs that were asked, by id;
+    `given` are the ids of what the conversation was told. A turn is left out where it has no word
+    that is not in the prompt or in one of these, or in a line before it."""
+    if not hits:
+        return []
+    core = next(iter(scopes.values())).core
+    with core.read() as reader:
+        told = [one for hub in scopes for one in reader.memories_by_id(hub, list(given)).values()]
+        sources = {source for memory in told for source in made_from(memory)}
+        asked = _terms(prompt)
+        known = [_terms(memory.content) for memory in told]
+        groups: list[list[PromptLine]] = []
+        shown = set(given)
+        for hit in hits:
+            if hit.memory.id in shown or hit.memory.id in sources:
+                continue
+            group = list(_group(reader, scopes[hit.memory.hub_id], hit, outdated))
+            words = {term for line in group for term in _terms(line.text)}
+            if hit.turn is not None and _is_told(words - asked, known):
+                continue
+            known.append(words)
+            shown.update(line.memory.id for line in group)
+            groups.append(group)
+    return groups
+
+
+def _is_told(words: set[str], known: Sequence[set[str]]) -> bool:
+    return not words or any(words <= one for one in known)
+
+
+def _group(
+    reader: Reader, scope: Scope, hit: Hit, outdated: Sequence[CorrectedFact]
+) -> Iterator[PromptLine]:
+    """The hit; a question with the reply to it, a reply with the question before it, and nothing
+    where a question has no reply that says something."""
+    why = "; ".join(hit.why[:3])
+    turn = hit.turn
+    if turn is None:
+        yield PromptLine(hit.memory, hit.passage.text, why)
+        return
+    note = MARK if is_corrected(turn, outdated) else ""
+    line = PromptLine(hit.memory, hit.passage.text, why, note)
+    if turn.role == "user" and _only_asks(turn.content):
+        reply = _beside(reader, scope, turn, "assistant")
+        if reply is not None and _answers(turn, reply):
+            yield line
+            yield PromptLine(as_memory(reply), reply.content, "the reply to a question that fits")
+        return
+    if turn.role == "assistant":
+        question = _beside(reader, scope, turn, "user")
+        if question is not None and _only_asks(question.content):
+            if not _answers(question, turn):
+                return
+            yield PromptLine(as_memory(question), question.content, "the question of a reply")
+    yield line
+
+
+def _beside(reader: Reader, scope: Scope, turn: Turn, role: str) -> Turn | None:
+    """The next turn, or for the question of a reply the one before, if it is by this side and
+    nothing of it is withheld."""
+    before, after = (0, 1) if role == "assistant" else (1, 0)
+    found = reader.turns_around(scope.hub_id, turn.id, before=before, after=after)
+    withheld = Withheld(reader, scope)
+    for one in found:
+        if one.role == role and not withheld.parts(one):
+            return one
+    return None
+
+
+def _only_asks(text: str) -> bool:
+    sentences = [text[start:end].rstrip() for start, end in sentence_spans(text)]
+    return bool(sentences) and all(one.endswith(("?", "？")) for one in sentences)
+
+
+def _answers(question: Turn, reply: Turn) -> bool:
+    return not says_nothing(reply.content) and bool(
+        _terms(reply.content) - _terms(question.content)
+    )
+
+
+def _terms(text: str) -> set[str]:
+    return {term for term in terms(text) if not is_stop(term)}

@@ -1,0 +1,96 @@
+"""Which lines a prompt gets: each says something that the conversation does not hold yet."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from holdfast.edges.hooks.inject import prompt_block
+from holdfast.passes.work import work_until_done
+from holdfast.testing import open_for_tests
+from tests.edges.hooks.hook_calls import Hooks
+
+
+@pytest.fixture
+def hooks(tmp_path: Path) -> Hooks:
+    return Hooks(tmp_path)
+
+
+def lines(block: str) -> list[str]:
+    """What the lines of a block say, without their labels' days."""
+    return [
+        line.replace("- [turn ", "").partition(" ")[2]
+        for line in block.splitlines()
+        if line.startswith("- [")
+    ]
+
+
+def test_a_question_of_the_log_comes_with_its_reply(hooks: Hooks) -> None:
+    hooks.turn("Which port does the billing gateway use?", "It listens on 7443.", turn="t1")
+    asked = "Tell me the port of the billing gateway, please."
+    assert lines(hooks.turn(asked, turn="t1", session="s2")) == [
+        "user] Which port does the billing gateway use?",
+        "assistant] It listens on 7443.",
+    ]
+
+
+@pytest.mark.parametrize("reply", ["I do not know.", "The billing gateway?"])
+def test_a_question_that_nobody_answered_is_not_put_beside_a_prompt(
+    hooks: Hooks, reply: str
+) -> None:
+    hooks.turn("Which port does the billing gateway use?", reply, turn="t1")
+    asked = "Tell me the port of the billing gateway, please."
+    assert hooks.turn(asked, turn="t1", session="s2") == ""
+
+
+def test_a_line_says_who_said_it(hooks: Hooks) -> None:
+    hooks.turn("The billing gateway restarts at night, I saw it twice.", turn="t1")
+    found = hooks.turn("When does the billing gateway restart?", turn="t1", session="s2")
+    assert lines(found) == ["user] The billing gateway restarts at night, I saw it twice."]
+
+
+def test_a_line_that_a_memory_of_the_block_says_is_left_out(hooks: Hooks) -> None:
+    hooks.holdfast("remember", "The billing gateway listens on port 7443")
+    hooks.turn("Which port does the billing gateway use?", "7443.", turn="t1")
+    assert "7443" in hooks.call("SessionStart", session="s2", source="startup")
+    asked = "Which port does the billing gateway use?"
+    assert hooks.turn(asked, turn="t1", session="s2") == ""
+
+
+def test_a_line_of_the_journal_is_left_out_where_its_memory_was_given(hooks: Hooks) -> None:
+    hooks.turn("We decided to go with Stripe for payments because of SEPA support.", turn="t1")
+    assert "SEPA" in hooks.call("SessionStart", session="s2", source="startup")
+    assert hooks.turn("Why did we choose Stripe?", turn="t1", session="s2") == ""
+
+
+def test_a_turn_that_no_longer_holds_is_marked(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path, settings={"shadowJournal.enabled": True}) as memory:
+        memory.core.set_worked(True)
+        hub = memory.create_hub("work")
+        for days, said in (
+            (2, "I live in Lisbon. Where I live is a short walk from the old harbour building."),
+            (1, "Actually, I live in Porto now. Where I live is close to a park, by the way."),
+        ):
+            hub.observe_turn(
+                said,
+                "",
+                session=f"s{days}",
+                at=datetime(2026, 1, 14, tzinfo=UTC) - timedelta(days=days),
+            )
+            work_until_done(hub.core, hub.home)
+        block = prompt_block(hub, "where do I live?", session="s", given=(), meaning=False)
+    marks = {"harbour" in line: "since corrected]" in line for line in lines(block.text)}
+    assert marks == {True: True, False: False}, block.text
+
+
+def test_what_was_put_beside_a_prompt_is_recognised_when_it_comes_back(hooks: Hooks) -> None:
+    hooks.turn("Which port does the billing gateway use?", "It listens on 7443.", turn="t1")
+    asked = "Tell me the port of the billing gateway, please."
+    block = hooks.turn(asked, turn="t1", session="s2")
+    assert block
+    hooks.turn(f"Here is what you gave me:\n{block}", turn="t2", session="s2")
+    with hooks.opened() as memory:
+        said = [turn.content for turn in memory.hub("web").turns(session="s2", limit=10)]
+    assert not any("7443" in text for text in said), said
