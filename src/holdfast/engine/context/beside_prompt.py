@@ -17,6 +17,9 @@ from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import is_stop, terms
 from holdfast.text.sentences import sentence_spans
 
+# Of a turn that is there for the one beside it: how it begins says enough.
+_CHARS = 200
+
 
 class PromptLine(NamedTuple):
     """A memory or a turn, what is shown of it, and what is to be known about it."""
@@ -77,19 +80,25 @@ def _group(
         return
     note = MARK if is_corrected(turn, outdated) else ""
     line = PromptLine(hit.memory, hit.passage.text, why, note)
-    if turn.role == "user" and _only_asks(turn.content):
+    # Between people a question may tell as much as its reply.
+    if turn.role == "user" and turn.speaker is None and _only_asks(turn.content):
         reply = _beside(reader, scope, turn, "assistant")
         if reply is not None and _answers(turn, reply):
             yield line
-            yield PromptLine(as_memory(reply), reply.content, "the reply to a question that fits")
+            yield _beside_it(reply, "the reply to a question that fits")
         return
     if turn.role == "assistant":
         question = _beside(reader, scope, turn, "user")
         if question is not None and _only_asks(question.content):
             if not _answers(question, turn):
                 return
-            yield PromptLine(as_memory(question), question.content, "the question of a reply")
+            yield _beside_it(question, "the question of a reply")
     yield line
+
+
+def _beside_it(turn: Turn, why: str) -> PromptLine:
+    text = turn.content
+    return PromptLine(as_memory(turn), text if len(text) <= _CHARS else text[:_CHARS] + "…", why)
 
 
 def _beside(reader: Reader, scope: Scope, turn: Turn, role: str) -> Turn | None:
