@@ -3,7 +3,7 @@ draft: what a caller wants remembered, before anything is decided about it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -223,6 +223,24 @@ def made_from(memory: Memory) -> tuple[str, ...]:
     """The ids of the memories that this one was made from, when they were consolidated."""
     found = memory.metadata.get(MADE_FROM)
     return tuple(one for one in found if isinstance(one, str)) if isinstance(found, list) else ()
+
+
+def without_copies(
+    memories: Sequence[Memory], made: Mapping[str, Memory] | None = None
+) -> list[Memory]:
+    """Without the lines of the journal that a memory among them, or among `made`, was made from and
+    repeats or has replaced. `made` has such memories by the id of the line."""
+    by_line = {**(made or {}), **made_by_line(memories)}
+    return [one for one in memories if not _is_copy(one, by_line.get(one.id))]
+
+
+def made_by_line(memories: Iterable[Memory]) -> dict[str, Memory]:
+    """Memories that were made from others, by the id of each of these."""
+    return {source: memory for memory in memories for source in made_from(memory)}
+
+
+def _is_copy(line: Memory, made: Memory | None) -> bool:
+    return made is not None and (made.content == line.content or line.superseded_by == made.id)
 
 
 def number_of_close(memory: Memory) -> int | None:

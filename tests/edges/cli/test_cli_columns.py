@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -13,7 +14,9 @@ from hypothesis import strategies as st
 from holdfast import HubMemory
 from holdfast.agents.wording import records_text
 from holdfast.edges.cli.output import GAP, Out, fitted
+from holdfast.passes.work import work_until_done
 from holdfast.settings import SETTINGS
+from holdfast.testing import open_for_tests
 from tests.edges.cli.cli_calls import Run
 
 LONG = "The staging server was moved from the cellar to the attic because of the water " * 2
@@ -129,3 +132,34 @@ def test_a_model_reads_records_as_quoted_lines_without_the_text_of_memories(hub:
         "> its_name: tea cake · last: 2026-05-27 08:00 · about: #1, four · by_kind: {}"
     ]
     assert (records_text([]), records_text(["a", "b"])) == ("There is nothing.", "> a\n> b")
+
+
+@pytest.fixture
+def noticed(run: Run, home: Path) -> Run:
+    """What a conversation said: two memories, each also a line of the journal."""
+    with open_for_tests(home, settings={"shadowJournal.enabled": True, "actor": "ada"}) as memory:
+        memory.core.set_worked(True)
+        hub = memory.hub("default", create=True)
+        hub.observe_turn("I live in Lisbon. I am allergic to peanuts.", "", session="s")
+        work_until_done(memory.core, memory.home)
+    return run
+
+
+def test_what_a_conversation_said_is_shown_once(noticed: Run, screen: Run) -> None:
+    for command in ("list", "history"):
+        shown = screen(command).out
+        assert shown.count("Lisbon") == 1, shown
+    assert "and 1 more" in screen("history").out
+    assert "2 memories" not in screen("history").out
+    # A program gets every row.
+    assert noticed("list").out.count("Lisbon") == 2
+
+
+def test_a_list_has_no_column_without_a_value(run: Run, screen: Run) -> None:
+    run("remember", "Prefers tabs over spaces")
+    assert screen("list").out.splitlines()[0].split() == ["#", "when", "category", "state", "title"]
+    narrow = screen("list", width=48).out.splitlines()
+    assert narrow[0].split() == ["#", "when", "category", "title"]
+    assert "Prefers tabs" in narrow[1]
+    run("archive", "1")
+    assert "state" in screen("list", "--state", "all", width=48).out

@@ -11,6 +11,10 @@ from starlette.testclient import TestClient
 
 from holdfast.api.memory import Holdfast
 from holdfast.edges.web.rendering import load
+from holdfast.passes.work import work_until_done
+from holdfast.testing import open_for_tests
+from tests.edges.http.apps import make_app
+from tests.edges.http.conftest import PATIENT
 from tests.edges.web.conftest import PAGE
 
 EVIL = "</textarea></script><script>alert('x')</script><img src=x onerror=alert(1)>\"'><b>"
@@ -21,6 +25,21 @@ def test_the_first_page_is_find(client: TestClient) -> None:
     answer = client.get("/")
     assert answer.status_code == 200
     assert "Nothing is remembered here yet" in answer.text
+
+
+def test_what_a_conversation_said_is_shown_once(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path, settings={"shadowJournal.enabled": True}) as memory:
+        memory.core.set_worked(True)
+        memory.hub("default", create=True).observe_turn("I live in Lisbon.", "", session="s")
+        work_until_done(memory.core, memory.home)
+        app = make_app(memory, key_needed=False, limits=PATIENT)
+        with TestClient(app, base_url="http://localhost") as client:
+            shown = re.findall("Lives? in Lisbon", client.get("/h/default").text)
+            assert len(shown) == 1, shown
+            feed = client.get("/h/default/feed", headers=PAGE).text
+            assert len(re.findall(r"feed-memory[^>]*>[^<]*Lisbon", feed)) == 1, feed
+            journal = client.get("/h/default/results?layer=journal", headers=PAGE).text
+            assert "Lisbon" in journal
 
 
 def test_no_page_may_be_framed_kept_or_run_foreign_code(client: TestClient) -> None:

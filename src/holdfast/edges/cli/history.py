@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from holdfast.api.hub import HubMemory
-from holdfast.domain.memory import SOURCES
+from holdfast.domain.memory import SOURCES, without_copies
 from holdfast.edges.cli.bind import Flags, flag
 from holdfast.edges.cli.command import Commands, Namespace, option
 from holdfast.edges.cli.output import counted, plain_entry, short
@@ -67,7 +67,7 @@ def _timeline(call: Call, args: Namespace) -> None:
     if not happened:
         call.out.note("Nothing happened or was learnt then.")
     if call.out.terminal:
-        _show_days(call, happened)
+        _show_days(call, without_copies(happened))
         return
     for memory in happened:
         how = "learnt" if memory.event_at is None else "happened"
@@ -151,9 +151,17 @@ _TITLE_CHARS = 30
 
 
 def _which(call: Call, memories: list[Memory]) -> str:
+    if call.out.terminal:
+        memories = without_copies(memories)
+    if not memories:
+        return ""
+    first = memories[0]
     if len(memories) == 1:
-        return f"{call.named(memories[0])} {short(memories[0].title, _TITLE_CHARS)}"
-    return counted(len(memories), "memory") if memories else ""
+        return f"{call.named(first)} {short(first.title, _TITLE_CHARS)}"
+    if not call.out.terminal:
+        return counted(len(memories), "memory")
+    more = f" and {len(memories) - 1:,} more"
+    return f"{call.named(first)} {short(first.title, _TITLE_CHARS - len(more))}{more}"
 
 
 def _why(change: Change) -> str:

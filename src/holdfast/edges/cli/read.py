@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from holdfast.api.hub import HubMemory
-from holdfast.domain.memory import SOURCES, TURN
+from holdfast.domain.memory import SOURCES, TURN, made_by_line, without_copies
 from holdfast.edges.cli.bind import Flags, flag, joined
 from holdfast.edges.cli.command import Commands, Namespace, option, switch, whole
 from holdfast.edges.cli.output import note_absent_category, note_filters, short, times
@@ -303,15 +303,17 @@ def _pages(
 ) -> Iterator[tuple[list[Memory], str | None]]:
     """Pages of a list, each with the cursor of the next. In a pipe every row is wanted; a person
     has read the line of the journal already, and it counts as no row."""
-    said: dict[str, str] = {}
+    made: dict[str, Memory] = {}
     while True:
         page = call.hub.list(**wanted, limit=limit, cursor=cursor)
         rows, cursor = list(page), page.cursor
         if call.out.terminal:
-            rows = _without_sources(rows, said)
+            made |= made_by_line(rows)
+            rows = without_copies(rows, made)
             while limit is not None and len(rows) < limit and cursor is not None:
                 page = call.hub.list(**wanted, limit=limit - len(rows), cursor=cursor)
-                rows, cursor = _without_sources([*rows, *page], said), page.cursor
+                made |= made_by_line(page)
+                rows, cursor = without_copies([*rows, *page], made), page.cursor
         yield rows, cursor
 
 
@@ -332,6 +334,10 @@ def _list_everything(call: Call, wanted: dict[str, Any], cursor: str | None) -> 
             return
 
 
+# Columns of a terminal with room for every column of a list.
+_WIDE = 60
+
+
 def _show_list(call: Call, page: Page | list[Memory]) -> None:
     rows = [
         (
@@ -344,17 +350,23 @@ def _show_list(call: Call, page: Page | list[Memory]) -> None:
         )
         for memory in page
     ]
-    if rows:
-        call.out.table(("#", "when", "category", "state", "key", "title"), rows)
+    if not rows:
+        return
+    headings = ("#", "when", "category", "state", "key", "title")
+    empty = _says_nothing(call, rows)
+    call.out.table(
+        [one for at, one in enumerate(headings) if at not in empty],
+        [[one for at, one in enumerate(row) if at not in empty] for row in rows],
+    )
 
 
-def _without_sources(rows: Sequence[Memory], said: dict[str, str]) -> list[Memory]:
-    """Without the lines of the journal whose words a memory repeats that was made from them. `said`
-    has these words by the id of the line, also those of earlier pages."""
-    from holdfast.domain.memory import made_from
-
-    said |= {source: memory.content for memory in rows for source in made_from(memory)}
-    return [memory for memory in rows if said.get(memory.id) != memory.content]
+def _says_nothing(call: Call, rows: Sequence[tuple[str, ...]]) -> set[int]:
+    """On a terminal, the columns that are better left to the title: keys where there are none, and
+    on a narrow one the state where all are active."""
+    if not call.out.terminal:
+        return set()
+    plain = {4: ""} if call.out.console().width >= _WIDE else {3: "active", 4: ""}
+    return {at for at, value in plain.items() if all(row[at] == value for row in rows)}
 
 
 def _state(memory: Memory) -> str:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.api.project_hub import ProjectHub, built_context, named
+from holdfast.domain.memory import without_copies
 from holdfast.engine.context.beside_prompt import PromptLine, prompt_lines
 from holdfast.engine.context.items import TURN_VERSION, corrected_in, outdated
 from holdfast.engine.context.relevance import for_prompt
@@ -198,7 +199,8 @@ def forget_last(memory: Holdfast, hub: HubMemory, session: str) -> str:
     gone = hub.forget_last(session, reason="the person said: forget that")
     if not gone:
         return _notice(hub, "Nothing of this session is in memory, so there is nothing to forget.")
-    words = "; ".join(f"{named(hub, each)} {' '.join(each.content.split())[:200]}" for each in gone)
+    said = without_copies(gone)
+    words = "; ".join(f"{named(hub, each)} {' '.join(each.content.split())[:200]}" for each in said)
     return _notice(hub, f"Forgotten as asked: {escaped(words)}. `holdfast undo` brings it back.")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.domain.memory import KINDS, LAYERS, SOURCES, STATES
+from holdfast.domain.memory import KINDS, LAYERS, SOURCES, STATES, without_copies
 from holdfast.edges.web import rendering
 from holdfast.edges.web.visit import Visit, route
 
@@ -130,7 +130,8 @@ def _listed(visit: Visit, hub: HubMemory, asked: SearchForm) -> Results:
         limit=_LIST_MAX,
         cursor=visit.query("cursor") or None,
     )
-    return Results([ResultRow(memory, memory.content) for memory in page], page.cursor)
+    rows = [ResultRow(memory, memory.content) for memory in without_copies(page)]
+    return Results(rows, page.cursor)
 
 
 def _rows(hits: Sequence[Hit]) -> list[ResultRow]:

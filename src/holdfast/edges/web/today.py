@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from holdfast.domain.memory import without_copies
 from holdfast.edges.web.memory import UndoStep
 from holdfast.edges.web.rendering import t
 from holdfast.edges.web.visit import Visit, route
@@ -53,7 +54,8 @@ def _days(visit: Visit, hub: HubMemory, before: str | None) -> tuple[list[Day], 
     """Days, newest first, and where older ones begin; empty where there are none."""
     changes = hub.changes(limit=_CHANGES_MAX, before=before)
     named = [change.id for change in changes]
-    touched = hub.touched(named, limit=_TOUCHED_MAX + 1) if changes else {}
+    # Most of what is noticed in a conversation is there twice, once as a line of the journal.
+    touched = hub.touched(named, limit=2 * _TOUCHED_MAX + 1) if changes else {}
     captured: dict[str, CapturedDay] = {}
     if visit.allows("read_log"):
         captured = {one.day: one for one in hub.captured(days=_CAPTURED_DAYS)}
@@ -61,7 +63,7 @@ def _days(visit: Visit, hub: HubMemory, before: str | None) -> tuple[list[Day], 
     for change in changes:
         day = change.at.astimezone(UTC).date()
         made = days.setdefault(day, Day(day, [], captured.get(day.isoformat())))
-        memories = touched.get(change.id, [])
+        memories = without_copies(touched.get(change.id, []))
         more = len(memories) > _TOUCHED_MAX
         made.happened.append(Happened(change, memories[:_TOUCHED_MAX], more))
     older = changes[-1].id if len(changes) == _CHANGES_MAX else ""
