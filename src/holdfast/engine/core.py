@@ -73,14 +73,14 @@ class Background(Protocol):
 
 
 class _Shared:
-    """What is one for all who use a store at once."""
+    """What every Core of one open store shares."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.embedder: Embedder | None = None
         self.embedder_sought = False
         self.background: dict[str, Background] = {}
-        # Whether a worker does what else a thread would be begun for.
+        # Whether a worker runs the jobs, so that no thread is started for them.
         self.worked = False
         self.shown: list[tuple[str, str]] = []
         # From when on background work disturbs no operation, by the monotonic clock.
@@ -120,7 +120,7 @@ class Core:
         self.until: float | None = None
         self.settings = settings
         self.vectors = VectorCache()
-        # What layers above keep as long as the store is open, under names of their own.
+        # Objects that layers above keep while the store is open, by name; closed together with it.
         self.kept: dict[tuple[str, ...], Any] = {}
         # Turns logged since the store was opened, by hub: they tell when to prune the log.
         self.logged: dict[str, int] = {}
@@ -191,7 +191,7 @@ class Core:
             for one in reader.receipts(hub_id)
         ]
 
-    # The store, with the actor's eyes
+    # Transactions, limited to what the actor sees
 
     def read(self, *, deadline_s: float | None = None) -> AbstractContextManager[Reader]:
         if self.until is not None:
@@ -279,7 +279,7 @@ class Core:
 
     @property
     def is_worked(self) -> bool:
-        """Whether somebody takes care of jobs that are put into the queue here."""
+        """Whether a worker runs the jobs that are enqueued here."""
         return self._shared.worked
 
     @property
@@ -316,8 +316,8 @@ class Core:
     # Counters
 
     def shown(self, hub_id: str, memory_ids: Sequence[str]) -> None:
-        """Notes that these were shown; written later, off the path of the answer. Who may not
-        write changes no counts either."""
+        """Counts these memories as shown; written later, so that no answer waits for it. A caller
+        who may not write changes no counts."""
         if not self.settings["recall.count_shown"] or not self.allows("write"):
             return
         shared = self._shared

@@ -1,5 +1,5 @@
-"""Hubs: make, find, list, rename, delete. Finding one is on the way of every call; what the others
-need is loaded by them."""
+"""Hubs: make, find, list, rename, delete. Every call finds its hub, so the other functions import
+what they alone need."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from holdfast.domain.hub import PersonName
     from holdfast.store.base import Reader, Writer
 
-# Enough that two names of one wish do not meet; they are seen only on the machine itself.
+# Enough to tell hubs apart that were given the same name; shown only on the machine itself.
 _MARK_CHARS = 6
 
 
 def create_hub(core: Core, name: str, *, seen_by: PersonName | None = None) -> Hub:
-    """A new hub, its actor's. `seen_by` is who comes by a key, and sees some hubs only: a name that
-    a hub has which they do not see is theirs to use all the same."""
+    """A new hub, owned by the actor. `seen_by` is a caller with a key, who sees only some hubs and
+    may use a name that only a hub they do not see has."""
     from holdfast.engine.people import records
 
     name = clean_hub_name(name)
@@ -39,8 +39,8 @@ def create_hub(core: Core, name: str, *, seen_by: PersonName | None = None) -> H
 
 
 def _free_name(core: Core, writer: Writer, name: str, seen_by: PersonName | None) -> str | None:
-    """The name itself, or one like it where somebody has it of whom `seen_by` must not learn; None
-    where it is refused."""
+    """The name itself; a similar one where a hub that `seen_by` does not see has it; None where it
+    is taken."""
     from holdfast.engine.people.members import seen_as
 
     if seen_by is not None and seen_as(writer, name, seen_by):
@@ -57,8 +57,8 @@ def _free_name(core: Core, writer: Writer, name: str, seen_by: PersonName | None
 
 
 def _labelled(core: Core, writer: Writer, hub: Hub, name: str) -> Hub:
-    """The hub as it is called by those who come by a key; only where that is not its name, there is
-    something to keep."""
+    """The hub with the name that callers with a key use as its label. A label is stored only where
+    it differs from the name."""
     from holdfast.engine.people.records import card_of, put_card
 
     label = "" if hub.name == name else name
@@ -137,7 +137,7 @@ def delete_hub(core: Core, name: str) -> Hub:
 
 
 def drop_hub(writer: Writer, hub: Hub) -> None:
-    """Removes a hub, its members and what answered requests about it."""
+    """Removes a hub, its members and the stored answers to requests about it."""
     from holdfast.engine import idempotency
 
     _forget_belongings(writer, hub)

@@ -95,8 +95,8 @@ def make_room(writer: Writer, hub_id: str, work: str, *, most: int) -> list[Job]
 
 
 def is_due(core: Core, works: Iterable[str], *, within: timedelta = timedelta()) -> bool:
-    """Whether there is anything to do, or will be soon. Most looks find nothing, and should not
-    keep writers waiting."""
+    """Whether a job is due, or will be soon. A read, as most calls find nothing and should not keep
+    writers waiting."""
     by = shared_now(core) + within
     with core.store.read() as reader:
         return any(reader.due_records(QUEUES[work], by, limit=1) for work in works)
@@ -160,14 +160,14 @@ def _lease_in(
     in_order: bool,
     wait: bool,
 ) -> Job | None:
-    """The same in one hub, in the turn of its writers: who comes next finds what is left."""
+    """The same in one hub, inside a write: the next worker finds what is left."""
     now, kind = shared_now(core), QUEUES[work]
     with core.store.write(hub=hub_id, wait=wait) as writer:
         while due := writer.due_records(kind, now, limit=_PAGE, hub_id=hub_id):
             jobs = [_job(record) for record in due]
             for job in jobs:
                 if job.state in _OVER:
-                    # What is over is due when it may go.
+                    # A finished job is due when its record may be removed.
                     writer.drop_record(hub_id, kind, job.id)
             waiting = (job for job in jobs if job.state not in _OVER)
             for job in _firsts(writer, hub_id, work, now) if in_order else waiting:
@@ -214,8 +214,8 @@ def progress(core: Core, job: Job, done: int, total: int | None = None) -> Job:
 
 
 def finish(core: Core, writer: Writer, job: Job, *, keep: bool = True) -> None:
-    """Completes the job in the transaction of its effect, which so happens once. Where nobody would
-    look it up, its record is removed."""
+    """Completes the job in the transaction of its effect, so that the effect happens once. Without
+    `keep` its record is removed."""
     _require_lease(writer, job)
     if keep:
         _end(writer, job, "done", "", shared_now(core))
@@ -232,7 +232,7 @@ def put_back(core: Core, job: Job) -> None:
 
 
 def give_up(core: Core, writer: Writer, job: Job, reason: str) -> None:
-    """Ends it badly, in the transaction that informs those who wait for it."""
+    """Ends a job as failed, in the transaction that informs those who wait for it."""
     _require_lease(writer, job)
     _end(writer, job, "failed", reason, shared_now(core))
 
@@ -259,7 +259,7 @@ def jobs(scope: Scope, *, limit: int = _PAGE) -> list[Job]:
 
 
 def _with_reasons(found: Iterable[Job], work: str) -> Iterator[Job]:
-    """The jobs, those that wait for an older one with that for their reason."""
+    """The jobs; where one waits for an older one, its reason says so."""
     first: Job | None = None
     for job in found:
         if first is not None and job.state == "waiting" and not job.reason:
@@ -399,7 +399,7 @@ def work_on_next(
     except Stopped:
         put_back(core, job)
     except (Conflict, NotFound):
-        # Another worker has it by now, or its hub is gone; there is nothing to be said.
+        # Another worker has taken it over, or its hub is gone: nothing to report.
         return job
     finally:
         if holds is not None:

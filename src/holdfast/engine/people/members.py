@@ -63,7 +63,7 @@ def card(core: Core, hub_id: str) -> HubCard:
 def checked_policy(
     team_id: str | None, org_id: str | None, delete_policy: str | None
 ) -> DeletePolicy | None:
-    """The policy, where `set_card` would take all this; for who wants to know before."""
+    """The delete policy; InvalidInput where `set_card` would refuse these arguments."""
     if team_id and org_id:
         raise InvalidInput("A hub belongs to a team or to an organisation, not to both.")
     return None if delete_policy is None else clean_policy(delete_policy)
@@ -77,8 +77,8 @@ def set_card(
     org_id: str | None = None,
     delete_policy: str | None = None,
 ) -> HubCard:
-    """Gives a hub to a team, or shares it with an organisation as a whole: one of the two. An empty
-    one takes it back. Or says what its contributors may delete."""
+    """Gives a hub to a team, or shares it with a whole organisation; an empty id takes that back.
+    `delete_policy` says what contributors may delete."""
     policy = checked_policy(team_id, org_id, delete_policy)
     with core.store.write(hub=hub_id) as writer:
         need_hub(writer, hub_id)
@@ -183,7 +183,7 @@ def hubs_called(core: Core, name: PlaceRef, actor: PersonName) -> list[tuple[Hub
 
 
 def seen_as(reader: Reader, name: str, actor: PersonName) -> list[tuple[Hub, Standing]]:
-    """Those that somebody sees under that name."""
+    """The hubs that somebody sees under that name."""
     labelled = (reader.hub_by_id(one) for one in records.of(reader, name, "called"))
     hubs = [hub for hub in (reader.hub(name), *labelled) if hub is not None]
     seen = {hub.id: _seen(reader, hub, actor) for hub in hubs}

@@ -150,7 +150,8 @@ def card_of(reader: Reader, hub_id: str) -> HubCard:
 
 
 def called(core: Core, reader: Reader, hub: Hub) -> Hub:
-    """The hub with the name that it has for who acts: on the machine, its own."""
+    """The hub with the name that the actor knows: its label for a caller with a key, else its own
+    name."""
     return hub if core.permit is None else hub._replace(label=card_of(reader, hub.id).label)
 
 
@@ -315,7 +316,7 @@ def _prefix(owner: str, what: What) -> str:
 
 
 def look_of(scope_id: str, actor: str) -> str:
-    """Whose entry a member is under by what their name looks like."""
+    """The owner of a member's entry by what their name looks like."""
     return f"{scope_id}/{skeleton(actor)}"
 
 

@@ -1,8 +1,8 @@
 """Organisations and their teams: created, listed, renamed, removed, and somebody's role in them.
-Who belongs to one, `access` knows; whether somebody may do these things, their caller has checked.
+Permissions are checked by the caller; members are in `members.py`.
 
-A name says which one somebody means, and two of the same name would not: nobody makes a second one
-of a name that they see. What they do not see does not keep a name from them.
+Names are unique among what somebody sees, so that a name says which one is meant. Nobody can make a
+second one of a name that they see; a name that they do not see is free for them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The doctor: is everything as it should be, and can it be mended?
+"""The doctor: finds what is damaged in a store, and repairs it.
 
 Derived state (passages, word index, substring index, vectors, membership) is rebuilt from
 canonical state. Canonical rows that are damaged are repaired where that can be proven; those that
@@ -44,7 +44,7 @@ class Diagnosis(NamedTuple):
 
 
 def examine(core: Core) -> Diagnosis:
-    """Looks, and changes nothing."""
+    """Finds problems, and changes nothing."""
     found = _problems(core)
     # Where derived tables are broken, what they count cannot be known.
     broken = any(not _is_import(problem) for problem in found)
@@ -52,8 +52,8 @@ def examine(core: Core) -> Diagnosis:
 
 
 def mend(core: Core, progress: Callable[[int, int], None] | None = None) -> Diagnosis:
-    """Looks, repairs damaged rows, rebuilds what can be derived, removes broken-off imports, and
-    looks again."""
+    """Repairs damaged rows, rebuilds derived state, removes imports that were broken off, and
+    checks again."""
     found = left = _problems(core)
     mended: list[str] = []
     rescued = rebuilt = False
@@ -133,7 +133,8 @@ def _problems(core: Core) -> list[Problem]:
 
 
 def changed_outside(core: Core) -> list[Problem]:
-    """Memories with content that is not what was written: a hand in the file, or a failing disk."""
+    """Memories whose content was changed outside of Holdfast: by an edit of the file, or a failing
+    disk."""
     out: list[Problem] = []
     more = 0
     try:

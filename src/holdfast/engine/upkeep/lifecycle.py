@@ -183,7 +183,7 @@ def lifecycle(
 
 
 def lifecycle_automatically(scope: Scope) -> LifecycleMoves:
-    """The same for a run that nobody asked for; see `lifecycle_due.claim`."""
+    """The same for an automatic run, which `automatic.claim` has claimed."""
     return _run(scope.acting(AUTOMATIC_ACTOR, sees_all=True), None)
 
 
@@ -309,7 +309,7 @@ def _over_cap_reason(settings: Settings) -> str:
 
 
 def _is_unused_since(seen: Memory, memory: Memory) -> bool:
-    """Whether it still is what it was when it was counted."""
+    """Whether it is unused and unchanged since it was counted."""
     same = last_access(memory) == last_access(seen) and memory.state in ("active", "cooling")
     return same and is_noticed(memory) and not memory.pinned
 
@@ -398,7 +398,7 @@ def ranked(group: Sequence[Memory]) -> list[Memory]:
 
 
 def replaceable(order: Sequence[Memory]) -> list[Memory]:
-    """Those that can go: not one that somebody may ask for by its key or its path."""
+    """Those that may be merged into the first: none that can be asked for by a key or a path."""
     return [m for m in order[1:] if m.key is None and m.source_path is None]
 
 

@@ -81,12 +81,12 @@ def facts_in(core: Core, draft: Draft, memory: Memory) -> list[Draft]:
 # down what the user says, and sometimes what it read on a page: see `reason_to_hold`.
 GUARDED = frozenset({"agent", "tool", "import"})
 _METADATA_BYTES_MAX = 65_536
-# Nobody nests deeper by hand. What writes JSON gives up at some depth (the server's framework at
-# 255), and a single memory that cannot be written would keep everyone from every list it is in.
+# JSON writers give up at some depth (the server's framework at 255), and one memory that cannot be
+# written would break every list that it is in. Nobody nests this deep by hand.
 _METADATA_DEPTH_MAX = 32
 _LABEL_CHARS_MAX = 1_000
 _SWITCHES = ("pinned", "fetch")
-# What nobody gave needs no check.
+# Fields at their defaults need no check.
 _DEFAULTS = tuple(Draft._field_defaults.values())
 # A memory is named by a number too, and an origin is a place in a turn.
 _NO_TEXT = ("supersedes", "origin")
@@ -215,8 +215,8 @@ def _clean_metadata(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse_deep(metadata: Any) -> None:
-    """Refuses what is nested deeper than allowed, before anything walks through it; also what holds
-    itself, or more than fits."""
+    """Refuses metadata that is nested too deep, contains itself or is far too large, before
+    anything walks through it."""
     if not metadata:
         return
     layer = [metadata]
@@ -263,7 +263,7 @@ def _without_hidden(content: str) -> str:
 
 def compose(draft: Draft, core: Core, hub_id: str, now: datetime | None = None) -> Memory:
     """A memory from a clean draft, all but its id, number and times."""
-    # The guard reads what is hidden in a text; nobody else does.
+    # The guard reads hidden characters too; the memory is stored without them.
     quarantine = reason_to_hold(draft.content, draft.trust)
     content = _without_hidden(draft.content)
     picked = classify(
@@ -371,7 +371,8 @@ def prepare(
             origins.refuse_unfetchable(draft)
     now = now or scope.now()
     memories = [compose(draft, scope.core, scope.hub_id, now) for draft in cleaned]
-    # Only the model is worth the look; without one, the look inside the write is enough.
+    # Spares asking the model about what is stored already. Without a model, the check inside the
+    # write is enough.
     known = [False] * len(memories)
     if scope.core.embedder is not None:
         with scope.read() as reader:
@@ -401,7 +402,7 @@ def unchanged(reader: Reader, draft: Draft, memory: Memory) -> bool:
 def twin_of(reader: Reader, draft: Draft, memory: Memory) -> Memory | None:
     """The memory that this one is a version or a copy of."""
     hub_id = memory.hub_id
-    # Who says nothing of a boundary means their own where they have one of that name.
+    # Without a boundary, the caller's own private memory of that name comes first.
     audience = None if draft.boundary is None else memory.audience
     if memory.source_path is not None:
         at_path = reader.memory_by_path(hub_id, memory.source_path, audience=audience)
@@ -430,7 +431,7 @@ def says_the_same(memory: Memory, other: Memory) -> bool:
         and (other.expires_at is None or other.expires_at > memory.created_at)
         # A memory that waits for review is no duplicate of what a trusted source says.
         and bool(other.quarantine) == bool(memory.quarantine)
-        # Nobody learns from a 'duplicate' what somebody else keeps private.
+        # The answer 'duplicate' must not reveal what somebody else keeps private.
         and ("private" not in (other.boundary, memory.boundary) or other.owner == memory.owner)
         # A note that says what a file says, or is called, is not that file.
         and origins.is_made_from_same(memory, other)
@@ -442,8 +443,8 @@ def _occasion(memory: Memory) -> tuple[object, ...]:
 
 
 def _was_noticed(memory: Memory, other: Memory) -> bool:
-    """Whether the other one was taken from a conversation and holds at any time, and who says it
-    now does not say when."""
+    """Whether the other one was captured from a conversation and names no speaker or time, and this
+    one names no session, speaker or time."""
     return (
         other.source == "extraction"
         and (other.layer, other.speaker, other.event_at) == ("long_term", None, None)

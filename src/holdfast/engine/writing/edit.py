@@ -105,7 +105,7 @@ def update(
         if not _SPANS.isdisjoint(new):
             refuse_backwards(memory._replace(**new))
         if "metadata" in new and ATTACHMENT in memory.metadata:
-            # Which file it was made from is no matter of opinion.
+            # No update changes which file a memory was made from.
             new["metadata"] = {**new["metadata"], ATTACHMENT: memory.metadata[ATTACHMENT]}
         recorder = Recorder(scope, writer, "update", reason=reason)
         fresh = index if memory.version == seen.version else None
@@ -157,8 +157,8 @@ def _index_of(core: Core, memory: Memory, new: dict[str, Any]) -> Indexed | None
 
 
 def refuse_other_boundary(core: Core, memory: Memory, boundary: str | None) -> None:
-    """What is somebody else's cannot be hidden from everyone but them, and only who manages the
-    hub decides who else sees it."""
+    """Refuses another boundary for somebody else's memory: only its owner can make it private, and
+    only a manager of the hub can change who else sees it."""
     if boundary in (None, memory.boundary) or memory.owner == core.actor:
         return
     core.require("manage", memory)

@@ -125,7 +125,7 @@ def give_up(core: Core, job: Job, reason: str) -> None:
 
 
 def lost(core: Core, writer: Writer, job: Job, reason: str) -> None:
-    """Tells a memory that its job has ended without a text."""
+    """Marks a memory whose job has ended without a text."""
     memory = writer.memory(job.hub_id, job.about["memory"])
     if memory is None or memory.state != "processing" or not _is_about(job.about, memory):
         return
@@ -154,8 +154,8 @@ def _was_waiting(reader: Reader, memory: Memory) -> bool:
 
 
 def mend(core: Core) -> int:
-    """Gives memories that wait without a job one again, or says that there is nothing to wait for,
-    as with those of an import, whose files stayed behind; returns how many that were."""
+    """Enqueues jobs again for memories that wait without one. Where the file is missing, as after
+    an import, the memory says so and stops waiting. Returns how many memories waited."""
     core = core.acting(sees_all=True)
     mended = 0
     with core.read() as reader:
@@ -249,7 +249,7 @@ def _with_words(memory: Memory, about: Mapping[str, Any], text: str, made: Made)
         # A page was written by strangers, even if the user gave its address.
         fields["trust"] = "tool"
     elif "hash" in about and memory.trust not in GUARDED:
-        # Nor does who hands a file over vouch for every word in it: only what is typed is theirs.
+        # Handing over a file does not vouch for every word in it, as typing a text does.
         fields["trust"] = "import"
     # As it came: the guard decodes what is hidden in a text.
     fields["quarantine"] = instruction_shaped(storable(made.text)) or ""

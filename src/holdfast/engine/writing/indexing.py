@@ -194,7 +194,7 @@ def embed_missing(
             rows = _made(embedder, found, memories, stop, quiet)
             _wait(quiet)
             made = _keep(core, each, embedder, rows)
-            # Passages before this one have their vectors, or are gone: none is looked at twice.
+            # Passages before this one have their vectors, or are gone; none is tried twice.
             after = found[-1].passage_id
             done += made
             if progress is not None:

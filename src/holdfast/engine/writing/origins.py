@@ -71,7 +71,7 @@ def page_digest(address: str) -> str:
 
 
 def release(writer: Writer, hub_id: str, memory_id: str, at: datetime) -> list[str]:
-    """Lets go of everything a memory was made from; returns the hashes that nobody holds now."""
+    """Removes what a memory was made from; returns the hashes to which no memory refers now."""
     held = [
         one.id.partition("/")[2]
         for one in every_record(writer, hub_id, _BY_MEMORY, f"{memory_id}/")
@@ -80,7 +80,7 @@ def release(writer: Writer, hub_id: str, memory_id: str, at: datetime) -> list[s
 
 
 def let_go(writer: Writer, hub_id: str, memory_id: str, digest: str, at: datetime) -> bool:
-    """Lets go of one thing that a memory was made from; whether nobody holds it now."""
+    """Removes one thing that a memory was made from; whether no memory refers to it now."""
     record = writer.record(hub_id, _BY_MEMORY, f"{memory_id}/{digest}")
     if record is None:
         return False

@@ -186,14 +186,14 @@ def _as_line(core: Core, proposal: Proposal, draft: Draft) -> Draft:
     return draft._replace(
         occurred_at=said_at,
         occurred_until=None,
-        # What has not begun is no state of things yet.
+        # Something in the future does not hold yet.
         valid_from=proposal.occurred_at if proposal.occurred_at <= said_at else None,
         metadata={**(draft.metadata or {}), EVENT: event},
     )
 
 
 def _looked(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
-    """The same, with what is known of each: looked for here, where nobody waits."""
+    """The same with what is known of each, looked up before the write, while no lock is held."""
     if not prepared:
         return []
     with scope.read() as reader:
@@ -219,7 +219,7 @@ def _take(into: _Transaction, item: Prepared, standing: bool) -> Taken:
         one
         for one in rivals
         if one.verdict.relation == "same" and _same_time(memory, one)
-        # What the user says now is no mention of what a lesser voice was not believed.
+        # The user's own statement is new, and no mention of a held one by a less trusted speaker.
         if not (memory.trust == "user" and kind_of(one.memory) == "low_trust")
     ]
     if same and memory.metadata.get(SAID_BY) == ASSISTANT:
@@ -288,7 +288,7 @@ def _same_time(memory: Memory, rival: Rival) -> bool:
 def _mention(into: _Transaction, same: Sequence[Rival], standing: bool) -> Taken:
     recorder, there = into.recorder, same[0].memory
     if there.quarantine and there.state == "archived":
-        # A person said no to it; saying it again does not put it before them again.
+        # A person has rejected it, and is not asked again.
         return Taken("dropped", there, "rejected")
     if there.state in ("archived", "cooling"):
         # What is said again is of use again.

@@ -434,8 +434,8 @@ class Redactor:
 
     @contextmanager
     def inside(self, writer: Writer) -> Iterator[None]:
-        """While this thread writes: the key is read and made in the same transaction, as there can
-        be no second one."""
+        """While this thread writes: the key is read or made in that transaction, so that a store
+        never gets a second one."""
         self._mine.writer, self._mine.key = writer, None
         try:
             yield
@@ -443,7 +443,7 @@ class Redactor:
             self._mine.writer = None
 
     def committed(self) -> None:
-        """What was made inside the write is on the disk, and good from now on."""
+        """The write was committed, and with it the key if it was made there."""
         self._key = self._key or getattr(self._mine, "key", None)
 
 

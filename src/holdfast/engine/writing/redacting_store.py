@@ -1,9 +1,8 @@
 """A wrapper around the store that redacts secrets in everything an operation writes.
 
-Operations redact what they are given before they work with it, so that what they return and what
-they compute is right. This is for the one that forgets: the store that all of them are handed is
-wrapped, and every text that is written through it is looked at once more, which costs next to
-nothing where it was looked at before.
+Operations redact their input before they work with it, so that their results and what they compute
+are free of secrets. The wrapper is for an operation that forgets to: every text that is written is
+checked once more, which costs next to nothing for a text that was checked before.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ def unguarded(store: Store) -> Store:
 
 
 class _GuardedStore:
-    """A store whose writes are looked at; everything else is the store's own."""
+    """A store whose writes are checked; everything else is passed on to the store."""
 
     def __init__(self, store: Store, redactor: Redactor) -> None:
         self._store, self._redactor = store, redactor
@@ -83,8 +82,8 @@ class _GuardedStore:
 
 
 class _GuardedWriter:
-    """A writer that replaces secrets in all it is given. A method that is not named here takes no
-    text of anybody's; tests/unit/engine/test_secret_doors.py holds the list to the contract."""
+    """A writer that replaces secrets in everything it is given. Methods that are not overridden
+    here take no text; tests/unit/engine/test_secret_doors.py compares them with the contract."""
 
     def __init__(self, writer: Writer, redactor: Redactor) -> None:
         self._writer, self._redactor = writer, redactor
