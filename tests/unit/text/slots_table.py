@@ -24,6 +24,9 @@ REPLACES = (
     ("Got engaged to Marta", "Is single"),
     ("Has two cats now", "Has one cat"),
     ("Turned 35", "I'm 34 (said on 8 October 2026)"),
+    ("Drinks coffee again", "Quit coffee"),
+    ("Moved to days in November 2026, no more nights", "Works nights every other week"),
+    ("The budget for tools was cut to 30,000 euros", "The budget for tools is 40,000 euros"),
     # relatives
     ("Wife works at BMW", "Wife works at Siemens"),
     ("My husband moved to Oslo", "Husband lives in Bergen"),
@@ -408,6 +411,8 @@ UNRELATED = (
     ("Is learning Italian", "Is learning Spanish"),
     ("Ran the Berlin marathon", "Is training for the Boston marathon"),
     ("Finished my thesis", "Is writing a novel"),
+    ("Drinks coffee again", "Quit smoking"),
+    ("The budget for travel was cut to 30,000 euros", "The budget for tools is 40,000 euros"),
     ("Graduated from ETH", "Studies the cello"),
     ("Started a new job at Lidl", "Is vegetarian"),
     ("Found a flat in Mitte", "Is looking for a nanny"),

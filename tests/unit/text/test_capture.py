@@ -223,6 +223,7 @@ def test_how_one_feels_is_no_name() -> None:
         ("Have you seen the kids' menu?", "two boys", []),
         ("What cuisine do you like?", "I prefer Sichuan cuisine", ["Prefers Sichuan cuisine"]),
         ("Do you have kids?", "Two boys", ["Children: Two boys"]),
+        ("Do you eat meat?", "nope, vegetarian since uni", ["Is vegetarian since uni"]),
         ("How old are your kids?", "3 and 8", ["Children: 3 and 8"]),
         # What the other one says of themselves is not the person's.
         (
@@ -251,6 +252,50 @@ def test_each_tool_of_a_list_with_versions_is_a_fact() -> None:
     workers = "I'm using Gunicorn 20.1 with 3 workers, listening on port 10000"
     assert kept(workers) == [workers]
     assert kept("I'm using Bootstrap 5.3 for the UI") == ["I'm using Bootstrap 5.3 for the UI"]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        # Orders without 'from now on'.
+        ("no emojis in commit messages pls", ["No emojis in commit messages"]),
+        ("I told you already: tabs, not spaces", ["Tabs, not spaces"]),
+        ("it's pnpm here, not npm", ["It's pnpm here, not npm"]),
+        ("make it so that you never log secrets", ["Make it so that you never log secrets"]),
+        (
+            "I don't want you to touch the legacy folder, ever",
+            ["I don't want you to touch the legacy folder, ever"],
+        ),
+        ("no errors in the code", []),
+        ("I don't want you to change the test", []),
+        # An order behind a statement.
+        (
+            "We moved from pip to uv, please use uv from now on",
+            ["Moved from pip to uv", "Use uv from now on"],
+        ),
+        # How a team works.
+        ("our CI is red again", []),
+        (
+            "our CI is GitHub Actions, deploys go out on Tuesdays",
+            ["Our CI is GitHub Actions", "Deploys go out on Tuesdays"],
+        ),
+        ("Our standup is at 9:15", ["Our standup is at 9:15"]),
+        ("my lead is Milena", ["Lead is Milena"]),
+        # Changes in a life.
+        ("I just turned 35", ["Turned 35 (said on 16 November 2026)"]),
+        ("I broke up with Jonas", ["Broke up with Jonas"]),
+        ("I'm dating Jonas", ["Is dating Jonas"]),
+        ("I'm seeing Dr Weiss tomorrow", []),
+        ("I can't take ibuprofen", ["Can't take ibuprofen"]),
+        ("my son hates mushrooms", ["Son hates mushrooms"]),
+        ("my colleague hates Java", []),
+        ("Ich bin Leonie und studiere Jura", ["Ich bin Leonie und studiere Jura"]),
+        ("Ich jobbe samstags in einem Café", ["Ich jobbe samstags in einem Café"]),
+    ],
+)
+def test_what_people_say_in_passing_is_kept_for_good(said: str, kept: list[str]) -> None:
+    facts = capture(said, at=datetime(2026, 11, 16, tzinfo=UTC))
+    assert [fact.text for fact in facts if fact.standing] == kept
 
 
 @pytest.mark.parametrize(

@@ -82,10 +82,30 @@ def _facts(sentence: Sentence, at: datetime | None, named: str) -> list[Captured
     if not named and (called := _got_and_named(sentence, at)) is not None:
         return [called]
     greeted = sentence.start if _HELLO.match(sentence.folded) else None
-    facts = (
-        fact for clause in clauses(sentence) for fact in stated(clause, at, named, greeted=greeted)
+    last = None if named else _ordered_last(sentence)
+    facts = [
+        fact
+        for clause in clauses(sentence)
+        if last is None or clause.start < last.start
+        for fact in stated(clause, at, named, greeted=greeted)
+    ]
+    return [*facts, last] if last else facts
+
+
+def _ordered_last(sentence: Sentence) -> Captured | None:
+    """The order behind a statement: 'We moved to uv, so please use uv from now on'."""
+    found = _THEN_ORDER.search(sentence.folded)
+    if found is None:
+        return None
+    at = found.end()
+    return _ordered(
+        sentence._replace(
+            start=sentence.start + at, said=sentence.said[at:], folded=sentence.folded[at:]
+        )
     )
-    return list(facts)
+
+
+_THEN_ORDER = lazy(r"[,;] (?:(?:and|so|but) )?(?=(?:please|pls|from now on|never|always) )")
 
 
 def _got_and_named(sentence: Sentence, at: datetime | None) -> Captured | None:

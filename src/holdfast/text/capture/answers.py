@@ -41,7 +41,8 @@ _NO = lazy(r"(?:no|nope|nah|not|i'?m not)\b")
 # 'I love it. You?' asks the same back.
 _ASKED_BACK = lazy(r"(?i)[.,!;]+ *(?:and |what about |how about )?(?:you|u|yourself|yours)\W*$")
 _OWN_WORDS = lazy(
-    r"(?i).*, *(?:and |but |so )?(?=(?:do|did|are|have|would|what|which|how|where|who|when|is) )"
+    r"(?i)(?:i|we) [^,]{1,40}, |.*, *(?:and |but |so )?"
+    r"(?=(?:do|did|are|have|would|what|which|how|where|who|when|is) )"
 )
 # What a list of children or pets does not begin with.
 _NO_LIST = lazy(
@@ -79,6 +80,8 @@ def answer_to(question: str, said: str) -> Answer | None:
     kind = next((one for one in questions() if re.search(one.pattern, folded)), None)
     if kind is not None and kind.statement.endswith(": {}") and _PATTERNS["none"].match(own):
         return Answer(kind.statement.format("none"), kind.category)
+    if kind is None and (trait := _PATTERNS["trait"].match(own)) is not None:
+        return Answer(f"Is {words[trait.start('what') :].rstrip(' .!,')}", "fact")
     if kind is None and (practice := _PATTERNS["practice"].match(own)) is not None:
         what = words[practice.start("what") :]
         return None if _points(practice["what"]) else Answer(finish(what), "preference")

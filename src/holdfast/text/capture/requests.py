@@ -45,6 +45,8 @@ _NO_THINGS = lazy(r"(?:no|not to|only|never|always) \S")
 # After a correction, what to use is an order by itself: 'no, use tabs'.
 _CORRECTED = lazy(r"(?:please )?(?:use|prefer|we (?:use|always|never|don'?t|only)) \S")
 _THAT = lazy(r"\b(?:it|this|that|these|those|them)\b")
+# 'It's pnpm here, not npm.'
+_IT_IS_HERE = lazy(r"(?:it'?s|it is) \S+(?: \S+)? (?:here|in this \w+),? not \S+(?: \S+)?$")
 _IT_IS = lazy(r"^(?:it'?s|it is) ")
 # At least so many words say what to do; 'no tests' alone does not.
 _WORDS_MIN, _WORDS_MAX = 2, 40
@@ -64,7 +66,7 @@ def order_start(folded: str) -> int | None:
     order = folded[start:].rstrip(" .!,;…")
     if _PATTERNS["this time"].search(order):
         return None
-    if _PATTERNS["label"].match(folded):
+    if _PATTERNS["label"].match(folded) or _IT_IS_HERE.match(order):
         return start
     if _PATTERNS["convention"].match(order):
         return None if _THAT.search(_PATTERNS["in a place"].sub(" ", order)) else start
@@ -78,6 +80,7 @@ def order_start(folded: str) -> int | None:
         _PATTERNS["prohibition"],
         _PATTERNS["standing order"],
         _PATTERNS["permission"],
+        _PATTERNS["no such"],
         _PATTERNS["instead"],
     )
     if any(form.match(order) for form in forms):

@@ -245,6 +245,12 @@ def _kind(rule: Rule, folded: str) -> str:
         return "new-job"
     if name == "event" and _PATTERNS["life event"].search(folded):
         return "life-event"
+    if (
+        name == "kin-likes"
+        and _REFUSES.search(folded)
+        and not _PATTERNS["not family"].match(folded)
+    ):
+        return "kin-diet"
     if name in ("kin-is", "kin-does") and _PATTERNS["not family"].match(folded):
         return "acquaintance"
     return name
@@ -252,6 +258,10 @@ def _kind(rule: Rule, folded: str) -> str:
 
 # 'IT' is a department.
 _IT = lazy(r"\bIT\b")
+# What one of the family does not eat is known for good, as is what the person does not.
+_REFUSES = lazy(
+    r"\b(?:hates?|(?:do|does)(?:n't| not) (?:eat|drink)|(?:can't|won't) (?:eat|drink))\b"
+)
 # 'From Monday on I'm on leave' is clearer than with its time last.
 _FROM_WHEN = lazy(r"(?i)(?:from|starting) (?!now)")
 _PLACE_NAMED = lazy(r"\b(?:to|into|from|in with|out of) \S")

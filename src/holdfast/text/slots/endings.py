@@ -26,7 +26,7 @@ _CUES = frozenset(
     """
     born birth had welcomed started starts got found landed accepted works bought rented gave given
     cancelled canceled called dropped quit abandoned left finished completed graduated passed ran
-    failed expelled broke broken split
+    failed expelled broke broken split again more
     """.split()  # noqa: SIM905
 )
 
@@ -49,8 +49,6 @@ def _told(body: str) -> tuple[tuple[Ending, str | None], ...]:
 
 def by_ending(now: Statement, then: Statement) -> Verdict | None:
     """By an event after which the older statement no longer holds."""
-    if (now.denied and not now.ended) or then.denied:
-        return None
     for one, what in _told(now.body):
         if one.older.match(then.body) is None:
             continue

@@ -172,7 +172,7 @@ def difference(new: str, old: str) -> Difference | None:
 
 @lru_cache(maxsize=1_024)
 def _tokens(body: str) -> tuple[str, ...]:
-    plain = _PATTERNS["since"].sub(" ", fold(body))
+    plain = _PATTERNS["since"].sub(" ", _PATTERNS["set to"].sub("is", fold(body)))
     found = (word.strip(".,;!\"'") for word in plain.split())
     return tuple(_SAME_WORDS.get(word, word) for word in found if word)
 
@@ -267,7 +267,8 @@ def _in_digits(word: str) -> str:
 
 @lru_cache(maxsize=1_024)
 def _amount_tokens(body: str) -> tuple[str, ...]:
-    found = (_in_digits(word.strip(".!\"'")) for word in re.findall(r"[^\s,;]+", fold(body)))
+    plain = _PATTERNS["set to"].sub("is", fold(body))
+    found = (_in_digits(word.strip(".!\"'")) for word in re.findall(r"[^\s,;]+", plain))
     small = ("the", "a", "an", "now", "currently", "about", "around")
     return tuple(word for word in found if word not in small)
 
