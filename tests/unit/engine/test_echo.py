@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 from time import thread_time
 
@@ -67,6 +70,70 @@ def test_a_block_in_any_style_and_size_is_nothing_new(
             assert around.text.replace("```", "").split() == ["This", "is", "mine.", "And", "this."]
         else:
             assert around.text == "This is mine.\n\nAnd this.\n"
+
+
+def lines_of(text: str) -> list[tuple[int, str]]:
+    return list(enumerate(text.split("\n"), 1))
+
+
+# As clients and models hand a text on.
+REWRITTEN: dict[str, Callable[[str], str]] = {
+    "json": json.dumps,
+    "json with letters": lambda text: json.dumps({"text": text}, ensure_ascii=False, indent=2),
+    "a result of a tool": lambda text: json.dumps([{"type": "text", "text": text}]),
+    "json in json": lambda text: json.dumps({"result": json.dumps({"text": text})}),
+    "a list": lambda text: "\n".join(f"{at}. {line}" for at, line in lines_of(text)),
+    "cat -n": lambda text: "\n".join(f"{at:6}\t{line}" for at, line in lines_of(text)),
+    "an editor": lambda text: "\n".join(f"{at:5}→{line}" for at, line in lines_of(text)),
+    "grep -n": lambda text: "\n".join(f"{at}:{line}" for at, line in lines_of(text)),
+    "what was added": lambda text: "\n".join(f"+ {line}" for _, line in lines_of(text)),
+    "a comment": lambda text: "\n".join(f"# {line}" for _, line in lines_of(text)),
+    "a box": lambda text: "\n".join(f"│ {line}" for _, line in lines_of(text)),
+    "html": lambda text: html.escape(text, quote=False),
+    "bold": lambda text: re.sub(r"^- (.*)$", r"- **\1**", text, flags=re.MULTILINE),
+    "spaces that do not break": lambda text: text.replace(" ", "\u00a0"),
+}
+
+
+@pytest.mark.parametrize("rewritten", REWRITTEN)
+@pytest.mark.parametrize("style", STYLES)
+def test_a_block_that_a_client_has_rewritten_is_known(
+    hub: HubMemory, style: str, rewritten: str
+) -> None:
+    facts = ("Prefers tabs over spaces", "Lives in Trondheim", "Drives a Volvo", "Café at nine")
+    for content in facts:
+        hub.remember(content, category="fact")
+    block = REWRITTEN[rewritten](hub.context(style=style))
+    for text in (block, f"This is mine.\n\n{block}\n\nAnd this.\n"):
+        heard = hub.heard(text)
+        assert len(heard.memories) == len(facts)
+        assert [one for one in facts if one.split()[-1] in heard.text] == []
+    assert heard.text.startswith("This is mine.") and heard.text.rstrip().endswith("And this.")
+
+
+@pytest.mark.parametrize("rewritten", [name for name in REWRITTEN if name != "html"])
+def test_a_reply_that_a_client_has_rewritten_adds_nothing(full: HubMemory, rewritten: str) -> None:
+    for name, tool, given in (
+        ("holdfast", "recall", {"query": "tabs"}),
+        ("max", "recall", {"keyword": "tabs"}),
+    ):
+        reply = str(tools(name, full).call(tool, given))
+        assert TABS in reply
+        assert "tabs" not in left_of(full, REWRITTEN[rewritten](reply)), name
+
+
+@pytest.mark.parametrize(
+    "text", [json.dumps('a\nb\\nc "d" é\t.'), "1. one\n2. two", "│ x", "**b**"]
+)
+def test_a_rewritten_text_of_somebody_else_stays_to_the_letter(full: HubMemory, text: str) -> None:
+    # The sign has each of them looked at closely.
+    assert left_of(full, f"{text}\n[#999] nothing") == f"{text}\n[#999] nothing"
+
+
+def test_a_note_that_was_cut_off_is_no_news(full: HubMemory) -> None:
+    reply = str(tools("holdfast", full).call("recall", {"query": "tabs"}))
+    for cut in ("Note: this answer may mi", "Note: this answer may mi…", "Note: found but n..."):
+        assert full.heard(f"{reply}\n\n{cut}").nothing_new, cut
 
 
 @pytest.mark.parametrize("style", ["plain", "xml", "max"])

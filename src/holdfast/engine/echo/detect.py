@@ -12,7 +12,7 @@ not found within the bounds counts as somebody's own text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -101,17 +101,32 @@ def with_echo_marked(core: Core, hub_id: str, text: str) -> str:
 
 def _heard(core: Core, reader: Reader, hub_id: str, text: str) -> Heard:
     # Here, because their patterns take 20 ms to make, and few texts need them.
+    from holdfast.engine.echo.rewritten import originals
     from holdfast.engine.echo.walk import Walk
     from holdfast.engine.people.records import called
 
     hub = reader.hub_by_id(hub_id)
+    name = called(core, reader, hub).called if hub else ""
     known = Known(reader, hub_id, budget=len(text), file=core.permit is None)
-    echoes = Walk(text, known, called(core, reader, hub).called if hub else "").echoes()
+    echoes = Walk(text, known, name).echoes()
+    for form in originals(text):
+        other = Known(reader, hub_id, budget=len(text), file=core.permit is None)
+        found = Walk(form.text, other, name).echoes()
+        if _memories_in(found) > _memories_in(echoes):
+            known, echoes = other, [_placed(one, form.places) for one in found]
     if not echoes:
         return Heard(text)
     left = without(text, [one[:2] for one in echoes])
     met = dict.fromkeys(one.id for one in echoes if one.id.startswith("mem_"))
     return Heard(left, tuple(echoes), tuple(known.memory(id_) for id_ in met))
+
+
+def _memories_in(echoes: Iterable[Echo]) -> int:
+    return len({one.id for one in echoes if one.id})
+
+
+def _placed(echo: Echo, places: Sequence[int]) -> Echo:
+    return echo._replace(start=places[echo.start], end=places[echo.end])
 
 
 def _page(core: Core, reader: Reader, hub_id: str, text: str) -> Heard | None:

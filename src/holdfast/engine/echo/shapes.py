@@ -365,6 +365,7 @@ _BEGUN = re.compile(
 _TAGS = (
     *("<item number=", "<section name=", "<memory hub=", "<note>What is remembered."),
     *("</item>", "</section>", "</memory>", "</note>"),
+    *("Note: this answer may miss something: ", "Note: found but not shown: "),
 )
 
 
@@ -372,6 +373,7 @@ def begun(text: str, start: int) -> str | None:
     """What the text ends with from here, where that may be decoration of ours cut off: the name of
     a heading, or nothing; None where it is something else."""
     rest = text[start : start + 600].strip(" \t\r\n>")
+    rest = rest.removesuffix("…").removesuffix("...")
     if rest and any(tag.startswith(rest) for tag in _TAGS):
         return ""
     found = _BEGUN.fullmatch(rest) if len(text) - start <= 600 else None

@@ -23,6 +23,8 @@ SIGNS = (
     *("conversations;", "Session recovered]", "id mem_", "(id: mem_"),
     *('"content"', '"text"', '"key"', '"results"', '"memories"', "Here's the content of /memories"),
     "2 levels deep in /memories",
+    # As JSON, HTML and editors have the signs above.
+    *("\\u00b7 ", "\\u2022 #", "&lt;item", "&lt;turn", "&lt;memory", "\u00a0·\u00a0", "•\u00a0#"),
 )
 # How replies begin that hold no memory; they are ours only as a whole.
 _FIXED_BEGIN = (
