@@ -35,6 +35,32 @@ def test_secrets_of_a_set_are_redacted(name: str) -> None:
     assert 1 - len(left) / len(examples) >= FOUND_MIN, [one.text for one in left]
 
 
+@pytest.mark.parametrize(
+    ("name", "found_min"), [("new_formats.txt", 0.9), ("held_out_formats.txt", 0.55)]
+)
+def test_keys_of_services_are_found_by_their_form_alone(name: str, found_min: float) -> None:
+    examples = secret_examples(name)
+    left = missed(name, redact)
+    assert len(examples) >= 55
+    assert 1 - len(left) / len(examples) >= found_min, [one.text for one in left]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nh3/METADATA,sha256=om9xG-h8CeXPdWeLyOxwTd6yG8S8r0cMUExzvCnQMsA,1991",
+        '"integrity": "sha512-XI5MPzVNApjAyhQzphX8BkmKsKUxD4LdyK24iZeQGinBN9yTQT3bFlCBy/aVx2Hrn"',
+        "cache key Linux-node-3f786850e387550fdab836ed7e6dc881de23001b9f2fa3bd2b2ddf2d6a6a1ed2",
+        "image web-prod-3f786850e387550fdab836ed7e6dc881de23001b",
+        "message msg_01XFDUDYJgAACzvnptvVoYEL of chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT",
+        "memory mem_1k0je98z6rwxnt7kg33v, change chg_1k0je98z6dv5mc48j02v",
+        "kind: ConfigMap\ndata:\n  url: https://example.org/path/of/something\n",
+    ],
+)
+def test_hashes_ids_and_plain_manifests_are_left(text: str) -> None:
+    assert find(text) == []
+
+
 @pytest.mark.parametrize("name", ["innocent_development.txt", "innocent_held_out.txt"])
 def test_innocent_texts_of_a_set_are_not_touched(name: str) -> None:
     innocent = innocent_examples(name)

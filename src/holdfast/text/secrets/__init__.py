@@ -80,10 +80,12 @@ def find(text: str, *, payment_numbers: bool = False) -> list[Found]:
     for rule in sorted(rules, key=ORDER.__getitem__) if rules else ():
         found += _by(rule, text, low, spans)
     if vocabulary and (cues := [cue for cue in NOUN_CUES if cue in vocabulary]):
-        from holdfast.text.secrets.named import find_columns, find_named
+        from holdfast.text.secrets.named import find_columns, find_in_manifests, find_named
 
         found += [Found(*one) for one in find_named(text, low, cues)]
         found += [Found(*one) for one in find_columns(text, low, cues)]
+        if "data:" in vocabulary and "kind:" in vocabulary:
+            found += [Found(*one) for one in find_in_manifests(text)]
     found += _find_numbers(text, low, words, lengths, payment_numbers=payment_numbers)
     return _apart(found, text) if found else []
 

@@ -14,6 +14,7 @@ from holdfast.text.secrets.checks import (
     Strength,
     is_chosen,
     is_coined,
+    is_example,
     is_phrase,
     is_state,
     is_token,
@@ -246,3 +247,34 @@ def _is_cell(value: str, kind: str) -> bool:
     return strength(value) in _COINED or (
         strength(value) is Strength.WORD and value.lower() not in ("text", "varchar")
     )
+
+
+# A Secret of Kubernetes, and one of its values in a line.
+_IS_SECRET = lazy(r"(?m)^[ \t]{0,20}kind:[ \t]*[\"']?Secret\b")
+_VALUE = lazy(r"[ \t]+[\w.-]{1,253}:[ \t]+[\"']?(?P<s>[^\s\"'#{|>$][^\s\"']{3,4000})")
+_SECTIONS = ("data:", "stringData:")
+
+
+def find_in_manifests(text: str) -> Iterator[Span]:
+    """The values of Secrets of Kubernetes, whatever they are called."""
+    at = 0
+    for document in text.split("\n---"):
+        if _IS_SECRET.search(document):
+            for kind, start, end in _in_sections(document):
+                yield kind, at + start, at + end
+        at += len(document) + len("\n---")
+
+
+def _in_sections(document: str) -> Iterator[Span]:
+    """The values in the lines that are further in than the name of their section."""
+    at, section = 0, None
+    for line in document.splitlines(keepends=True):
+        words = line.strip()
+        depth = len(line) - len(line.lstrip())
+        if words in _SECTIONS:
+            section = depth
+        elif words and section is not None and depth <= section:
+            section = None
+        elif section is not None and (value := _VALUE.match(line)) and not is_example(value["s"]):
+            yield "manifest-value", at + value.start("s"), at + value.end("s")
+        at += len(line)
