@@ -38,7 +38,7 @@ PROGRAM = "claude-md"
 BYTES_MAX = 1_000_000
 _CODE_CHARS_MAX = 1_000
 _STATEMENT_CHARS_MIN = 3
-_HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t]*#*[ \t]*$")
+_HEADING = re.compile(r"(#{1,6})[ \t]++(.+)")
 # A line that includes another file, which says it itself.
 _INCLUDED = re.compile(r"@[^\s@]+")
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)")
@@ -161,7 +161,9 @@ def _parts(text: str) -> Iterator[tuple[str, str]]:
                     yield section, waiting
                 waiting = ""
                 depth = len(heading[1])
-                headings = [one for one in headings if one[0] < depth] + [(depth, heading[2])]
+                headings = [one for one in headings if one[0] < depth] + [
+                    (depth, _words_of(heading[2]))
+                ]
                 section = " > ".join(words for level, words in headings if level > 1)
             elif _FENCE.match(piece) and len(piece) <= _CODE_CHARS_MAX:
                 waiting = f"{waiting}\n{piece}" if waiting else piece
@@ -182,6 +184,11 @@ def _pieces(raw: str) -> Iterator[str]:
             code = [line]
         elif _HEADING.match(line):
             yield line
+
+
+def _words_of(heading: str) -> str:
+    """A heading without the signs that may close it."""
+    return heading.rstrip(" \t").rstrip("#").rstrip(" \t") or heading[0]
 
 
 class FileReport(NamedTuple):

@@ -60,6 +60,9 @@ def test_time_grows_with_the_length_of_a_text_and_not_with_its_square() -> None:
         "from holdfast.text.analysis.word_forms import numbers_in\n"
         "from holdfast.text.classify.summarise import sentences\n"
         "from holdfast.text.classify.titles import topic_of\n"
+        "from holdfast.edges.instructions import InstructionFile, statements\n"
+        "from holdfast.text.facts.statements import parts_of\n"
+        "from holdfast.text.secrets import find\n"
         "print(len(chunk('def o' + 'en' * 200_000 + '\\n', content_type='code')) > 0)\n"
         "print(len(numbers_in('0' + ':0' * 200_000 + 'b')))\n"
         "print(len(sentences('Stop' + '!' * 400_000 + 'x')))\n"
@@ -69,8 +72,12 @@ def test_time_grows_with_the_length_of_a_text_and_not_with_its_square() -> None:
         "print(without_any_id('- a' + '<!-- mem_a -->' * 20_000))\n"
         "print(list(written_down('```' + '\\t' * 100_000)))\n"
         "print(len(page_text('<pre>a' + ' ' * 400_000 + 'b</pre>').text))\n"
+        "print([len(parts_of(one * 200_000 + ' x')) for one in ('-', '\\t', \"'\")])\n"
+        "at = InstructionFile('a.md', 'project', 'user')\n"
+        "print(len(statements('# a' + ' ' * 400_000 + '!\\n- bcd', at)))\n"
+        "print(find('kind: Secret\\ndata:\\n' + '  a:\\n' * 100_000 + '\\n---' * 50_000))\n"
     )
-    assert printed == "True\n1\n1\n400021\n1\n1\n- a\n[]\n400002\n"
+    assert printed == "True\n1\n1\n400021\n1\n1\n- a\n[]\n400002\n[1, 1, 1]\n1\n[]\n"
 
 
 # Lines of 25 KB, each hard to read for something.
