@@ -21,19 +21,21 @@ def lazy(pattern: str, flags: int = 0) -> re.Pattern[str]:
 
 
 class LazyPattern:
-    """Has the attributes of a compiled pattern once it was asked for one of them."""
+    """Has the methods of a compiled pattern once it was asked for one of them."""
 
-    _USED = ("search", "match", "fullmatch", "finditer", "findall", "split", "sub", "subn")
+    _METHODS = ("search", "match", "fullmatch", "finditer", "findall", "split", "sub", "subn")
+    # In slots a method is found as quickly as that of a compiled pattern, and not in a dictionary.
+    __slots__ = ("given_flags", "pattern", *_METHODS)
 
     def __init__(self, pattern: str, flags: int) -> None:
         self.pattern = pattern
         self.given_flags = flags
 
     def __getattr__(self, name: str) -> Any:
-        # Only for what the instance does not have yet: from then on the methods are its own, and
-        # calling one costs what it costs of a compiled pattern.
+        # Only for a slot that is still empty, and for other attributes.
         compiled = re.compile(self.pattern, self.given_flags)
-        vars(self).update({used: getattr(compiled, used) for used in self._USED})
+        for method in self._METHODS:
+            setattr(self, method, getattr(compiled, method))
         return getattr(compiled, name)
 
 
@@ -96,17 +98,17 @@ def pieces(cell: str) -> tuple[str, ...]:
 
 class Patterns(dict[str, re.Pattern[str]]):
     """The patterns of a file by their names. A row has the name, an example that the pattern is
-    found in, and the pattern. Each is compiled when it is first used: that takes milliseconds."""
+    found in, and the pattern. The file is read when one of them is first used."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
         self._file = name
 
     def __missing__(self, name: str) -> re.Pattern[str]:
-        self[name] = found = re.compile(_patterns(self._file)[name])
+        self[name] = found = _patterns(self._file)[name]
         return found
 
 
 @cache
-def _patterns(file: str) -> dict[str, str]:
-    return {name: pattern for name, _, pattern in read_table(file)}
+def _patterns(file: str) -> dict[str, re.Pattern[str]]:
+    return {name: lazy(pattern) for name, _, pattern in read_table(file)}
