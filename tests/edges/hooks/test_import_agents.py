@@ -107,6 +107,27 @@ def changes(hooks: Hooks, hub: str) -> list[dict[str, object]]:
     return [one for one in found["data"] if not one["undone_by"]]
 
 
+def test_a_past_goes_to_the_hub_of_a_repository_that_was_moved_since(hooks: Hooks) -> None:
+    hooks.holdfast("remember", "The trunk is called maple")
+    sessions = hooks.root / "person" / ".claude" / "projects"
+    write(sessions / "-web" / "s1.jsonl", claude(hooks.root / "web"))
+    write(sessions / "-web-docs" / "s2.jsonl", claude(hooks.root / "web" / "docs"))
+    (hooks.root / "web").rename(hooks.root / "site")
+    taken = json.loads(hooks.holdfast("import", "claude-code", "--json", "--yes", folder="site"))[
+        "data"
+    ]
+    assert {row["where"] for row in taken} == {"web"}
+    assert "heron" in hooks.holdfast("recall", "staging server", "--hub", "web", folder="site")
+    assert "heron" not in hooks.holdfast("context", folder="shop")
+
+
+def test_a_past_of_a_worktree_that_is_gone_goes_to_its_repository(hooks: Hooks) -> None:
+    gone = hooks.root / "web" / ".claude" / "worktrees" / "fix"
+    write(hooks.root / "person" / ".claude" / "projects" / "-fix" / "s1.jsonl", claude(gone))
+    taken = json.loads(hooks.holdfast("import", "claude-code", "--json", "--yes"))["data"]
+    assert [row["where"] for row in taken] == ["web"]
+
+
 def test_a_fact_of_an_import_shows_the_day_it_was_said(past: Hooks) -> None:
     past.holdfast("import", "claude-code", "--yes")
     for words in (["list"], ["recall", "where do I live in Lisbon"]):

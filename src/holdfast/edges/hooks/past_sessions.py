@@ -16,7 +16,7 @@ from holdfast.api.memory import Holdfast
 from holdfast.api.project_hub import ProjectHub
 from holdfast.edges.hooks import transcripts
 from holdfast.edges.hooks.respond import log_turn
-from holdfast.edges.project import hub_here, project_of
+from holdfast.edges.project import hub_before, hub_here, project_of
 from holdfast.engine.core import Scope
 from holdfast.engine.jobs import JOURNAL
 from holdfast.engine.log import import_run
@@ -88,9 +88,13 @@ def _head(client: str, path: str) -> tuple[str, str]:
 
 
 def hub_for(memory: Holdfast, one: Conversation) -> HubMemory:
-    """The hub of the repository where it took place; the person's own where that is gone."""
-    is_there = os.path.isdir(one.folder) and project_of(one.folder) is not None
-    return hub_here(memory, folder=one.folder)[0] if is_there else memory.hub()
+    """The hub of the repository where it took place, or which was there before it was moved away;
+    the person's own where no repository is known."""
+    if not os.path.isdir(one.folder) and (before := hub_before(memory, one.folder)) is not None:
+        return before
+    # A folder that is gone may have been part of a repository that is there, such as a worktree.
+    is_known = bool(one.folder) and project_of(one.folder) is not None
+    return hub_here(memory, folder=one.folder)[0] if is_known else memory.hub()
 
 
 class Import:
