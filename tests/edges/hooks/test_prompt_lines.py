@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -94,3 +95,32 @@ def test_what_was_put_beside_a_prompt_is_recognised_when_it_comes_back(hooks: Ho
     with hooks.opened() as memory:
         said = [turn.content for turn in memory.hub("web").turns(session="s2", limit=10)]
     assert not any("7443" in text for text in said), said
+
+
+def test_the_first_block_says_once_that_it_is_data(hooks: Hooks) -> None:
+    hooks.turn("I live in Lisbon, and the staging server is called heron.", turn="t1")
+    block = hooks.call("SessionStart", session="s2", source="startup")
+    assert block.count("<memory hub=") == 2 and "Lisbon" in block and "heron" in block
+    assert block.count("data") == 1
+    assert "\n\n\n" not in block
+
+
+def test_what_the_person_said_comes_before_the_answer_where_it_was_forget_that(
+    hooks: Hooks,
+) -> None:
+    hooks.turn("Remember that the door code is at the desk.", turn="t1")
+    hooks.turn("Forget that.", "Forgotten.", turn="t2")
+    with hooks.opened() as memory:
+        said = [turn.content for turn in memory.hub("web").turns(limit=2)]
+    assert said == ["Forgotten.", "Forget that."]
+
+
+def test_status_names_the_session_that_session_shows(hooks: Hooks) -> None:
+    hooks.turn("The staging server is called heron.", turn="t1", session="web-one")
+    hooks.turn("The shop opens at nine.", turn="t1", session="shop-one", folder="shop")
+    (hooks.root / "web" / "docs").mkdir()
+    for folder in ("web", "web/docs", "shop"):
+        status = json.loads(hooks.holdfast("status", "--json", folder=folder))["data"]
+        shown = json.loads(hooks.holdfast("session", "--json", folder=folder))["data"]
+        assert status["session"]["session"] == shown["session"]
+        assert shown["hub"] == folder.partition("/")[0]

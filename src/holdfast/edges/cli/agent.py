@@ -83,7 +83,10 @@ def _session(call: Call, args: Namespace) -> None:
     if args.list:
         _list(call, [state.body for state in states])
         return
-    body = _chosen([state.body for state in states], args.session)
+    from holdfast.edges.project import choose
+
+    hub = choose(call.local, named=args.hub).name
+    body = _chosen([state.body for state in states], args.session, hub)
     shown = _injected(call, body)
     taken = _captured(call, body)
     if call.out.json:
@@ -125,12 +128,18 @@ def _list(call: Call, bodies: list[dict[str, Any]]) -> None:
     call.out.rows(names, rows, updated_at="last used")
 
 
-def _chosen(bodies: list[dict[str, Any]], wanted: str | None) -> dict[str, Any]:
+def _of_here(bodies: list[dict[str, Any]], hub: str) -> list[dict[str, Any]]:
+    """The sessions in this folder; where there are none, those of its hub, or else all."""
+    folder = os.path.realpath(os.getcwd())
+    here = [body for body in bodies if os.path.realpath(body["folder"]) == folder]
+    return here or [body for body in bodies if body["hub"] == hub] or bodies
+
+
+def _chosen(bodies: list[dict[str, Any]], wanted: str | None, hub: str) -> dict[str, Any]:
     if wanted:
         found = [body for body in bodies if body["session"].startswith(wanted)]
     else:
-        here = os.path.realpath(os.getcwd())
-        found = [body for body in bodies if os.path.realpath(body["folder"]) == here] or bodies
+        found = _of_here(bodies, hub)
     if not found:
         raise NotFound(
             "No session is known." if not wanted else f"There is no session {wanted[:80]!r}.",
@@ -307,7 +316,8 @@ def _status(call: Call, args: Namespace) -> None:
 
     found: dict[str, Any] = {"hub": None, "why": "", "hubs": [], "session": None}
     if not is_new(call.home, os.environ):
-        found |= _hubs(call, args) | {"session": _last_session(call)}
+        found |= _hubs(call, args)
+        found["session"] = _last_session(call, found["hub"])
     found |= {
         "agents": _agents(call.home),
         "model": model_of(call.settings["embed.model"]),
@@ -368,14 +378,14 @@ def _agents(home: str) -> list[dict[str, Any]]:
     return agents
 
 
-def _last_session(call: Call) -> dict[str, Any] | None:
-    """The session of an agent that was last used, in any folder."""
+def _last_session(call: Call, hub: str) -> dict[str, Any] | None:
+    """The session that `holdfast session` shows here."""
     from holdfast.edges.hooks.state_files import all_states
 
-    for state in all_states(call.home)[:1]:
+    for body in _of_here([state.body for state in all_states(call.home)], hub)[:1]:
         names = ("client", "session", "folder", "updated_at", "turns")
-        given = {name: state.body[name] for name in names}
-        return {**given, "injected": len(state.body["injected"])}
+        given = {name: body[name] for name in names}
+        return {**given, "injected": len(body["injected"]), "hub": body["hub"]}
     return None
 
 
@@ -397,7 +407,9 @@ def _lines(call: Call, found: dict[str, Any]) -> list[tuple[str, str]]:
 
         at = call.out.time(from_text(last["updated_at"]))
         given = counted(last["injected"], "memory")
-        lines.append(("session", f"{last['client']}, {at}: {given} put in (`holdfast session`)"))
+        where = "" if last["hub"] == found["hub"] else f" in hub {last['hub']}"
+        said = f"{last['client']}{where}, {at}: {given} put in (`holdfast session`)"
+        lines.append(("session", said))
     return [*lines, ("model", found["model"]), ("store", found["store"])]
 
 

@@ -113,6 +113,8 @@ def _prompt(
         return ""
     if asks_to_forget_last(event.prompt):
         text = inject.forget_last(memory, hub, event.session)
+        # Now, as the transcript would bring it behind the answer.
+        _log(hub, state, event, user=event.prompt)
         state.add_event("prompt", at, len(text), "forget that")
         return text
     block = inject.prompt_block(
