@@ -124,3 +124,9 @@ def test_status_names_the_session_that_session_shows(hooks: Hooks) -> None:
         shown = json.loads(hooks.holdfast("session", "--json", folder=folder))["data"]
         assert status["session"]["session"] == shown["session"]
         assert shown["hub"] == folder.partition("/")[0]
+
+
+def test_a_turn_is_shown_where_that_it_was_said_is_the_answer(hooks: Hooks) -> None:
+    hooks.turn("The billing gateway restarts at night.", turn="t1")
+    asked = "On which day did I say that the billing gateway restarts at night?"
+    assert "restarts at night." in hooks.turn(asked, turn="t1", session="s2")

@@ -39,8 +39,8 @@ def prompt_lines(
     outdated: Sequence[CorrectedFact] = (),
 ) -> list[list[PromptLine]]:
     """The lines in groups that belong together. `scopes` are the hubs that were asked, by id;
-    `given` are the ids of what the conversation was told. A turn is left out where it has no word
-    that is not in the prompt or in one of these, or in a line before it."""
+    `given` are the ids of what the conversation was told. A turn is left out where one of these, or
+    a line before it, has all its words but those of the prompt."""
     if not hits:
         return []
     core = next(iter(scopes.values())).core
@@ -56,7 +56,7 @@ def prompt_lines(
                 continue
             group = list(_group(reader, scopes[hit.memory.hub_id], hit, outdated))
             words = {term for line in group for term in _terms(line.text)}
-            if hit.turn is not None and _is_told(words - asked, known):
+            if not group or (hit.turn is not None and _is_told(words, asked, known)):
                 continue
             known.append(words)
             shown.update(line.memory.id for line in group)
@@ -64,8 +64,10 @@ def prompt_lines(
     return groups
 
 
-def _is_told(words: set[str], known: Sequence[set[str]]) -> bool:
-    return not words or any(words <= one for one in known)
+def _is_told(words: set[str], asked: set[str], known: Sequence[set[str]]) -> bool:
+    # Where a turn has only words of the prompt, that it was said, and when, may be the answer.
+    new = words - asked or words
+    return any(new <= one for one in known)
 
 
 def _group(
