@@ -37,13 +37,13 @@ from holdfast.edges.clients.program import (
 )
 from holdfast.errors import HoldfastError, InvalidInput, install_hint
 from holdfast.system.atomic_file import locked, real_path
+from holdfast.system.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
 
 COMMANDS = Commands()
 
-Work = Callable[[Client], list[Outcome]]
 # What every client takes as a server's name; Codex is the strictest.
 _NAME_CHARS_MAX = 64
 
@@ -103,6 +103,13 @@ def _teardown(call: Call, args: Namespace) -> int:
 # What is done
 
 
+class Changes(NamedTuple):
+    """What became of a client's files: of the entries of the MCP server, and of the hooks."""
+
+    entries: list[Outcome]
+    hooks: list[Outcome]
+
+
 def set_up_at(call: Call, args: Namespace, place: Platform) -> int:
     """`holdfast setup` on a machine such as this one."""
     _check(args)
@@ -119,27 +126,21 @@ def set_up_at(call: Call, args: Namespace, place: Platform) -> int:
         return 0
     _remind(call, args, place, _line(args))
 
-    def one(client: Client) -> list[Outcome]:
-        path = _files(client, args, place)[0]
-        how = {"force": args.force, "dry_run": args.dry_run}
-        line = _line(args, client)
-        return [
-            install_server.set_up(client, path, args.name, line, now=SystemClock().now(), **how)
-        ]
-
-    def wire(client: Client) -> list[Outcome]:
-        if args.no_hooks:
-            return []
+    def put_in(client: Client) -> Changes:
+        path, line = _files(client, args, place)[0], _line(args, client)
         now = SystemClock().now()
-        return [
-            install_hooks.put_in(client, file, now=now, dry_run=args.dry_run)
-            for file in _hook_files(client, args, place)
-        ]
+        how = {"force": args.force, "dry_run": args.dry_run}
+        hooks = [] if args.no_hooks else _hook_files(client, args, place)
+        with _recorded(call, args, place, client):
+            return Changes(
+                [install_server.set_up(client, path, args.name, line, now=now, **how)],
+                [install_hooks.put_in(client, one, now=now, dry_run=args.dry_run) for one in hooks],
+            )
 
     chosen = _installed(call, args, place) if args.all else [find(args.client)]
     if not chosen:
         call.out.note("No client was found on this machine; name one to set it up all the same.")
-    code = _each(call, args, place, one, wire, chosen)
+    code = _change_each(call, args, place, chosen, put_in)
     if _is_shared(args) and not shutil.which(ON_PATH[0], path=place.environ.get("PATH")):
         call.out.note(
             "The entry starts `holdfast` from the PATH, and it is not on yours:"
@@ -202,27 +203,6 @@ def tear_down_at(call: Call, args: Namespace, place: Platform) -> int:
             " of every client, and `holdfast setup` lists them. Memories stay.",
         )
 
-    def every(client: Client) -> list[Outcome]:
-        """An entry of ours may be in any of the client's files: its rules may have changed."""
-        how = {"force": args.force, "dry_run": args.dry_run}
-        paths = _files(client, args, place)
-        taken = ("ours", "other") if args.force else ("ours",)
-        holding = [
-            path for path in paths if install_server.look(client, path, args.name).state in taken
-        ]
-        return [
-            install_server.tear_down(client, path, args.name, now=SystemClock().now(), **how)
-            for path in holding or paths[:1]
-        ]
-
-    def unwire(client: Client) -> list[Outcome]:
-        now = SystemClock().now()
-        taken = [
-            install_hooks.take_out(client, file, now=now, dry_run=args.dry_run)
-            for file in _hook_files(client, args, place)
-        ]
-        return [outcome for outcome in taken if outcome.changed]
-
     chosen = _with_scope(args) if args.all else [find(args.client)]
     if args.all:
         chosen = [
@@ -232,7 +212,11 @@ def tear_down_at(call: Call, args: Namespace, place: Platform) -> int:
         call.out.note("No client is set up; nothing was changed.")
     if args.all and args.scope == "user":
         output.left_in_project(call, args, place)
-    code = _each(call, args, place, every, unwire, chosen, hooks_first=True)
+
+    def take_out(client: Client) -> Changes:
+        return _take_out(call, args, place, client)
+
+    code = _change_each(call, args, place, chosen, take_out)
     if not (args.dry_run or args.file or args.scope != "user"):
         from holdfast.edges.clients.install_hooks import stop_unused
 
@@ -276,18 +260,58 @@ def _plugin(call: Call, args: Namespace, place: Platform, *, out: bool) -> int:
     return 0
 
 
-def _each(
+def _take_out(call: Call, args: Namespace, place: Platform, client: Client) -> Changes:
+    """Takes Holdfast out of a client's files, with the backups that this made."""
+    now = SystemClock().now()
+    paths, hook_files = _files(client, args, place), _hook_files(client, args, place)
+    how = {"force": args.force, "dry_run": args.dry_run}
+    with _recorded(call, args, place, client):
+        # In the other order than they were put in, so that each finds the file as it left it.
+        hooks = [
+            install_hooks.take_out(client, file, now=now, dry_run=args.dry_run)
+            for file in hook_files
+        ]
+        # An entry of ours may be in any of the client's files: its rules may have changed.
+        taken = ("ours", "other") if args.force else ("ours",)
+        holding = [
+            path for path in paths if install_server.look(client, path, args.name).state in taken
+        ]
+        entries = [
+            install_server.tear_down(client, path, args.name, now=now, **how)
+            for path in holding or paths[:1]
+        ]
+    changes = Changes(entries, [one for one in hooks if one.changed])
+    if not args.force:
+        changes = Changes(*(list(map(_without_backup, outcomes)) for outcomes in changes))
+    if not args.dry_run:
+        for file in hook_files:
+            if file.additions and not os.path.lexists(file.path):
+                install_hooks.remove_backups(client, file)
+        every = (*changes.entries, *changes.hooks)
+        removed = [one.path for one in every if one.result == "removed"]
+        for path in removed:
+            settings_file.remove_equal_backups(path)
+        settings_file.remove_made(call.home, removed)
+    return changes
+
+
+def _recorded(
+    call: Call, args: Namespace, place: Platform, client: Client
+) -> AbstractContextManager[None]:
+    """Records the folders that this makes for the client's files."""
+    hook_files = [file.path for file in _hook_files(client, args, place)]
+    return settings_file.recorded(call.home, [*_files(client, args, place), *hook_files])
+
+
+def _change_each(
     call: Call,
     args: Namespace,
     place: Platform,
-    work: Work,
-    wire: Work,
     chosen: Sequence[Client],
-    *,
-    hooks_first: bool = False,
+    change: Callable[[Client], Changes],
 ) -> int:
-    """Does the work for each client: its entry and its hooks. With --all, one that fails does not
-    stop the rest."""
+    """Changes the files of each client, and says what was done. With --all, one that fails does
+    not stop the rest."""
     done: list[output.Done] = []
     code = 0
     with _alone(call, args):
@@ -295,31 +319,15 @@ def _each(
             # Asked before: afterwards there is a folder, because we made it.
             installed = install_hooks.is_installed(client, place, call.home)
             try:
-                hook_files = _hook_files(client, args, place)
-                paths = [*_files(client, args, place), *(file.path for file in hook_files)]
-                with settings_file.recorded(call.home, paths):
-                    # Taken out in the other order, so that each finds the file as it left it.
-                    wired = wire(client) if hooks_first else []
-                    outcomes = work(client)
-                    wired = wired or ([] if hooks_first else wire(client))
-                if hooks_first and not args.force:
-                    outcomes = list(map(_without_backup, outcomes))
-                    wired = list(map(_without_backup, wired))
-                done += [output.Done(client, installed, outcome) for outcome in outcomes]
-                done[-1] = done[-1]._replace(hooks=tuple(wired))
-                if hooks_first and not args.dry_run:
-                    for file in hook_files:
-                        if file.additions and not os.path.lexists(file.path):
-                            install_hooks.remove_backups(client, file)
-                    removed = [one.path for one in (*outcomes, *wired) if one.result == "removed"]
-                    for path in removed:
-                        settings_file.remove_equal_backups(path)
-                    settings_file.remove_made(call.home, removed)
+                entries, hooks = change(client)
             except HoldfastError as error:
                 if not args.all:
                     raise
                 code = code or error.exit_code
                 done.append(output.Done(client, installed, None, str(error)))
+                continue
+            done += [output.Done(client, installed, outcome) for outcome in entries]
+            done[-1] = done[-1]._replace(hooks=tuple(hooks))
     output.outcomes(call, args, done)
     return code
 
