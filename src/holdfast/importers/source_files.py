@@ -221,6 +221,10 @@ def _unreadable(path: str, error: Exception) -> InvalidInput:
 
 
 _BYTES_MAX = 2_000_000_000
+# What is deeper is left out.
+_DEPTH_MAX = 50
+# How many values a byte may stand for: some share a part, as points of one collection do.
+_UNFOLDS_MAX = 16
 # Plain values that pickle spells as calls.
 _PLAIN_CALLS: dict[tuple[str, str], Any] = {
     ("builtins", "set"): set,
@@ -269,28 +273,37 @@ def unpickled(data: bytes) -> Any:
     if len(data) > _BYTES_MAX:
         raise PickleRefused(f"it has more than {_BYTES_MAX:,} bytes")
     try:
-        return _without_objects(_Unpickler(io.BytesIO(data)).load())
+        return _Plain(_UNFOLDS_MAX * len(data)).of(_Unpickler(io.BytesIO(data)).load())
     except PickleRefused:
         raise
     except Exception as error:  # noqa: BLE001  Broken data fails in the unpickler in any way.
         raise PickleRefused(f"it cannot be read: {type(error).__name__}") from None
 
 
-def _without_objects(value: Any, depth: int = 0) -> Any:
-    if depth > 50:
-        return None
-    if isinstance(value, _Fields):
-        state = value.state
-        if isinstance(state, tuple) and state:
-            state = state[0]
-        # Pydantic keeps the fields of a model under this name.
-        if isinstance(state, dict) and isinstance(state.get("__dict__"), dict):
-            state = state["__dict__"]
-        return _without_objects(state, depth + 1)
-    if isinstance(value, dict):
-        return {key: _without_objects(one, depth + 1) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_without_objects(one, depth + 1) for one in value]
-    if isinstance(value, tuple):
-        return tuple(_without_objects(one, depth + 1) for one in value)
-    return value
+class _Plain:
+    """Turns what was unpickled into plain values, at most so many. Each value takes a byte of the
+    data, but one that is in two places takes them once: a few hundred bytes can unfold to more than
+    any memory holds."""
+
+    def __init__(self, values_max: int) -> None:
+        self._left = values_max
+
+    def of(self, value: Any, depth: int = 0) -> Any:
+        self._left -= 1
+        if self._left < 0:
+            raise PickleRefused("it unfolds to far more than it holds")
+        if depth > _DEPTH_MAX:
+            return None
+        if isinstance(value, _Fields):
+            state = value.state
+            if isinstance(state, tuple) and state:
+                state = state[0]
+            # Pydantic keeps the fields of a model under this name.
+            if isinstance(state, dict) and isinstance(state.get("__dict__"), dict):
+                state = state["__dict__"]
+            return self.of(state, depth + 1)
+        if isinstance(value, dict):
+            return {key: self.of(one, depth + 1) for key, one in value.items()}
+        if isinstance(value, list | tuple):
+            return type(value)(self.of(one, depth + 1) for one in value)
+        return value

@@ -131,6 +131,17 @@ def test_pickled_code_is_not_run(tmp_path: Path) -> None:
     assert not os.path.exists("/tmp/holdfast-was-here")
 
 
+def test_pickled_data_that_unfolds_without_end_is_refused(tmp_path: Path) -> None:
+    # A tuple of twice the one before: 300 bytes that are 2 to the power of 60 values.
+    shared: object = ("x", "y")
+    for _ in range(60):
+        shared = (shared, shared)
+    (tmp_path / "mem0.faiss").write_bytes(b"")
+    (tmp_path / "mem0.pkl").write_bytes(pickle.dumps(({"a": {"data": shared}}, {})))
+    with pytest.raises(InvalidInput, match="unfolds to far more"):
+        read("mem0", tmp_path)
+
+
 def test_a_mapping_names_columns_that_are_there(tmp_path: Path) -> None:
     path = csv_table(tmp_path)
     with pytest.raises(InvalidInput, match="holds the text"):
