@@ -63,6 +63,14 @@ def test_a_misspelt_field_and_the_one_that_is_missing_are_named(ask: Asking) -> 
     assert error["message"].startswith("query: Field required; querry: ")
 
 
+def test_a_field_that_is_not_known_and_no_body_at_all_say_what_to_send(ask: Asking) -> None:
+    error = ask("POST", "/v1/memories", content=b'{"contents": "x"}', headers=JSON).json()["error"]
+    assert error["hint"].startswith("There are: content, title, ")
+    assert error["message"].endswith(error["hint"])
+    error = ask("POST", "/v1/undo", headers=JSON).json()["error"]
+    assert "JSON object" in error["hint"]
+
+
 def test_a_path_that_is_not_there_says_where_the_paths_are_listed(ask: Asking) -> None:
     error = ask.get("/v1/nothing").json()["error"]
     assert (error["code"], "/openapi.json" in error["hint"]) == ("not_found", True)

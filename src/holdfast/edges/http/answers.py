@@ -10,7 +10,8 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from fastapi.routing import iter_route_contexts
+from fastapi.routing import APIRoute, iter_route_contexts
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from holdfast.api.caller import without_places
@@ -146,7 +147,9 @@ def install(app: FastAPI) -> None:
         details = [{"where": list(one["loc"]), "what": one["msg"]} for one in error.errors()]
         # A misspelt field is two errors: one is missing, and one is not known.
         message = f"{'; '.join(_wrong(error.errors())[:_ERRORS_SAID])}."
-        return problem(400, "invalid_request", message, details)
+        hint = _about_the_body(request, error.errors())
+        said = f"{message} {hint}".rstrip()
+        return problem(400, "invalid_request", said, details, hint=hint)
 
     @app.exception_handler(HTTPException)
     async def http_error(request: Request, error: HTTPException) -> JSONResponse:
@@ -186,6 +189,28 @@ def _wrong(errors: Sequence[Mapping[str, Any]]) -> list[str]:
         else:
             said[name] = error["msg"]
     return [f"{name}: {message}" for name, message in said.items()]
+
+
+def _about_the_body(request: Request, errors: Sequence[Mapping[str, Any]]) -> str:
+    """What to send, where there is no body or a field of it is not known."""
+    if any(error["loc"] == ("body",) and error["type"] == "missing" for error in errors):
+        return "Send a JSON object; {} where nothing has to be said."
+    route = request.scope.get("route")
+    unknown = any(
+        error["type"] == "extra_forbidden" and error["loc"][:-1] == ("body",) for error in errors
+    )
+    if not unknown or not isinstance(route, APIRoute):
+        return ""
+    known = [name for field in route.dependant.body_params for name in names_in(field)]
+    return f"There are: {', '.join(known)}."
+
+
+def names_in(field: Any) -> list[str]:
+    """The names that a parameter of a route has in a request; a model has one for each field."""
+    kind = field.field_info.annotation
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return [info.alias or name for name, info in kind.model_fields.items()]
+    return [field.alias]
 
 
 def _methods_at(request: Request) -> list[str]:

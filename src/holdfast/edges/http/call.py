@@ -22,7 +22,7 @@ from pydantic import BaseModel
 from holdfast.api.caller import Caller
 from holdfast.api.hub import HubMemory
 from holdfast.api.perform import retried
-from holdfast.edges.http.answers import Refused
+from holdfast.edges.http.answers import Refused, names_in
 from holdfast.edges.to_json import to_json
 from holdfast.engine import idempotency
 from holdfast.engine.idempotency import KeyRefused
@@ -124,7 +124,7 @@ def _require_known(request: Request, names: Sequence[str]) -> None:
     route = request.scope.get("route")
     if not names or not isinstance(route, APIRoute) or not route.include_in_schema:
         return
-    known = [name for field in route.dependant.query_params for name in _names_in(field)]
+    known = [name for field in route.dependant.query_params for name in names_in(field)]
     for name in names:
         if name not in known:
             raise Refused(
@@ -134,14 +134,6 @@ def _require_known(request: Request, names: Sequence[str]) -> None:
                 hint=f"There are: {', '.join(known)}." if known else "It takes none.",
                 details=[{"where": ["query", name[:100]], "what": "unknown"}],
             )
-
-
-def _names_in(field: Any) -> list[str]:
-    """The names that a parameter of a route has in the address; a model has one for each field."""
-    kind = field.field_info.annotation
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
-        return [info.alias or name for name, info in kind.model_fields.items()]
-    return [field.alias]
 
 
 def _unauthorized(message: str) -> Refused:
