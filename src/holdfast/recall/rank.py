@@ -220,6 +220,13 @@ def add_priors(
     items: Sequence[Evidence], analysis: Analysis, now: datetime, project: str = ""
 ) -> None:
     """What is known of a memory whatever the question; and the question's time, kind, project."""
+    _add_asked_for(items, analysis, now, project)
+    _add_known(items, now)
+
+
+def _add_asked_for(
+    items: Sequence[Evidence], analysis: Analysis, now: datetime, project: str
+) -> None:
     if window := analysis.window:
         for item in items:
             if _in_window(item.memory, window.since, window.until):
@@ -236,6 +243,9 @@ def add_priors(
         for item in items:
             if _of_project(item.memory, project):
                 item.add("project", weights.PROJECT_WEIGHT, "of this project")
+
+
+def _add_known(items: Sequence[Evidence], now: datetime) -> None:
     for item in items:
         memory = item.memory
         stability = memory.stability
