@@ -18,6 +18,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
+from tests.serve_thread import in_thread
+
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 # A browser on a loaded machine takes seconds to start; past this it hangs.
 _PATIENCE_S = 90.0
@@ -122,14 +124,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def serving(page: str = "") -> Iterator[PageServer]:
-    with PageServer(page) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    with in_thread(PageServer(page)) as server:
+        yield server
 
 
 @contextlib.contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from holdfast.llm import Message
 from holdfast.llm.endpoint import answering
 from holdfast.testing import FixedClock, ScriptedModel
 from tests.edges.cli.cli_calls import Run
+from tests.serve_thread import in_thread
 
 KEY = "sk-test-0123456789abcdef"
 
@@ -147,14 +147,10 @@ def test_the_doctor_says_whether_the_model_server_answers(
     stocked: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with HTTPServer(("127.0.0.1", 0), _Refusing) as server:
+    with in_thread(HTTPServer(("127.0.0.1", 0), _Refusing)) as server:
         url = f"http://127.0.0.1:{server.server_port}/v1"
         monkeypatch.setenv("HOLDFAST_LLM_MODEL", f"openai:m@{url}")
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        try:
-            ran = stocked("doctor")
-        finally:
-            server.shutdown()
+        ran = stocked("doctor")
         assert dict(ran.rows)["model server"] == f"{url} answers"
         assert KEY not in ran.out + ran.err
     # Nobody is there any more: that is said, and the installation is as it should be.

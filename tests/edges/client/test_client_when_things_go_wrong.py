@@ -18,6 +18,7 @@ import holdfast
 from holdfast.client.connection import TRIES, Connection
 from holdfast.edges.http.limits import Limits
 from tests.edges.client.servers import Served, lose_an_answer, served
+from tests.serve_thread import in_thread
 
 HUB = {
     "id": "hub_1",
@@ -64,15 +65,8 @@ def scripted(script: Script) -> Iterator[str]:
         def log_message(self, *args: Any) -> None:
             """Quiet."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with in_thread(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
         yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def connected(url: str) -> tuple[Connection, list[float]]:

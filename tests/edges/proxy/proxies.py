@@ -4,7 +4,6 @@ says."""
 from __future__ import annotations
 
 import socket
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +20,7 @@ from holdfast.edges.server.connections import ConnectionLimits
 from holdfast.edges.server.listening import LOOPBACK
 from holdfast.passes.work import work_until_done
 from tests.edges.http.serving import served
+from tests.serve_thread import in_thread
 
 # A client that is busy with something else keeps its connection.
 PATIENT = ConnectionLimits(idle_s=30.0)
@@ -94,14 +94,8 @@ def endpoint(answering: Answering) -> Iterator[str]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-    thread.start()
-    try:
+    with in_thread(server):
         yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def _chunked(file: Any) -> bytes:
@@ -111,16 +105,6 @@ def _chunked(file: Any) -> bytes:
         file.readline()
     file.readline()
     return data
-
-
-def answer(handler: BaseHTTPRequestHandler, status: int, body: bytes, **headers: str) -> None:
-    """A plain answer; `Content_Type` names a header."""
-    handler.send_response(status)
-    for name, value in headers.items():
-        handler.send_header(name.replace("_", "-"), value)
-    handler.send_header("Content-Length", str(len(body)))
-    handler.end_headers()
-    handler.wfile.write(body)
 
 
 def raw(url: str, request: bytes, *, wait_s: float = 10.0) -> bytes:

@@ -18,7 +18,8 @@ import pytest
 from holdfast.edges.hooks import state_files
 from holdfast.edges.proxy.memory import ProxyMemory
 from holdfast.errors import StoreBusy
-from tests.edges.proxy.proxies import Running, answer, endpoint, proxy, raw
+from tests.edges.proxy.proxies import Running, endpoint, proxy, raw
+from tests.serve_thread import answer
 
 CHAT = "/v1/chat/completions"
 ASKED: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "Hello there"}]}

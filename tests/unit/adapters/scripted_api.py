@@ -4,11 +4,12 @@ the other, and keeps what the client answers."""
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.serve_thread import in_thread
 
 
 class ScriptedApi(ThreadingHTTPServer):
@@ -74,11 +75,5 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def scripted_api(script: Sequence[dict[str, Any]]) -> Iterator[ScriptedApi]:
-    with ScriptedApi(script) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    with in_thread(ScriptedApi(script)) as server:
+        yield server

@@ -14,6 +14,7 @@ import pytest
 from holdfast.embed import openai_compatible
 from holdfast.embed.openai_compatible import OpenAICompatibleEmbedder
 from holdfast.errors import EmbedderError, InvalidSetting
+from tests.serve_thread import answer as send
 
 KEY = "sk-test-123456"
 Answer = Callable[[BaseHTTPRequestHandler, dict[str, Any]], None]
@@ -66,15 +67,6 @@ def server() -> Iterator[Server]:
     running = Server()
     yield running
     running.close()
-
-
-def send(handler: BaseHTTPRequestHandler, status: int, body: bytes, **headers: str) -> None:
-    handler.send_response(status)
-    for name, value in headers.items():
-        handler.send_header(name.replace("_", "-"), value)
-    handler.send_header("Content-Length", str(len(body)))
-    handler.end_headers()
-    handler.wfile.write(body)
 
 
 def vector_of(text: str) -> list[float]:

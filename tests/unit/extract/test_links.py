@@ -17,6 +17,7 @@ from holdfast.extract.readers import Unreadable
 from holdfast.passes.work import work_until_done
 from holdfast.settings import Value
 from holdfast.testing import FixedClock
+from tests.serve_thread import in_thread
 
 PAGE = b"""<!doctype html><html><head><title>Herons &amp; storks</title><style>p{}</style></head>
 <body><nav>Home | About</nav><h1>Herons</h1><p>The grey <b>heron</b> is
@@ -71,12 +72,8 @@ class Site:
 @pytest.fixture
 def site() -> Iterator[Site]:
     made = Site()
-    thread = threading.Thread(target=made.server.serve_forever, args=(0.01,))
-    thread.start()
-    yield made
-    made.server.shutdown()
-    thread.join()
-    made.server.server_close()
+    with in_thread(made.server):
+        yield made
 
 
 BOUNDS = Bounds(10_000, 5.0, ("127.0.0.1",))

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
+from tests.serve_thread import in_thread
+
 Behaviour = Callable[["Handler"], None]
 
 
@@ -71,15 +73,11 @@ class Server(ThreadingHTTPServer):
 @contextmanager
 def serving(*behaviours: Behaviour) -> Iterator[Server]:
     server = Server(behaviours)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.over.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with in_thread(server):
+        try:
+            yield server
+        finally:
+            server.over.set()
 
 
 # What a server may do
