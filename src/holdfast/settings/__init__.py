@@ -29,6 +29,11 @@ def read_file(path: str) -> dict[str, Any]:
             tables = tomllib.load(file)
     except FileNotFoundError:
         return {}
+    except PermissionError as error:
+        raise InvalidSetting(
+            f"{path} cannot be read: {error.strerror}.",
+            hint="Check who owns it and its folder, or choose another home with --home.",
+        ) from None
     except (ValueError, OSError) as error:
         raise InvalidSetting(
             f"{path} cannot be read: {error}.", hint="Mend the file, or move it away."

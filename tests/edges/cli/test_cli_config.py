@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -226,3 +228,16 @@ def test_an_embedder_that_is_none_is_refused_when_it_is_set(
 def test_a_name_that_is_like_no_setting_brings_no_guess(run: Run) -> None:
     assert "Did you mean" not in run("config", "set", "nonsense", "1").err
     assert "Did you mean `recall.limit`?" in run("config", "set", "recal.limit", "1").err
+
+
+def test_settings_of_somebody_else_are_named_with_what_to_do(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(file: object, *args: object, **kwargs: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(file))
+
+    monkeypatch.setattr("holdfast.settings.open", refused, raising=False)
+    ran = run("list")
+    assert ran.code == 2
+    assert f"{home}/holdfast.toml cannot be read: Permission denied." in ran.err
+    assert "who owns it" in ran.err and "Errno" not in ran.err

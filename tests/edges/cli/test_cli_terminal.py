@@ -344,3 +344,19 @@ def test_a_limit_counts_the_rows_that_are_shown(home: Path, at_terminal) -> None
     numbers = [re.findall(r"^#(\d+)", page, re.MULTILINE) for page in pages]
     assert numbers == [["6", "4"], ["2"]]
     assert "add --page 2" in pages[0] and "There is more" not in pages[1]
+
+
+def test_a_memory_opens_in_the_editor(stocked: Run, at_terminal) -> None:
+    code, seen = at_terminal("edit", "1", EDITOR="sed -i s/tabs/four/", VISUAL="")
+    assert code == 0 and "Updated" in seen
+    assert stocked("get", "1", "--content").out == "Prefers four over spaces\n"
+    for editor, said in (
+        ("true", "is the same"),
+        ("sed -i d", "is empty"),
+        ("false", "failed"),
+        ("no-such-editor", "cannot be started"),
+    ):
+        assert said in at_terminal("update", "1", EDITOR=editor, VISUAL="")[1], editor
+    assert stocked("get", "1", "--content").out == "Prefers four over spaces\n"
+    # A script is told what is missing.
+    assert "Say what to change" in stocked("update", "1").err

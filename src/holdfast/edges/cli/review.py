@@ -201,42 +201,15 @@ def _done(call: Call, item: Item, answer: str) -> int:
         return 1
     text = None
     if answer == "e":
-        text = _edited(memory.content)
+        from holdfast.edges.cli.editor import edited
+
+        text = edited(memory.content, instead="`holdfast review --approve NUMBER --text …`")
         if text is None:
             call.out.note("The text is empty, so nothing was changed.")
             return 0
     (shown,) = call.hub.approve(memory.id, text=text, keep_both=answer == "b")
     call.out.line(f"Approved #{memory.number}: {short(shown.title)}", "green")
     return 1
-
-
-def _edited(text: str) -> str | None:
-    """The text after a person's editor had it; None where nothing is left of it."""
-    import os
-    import shlex
-    import subprocess
-    import tempfile
-
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-    # For this user alone, and gone afterwards.
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "item.txt")
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        try:
-            ended = subprocess.run([*shlex.split(editor), path], check=False)
-        except OSError as error:
-            raise InvalidInput(
-                f"The editor {editor!r} cannot be started: {error.strerror}.",
-                hint="Set EDITOR, or give the text: `holdfast review --approve NUMBER --text …`.",
-            ) from None
-        if ended.returncode:
-            raise InvalidInput(f"The editor {editor!r} failed, so nothing was changed.")
-        with open(path, encoding="utf-8", errors="replace", newline="") as file:
-            after = file.read()
-    # Editors end the last line.
-    after = after if text.endswith("\n") else after.removesuffix("\n")
-    return after if after.strip() else None
 
 
 def _plain_decision(decision: Decision) -> dict[str, Any]:

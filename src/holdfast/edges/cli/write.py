@@ -190,6 +190,7 @@ _UPDATE = Flags(
 def _update(call: Call, args: Namespace) -> None:
     """Change a memory; its old version stays in the history.
 
+    On a terminal, with nothing but the memory, its text opens in your editor (EDITOR).
     In a pipe, a line per memory: what was done, number, id, title."""
     changes = _UPDATE.values(call, args)
     if args.unpin:
@@ -200,13 +201,33 @@ def _update(call: Call, args: Namespace) -> None:
         field = name.replace("-", "_")
         changes[field] = () if field == "tags" else None
     if not changes.keys() - {"reference", "expected_version", "reason"}:
-        raise InvalidInput(
-            "Say what to change.", hint="For example: holdfast update 12 --category fact"
-        )
+        if not (call.out.terminal and sys.stdin.isatty()):
+            raise InvalidInput(
+                "Say what to change.", hint="For example: holdfast update 12 --category fact"
+            )
+        content = _edited(call, args.reference)
+        if content is None:
+            return
+        changes["content"] = content
     began = call.now
     memory = call.hub.update(**changes)
     _show_changed(call, "updated", [memory], began)
     call.embed_left()
+
+
+def _edited(call: Call, reference: str) -> str | None:
+    """The memory's text after the person's editor had it; None where it is as it was."""
+    from holdfast.edges.cli.editor import edited
+
+    memory = call.hub.get(reference)
+    text = edited(memory.content, instead=f'`holdfast update {reference} "…"`')
+    if text is None or text == memory.content:
+        call.out.note("The text is the same, so nothing was changed." if text else _EMPTY)
+        return None
+    return text
+
+
+_EMPTY = "The text is empty, so nothing was changed; `holdfast forget` hides a memory."
 
 
 # pin, unpin, archive, forget, restore
