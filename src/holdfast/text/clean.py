@@ -440,18 +440,42 @@ def printable_line(text: str) -> str:
     return text.translate(_ESCAPED_LINE)
 
 
-# Characters that are not seen and may be inside a tag.
-_UNSEEN = "[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]{0,8}"
+# Characters that are not seen and may be inside a tag, and marks on its letters.
+_UNSEEN = "[\u00ad\u0300-\u036f\u200b-\u200f\u2060-\u2064\ufeff]{0,8}"
+_BEGIN = r"\\?(?:<|&(?:amp;){0,3}(?:lt|#0{0,6}60|#x0{0,6}3c);|\\u003c|\\x3c|%3c)"
+_END = r"(?:\\?>|&(?:amp;){0,3}(?:gt|#0{0,6}62|#x0{0,6}3e);|\\u003e|\\x3e|%3e)"
+_SLASH = r"(?:\\?/|%2f|&#0{0,6}47;)"
+
+
+@cache
+def _tag_begins() -> re.Pattern[str]:
+    return re.compile(rf"(?i){_BEGIN}|[＜﹤‹⟨〈《]")
 
 
 @cache
 def _private_tag() -> re.Pattern[str]:
-    """A tag in any case, with spaces, escaped for HTML or in full width."""
+    """A tag in any case, with spaces, or escaped. One whose attributes do not end is a tag too."""
     name = _UNSEEN.join(("", *"private", ""))
     attributes = r"(?:\s(?:[^<>'\"]|'[^'<]*'|\"[^\"<]*\"){0,200})?"
     return re.compile(
-        rf"(?i)(?:<|＜|&lt;)\s{{0,8}}(/?)\s{{0,8}}{name}{attributes}\s{{0,8}}(?:>|＞|&gt;)"
+        rf"(?i){_BEGIN}\s{{0,8}}({_SLASH}?)\s{{0,8}}{name}"
+        rf"(?:{attributes}\s{{0,8}}{_END}|(?=\s|\Z))"
     )
+
+
+class _Likeness(dict[int, str]):
+    """For each character the plain one that it looks like: full width, bold, accented, or of
+    another alphabet."""
+
+    def __missing__(self, code: int) -> str:
+        first = unicodedata.normalize("NFKD", chr(code))[0]
+        self[code] = plain = first if first.isascii() else chr(code)
+        return plain
+
+
+_LIKENESS = _Likeness(
+    zip(map(ord, "‹›⟨⟩〈〉《》рРρгіІινѵаАαтТτеЕε"), "<><><><>pPpriIivvaAatTteEe", strict=True)
+)
 
 
 def without_private(text: str) -> str:
@@ -463,12 +487,14 @@ def without_private(text: str) -> str:
 
 def _split_private(text: str) -> tuple[str, str]:
     """What is not private, and what is."""
-    if not ("<" in text or "&lt;" in text or "＜" in text):
+    if not _tag_begins().search(text):
         return text, ""
+    # Of the same length, so that places in one are places in the other.
+    plain = text if text.isascii() else text.translate(_LIKENESS)
     shown: list[str] = []
     hidden: list[str] = []
     depth = last = 0
-    for tag in _private_tag().finditer(text):
+    for tag in _private_tag().finditer(plain):
         part = text[last : tag.start()]
         if tag[1]:
             if depth == 0:

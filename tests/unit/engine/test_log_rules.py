@@ -32,8 +32,19 @@ def said(hub: HubMemory) -> list[str]:
         ("a ＜private＞1234＜/private＞ d", "a  d"),
         ("a <pri\u200bvate>1234</private> d", "a  d"),
         ("a <private why='x>y'>1234</private> d", "a  d"),
+        # Letters and brackets that look like these, and other ways to escape them.
+        ("a <рrivаtе>1234</рrivаtе> d", "a  d"),
+        ("a <𝐩𝐫𝐢𝐯𝐚𝐭𝐞>1234</ｐｒｉｖａｔｅ> d", "a  d"),
+        ("a <prívate>1234</pri\u0301vate> d", "a  d"),
+        ("a ‹private›1234⟨/private⟩ 〈private〉1234＜／private＞ d", "a   d"),
+        ("a &#60;private&#x3E;1234&amp;lt;/private&amp;gt; d", "a  d"),
+        (r"a \<private\>1234\</private\> \u003cprivate\u003e1234%3C/private%3E d", "a   d"),
+        ("a <private because 1234", "a "),
+        ("a <private x='1>1234</private> d", "a  d"),
+        ("> a <private>\n> 1234\n> </private>\n> d", "> a \n> d"),
         ("a\n```\n<private>1234</private>\n```\nd", "a\n```\n\n```\nd"),
         ("nothing to hide, 1 < 2", "nothing to hide, 1 < 2"),
+        ("vector<private_t> & <privates> ‹été› 50%3", "vector<private_t> & <privates> ‹été› 50%3"),
     ],
 )
 def test_private_passages_are_not_logged(hub: HubMemory, text: str, kept: str) -> None:
