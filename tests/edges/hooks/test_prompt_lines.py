@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.edges.hooks.inject import prompt_block
 from holdfast.passes.work import work_until_done
-from holdfast.testing import open_for_tests
+from holdfast.testing import HashEmbedder, open_for_tests
 from tests.edges.hooks.hook_calls import Hooks
 
 
@@ -130,3 +130,19 @@ def test_a_turn_is_shown_where_that_it_was_said_is_the_answer(hooks: Hooks) -> N
     hooks.turn("The billing gateway restarts at night.", turn="t1")
     asked = "On which day did I say that the billing gateway restarts at night?"
     assert "restarts at night." in hooks.turn(asked, turn="t1", session="s2")
+
+
+def test_private_passages_of_a_prompt_are_not_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = HashEmbedder()
+    asked: list[str] = []
+    embed = embedder.embed_query
+    monkeypatch.setattr(embedder, "embed_query", lambda text: (asked.append(text), embed(text))[1])
+    with open_for_tests(tmp_path, embedder=embedder) as memory:
+        hub = memory.create_hub("work")
+        hub.remember("The safe is behind the wardrobe")
+        for prompt in ("where is it? <private>the safe</private>", "<private>the safe</private>"):
+            block = prompt_block(hub, prompt, session="s", given=(), meaning=True)
+        assert block.text == ""
+    assert asked == ["where is it?"]

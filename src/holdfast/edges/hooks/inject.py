@@ -16,6 +16,7 @@ from holdfast.engine.context.items import TURN_VERSION, corrected_in, outdated
 from holdfast.engine.context.relevance import for_prompt
 from holdfast.engine.context.styles import DATA, escaped, turn_label
 from holdfast.errors import HoldfastError, NotFound
+from holdfast.text.clean import without_private
 
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
@@ -165,9 +166,11 @@ def prompt_block(
     hub: HubMemory, prompt: str, *, session: str, given: Collection[str], meaning: bool
 ) -> PromptBlock:
     """The memories and turns that answer a prompt, without those that the conversation was given
-    already and those that were made from it. `meaning` says whether the embedding model is
-    ready."""
-    query = prompt
+    already and those that were made from it. `meaning` says whether the embedding model is ready.
+    What is marked as private in the prompt is not looked for: a model's server would be told."""
+    query = without_private(prompt)
+    if not query.strip():
+        return PromptBlock("", ())
     if len(query) > _QUERY_CHARS:
         half = _QUERY_CHARS // 2
         query = f"{query[:half]} {query[-half:]}"
