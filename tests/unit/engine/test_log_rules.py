@@ -10,6 +10,7 @@ import pytest
 import holdfast
 from holdfast import Conflict, HubMemory, InvalidInput
 from holdfast.domain.memory import Origin
+from holdfast.engine.writing import edit
 from holdfast.passes.work import work_until_done
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 from tests.homes.traces import kept_in
@@ -94,6 +95,35 @@ def test_a_folder_is_known_by_any_of_its_names(hub: HubMemory, tmp_path: Path) -
     for session in ("Draft[1]", "draft[1]", "WORK-7"):
         assert hub.observe_turn("Hello.", "", session=session).turns == (), session
     assert hub.observe_turn("Hello.", "", folder=f"{tmp_path}/Taxes2", session="other").turns
+
+
+@pytest.mark.parametrize(
+    ("aside", "folder", "logged"),
+    [
+        ("~/taxes", "{home}/taxes/2025", False),
+        ("{home}/taxes", "~/taxes", False),
+        ("C:\\Users\\Me\\Secret", "c:/users/me/secret/x", False),
+        ("C:/Users/Me/Secret/", "C:\\Users\\Me\\Secret\\x", False),
+        ("C:/Users/Me/Secret", "C:\\Users\\Me\\Secrets", True),
+        ("~/taxes", "{home}/taxes2", True),
+    ],
+)
+def test_a_folder_is_known_by_its_home_and_its_drive(
+    hub: HubMemory, aside: str, folder: str, logged: bool
+) -> None:
+    home = str(Path.home())
+    hub.set_log_aside(folders=[aside.format(home=home)])
+    seen = hub.observe_turn("Our taxes", "Fine", folder=folder.format(home=home))
+    assert bool(seen.turns) is logged
+
+
+@pytest.mark.parametrize("name", ["\u202ework", "\x07work", "work\u2066"])
+def test_a_session_is_known_by_the_name_that_it_was_given(hub: HubMemory, name: str) -> None:
+    hub.observe_turn("I like peas", "Fine", session=name)
+    assert hub.forget_turns(session=name, dry_run=True).total == 2
+    assert len(hub.turns(session=name)) == 2
+    hub.set_log_aside(sessions=["work"])
+    assert hub.observe_turn("I like beans", "Fine", session=name).turns == ()
 
 
 def test_private_passages_are_not_noted_either(tmp_path: Path) -> None:
@@ -211,6 +241,30 @@ def test_a_session_is_forgotten_with_the_memories_made_from_it(talked: HubMemory
     assert all(hit.turn is None for hit in talked.recall("doctor called Ines"))
     talked.undo()
     assert len(talked.list()) == 2
+
+
+@pytest.mark.parametrize("purge", [False, True])
+def test_what_another_process_notes_meanwhile_is_forgotten_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, purge: bool
+) -> None:
+    with open_for_tests(tmp_path, settings={"shadowJournal.enabled": True}) as memory:
+        memory.core.set_worked(True)
+        hub = memory.create_hub("work")
+        hub.remember("The xylophone is in the hall")
+        hub.observe_turn("I prefer the xylophone to the harp.", "Why?")
+        name = "purge" if purge else "forget"
+        act, noted = getattr(edit, name), []
+
+        def then_noted(*given: object, **named: object) -> object:
+            done = act(*given, **named)
+            work_until_done(memory.core, memory.home)
+            noted.extend(one.content for one in hub.list())
+            return done
+
+        monkeypatch.setattr(edit, name, then_noted)
+        hub.forget_turns(about="xylophone", purge=purge)
+        assert any("harp" in one for one in noted)
+        assert hub.list() == []
 
 
 def test_the_last_hour_is_forgotten(talked: HubMemory, clock: FixedClock) -> None:

@@ -92,15 +92,22 @@ def forget_turns(
         return told
     scope.core.require("manage")
     doomed = [memory.id for memory in memories]
+    why = reason or "its turns were forgotten"
+
+    def forget(ids: list[str]) -> None:
+        if ids:
+            _ = purge(ids, why) if purge is not None else edit.forget(scope, ids, why)
+
     # Memories first: whoever is cut off here finds the same turns again.
-    if doomed:
-        why = reason or "its turns were forgotten"
-        _ = purge(doomed, why) if purge is not None else edit.forget(scope, doomed, why)
+    forget(doomed)
     if purge is not None and words and not bounded:
         _clean_history(scope, about or "", words)
     for start in range(0, len(ids), _BATCH):
         with scope.write() as writer:
             drop(scope, writer, ids[start : start + _BATCH])
+    # Those that were made in the meantime; from now on nothing is made of the turns.
+    with scope.read() as reader:
+        forget([one.id for one in _made_from(reader, scope.hub_id, set(ids))])
     edit.clear_purged(scope.core, "The turns are forgotten")
     return told
 

@@ -6,6 +6,7 @@ room the log takes, and would take in a year."""
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -152,10 +153,18 @@ def _is_under(place: str, aside: str) -> bool:
 
 def _places(folder: str) -> set[str]:
     """A path as it is compared: as it is written, and with its links followed where they are on
-    this machine. Many file systems know a name in any case: better too much is left out."""
-    plain = os.path.normpath(folder.strip())
+    this machine. Many file systems know a name in any case: better too much is left out. One of
+    Windows may come from another machine."""
+    plain = os.path.expanduser(folder.strip())
+    if _WINDOWS.match(plain):
+        plain = plain.replace("\\", "/")
+    plain = os.path.normpath(plain)
     both = {plain, os.path.realpath(plain)} if os.path.isabs(plain) else {plain}
     return {unicodedata.normalize("NFC", one).casefold() for one in both}
+
+
+# With a drive, or on a server.
+_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 
 
 # What a turn takes in a SQLite store with its index and vectors: this much for itself, and this

@@ -185,6 +185,9 @@ def clean_session(session: str | None) -> str | None:
         from holdfast.engine.writing.drafts import clean_fields
 
         session = clean_fields({"session": session})["session"]
+    if not session.isprintable():
+        # As the log has it, or a session would not be known by the name that it was given.
+        session = clean.without_controls(session)
     return session.strip() or None
 
 
