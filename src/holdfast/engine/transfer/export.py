@@ -40,6 +40,7 @@ from holdfast.engine.transfer.export_format import (
 from holdfast.engine.writing.indexing import Indexed, embed_hub, indexed_all
 from holdfast.errors import AlreadyExists, InvalidInput
 from holdfast.store.values import every_memory
+from holdfast.system.garbage import collected_seldom
 from holdfast.text.clean import clean_hub_name
 
 if TYPE_CHECKING:
@@ -131,6 +132,7 @@ def _dump(line: dict[str, Any]) -> str:
     return json.dumps(line, ensure_ascii=False, separators=(",", ":"))
 
 
+@collected_seldom()
 def import_hub(
     core: Core,
     lines: Iterable[str],
