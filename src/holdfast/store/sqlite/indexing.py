@@ -171,16 +171,13 @@ class IndexWriter(SessionPart):
 
     def set_vectors(self, hub_id: str, model: str, vectors: Sequence[VectorRow]) -> None:
         hub = self._pk(hub_id)
-        wanted = sorted({row.passage_id for row in vectors})
-        waiting = {
-            passage
-            for passage in wanted
-            if self._one(
-                "SELECT 1 FROM passages p WHERE p.pk = ? AND p.hub = ? AND NOT EXISTS"
-                " (SELECT 1 FROM vectors WHERE hub = p.hub AND model = ? AND passage = p.pk)",
-                (passage, hub, model),
-            )
-        }
+        found = self._all(
+            "SELECT p.pk FROM json_each(?) j CROSS JOIN passages p ON p.pk = j.value"
+            " WHERE p.hub = ? AND NOT EXISTS"
+            " (SELECT 1 FROM vectors WHERE hub = p.hub AND model = ? AND passage = p.pk)",
+            (self._array(sorted({row.passage_id for row in vectors})), hub, model),
+        )
+        waiting = {row[0] for row in found}
         self._add_vectors(hub_id, model, [row for row in vectors if row.passage_id in waiting])
 
     def _add_vectors(self, hub_id: str, model: str, vectors: Sequence[VectorRow]) -> None:
