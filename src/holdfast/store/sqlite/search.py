@@ -41,6 +41,7 @@ _PUNCTUATION = {
     sign: chr(0xE000 + ord(sign)) for sign in map(chr, range(128)) if not sign.isalnum()
 }
 del _PUNCTUATION[" "]  # a trigram has none
+_SIGNS = frozenset(_PUNCTUATION)
 
 
 def prefixed(hub: int, terms: Collection[str]) -> str:
@@ -80,7 +81,7 @@ def body_expression(hub: int, terms: Collection[str]) -> str:
 def indexed_trigrams(text: str) -> set[str]:
     """The trigrams of a text, with punctuation made harmless."""
     # A text has few different ones, so this takes half the time of `translate`.
-    for sign in _PUNCTUATION.keys() & set(text):
+    for sign in _SIGNS.intersection(text):
         text = text.replace(sign, _PUNCTUATION[sign])
     return trigrams(text)
 
@@ -255,17 +256,15 @@ class FindingReader(SessionPart):
         self, hub_id: str, passage_ids: Sequence[int], wanted: Filter, kept: dict[int, Candidate]
     ) -> list[Candidate]:
         """Those of the passages that the usual filter admits, in the same order."""
-        unknown = [passage for passage in passage_ids if passage not in kept]
+        unknown = set(passage_ids).difference(kept)
         if not unknown:
             return [kept[passage] for passage in passage_ids]
-        rows = self._joined(hub_id, unknown, wanted)
-        there = {one.passage_id: one for one in self._candidates(hub_id, rows)}
+        rows = self._joined(hub_id, list(unknown), wanted)
+        there = dict(zip(map(_BY_PASSAGE, rows), self._candidates(hub_id, rows), strict=True))
+        # Last in a row is whether the filter will admit it at any time.
         kept.update({row[1]: there[row[1]] for row in rows if row[-1]})
-        return [
-            one
-            for passage in passage_ids
-            if (one := kept.get(passage) or there.get(passage)) is not None
-        ]
+        found = [kept.get(passage) or there.get(passage) for passage in passage_ids]
+        return [one for one in found if one is not None]
 
     def _by_rarity(
         self, hub_id: str, query: TermQuery, wanted: Filter, limit: int
