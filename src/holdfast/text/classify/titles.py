@@ -256,7 +256,8 @@ def _opening_words(text: str) -> str:
     if not said:
         return _one_line(text)
     title = ""
-    for sentence in split_sentences(said, _SENTENCE_END):
+    # Most short texts have no stop.
+    for sentence in split_sentences(said, _SENTENCE_END) if _STOP.search(said) else (said,):
         title = f"{title} {sentence}".strip()
         if len(title) >= 12:  # 'Yes.' and 'Note:' say nothing alone
             break
