@@ -32,6 +32,7 @@ from holdfast.text.analysis.variants import (
     edits,
     find_variants,
     joined_variants,
+    load_variants,
     number_variants,
     spelled_out,
     spelling_variants,
@@ -129,7 +130,7 @@ def load_tables() -> None:
     """Makes the tables and patterns that questions are read by. They are made when they are first
     needed: a process that is forked for each question makes them beforehand."""
     words = words_of("colours in 2017")
-    find_variants(words)
+    load_variants()
     spelling_variants(words)
     language_of(words)
 

@@ -9,6 +9,7 @@ import pytest
 
 from holdfast.api.hub import HubMemory
 from holdfast.testing import open_for_tests
+from holdfast.text.analysis.terms import phrase_terms
 from holdfast.text.analysis.variants import (
     definitions,
     find_variants,
@@ -273,3 +274,12 @@ def test_abbreviations_that_the_hub_does_not_use_are_spelled_out_for_the_model()
     assert spelled_out("max size of a PR", instead) == "max size of a pull request"
     assert spelled_out("prod, or not", instead) == "production, or not"
     assert spelled_out("approval", instead) == "approval"
+
+
+def test_each_variant_is_found_by_the_first_letter_of_its_terms() -> None:
+    for row in rows():
+        for variant in row.variants:
+            terms = phrase_terms(variant)
+            assert terms[0][0] == variant[0].lower()
+            others = {tuple(phrase_terms(one)) for one in row.variants} - {tuple(terms)}
+            assert others <= set(find_variants(terms).get(tuple(terms), ()))

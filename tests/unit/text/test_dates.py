@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.errors import InvalidInput
-from holdfast.text.dates import EARLIEST, LATEST, find_dates, parse_when
+from holdfast.text.dates import EARLIEST, LATEST, find_dates, has_date_word, parse_when
+from holdfast.text.dates.expressions import _expression
 
 NOW = datetime(2026, 5, 20, 14, 30, tzinfo=UTC)  # a Wednesday
 
@@ -393,3 +394,25 @@ def test_an_argument_is_read_or_refused(text: str) -> None:
 def test_open_ends_can_be_told() -> None:
     assert find_dates("before 2020", now=NOW)[0].since == EARLIEST
     assert find_dates("after 2099", now=NOW)[0].until == LATEST
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "in 2017",
+            "2023-04",
+            "2024-05-06",
+            "2024-05-06T10:00Z",
+            "1/2/2023",
+            "2024/3/4",
+            "Q3 2022",
+        ),
+        *("Q3 2022", "port 2021, then 1999.", "$2020 and 30%", "2019-13 (2018)", "q1 2020 q2 2021"),
+    ],
+)
+def test_a_text_without_words_for_times_is_read_by_a_smaller_pattern(text: str) -> None:
+    assert not has_date_word(text)
+    small, large = (_expression(worded=worded).finditer(text) for worded in (False, True))
+    found = [(match.span(), match.lastgroup) for match in small]
+    assert found == [(match.span(), match.lastgroup) for match in large]

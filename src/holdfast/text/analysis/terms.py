@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from holdfast.domain.memory import Memory
+from holdfast.text.tables import lazy
 
 # Longer words are hashes and encoded blobs: the first 64 characters tell them apart, and cutting
 # keeps the index small. Both sides are cut alike, so a whole-word match still matches.
@@ -176,12 +177,12 @@ _INDIC_SIGNS = "".join(
 
 _EMOJI = "2300-23FF 2600-27BF 2B00-2BFF 1F000-1F1E5 1F200-1FAFF"
 
-_ASCII_WORD = re.compile("[a-z0-9]+")
+_ASCII_WORD = lazy("[a-z0-9]+")
 
 # Possessives and contractions: `user's` must match `users` and `user`, so the ending goes; so do
 # 'll 're 've 'd 'm, because joining them makes other words (we'll, we're, I'd → well, were, id).
 # `don't` becomes `dont`, as many type it. Any other apostrophe parts two words: l'homme, Ankara'da.
-_CONTRACTION = re.compile(r"(?<=[^\W_])'(?:s|ll|re|ve|d|m)\b|(?<=n)'(?=t\b)")
+_CONTRACTION = lazy(r"(?<=[^\W_])'(?:s|ll|re|ve|d|m)\b|(?<=n)'(?=t\b)")
 
 
 def _words(text: str) -> tuple[list[str], bool]:
@@ -327,19 +328,19 @@ def query_terms(text: str) -> list[str]:
 
 # Any sign that a text holds an identifier at all; prose mostly has none and stops here. It opens
 # with the class of characters that prose has few of, which makes the search four times as fast.
-_IDENTIFIER_SIGN = re.compile(
+_IDENTIFIER_SIGN = lazy(
     r"[A-Z0-9_+#-](?:"
     r"(?<=[a-z][A-Z])|(?<=[A-Z]{2})(?=[a-z]{2})"  # camelCase, HTTPServer
     r"|(?<=[A-Za-z][0-9])|(?<=[0-9])(?=[A-Za-z])"  # utf8, 100ms
     r"|(?<=[A-Za-z0-9][_-])(?=[A-Za-z0-9_])"  # snake_case, kebab-case
     r"|(?<=[Cc]\+)(?=\+)|(?<=[CcFf]#))"
 )
-_COMPOUND = re.compile(r"[A-Za-z0-9]+(?:[_-]+[A-Za-z0-9]+)*")
-_SIMPLE = re.compile("[A-Za-z0-9]+")
-_CAMEL_PART = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-_DIGIT_PART = re.compile(r"[A-Za-z]+|[0-9]+")
+_COMPOUND = lazy(r"[A-Za-z0-9]+(?:[_-]+[A-Za-z0-9]+)*")
+_SIMPLE = lazy("[A-Za-z0-9]+")
+_CAMEL_PART = lazy(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_DIGIT_PART = lazy(r"[A-Za-z]+|[0-9]+")
 # Names that are mostly punctuation; without these a search for C++ is a search for the letter c.
-_PUNCTUATED = re.compile(r"(?<![A-Za-z0-9])(?:([Cc]\+\+)|([Cc]#)|([Ff]#))(?![A-Za-z0-9#])")
+_PUNCTUATED = lazy(r"(?<![A-Za-z0-9])(?:([Cc]\+\+)|([Cc]#)|([Ff]#))(?![A-Za-z0-9#])")
 _PUNCTUATED_NAMES = ("", "cplusplus", "csharp", "fsharp")
 
 
@@ -373,7 +374,7 @@ def symbols(text: str, known: Iterable[str] | None = None) -> list[str]:
     return [stem for stem in stems if stem not in known]
 
 
-_RUN_END = re.compile(r"[^A-Za-z0-9_-]")
+_RUN_END = lazy(r"[^A-Za-z0-9_-]")
 
 
 def _run_around(text: str, at: int, least: int) -> tuple[int, int]:

@@ -39,14 +39,24 @@ def rows() -> tuple[Row, ...]:
 
 
 @cache
-def _table() -> dict[Variant, tuple[Variant, ...]]:
+def _table(letter: str) -> dict[Variant, tuple[Variant, ...]]:
+    """The variants that begin with a letter, and what else they are called. A stem begins as its
+    word does, and stemming all words of the table would take milliseconds of a question."""
     found: dict[Variant, dict[Variant, None]] = {}
     for row in rows():
-        variants = [tuple(phrase_terms(variant)) for variant in row.variants]
+        if letter not in {variant[0].lower() for variant in row.variants}:
+            continue
+        variants = _variants_of(row)
         for one in variants:
-            others = found.setdefault(one, {})
-            others.update((other, None) for other in variants if other != one)
+            if one[0][0] == letter:
+                others = found.setdefault(one, {})
+                others.update((other, None) for other in variants if other != one)
     return {one: tuple(others) for one, others in found.items()}
+
+
+@cache
+def _variants_of(row: Row) -> list[Variant]:
+    return [tuple(phrase_terms(variant)) for variant in row.variants]
 
 
 @cache
@@ -68,11 +78,17 @@ def spelled_out(text: str, instead: Mapping[str, Variant]) -> str:
 _TOKEN = lazy(r"\w+")
 
 
+def load_variants() -> None:
+    """Makes the tables of all letters, for a process that is forked for each question."""
+    for row in rows():
+        find_variants([word for variant in _variants_of(row) for word in variant])
+
+
 def find_variants(words: Sequence[str]) -> dict[Variant, tuple[Variant, ...]]:
     """For each run of a question's terms that the table knows: what else it is called."""
-    table = _table()
     found: dict[Variant, tuple[Variant, ...]] = {}
-    for start in range(len(words)):
+    for start, word in enumerate(words):
+        table = _table(word[0])
         for end in range(start + 1, min(start + VARIANT_TERMS_MAX, len(words)) + 1):
             run = tuple(words[start:end])
             others = table.get(run)

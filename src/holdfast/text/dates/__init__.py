@@ -117,9 +117,12 @@ _NUMBERS = lazy(r"(?:19|20)\d\d|\d{4}-\d|\d/\d")
 
 
 def _may_have_date(text: str) -> bool:
-    if not _DATE_WORDS.isdisjoint(_WORD.findall(text.lower())):
-        return True
-    return _NUMBERS.search(text) is not None
+    return has_date_word(text) or _NUMBERS.search(text) is not None
+
+
+def has_date_word(text: str) -> bool:
+    """Whether a word of most dates is in it."""
+    return not _DATE_WORDS.isdisjoint(_WORD.findall(text.lower()))
 
 
 _PATTERNS = Patterns("dates/patterns.txt")

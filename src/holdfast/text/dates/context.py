@@ -52,6 +52,9 @@ def read_relative(
     for expression in expressions:
         lead = max(0, expression.start - _LEAD_CHARS)
         before = reader.text[lead : expression.start]
+        if not before.strip():
+            found.append(expression)
+            continue
         first, stop = (
             moment.astimezone(reader.zone).date() for moment in (expression.since, expression.until)
         )
@@ -193,6 +196,8 @@ class _Reader:
         """The word before a date that says how it is meant ('' for none), and where it begins."""
         # 32 characters hold the longest of them.
         lead = self.text[max(floor, expression.start - 32) : expression.start]
+        if not lead.strip():
+            return "", expression.start
         if before := _BEFORE.search(lead):
             return before["op"].lower(), expression.start - len(lead) + before.start()
         if part := _PART_OF.search(lead):

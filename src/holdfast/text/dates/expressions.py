@@ -10,9 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from typing import Literal, NamedTuple
+from functools import cache
+from typing import Literal
 
-from holdfast.text.tables import read_words
+from holdfast.system.named_tuple import NamedTuple
+from holdfast.text.dates import has_date_word
+from holdfast.text.tables import lazy, read_words
 
 _WORDS = read_words("dates/words.txt")
 
@@ -60,8 +63,7 @@ _DAY_NUMBER = r"(?:[12]\d|3[01]|0?[1-9])"
 
 # One pattern, its readings tried from first to last. Each is a group, the last to close when it
 # matched, so that `lastgroup` names it; its parts have its letter in front, since names differ.
-_EXPRESSION = re.compile(
-    rf"""(?<![\w@#$€£/.:+-])(?:
+_READINGS = rf"""
     (?P<iso>\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{{1,6}})?)?(?:Z|[+-]\d\d:?\d\d)?)?
         (?![\w/]|-\d))
   | (?P<slash>\d{{4}}/\d\d?/\d\d?|\d\d?/\d\d?/\d{{4}})(?![\w/-])
@@ -88,12 +90,23 @@ _EXPRESSION = re.compile(
   | (?P<weekday>(?P<weekday_name>{_WEEKDAY})\b(?:\ (?P<weekday_part>{_PART}))?)
   | (?P<month>{_MONTH})
   | (?P<year>{_YEAR})
-    )(?!\w)""",
-    re.IGNORECASE | re.VERBOSE,
-)
+""".split("\n  | ")
+# Those that need no word that `has_date_word` looks for.
+_IN_DIGITS = ("iso", "slash", "yearmonth", "quarter", "year")
+
+
+@cache
+def _expression(*, worded: bool) -> re.Pattern[str]:
+    """Compiling all of it takes milliseconds, which a text with nothing but '2017' need not pay."""
+    named = tuple(f"(?P<{name}>" for name in _IN_DIGITS)
+    readings = [one for one in _READINGS if worded or one.lstrip().startswith(named)]
+    return re.compile(
+        rf"(?<![\w@#$€£/.:+-])(?:{'|'.join(readings)})(?!\w)", re.IGNORECASE | re.VERBOSE
+    )
+
 
 # After a shy word in lower case, one of these (or no word at all) means that it was a date.
-_AFTER_DATE = re.compile(
+_AFTER_DATE = lazy(
     r"\W*$|\s*[.,;:?!)]|\s+(?:and|or|about|with|in|at|on|to|we|i|she|he|they|was|is|when|for|the"
     r"|\d)\b",
     re.IGNORECASE,
@@ -105,8 +118,8 @@ _NUMBERED = _WORDS["numbered"]
 # Before a day of the week or a month, one of these means that it comes again and again.
 _EACH = frozenset(("every", "each", "any", "most", "all", "per", "other"))
 
-_WORD_AFTER = re.compile(r"[\s-]?([A-Za-z]+)")
-_WORD_BEFORE = re.compile(r"([A-Za-z]+)[. ]\s*$")
+_WORD_AFTER = lazy(r"[\s-]?([A-Za-z]+)")
+_WORD_BEFORE = lazy(r"([A-Za-z]+)[. ]\s*$")
 
 
 def _word_after(text: str, end: int) -> str:
@@ -165,7 +178,9 @@ class ExpressionReader:
 
     def read(self) -> list[DateExpression]:
         expressions: list[DateExpression] = []
-        for match in _EXPRESSION.finditer(self.text):
+        # Other alphabets have letters that are equal to ours without regard to case.
+        worded = not self.text.isascii() or has_date_word(self.text)
+        for match in _expression(worded=worded).finditer(self.text):
             read: Callable[[re.Match[str]], DateExpression | None]
             read = getattr(self, f"_read_{match.lastgroup}")
             try:
