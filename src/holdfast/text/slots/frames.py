@@ -418,10 +418,14 @@ def is_close(now: Statement, then: Statement) -> bool:
     older one. It is never the reason to replace anything."""
     if then.supposed or not may_be_close(now):
         return False
-    if _is_series(now, then) or _about_two_things(now, then):
-        return False
+    # First, as most share too little.
+    return _share_enough(now, then) and not (_is_series(now, then) or _about_two_things(now, then))
+
+
+def _share_enough(now: Statement, then: Statement) -> bool:
     new, old = set(core_stems(_about(now))), set(core_stems(_about(then)))
-    if new & old <= _change_stems():
+    shared = new & old
+    if shared <= _change_stems():
         # 'I moved to Helix' is not about 'Standup moved to 10:00'.
         return False
     if _tells_of_change(now):
@@ -429,7 +433,7 @@ def is_close(now: Statement, then: Statement) -> bool:
         new, old = _without_numbers(new), _without_numbers(old)
         is_shared = bool(new and old) and _share(new, old) >= _SHARED_CHANGED
         return is_shared or _ends_what_is_named(now, old)
-    return _share(new, old) >= _SHARED_LEAST and len(new & old) >= _SHARED_WORDS
+    return len(shared) >= _SHARED_WORDS and _share(new, old) >= _SHARED_LEAST
 
 
 def _share(new: set[str], old: set[str]) -> float:
