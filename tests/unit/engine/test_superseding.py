@@ -10,7 +10,9 @@ from holdfast import Duplicate, HubMemory, Quarantined, Stored, Superseded
 from holdfast.domain.hub import Act
 from holdfast.domain.memory import Draft, Memory
 from holdfast.engine.core import Scope
+from holdfast.engine.writing.drafts import prepare
 from holdfast.engine.writing.remember import remember
+from holdfast.engine.writing.supersede import with_candidates
 from holdfast.errors import Forbidden
 from holdfast.testing import FixedClock, open_for_tests
 
@@ -208,3 +210,14 @@ def test_who_may_replace_nothing_is_told_of_the_older_memory(tmp_path: Path) -> 
         result = remember(scope, Draft("Ann lives in Lisbon"), by_rule=True)
         assert isinstance(result, Stored)
         assert result.close_to is not None and result.close_to.id == old.id
+
+
+@pytest.mark.parametrize(("text", "asked"), [("Maybe we could go", 0), ("The gate is green", 1)])
+def test_no_read_begins_for_what_can_be_close_to_nothing(
+    hub: HubMemory, monkeypatch: pytest.MonkeyPatch, text: str, asked: int
+) -> None:
+    begun: list[Scope] = []
+    read = Scope.read
+    monkeypatch.setattr(Scope, "read", lambda self: begun.append(self) or read(self))
+    with_candidates(hub.scope, list(prepare(hub.scope, [Draft(text)])))
+    assert len(begun) == asked
