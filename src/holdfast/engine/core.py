@@ -10,24 +10,34 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from holdfast.domain.hub import Viewer
 from holdfast.domain.memory import AWAITS, Memory
 from holdfast.engine.writing.redact import Redactor
 from holdfast.engine.writing.redacting_store import guarded
 from holdfast.errors import DeadlineExceeded, EmbedderError, Forbidden, HoldfastError, NotFound
-from holdfast.recall.vector import VectorCache
 from holdfast.system.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from holdfast.domain.change import Receipt
     from holdfast.domain.clock import Clock, Ids
     from holdfast.domain.hub import Act, Hub, PersonName
     from holdfast.embed import Embedder
     from holdfast.llm import Model
+    from holdfast.recall.vector import VectorCache
     from holdfast.settings import Settings
     from holdfast.store.base import Reader, Store, Writer
+
+    class Background(Protocol):
+        """Work in a thread of its own: begun again as often as there is something to do, ended for
+        good by `stop`, which takes no longer than the piece at hand."""
+
+        def start(self) -> None: ...
+        def stop(self) -> None: ...
+        def wait(self) -> None: ...
 
 
 class HeldLog:
@@ -63,20 +73,12 @@ _SHOWN_MAX = 4_096
 Permit: TypeAlias = "Callable[[Act, Memory | None], None]"
 
 
-class Background(Protocol):
-    """Work in a thread of its own: begun again as often as there is something to do, ended for good
-    by `stop`, which takes no longer than the piece at hand."""
-
-    def start(self) -> None: ...
-    def stop(self) -> None: ...
-    def wait(self) -> None: ...
-
-
 class _Shared:
     """What every Core of one open store shares."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
+        self.vectors: VectorCache | None = None
         self.embedder: Embedder | None = None
         self.embedder_sought = False
         self.background: dict[str, Background] = {}
@@ -119,7 +121,6 @@ class Core:
         # When reads end, by the monotonic clock.
         self.until: float | None = None
         self.settings = settings
-        self.vectors = VectorCache()
         # Objects that layers above keep while the store is open, by name; closed together with it.
         self.kept: dict[tuple[str, ...], Any] = {}
         # Turns logged since the store was opened, by hub: they tell when to prune the log.
@@ -221,6 +222,17 @@ class Core:
         return self.clock.now()
 
     # The embedder
+
+    @property
+    def vectors(self) -> VectorCache:
+        """The vectors that were read, made when first asked for: most commands compare none."""
+        shared = self._shared
+        if shared.vectors is None:
+            from holdfast.recall.vector import VectorCache
+
+            with shared.lock:
+                shared.vectors = shared.vectors or VectorCache()
+        return shared.vectors
 
     @property
     def embedder(self) -> Embedder | None:

@@ -15,11 +15,18 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from functools import cache, lru_cache
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 from holdfast.errors import InvalidInput
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.names import hidden_character
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class _Digest(Protocol):
+        def hexdigest(self) -> str: ...
+
 
 # The bound Memax's clients already know; a book is about 1 MB.
 CONTENT_BYTES_MAX = 3_000_000
@@ -106,10 +113,6 @@ def _sha256() -> Callable[[bytes], _Digest]:
     import hashlib
 
     return hashlib.sha256
-
-
-class _Digest(Protocol):
-    def hexdigest(self) -> str: ...
 
 
 def _require_text(value: object, what: str) -> None:

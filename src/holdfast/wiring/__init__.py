@@ -83,15 +83,13 @@ def build(
             answer_s=settings["store.answer_s"],
         )
 
-    from holdfast.embed import CheckedEmbedder, SizedEmbedder
-
-    given = None if embedder is None else CheckedEmbedder(embedder)
+    given = None if embedder is None else _checked(embedder)
 
     def find() -> Embedder | None:
-        found = given or embedder_of(settings)
-        if found is None or isinstance(found, CheckedEmbedder | SizedEmbedder):
-            return found
-        return CheckedEmbedder(found)
+        if given is not None:
+            return given
+        found = embedder_of(settings)
+        return None if found is None else _checked(found)
 
     def find_model(name: str, settings: Settings) -> Model | None:
         if model is not None:
@@ -108,6 +106,15 @@ def build(
         find_embedder=find,
         find_model=find_model,
     )
+
+
+def _checked(embedder: Embedder) -> Embedder:
+    """An embedder whose vectors are checked. Most commands need none, and load nothing of it."""
+    from holdfast.embed import CheckedEmbedder, SizedEmbedder
+
+    if isinstance(embedder, CheckedEmbedder | SizedEmbedder):
+        return embedder
+    return CheckedEmbedder(embedder)
 
 
 def embedder_of(settings: Settings) -> Embedder | None:

@@ -178,7 +178,22 @@ def test_a_list_imports_only_what_it_uses(stocked: Run, monkeypatch) -> None:
         *("holdfast.recall.pipeline", "holdfast.recall.analyse", "holdfast.recall.confidence"),
         *("holdfast.system.atomic_file", "holdfast.text.dates"),
     }
-    assert _modules("list") & (_HEAVY | more) == set()
+    assert _modules("list") & (_HEAVY | more | _ELSEWHERE) == set()
+
+
+# What only writes, compares vectors, looks for echoes, or is for repositories.
+_ELSEWHERE = {
+    *("holdfast.store.sqlite.writer", "holdfast.store.sqlite.indexing", "holdfast.embed"),
+    *("holdfast.recall.vector", "holdfast.engine.echo.detect", "holdfast.api.project_hub"),
+}
+
+
+@pytest.mark.sqlite_only("the driver of PostgreSQL imports more")
+def test_the_log_imports_only_what_it_uses(stocked: Run, home: Path, monkeypatch) -> None:
+    monkeypatch.delenv("HOLDFAST_TIME_ZONE")
+    with holdfast.open(home, settings={"embed.model": "none"}) as memory:
+        memory.hub().log_turn("user", "Which port has the mail server?")
+    assert _modules("log") & (_HEAVY | _ELSEWHERE) == set()
 
 
 @pytest.mark.parametrize(

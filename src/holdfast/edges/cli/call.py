@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
     from holdfast.api.memory import Holdfast
     from holdfast.api.people import OpenMemory
+    from holdfast.api.project_hub import ProjectHub
     from holdfast.client import Client
     from holdfast.domain.memory import Memory
     from holdfast.domain.records import Turn
@@ -211,27 +212,36 @@ class Call:
         chosen = choose(self.local, create=self.makes_hub)
         return self.hub_named(None) if chosen.hub is None else chosen.hub
 
-    def hub_name_of(self, memory: Memory | Turn) -> str:
-        """The name of the hub that a memory or a turn is in."""
+    def _project_hub(self) -> ProjectHub | None:
+        """The hub, where it is that of a repository, read together with the person's own."""
+        hub = self.hub
+        # Before its module is loaded, which takes a millisecond, there is none.
+        if "holdfast.api.project_hub" not in sys.modules:
+            return None
         from holdfast.api.project_hub import ProjectHub
 
-        hub = self.hub
-        return hub.hub_of(memory).name if isinstance(hub, ProjectHub) else hub.name
+        return hub if isinstance(hub, ProjectHub) else None
+
+    def hub_name_of(self, memory: Memory | Turn) -> str:
+        """The name of the hub that a memory or a turn is in."""
+        project = self._project_hub()
+        return self.hub.name if project is None else project.hub_of(memory).name
 
     def note_own_hub(self) -> None:
         """Says where else to look, after a list of a project's hub that has nothing in it: what is
         about the person is in their own."""
-        from holdfast.api.project_hub import ProjectHub
-
-        own = self.hub.own if isinstance(self.hub, ProjectHub) else None
+        project = self._project_hub()
+        own = None if project is None else project.own
         if own is not None:
             self.out.note(f"What is about you is in your own hub: add `--hub {own.name}`.")
 
     def named(self, memory: Memory) -> str:
-        """What a person calls a memory here: `#12`, or `default#12` for one of their own hub."""
-        from holdfast.api.project_hub import named
-
-        return named(self.hub, memory)
+        """What a person calls a memory here: `#12`, or `default#12` for one of their own hub; what
+        was said in a conversation has no number."""
+        if not memory.number:
+            return "said"
+        project = self._project_hub()
+        return f"#{memory.number}" if project is None else project.named(memory)
 
     def hub_named(self, name: str | None) -> HubMemory:
         """The hub of that name, or NotFound with the name that was probably meant."""

@@ -13,26 +13,35 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from holdfast.errors import InvalidInput, install_hint
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.tables import lazy
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from holdfast.edges.cli.call import Call
+
+    class Adds(Protocol):
+        """Options of a command: one, or those of an operation (`bind.Flags`)."""
+
+        def add_to(self, parser: Parser) -> None: ...
+
+    class Runs(Adds, Protocol):
+        """The options of an operation, which also run it."""
+
+        @property
+        def about(self) -> str: ...
+
+        def run(self, call: Call, args: Namespace) -> Any: ...
 
 
 Namespace = SimpleNamespace
 
 
 Server = Literal["works", "refused", "ignored"]
-
-
-class Adds(Protocol):
-    """Options of a command: one, or those of an operation (`bind.Flags`)."""
-
-    def add_to(self, parser: Parser) -> None: ...
 
 
 class Command(NamedTuple):
@@ -118,15 +127,6 @@ class Commands(list[Command]):
         @self.shows(name, example, flags, text=text or flags.about)
         def show(call: Call, args: Namespace, found: Any) -> None:
             call.out.records(found, **shown)
-
-
-class Runs(Adds, Protocol):
-    """The options of an operation, which also run it."""
-
-    @property
-    def about(self) -> str: ...
-
-    def run(self, call: Call, args: Namespace) -> Any: ...
 
 
 Run = TypeVar("Run", bound="Callable[[Call, Namespace], int | None]")

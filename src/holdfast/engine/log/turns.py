@@ -22,7 +22,6 @@ from holdfast.domain.query import Filter
 from holdfast.domain.records import ROLES, TRUST_OF_ROLE, Record, Role, Turn
 from holdfast.engine import late_words
 from holdfast.engine.core import Core, Scope
-from holdfast.engine.echo.detect import with_echo_marked
 from holdfast.engine.log.authors import note_author
 from holdfast.engine.traces import Withheld, with_notes
 from holdfast.errors import Conflict, HoldfastError, InvalidInput
@@ -114,6 +113,9 @@ def made_turn(
 ) -> Turn:
     """A turn as the log will have it: checked, without secrets and echoes. `question` is the turn
     that it may answer."""
+    # Here, as who reads the log looks for no echoes.
+    from holdfast.engine.echo.detect import with_echo_marked
+
     scope.require("write")
     checked: Role = clean.one_of(role, ROLES, "role")  # type: ignore[assignment]
     open_words = without_private(content) if isinstance(content, str) else content

@@ -28,15 +28,14 @@ from holdfast.store.sqlite.connection import (
     state_of,
     translated,
 )
-from holdfast.store.sqlite.indexing import rewrite_word_indexes
 from holdfast.store.sqlite.reader import SqliteReader
 from holdfast.store.sqlite.rows import Caches
-from holdfast.store.sqlite.writer import SqliteWriter
 from holdfast.store.values import Capability, Problem, Progress, Rescued, StoreDefaults
 
 if TYPE_CHECKING:
     from holdfast.domain.hub import Viewer
     from holdfast.store.base import Store
+    from holdfast.store.sqlite.writer import SqliteWriter
 
 # Idle read connections kept open; each holds a page cache of its own.
 _IDLE_READERS_MAX = 8
@@ -155,6 +154,9 @@ class SqliteStore(StoreDefaults):
         hub: str | None = None,
         wait: bool = True,
     ) -> Iterator[SqliteWriter]:
+        # Here, as most commands only read.
+        from holdfast.store.sqlite.writer import SqliteWriter
+
         self._ready()
         if self.read_only:
             raise StoreReadOnly(
@@ -223,6 +225,8 @@ class SqliteStore(StoreDefaults):
 
     def settle(self) -> None:
         """Moves the write-ahead log into the file and empties it, so that nothing purged stays."""
+        from holdfast.store.sqlite.indexing import rewrite_word_indexes
+
         self._ready()
         with self._write_lock, translated(self.path):
             rewrite_word_indexes(self._writer)
