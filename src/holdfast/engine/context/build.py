@@ -123,44 +123,55 @@ def context(
         allowed = allowed._replace(limit=allowed.limit + len(look.opening(scope.hub)))
     now = scope.now()
     asked = query if query is not None and query.strip() else None
+    request = _Request(scope, look, allowed, now, explain, elsewhere)
     if asked is not None and look.by_relevance:
-        return _answering(
-            scope,
-            asked,
-            look,
-            allowed,
-            now,
-            explain=explain,
-            elsewhere=elsewhere,
-            outdated=outdated,
-        )
-    return _always(
-        scope,
-        asked,
-        look,
-        allowed,
-        now,
-        explain=explain,
-        file=file,
-        elsewhere=elsewhere,
-        own_files=own_files,
-    )
+        return _answering(request, asked, outdated)
+    return _always(request, asked, file, own_files)
+
+
+class _Request(NamedTuple):
+    """What a block is made of, and how it is to look; see `context`."""
+
+    scope: Scope
+    style: Style
+    budget: Budget
+    now: datetime
+    explain: bool
+    elsewhere: Callable[[str | None], bool] | None
+
+    @property
+    def line_chars(self) -> int:
+        """How long one line may be at most."""
+        limit = self.budget.limit
+        return line_chars(limit if self.budget.unit == "chars" else 4 * limit)
+
+    def finished(
+        self,
+        block: Block,
+        left_out: Iterable[Absent],
+        degraded: tuple[str, ...],
+        corrected: Sequence[CorrectedFact] = (),
+    ) -> Context:
+        """The block as it is returned. What `left_out` adds is not among its candidates."""
+        text, used = block.finish()
+        absent: list[Absent] = []
+        if self.explain:
+            absent = [Absent(item.memory, item.section, reason) for item, reason in block.left_out]
+            absent += left_out
+        included = tuple(item.memory for item in block.chosen)
+        limit, unit = self.budget.limit, self.budget.unit
+        return Context(text, included, tuple(absent), used, limit, unit, degraded, tuple(corrected))
 
 
 def _always(
-    scope: Scope,
+    request: _Request,
     asked: str | None,
-    look: Style,
-    allowed: Budget,
-    now: datetime,
-    *,
-    explain: bool,
     file: Sequence[FilePart] | None,
-    elsewhere: Callable[[str | None], bool] | None,
     own_files: Sequence[str],
 ) -> Context:
     """The block of what is always kept in mind, with a share for what answers a question, for the
     journal and for documents, and where the last session ended."""
+    scope, look, allowed, now, explain, elsewhere = request
     journal = _journal(scope, now) if look.journal else []
     files = documents_listed(scope, own_files, now) if look.by_relevance else []
     as_file = look.cut_as_text and file is None
@@ -193,14 +204,8 @@ def _always(
     newest_first = _without_said(newest_first, block.chosen, unfit)
     block.add_best(newest_first, block.room, _NO_ROOM_AGE)
     if look.by_relevance and elsewhere is None:
-        block.add_fitting(_last_session(scope, allowed), block.room, _NO_ROOM)
-    text, used = block.finish()
-    left_out: list[Absent] = []
-    if explain:
-        left_out = [Absent(item.memory, item.section, reason) for item, reason in block.left_out]
-        left_out += unfit
-    included = tuple(item.memory for item in block.chosen)
-    return Context(text, included, tuple(left_out), used, allowed.limit, allowed.unit, degraded)
+        block.add_fitting(_last_session(request), block.room, _NO_ROOM)
+    return request.finished(block, unfit, degraded)
 
 
 def documents_listed(scope: Scope, paths: Sequence[str], now: datetime) -> list[BlockItem]:
@@ -218,22 +223,12 @@ def documents_listed(scope: Scope, paths: Sequence[str], now: datetime) -> list[
 # For a question
 
 
-def _answering(
-    scope: Scope,
-    asked: str,
-    look: Style,
-    allowed: Budget,
-    now: datetime,
-    *,
-    explain: bool,
-    elsewhere: Callable[[str | None], bool] | None,
-    outdated: Sequence[CorrectedFact],
-) -> Context:
+def _answering(request: _Request, asked: str, outdated: Sequence[CorrectedFact]) -> Context:
     """The block for a question: standing facts, then what answers."""
+    scope, look, allowed, now, explain, elsewhere = request
     wanted = Filter(turns=scope.settings["context.turns"])
     found = recall_memories(scope, asked, wanted, limit=_ANSWERS_MAX, windows=True, explain=explain)
-    chars = line_chars(allowed.limit if allowed.unit == "chars" else 4 * allowed.limit)
-    words = query_terms(asked)
+    chars, words = request.line_chars, query_terms(asked)
     old = corrected_in(scope, found)
     known = (*outdated, *old)
     hits = [
@@ -253,22 +248,8 @@ def _answering(
     block = Block(look, scope.hub, allowed, items_max=0, waiting=waiting, counts_left=False)
     block.add_fitting(standing, block.room // _STANDING_SHARE, _NO_ROOM)
     block.add_fitting(hits, block.room, _NO_ROOM)
-    text, used = block.finish()
-    left_out: list[Absent] = []
-    if explain:
-        left_out = [Absent(item.memory, item.section, reason) for item, reason in block.left_out]
-        left_out += [Absent(one.memory, "relevant now", one.reason) for one in found.left_out]
-    included = tuple(item.memory for item in block.chosen)
-    return Context(
-        text,
-        included,
-        tuple(left_out),
-        used,
-        allowed.limit,
-        allowed.unit,
-        found.degraded,
-        tuple(old),
-    )
+    left_out = [Absent(one.memory, "relevant now", one.reason) for one in found.left_out]
+    return request.finished(block, left_out, found.degraded, old)
 
 
 def _note(hit: Hit, outdated: Sequence[CorrectedFact]) -> str:
@@ -286,8 +267,9 @@ def _standing(scope: Scope, now: datetime) -> list[Memory]:
     return by_weight(one for one in found.values() if not _unfit(scope.core, one, now))
 
 
-def _last_session(scope: Scope, allowed: Budget) -> list[BlockItem]:
+def _last_session(request: _Request) -> list[BlockItem]:
     """The last turns of the session that was logged last, in order: where it ended."""
+    scope, chars = request.scope, request.line_chars
     if not scope.settings["context.turns"]:
         return []
     with scope.core.read() as reader:
@@ -298,7 +280,6 @@ def _last_session(scope: Scope, allowed: Budget) -> list[BlockItem]:
             if turn.session == newest[0].session and turn.trust != _ASKED_ONLY
         ]
         shown = Withheld(reader, scope).shown_turns(reversed(ended))
-    chars = line_chars(allowed.limit if allowed.unit == "chars" else 4 * allowed.limit)
     out = []
     for turn in shown:
         line = " ".join(turn.content.split())
