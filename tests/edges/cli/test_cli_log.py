@@ -103,6 +103,7 @@ def test_an_empty_log_prints_nothing_and_says_so(run: Run) -> None:
         (["log", "recover", "--chars", "0"], "at least 1"),
         (["log", "search", " "], "content is empty"),
         (["log", "everything"], "does not take `everything`"),
+        (["log", "aside", "--folder", ""], "A folder is named by its path"),
     ],
 )
 def test_a_mistake_is_a_sentence_and_exit_code_two(

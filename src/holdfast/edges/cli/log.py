@@ -255,6 +255,11 @@ COMMANDS.prints(
 # log rules, log pause, log resume, log aside
 
 
+def _path(folder: str) -> str:
+    """The whole path; an empty one, as of a variable that is not set, is refused later on."""
+    return os.path.abspath(os.path.expanduser(folder)) if folder.strip() else folder
+
+
 @COMMANDS.shows(
     "log rules", "holdfast log rules", Flags(HubMemory.log_rules), text="Say what is not logged."
 )
@@ -267,7 +272,7 @@ COMMANDS.prints(
         folders=flag(
             metavar="PATH",
             about="a folder and all below it",
-            convert=lambda call, paths: [os.path.abspath(os.path.expanduser(one)) for one in paths],
+            convert=lambda call, paths: [_path(one) for one in paths],
         ),
         remove=flag(about="log them again"),
     ),
