@@ -545,6 +545,25 @@ def test_a_control_character_hides_no_tag(hidden: str) -> None:
         assert "<" not in harmless.replace("&lt;", "") and "-->" not in harmless
 
 
+@pytest.mark.parametrize(
+    "unseen", ["\u200b", "\u00ad", "\ufeff", "\u2060\u200d", "\u034f", "\ufe0f"]
+)
+@pytest.mark.parametrize(
+    "tag", ["<{}/memory>", "<{}system>", "< {}/memory>", "＜{}/memory＞", "﹤/{}a"]
+)
+def test_what_nobody_sees_hides_no_tag(tag: str, unseen: str) -> None:
+    for hidden in (tag.format(unseen), tag.format("")):
+        for harmless in (marked(hidden), escaped(hidden)):
+            assert harmless.startswith("&lt;")
+
+
+@pytest.mark.parametrize(
+    "text", ["a < b", "sort < /tmp/list > out", "＜標題＞と＜Python＞", "1 <2", "x << 3", "a ≮ b"]
+)
+def test_brackets_that_open_no_tag_stay(text: str) -> None:
+    assert marked(text).replace("&lt;<", "<<") == text
+
+
 def test_a_control_character_hides_no_reference() -> None:
     assert escaped("&\x01lt;b&gt;") == "&amp;lt;b&amp;gt;"
 

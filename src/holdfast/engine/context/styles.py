@@ -82,8 +82,18 @@ _STRUCTURE = re.compile(
     r"#{1,6}(?:[ \t]|$)|`{3}|~{3}|(?:[-*_=+][ \t]*){3,}$|[-=]+[ \t]*$"
     r"|\*\*[^*\n]+\*\*:|[-*+] \[#|(?i:\[/?(?:system|inst)\b))"
 )
-# An angle bracket that may open a tag, a comment or a chat template's mark; `a < b` is left alone.
-_TAG = re.compile(r"<(?=[A-Za-z/!?|<])")
+# What nobody sees, and what stands over the character before it.
+_UNSEEN = (
+    "[\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]*+"
+)
+# An angle bracket that may open a tag, a comment or a chat template's mark, also where something
+# unseen is between the two; and a wide one, or one before a space, that may end a tag. `a < b`,
+# `sort < /tmp/list` and titles in wide brackets are left alone.
+_TAG = re.compile(
+    rf"<(?={_UNSEEN}(?:[A-Za-z/!?|<]|[^\S\n]{{1,8}}{_UNSEEN}/{_UNSEEN}[A-Za-z][\w-]{{0,40}}\s{{0,8}}>))"
+    rf"|[＜﹤](?={_UNSEEN}[/!])"
+)
 # Controls, but for those that end lines.
 _HIDING = {code: None for code in _CONTROLS if not chr(code).isspace()}
 _REFERENCE = re.compile(r"&(?=(?:amp;)*(?:amp|lt|gt|quot|#\w{1,8});)")
