@@ -181,6 +181,12 @@ def test_a_wrong_label_is_langgraphs_error(store: HoldfastStore, label: Any) -> 
         store.batch([SearchOp((label,))])
 
 
+def test_a_value_that_is_no_dictionary_is_named_as_that(store: HoldfastStore) -> None:
+    for wrong in ("a text", ["a", "b"], 5):
+        with pytest.raises(ValueError, match="must be a dictionary, not"):
+            store.put(("memories",), "key", wrong)  # type: ignore[arg-type]
+
+
 def test_what_is_not_json_is_refused_with_a_sentence(store: HoldfastStore) -> None:
     with pytest.raises(ValueError, match="cannot be written as JSON"):
         store.put(ALICE, "k", {"a": object()})

@@ -225,7 +225,10 @@ class HoldfastStore(BaseStore):
                 hub.forget(memory.id)
 
     def _fields_of(self, put: PutOp, hub: HubMemory) -> dict[str, Any]:
-        value = dict(put.value or {})
+        if not isinstance(put.value, Mapping):
+            kind = type(put.value).__name__
+            raise ValueError(f"A value must be a dictionary, not {kind}: {{'content': …}}.")
+        value = dict(put.value)
         text = self._indexed_text(value, put.index)
         content, metadata = packed(value, text or text_of(value))
         if not text:
