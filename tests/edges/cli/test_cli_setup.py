@@ -17,6 +17,7 @@ import pytest
 from holdfast.edges.cli.call import Call
 from holdfast.edges.cli.command import parser_of
 from holdfast.edges.cli.setup import set_up_at, tear_down_at
+from holdfast.edges.cli.setup_output import connected
 from holdfast.edges.cli.table import find as find_command
 from holdfast.edges.clients import CLIENTS, NAMES, find
 from holdfast.edges.clients.json_text import parse
@@ -687,3 +688,20 @@ def test_a_person_is_told_what_was_written_and_how_to_undo_it(
     assert "The entry `holdfast` is out of the settings of Cursor." in said
     assert "until it is restarted" in said
     assert path.read_text() == "{}"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a program is a script here")
+@pytest.mark.parametrize(
+    "said, shown",
+    [
+        ("holdfast: Connected", "connected, "),
+        ("holdfast - Disabled", "it connects to the server in folders that you trust; "),
+        ("holdfast - Failed", "its program lists the server, not connected (`gemini mcp list`"),
+    ],
+)
+def test_the_round_trip_says_what_is_missing(tmp_path: Path, said: str, shown: str) -> None:
+    program = tmp_path / "gemini"
+    program.write_text(f"#!/bin/sh\necho '{said}'\n")
+    program.chmod(0o755)
+    place = Platform("linux", {"PATH": str(tmp_path)}, str(tmp_path), str(tmp_path))
+    assert connected(find("gemini"), place, "holdfast").startswith(shown)

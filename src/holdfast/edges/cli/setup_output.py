@@ -436,4 +436,9 @@ def connected(client: Client, place: Platform, name: str) -> str:
     lines = [line for line in (ran.stdout + ran.stderr).splitlines() if name in line]
     if not lines:
         return "its program does not list the server; "
-    return "connected, " if mark in lines[0] else "its program lists the server, not connected; "
+    if mark in lines[0]:
+        return "connected, "
+    if "disabled" in lines[0].lower():
+        return "it connects to the server in folders that you trust; "
+    shown = " ".join([client.programs[0], *words])
+    return f"its program lists the server, not connected (`{shown}` says more); "
