@@ -146,3 +146,12 @@ def test_private_passages_of_a_prompt_are_not_looked_for(
             block = prompt_block(hub, prompt, session="s", given=(), meaning=True)
         assert block.text == ""
     assert asked == ["where is it?"]
+
+
+def test_the_end_of_the_last_session_is_not_that_something_was_forgotten(hooks: Hooks) -> None:
+    hooks.turn("The parser is slow on long lines.", "Noted, I will profile it.", turn="t1")
+    hooks.turn("Remember that the door code is at the desk.", "Ok, kept.", turn="t2")
+    hooks.turn("Forget that.", "Done, gone.", turn="t3")
+    block = hooks.call("SessionStart", session="s2", source="startup")
+    for text in ("door code", "Ok, kept", "Forget that", "Done, gone"):
+        assert text not in block, block

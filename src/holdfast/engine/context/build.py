@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 
 from holdfast.domain.memory import TRUSTS, Memory, Trust, made_from
 from holdfast.domain.query import Filter, Hit
-from holdfast.domain.records import as_memory
+from holdfast.domain.records import Turn, as_memory
 from holdfast.engine.context.budget import Budget, Candidates, Tokenizer, Unit, budget_of
 from holdfast.engine.context.items import (
     MARK,
@@ -279,12 +279,27 @@ def _last_session(request: _Request) -> list[BlockItem]:
             for turn in newest
             if turn.session == newest[0].session and turn.trust != _ASKED_ONLY
         ]
-        shown = Withheld(reader, scope).shown_turns(reversed(ended))
+        withheld = Withheld(reader, scope)
+        shown = withheld.shown_turns(_without_forgotten(ended[::-1], withheld))
     out = []
     for turn in shown:
         line = " ".join(turn.content.split())
         text = line if len(line) <= chars else line[:chars].rstrip() + "…"
         out.append(BlockItem(as_memory(turn), text, "ended"))
+    return out
+
+
+def _without_forgotten(turns: Sequence[Turn], withheld: Withheld) -> list[Turn]:
+    """Without what is withheld as a whole, 'forget that', and the replies to these."""
+    from holdfast.text.facts.about_oneself import asks_to_forget_last
+
+    out = []
+    is_gone = False
+    for turn in turns:
+        if turn.role == "user":
+            is_gone = asks_to_forget_last(turn.content) or not withheld.shown_turns([turn])
+        if not is_gone:
+            out.append(turn)
     return out
 
 
