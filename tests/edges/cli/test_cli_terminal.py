@@ -320,6 +320,10 @@ def test_an_import_of_conversations_shows_them_and_asks(
     assert (refused.code, "--yes" in refused.err) == (2, True)
     code, seen = at_terminal("import", "claude-code", HOME=str(person), typed="y\n")
     assert code == 0 and "Lisbon" in run("log").out
+    assert "s1" in seen
+    code, seen = at_terminal("import", "claude-code", "--yes", HOME=str(person))
+    assert code == 0 and "nothing was taken in" in seen
+    assert "s1" not in seen
 
 
 def test_setup_that_was_answered_no_says_that_nothing_was_changed(

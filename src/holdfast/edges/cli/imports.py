@@ -198,10 +198,20 @@ def _size(rows: Sequence[tuple[str, str, int]]) -> str:
 
 
 def _show_conversations(
-    call: Call, rows: list[tuple[str, str, int]], headings: tuple[str, str, str]
+    call: Call,
+    rows: list[tuple[str, str, int]],
+    headings: tuple[str, str, str],
+    *,
+    only_new: bool = False,
 ) -> None:
+    """A row for each conversation; for a person with `only_new`, those that had something new."""
     names = ("where", "session", "count")
     data = [dict(zip(names, row, strict=True)) for row in rows]
+    if only_new and call.out.terminal and rows:
+        rows = [row for row in rows if row[2]]
+        if not rows:
+            call.out.note("All of it is known already; nothing was taken in.")
+            return
     shown = [(*row[:2], str(row[2])) for row in rows]
     call.out.rows(headings, shown, data=data, empty="There is nothing to take in.")
 
@@ -261,7 +271,7 @@ def _add_agent(client: str, title: str) -> None:
                     rows.append((name, one.session, taking.take_in(one)))
                     step(number, len(found))
             taking.finish()
-        _show_conversations(call, rows, ("hub", "session", "new turns"))
+        _show_conversations(call, rows, ("hub", "session", "new turns"), only_new=True)
         if any(count for *_, count in rows):
             call.out.note(f"{_size(rows)} taken in; `holdfast list` shows what was noted.")
             call.out.note(f"To take it back: `holdfast import {NAMES[client]} --undo`.")
