@@ -57,7 +57,7 @@ def test_a_turn_is_noted_when_the_program_makes_no_calls(tmp_path: Path) -> None
     with opened(tmp_path) as memory:
         hub = memory.hub()
         hub.observe_turn(*SAID)
-        assert not becomes(0, lambda: waiting(memory), within_s=0.5)
+        assert not becomes(0, lambda: waiting(memory), within_s=2.0)
         # Until then the log has it, and words find it.
         assert "vim" in hub.recall("which editor: vim?")[0].passage.text
         # Who waits for it has it done at once.
