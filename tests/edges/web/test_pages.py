@@ -10,7 +10,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from holdfast.api.memory import Holdfast
-from holdfast.edges.web.rendering import load
+from holdfast.domain.memory import SOURCES
+from holdfast.edges.web.rendering import load, t
 from holdfast.passes.work import work_until_done
 from holdfast.testing import open_for_tests
 from tests.edges.http.apps import make_app
@@ -40,6 +41,16 @@ def test_what_a_conversation_said_is_shown_once(tmp_path: Path) -> None:
             assert len(re.findall(r"feed-memory[^>]*>[^<]*Lisbon", feed)) == 1, feed
             journal = client.get("/h/default/results?layer=journal", headers=PAGE).text
             assert "Lisbon" in journal
+
+
+def test_where_a_memory_is_from_is_said_in_words(client: TestClient, memory: Holdfast) -> None:
+    for source in SOURCES:
+        memory.hub().remember(f"Came in by {source}", source=source)
+    page = client.get("/h/default").text
+    for source in SOURCES:
+        said = t(f"source.{source}")
+        assert said != source and f"<span>{said}</span>" in page
+        assert f'<option value="{source}">{said}</option>' in page
 
 
 def test_no_page_may_be_framed_kept_or_run_foreign_code(client: TestClient) -> None:
