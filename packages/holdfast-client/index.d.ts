@@ -1097,7 +1097,7 @@ export class Holdfast {
     setLogAside(body: Aside, options?: CallOptions): Promise<RulesOut>;
     /** How large the log is, about how much room it takes in the store, and how much a year of the like would. */
     size(options?: CallOptions): Promise<SizeOut>;
-    /** Who is named in the conversation log: how many turns are theirs, and when the last was said; most turns first. */
+    /** The speakers in the conversation log, each with the number of their turns and the time of the last; most turns first. */
     speakers(query?: { limit?: number }, options?: CallOptions): Promise<SpeakerOut[]>;
     /** Logs what a user, an assistant or the system said; recall finds it from then on. `speaker` is a name, where several people are users. `trust` is whose words these are, where they are not those of the role: `tool` for what a tool or a page says, `import` for a pasted document. `folder` is where the agent works; `log_rules` may set it aside. */
     turn(body: NewTurn, options?: CallOptions): Promise<TurnOut>;

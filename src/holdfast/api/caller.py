@@ -38,8 +38,8 @@ _REFUSED: dict[Act, str] = {
 
 
 def without_places(text: str, home: str) -> str:
-    """A sentence for somebody elsewhere: where files are on this machine, what a hub's folder is
-    called, and where the database is, is the business of who has the machine."""
+    """A sentence for a caller on another machine: without the paths of files and folders of this
+    one, and without the address of the database."""
     if "://" not in text and (not home or home not in text):
         return text
     import re
@@ -50,9 +50,9 @@ def without_places(text: str, home: str) -> str:
 
 
 class Caller:
-    """Who makes a call, a person or an agent: the owner of a key or, without a key, of this
-    machine, who owns everything in it. Hubs are looked up with the core `looking`, which may have a
-    deadline."""
+    """Who makes a call, a person or an agent: the owner of a key, or without a key the owner of
+    this machine and of everything on it. Hubs are looked up with the core `looking`, which may have
+    a deadline."""
 
     def __init__(
         self, memory: Holdfast, key: Key | None = None, *, looking: Core | None = None
@@ -78,7 +78,7 @@ class Caller:
 
     @property
     def name_scope(self) -> PersonName | None:
-        """The person who must not have this name twice; None for everybody on the machine."""
+        """Among whose hubs a name has to be unique: the caller's, or with None everybody's."""
         return None if self.local else self.actor
 
     def people(self, usual_hub: str | None = None) -> CallersPeople:
@@ -146,7 +146,7 @@ class Caller:
         return meant[0]
 
     def _own_hub(self, chosen: str, name: str | None) -> Hub:
-        """The hub for who has the machine."""
+        """The hub for the owner of the machine."""
         with self._looking.read() as reader:
             hub = reader.hub_by_id(chosen) or reader.hub(chosen)
         if hub is None:

@@ -1005,8 +1005,8 @@ class HubMemory:
 
     @reads(permission="read_log", sync=False, limits={"limit": 1_000})
     def speakers(self, *, limit: int = 100) -> list_[Speaker]:
-        """Who is named in the conversation log: how many turns are theirs, and when the last was
-        said; most turns first."""
+        """The speakers in the conversation log, each with the number of their turns and the time of
+        the last; most turns first."""
         return engine.turns.speakers(self.scope, limit=limit)
 
     @reads(permission="read_log", sync=False)
@@ -1561,4 +1561,4 @@ def _chosen(
 
 
 def _unheard(note: str) -> None:
-    """For notes that nobody asked for."""
+    """Takes notes where the caller wants none."""

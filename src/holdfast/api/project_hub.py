@@ -455,8 +455,8 @@ class UnmadeHub(ProjectHub):
 
 
 def named(hub: HubMemory, memory: Memory) -> str:
-    """What a memory is called by who has this hub open; what was said in a conversation has no
-    number."""
+    """What a memory is called in this hub: its number, and `said` for a turn of a conversation,
+    which has none."""
     if not memory.number:
         return "said"
     return hub.named(memory) if isinstance(hub, ProjectHub) else f"#{memory.number}"

@@ -110,7 +110,7 @@ def restore_backup(
     """Makes the embedded store at `path` what the backup holds, and returns where the copy of
     what was there before is ('' where nothing was). `home` is where its hubs have their files."""
     with restore_lock(path):
-        # Its process died in the middle: nobody else works on it now.
+        # Left by a process that died: the lock says that no other is at work.
         _clear_left(f"{path}{_RESTORING}")
         return _restore_backup(path, backup, progress, home)
 
@@ -156,7 +156,7 @@ def copy_to_file(store: Store, path: str, progress: Progress | None = None) -> N
     refuse_place(path)
     _clear_left(f"{path}.filling-", older_than_s=ABANDONED_S)
     partial = f"{path}.filling-{os.getpid()}"
-    # Left by one who had our number, it would hold what is gone since.
+    # A process of the same id may have left one, which holds what is gone since.
     remove(partial)
     clock = SystemClock()
     try:
@@ -175,7 +175,7 @@ def restore_into(store: Store, home: str, backup: str, progress: Progress | None
     there before is ('' where nothing was). Others see hubs come back one after the other; broken
     off, it is begun again with the same backup."""
     with restore_lock(os.path.join(home, DATABASE)):
-        # Its process died in the middle: nobody else works on it now.
+        # Left by a process that died: the lock says that no other is at work.
         _clear_left(os.path.join(home, f"{DATABASE}.before-restore"), ".filling-")
         return _restore_into(store, home, backup, progress)
 
