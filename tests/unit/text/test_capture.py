@@ -150,6 +150,12 @@ def test_a_turn_of_a_form_does_not_become_hundreds_of_facts() -> None:
     ("said", "kept"),
     [
         ("Remember, the experience matters just as much as the end result.", []),
+        ("Remember that healing takes time, and it's okay to have moments of sadness", []),
+        (
+            "I come from Illyria, known today as Albania",
+            [("Comes from Illyria, known today as Albania", "fact", True)],
+        ),
+        ("I'm a big Eagles fan, sorry about Parkey", [("Is a big Eagles fan", "fact", True)]),
         ("Keep in mind, Ana is vegan", [("Ana is vegan", "fact", True)]),
         ("Remember, I'm allergic to nuts", [("I'm allergic to nuts", "fact", True)]),
         (
@@ -188,6 +194,7 @@ def test_a_piece_of_wisdom_or_a_corrected_figure_is_no_standing_fact(
         "I hate not being able to fully breathe.",
         "I'm currently working for a company.",
         "I've been learning a new skill recently.",
+        "I have the most hours in the league.",
     ],
 )
 def test_what_says_too_little_by_itself_is_no_standing_fact(said: str) -> None:

@@ -150,7 +150,7 @@ def _asked(sentence: Sentence, at: datetime | None, named: str) -> Captured | No
     folded, words = without_end(folded, sentence.said[front:end])
     if len(folded) < _CHARS_MIN or BLANK in folded:
         return None
-    if begin and _PATTERNS["to you"].search(folded):
+    if begin and (_PATTERNS["to you"].search(folded) or _PATTERNS["advice"].search(folded)):
         return None
     is_short = folded.count(" ") < _SHORT_WORDS
     if explicit and is_short and _PATTERNS["refers"].search(folded):

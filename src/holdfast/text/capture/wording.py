@@ -334,6 +334,8 @@ def _with_years(clause: str, found: list[DateMention]) -> list[DateMention]:
 
 def _describes(clause: str, mention: DateMention) -> bool:
     """Whether a day of the week only says of which kind a thing is: 'Friday deploys'."""
+    if clause.startswith(" as ", mention.end) and mention.words.lower() == "today":
+        return True  # 'Illyria, known today as Albania'
     if not _WEEKDAY.fullmatch(mention.words):
         return False
     after = _NEXT_WORD.match(clause, mention.end)
