@@ -195,6 +195,13 @@ def test_a_piece_of_wisdom_or_a_corrected_figure_is_no_standing_fact(
         "I'm currently working for a company.",
         "I've been learning a new skill recently.",
         "I have the most hours in the league.",
+        "I cannot play.",
+        "ever since the kneeling, I quit watching",
+        "I don't play either anymore.",
+        "I can't watch like I used to.",
+        "I am a fan, not a diehard fan",
+        "I always try to catch the play offs",
+        "A watched pot, never going to boil",
     ],
 )
 def test_what_says_too_little_by_itself_is_no_standing_fact(said: str) -> None:
@@ -222,7 +229,7 @@ def test_how_one_feels_is_no_name() -> None:
     ("question", "said", "kept"),
     [
         # Between people a question is often answered and asked back.
-        ("Do you smoke?", "Never. You?", ["Do you smoke? Never"]),
+        ("Do you smoke?", "Haha. Never. You?", ["Do you smoke? Never"]),
         ("What do you like to drink?", "Cider, and you", ["What do you like to drink? Cider"]),
         ("Do you have a dog?", "I wish I did", []),
         ("What is your favourite fruit?", "White peaches are very soft", []),
@@ -309,6 +316,9 @@ def test_what_people_say_in_passing_is_kept_for_good(said: str, kept: list[str])
     ("said", "kept"),
     [
         ("I'm a Chiefs fan myself.", "I'm a Chiefs fan myself"),
+        ("I even play fantasy football.", "Plays fantasy football"),
+        ("I'm not religious even though I believe.", "Is not religious"),
+        ("I live in Boston and thought that was too much.", "Lives in Boston"),
         ("I don't buy merch when I am in Rome.", "I don't buy merch when I am in Rome"),
         ("I do play club soccer for Stanford", "Plays club soccer for Stanford"),
         ("We're both vegetarian", "We're both vegetarian"),

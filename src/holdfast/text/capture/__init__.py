@@ -105,7 +105,7 @@ def _ordered_last(sentence: Sentence) -> Captured | None:
     )
 
 
-_THEN_ORDER = lazy(r"[,;] (?:(?:and|so|but) )?(?=(?:please|pls|from now on|never|always) )")
+_THEN_ORDER = lazy(r"[,;] (?:(?:and|so|but) )?(?=(?:please|pls|from now on) )")
 
 
 def _got_and_named(sentence: Sentence, at: datetime | None) -> Captured | None:

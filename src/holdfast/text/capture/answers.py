@@ -38,6 +38,7 @@ def questions() -> tuple[Question, ...]:
 
 _YES = lazy(r"(?:yes|yeah|yep|yup|i am|correct|right|please do|sure)\b")
 _NO = lazy(r"(?:no|nope|nah|not|i'?m not)\b")
+_LAUGHTER = lazy(r"(?i)\A(?:(?:a?(?:ha){2,}h?|lol|lmao|hehe)[.!, ]+)+")
 # 'I love it. You?' asks the same back.
 _ASKED_BACK = lazy(r"(?i)[.,!;]+ *(?:and |what about |how about )?(?:you|u|yourself|yours)\W*$")
 _OWN_WORDS = lazy(
@@ -67,7 +68,7 @@ class Answer(NamedTuple):
 
 def answer_to(question: str, said: str) -> Answer | None:
     """What a short answer to a question of the assistant says about the person."""
-    asked, words = _last_question(question), _ASKED_BACK.sub("", said.strip())
+    asked, words = _last_question(question), _ASKED_BACK.sub("", _LAUGHTER.sub("", said.strip()))
     if not asked or not words or len(words) > _ANSWER_CHARS_MAX or "\n" in words or "?" in words:
         return None
     folded, own = fold(asked), fold(words)

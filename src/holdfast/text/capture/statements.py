@@ -143,7 +143,7 @@ _LAST_WORDS = tuple(
     for word in (  # noqa: SIM905 - a list of thirty quoted words is harder to read
         "too|as well|either|though|tho|lol|haha|btw|by the way|fyi|tbh|actually|honestly|please|pls"
         "|thanks|thank you|xd|x|xx|you know|of course|obviously|right|ok|okay|anyway"
-        "|if that matters|in case that helps|so far|unfortunately|and|but|so"
+        "|if that matters|in case that helps|so far|unfortunately|and|but|so|even"
     ).split("|")
 )
 

@@ -26,7 +26,7 @@ _CUES = frozenset(
     """
     born birth had welcomed started starts got found landed accepted works bought rented gave given
     cancelled canceled called dropped quit abandoned left finished completed graduated passed ran
-    failed expelled broke broken split again more
+    failed expelled broke broken split again more sold rid away alone now days instead
     """.split()  # noqa: SIM905
 )
 
@@ -47,6 +47,9 @@ def _told(body: str) -> tuple[tuple[Ending, str | None], ...]:
     return tuple((one, match.groupdict().get("what")) for one, match in found if match)
 
 
+_SEVERAL = lazy(r"(?i)\b(?:and|or|both)\b|[,;/]")
+
+
 def by_ending(now: Statement, then: Statement) -> Verdict | None:
     """By an event after which the older statement no longer holds."""
     for one, what in _told(now.body):
@@ -55,6 +58,9 @@ def by_ending(now: Statement, then: Statement) -> Verdict | None:
         if what is not None:
             words = set(core_stems(without_when(what)))
             if not words or not words <= set(core_stems(then.body)):
+                continue
+            if _SEVERAL.search(then.body):
+                # Of 'has a bike and a car', the car is still there.
                 continue
         return Verdict("replaces", "it is over")
     return None
