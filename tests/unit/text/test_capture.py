@@ -241,6 +241,11 @@ def test_how_one_feels_is_no_name() -> None:
         ("How old are your kids?", "3 and 8", ["Children: 3 and 8"]),
         # What the other one says of themselves is not the person's.
         (
+            "I love it, out of the 32 teams mine is the Bears, do you have a favourite team?",
+            "The Vikings",
+            ["Do you have a favourite team? The Vikings"],
+        ),
+        (
             "I love college football, do you have a favourite team?",
             "The Patriots",
             ["Do you have a favourite team? The Patriots"],
@@ -319,6 +324,9 @@ def test_what_people_say_in_passing_is_kept_for_good(said: str, kept: list[str])
         ("I even play fantasy football.", "Plays fantasy football"),
         ("I'm not religious even though I believe.", "Is not religious"),
         ("I live in Boston and thought that was too much.", "Lives in Boston"),
+        ("I live in DC and Josh Norman is disliked here", "Lives in DC"),
+        ("I prefer soccer but football is an interesting game as well", "Prefers soccer"),
+        ("I use Redis for sessions and for jobs", "Uses Redis for sessions and for jobs"),
         ("I don't buy merch when I am in Rome.", "I don't buy merch when I am in Rome"),
         ("I do play club soccer for Stanford", "Plays club soccer for Stanford"),
         ("We're both vegetarian", "We're both vegetarian"),

@@ -42,8 +42,8 @@ _LAUGHTER = lazy(r"(?i)\A(?:(?:a?(?:ha){2,}h?|lol|lmao|hehe)[.!, ]+)+")
 # 'I love it. You?' asks the same back.
 _ASKED_BACK = lazy(r"(?i)[.,!;]+ *(?:and |what about |how about )?(?:you|u|yourself|yours)\W*$")
 _OWN_WORDS = lazy(
-    r"(?i)(?:i|we) [^,]{1,40}, |.*, *(?:and |but |so )?"
-    r"(?=(?:do|did|are|have|would|what|which|how|where|who|when|is) )"
+    r"(?i).*, *(?:and |but |so )?(?=(?:do|did|are|have|would|what|which|how|where|who|when|is) )"
+    r"|(?:i|we) [^,]{1,40}, "
 )
 # What a list of children or pets does not begin with.
 _NO_LIST = lazy(

@@ -176,6 +176,9 @@ def stated(
     begin = clause.support if clause.inherits else clause.start + start
     own = words
     folded, words = without_end(*_time_last(folded, words))
+    if (other := _AND_OTHERS.match(folded)) is not None:
+        # What comes behind 'and' is said of somebody or something else.
+        folded, words = folded[: other.end("own")], words[: other.end("own")]
     for rule in matching(folded, words):
         if not _holds(rule, _IT.sub("xx", words).lower() if "IT" in words else folded):
             continue
@@ -314,6 +317,11 @@ def without_end(folded: str, words: str) -> tuple[str, str]:
     return folded[:end], words[:end]
 
 
+_AND_OTHERS = lazy(
+    r"(?P<own>(?:i|we|i'?m|we're|i'?ve)\b(?!.*\b(?:that|if|when|because|where|how|what|who|which)\b)"
+    r".{6,}?),? (?:and|but|so) (?:on [\w ]{2,20}, )?(?!(?:i|we|my|our|the|an?|this|that|it|to)\b)"
+    r"(?:[\w']+ ){1,2}(?:is|are|seems?) \w"
+)
 _SIGNS_KEPT = "'\"()/%$€£+#&?"
 
 
