@@ -149,7 +149,8 @@ def test_what_a_conversation_said_is_shown_once(noticed: Run, screen: Run) -> No
     for command in ("list", "history"):
         shown = screen(command).out
         assert shown.count("Lisbon") == 1, shown
-    assert "and 1 more" in screen("history").out
+    for width in (80, 100):
+        assert "#2 and 1 more: " in screen("history", width=width).out
     assert "2 memories" not in screen("history").out
     # A program gets every row.
     assert noticed("list").out.count("Lisbon") == 2

@@ -160,8 +160,9 @@ def _which(call: Call, memories: list[Memory]) -> str:
         return f"{call.named(first)} {short(first.title, _TITLE_CHARS)}"
     if not call.out.terminal:
         return counted(len(memories), "memory")
-    more = f" and {len(memories) - 1:,} more"
-    return f"{call.named(first)} {short(first.title, _TITLE_CHARS - len(more))}{more}"
+    # The title is what a narrow table cuts.
+    more = f" and {len(memories) - 1:,} more: "
+    return f"{call.named(first)}{more}{short(first.title, _TITLE_CHARS - len(more))}"
 
 
 def _why(change: Change) -> str:
