@@ -208,11 +208,16 @@ def memory_from_row(
     if not is_memory_intact(row, hub_id):
         raise damaged_row("memories", f"#{row[1]}")
     values = [*row[:_HUB_ID_AT], hub_id, *row[_HUB_ID_AT:-2]]
+    last = moment = None
     for at in _TIMES_AT:
         micros = values[at]
-        if micros is not None:
+        if micros is None:
+            continue
+        # Most were never changed: both times are one then.
+        if micros != last:
             # As `from_micros`: a call for each time of 200 rows is a part of every recall.
-            values[at] = EPOCH + timedelta(0, 0, micros)
+            last, moment = micros, EPOCH + timedelta(0, 0, micros)
+        values[at] = moment
     for at, names in _NAMES_AT:
         values[at] = names.get(values[at], values[at])
     values[_TAGS_AT] = tags_of(values[_TAGS_AT])
