@@ -163,9 +163,8 @@ def test_a_recall_by_words_imports_only_what_it_uses(stocked: Run, monkeypatch) 
 def test_a_remember_imports_only_what_it_uses(stocked: Run, monkeypatch) -> None:
     monkeypatch.delenv("HOLDFAST_TIME_ZONE")
     used = {"holdfast.text.classify", "holdfast.text.chunking", "holdfast.engine.writing.remember"}
-    used |= {"holdfast.engine.writing.edit", "holdfast.domain.results"}
-    used |= {"holdfast.edges.cli.write"}
-    more = {"holdfast.text.guard", "holdfast.recall.lexical"}
+    used |= {"holdfast.domain.results", "holdfast.edges.cli.write"}
+    more = {"holdfast.text.guard", "holdfast.recall.lexical", "holdfast.recall.voice"}
     assert _modules("remember", "Enjoys long walks") & (_HEAVY - used | more) == set()
 
 
@@ -186,6 +185,19 @@ _ELSEWHERE = {
     *("holdfast.store.sqlite.writer", "holdfast.store.sqlite.indexing", "holdfast.embed"),
     *("holdfast.recall.vector", "holdfast.engine.echo.detect", "holdfast.api.project_hub"),
 }
+
+
+@pytest.mark.sqlite_only("the driver of PostgreSQL imports more")
+def test_a_context_without_a_question_imports_nothing_that_recalls_or_writes(
+    stocked: Run, monkeypatch
+) -> None:
+    monkeypatch.delenv("HOLDFAST_TIME_ZONE")
+    more = {
+        *("holdfast.engine.reading.recall", "holdfast.recall.pipeline", "holdfast.recall.expand"),
+        *("holdfast.engine.writing.drafts", "holdfast.engine.writing.recorder"),
+        *("holdfast.engine.writing.indexing", "holdfast.text.chunking"),
+    }
+    assert _modules("context") & more == set()
 
 
 @pytest.mark.sqlite_only("the driver of PostgreSQL imports more")

@@ -34,7 +34,6 @@ from holdfast.engine.context.relevance import for_question
 from holdfast.engine.context.styles import MORE_MAX, STYLES, WAITING_MAX, BlockItem, Part, Style
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.reading.listing import list_memories
-from holdfast.engine.reading.recall import recall_memories
 from holdfast.engine.review import inbox
 from holdfast.engine.traces import Withheld
 from holdfast.system.named_tuple import NamedTuple
@@ -194,6 +193,9 @@ def _always(
             block.add_best(candidates, room, _NO_ROOM_USE)
     degraded: tuple[str, ...] = ()
     if asked is not None:
+        # Here, as a session begins without a question.
+        from holdfast.engine.reading.recall import recall_memories
+
         found = recall_memories(scope, asked, Filter(), limit=_RELEVANT_MAX)
         degraded = found.degraded
         hits = [BlockItem(hit.memory, hit.passage.text, "relevant") for hit in found]
@@ -225,6 +227,8 @@ def documents_listed(scope: Scope, paths: Sequence[str], now: datetime) -> list[
 
 def _answering(request: _Request, asked: str, outdated: Sequence[CorrectedFact]) -> Context:
     """The block for a question: standing facts, then what answers."""
+    from holdfast.engine.reading.recall import recall_memories
+
     scope, look, allowed, now, explain, elsewhere = request
     wanted = Filter(turns=scope.settings["context.turns"])
     found = recall_memories(scope, asked, wanted, limit=_ANSWERS_MAX, windows=True, explain=explain)

@@ -29,16 +29,16 @@ from holdfast.domain.results import (
 )
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.reading.lookup import Reference, find_memory
-from holdfast.engine.writing.drafts import clean_label
-from holdfast.engine.writing.edit import completed
-from holdfast.engine.writing.indexing import Indexed, indexed
-from holdfast.engine.writing.recorder import Recorder
 from holdfast.errors import Conflict, InvalidInput
 from holdfast.store.values import every_memory
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text import clean
 
+# What writes is imported where something is decided: the block of a prompt only counts.
+
 if TYPE_CHECKING:
+    from holdfast.engine.writing.indexing import Indexed
+    from holdfast.engine.writing.recorder import Recorder
     from holdfast.settings import Settings
     from holdfast.store.base import Reader, Writer
 
@@ -196,6 +196,9 @@ def decide(scope: Scope, verdicts: Sequence[Verdict], *, reason: str = "") -> li
     """Approves and rejects, all of it or nothing, as one change set."""
     if not verdicts:
         return []
+    from holdfast.engine.writing.drafts import clean_label
+    from holdfast.engine.writing.recorder import Recorder
+
     reason = clean_label("reason", reason)
     prepared = _prepared(scope, verdicts)
     approves = any(verdict.approve for verdict in verdicts)
@@ -252,6 +255,9 @@ def _prepared(
 ) -> list[tuple[dict[str, Any], Indexed | None]]:
     """For each verdict with a text, what follows from it; the embedding model is asked here,
     before the write begins."""
+    from holdfast.engine.writing.edit import completed
+    from holdfast.engine.writing.indexing import indexed
+
     out: list[tuple[dict[str, Any], Indexed | None]] = []
     for verdict in verdicts:
         if verdict.text is None or not verdict.approve:

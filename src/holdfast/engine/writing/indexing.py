@@ -15,12 +15,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import Memory
-from holdfast.embed import Embedder
-from holdfast.engine.late_words import index_late_turns
 from holdfast.engine.quiet import Quiet
 from holdfast.errors import HoldfastError
-from holdfast.recall.evidence import owners_by_id
-from holdfast.recall.voice import ROLES
 from holdfast.store.values import Candidate, Capability, IndexEntry, VectorRow
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import searchable, symbols, terms
@@ -28,6 +24,7 @@ from holdfast.text.analysis.variants import DEFINING_TERMS, definition_marks
 from holdfast.text.chunking import Chunk, chunk, windows_of
 
 if TYPE_CHECKING:
+    from holdfast.embed import Embedder
     from holdfast.engine.core import Core
 
 
@@ -93,8 +90,11 @@ def window_texts(memory: Memory, piece: Chunk | Candidate) -> list[str]:
     """
     chain = " > ".join(piece.headings)
     front = f"{chain}\n" if chain else ""
-    if memory.speaker and memory.speaker.casefold() not in ROLES:
-        front += f"{memory.speaker}: "
+    if memory.speaker:
+        from holdfast.recall.voice import ROLES
+
+        if memory.speaker.casefold() not in ROLES:
+            front += f"{memory.speaker}: "
     return [
         front + memory.content[start:end]
         for start, end in windows_of(memory.content, piece.start, piece.end)
@@ -175,6 +175,10 @@ def embed_missing(
     embedder = core.embedder
     if embedder is None:
         return 0
+    # Here, as most commands only write.
+    from holdfast.engine.late_words import index_late_turns
+    from holdfast.recall.evidence import owners_by_id
+
     with core.store.read() as reader:
         hub_ids = [hub.id for hub in reader.hubs() if hub_id in (None, hub.id)]
     for each in hub_ids:

@@ -38,7 +38,6 @@ from holdfast.engine.writing.drafts import (
     says_the_same,
     twin_of,
 )
-from holdfast.engine.writing.edit import refuse_taken
 from holdfast.engine.writing.recorder import Recorder, supersede, supersede_all
 from holdfast.engine.writing.supersede import (
     close_to,
@@ -341,6 +340,8 @@ def renew(writer: Writer, recorder: Recorder, item: Prepared, twin: Memory) -> R
         changes |= {"state": "active", "state_reason": ""}
     changes |= origins.renewed(item.draft, new, twin, same=same)
     # Found by its path, it may be given a key that is another's.
+    from holdfast.engine.writing.edit import refuse_taken
+
     refuse_taken(writer, twin._replace(**changes))
     memory = recorder.revise(twin, item.indexed, **changes)
     if memory is twin:
