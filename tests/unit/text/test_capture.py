@@ -221,6 +221,13 @@ def test_what_is_said_of_the_moment_is_no_order() -> None:
     ]
 
 
+def test_a_figure_of_speech_is_no_order() -> None:
+    assert capture("Don't quote me on that song title.", at=AT) == []
+    assert capture("Don't ask me how the thing works", at=AT) == []
+    said = "Don't ask me for confirmation before each test"
+    assert [fact.text for fact in capture(said, at=AT)] == [said]
+
+
 def test_how_one_feels_is_no_name() -> None:
     assert capture("Hello im great, do you like football?", at=AT) == []
 

@@ -45,6 +45,10 @@ _NO_THINGS = lazy(r"(?:no|not to|only|never|always) \S")
 # After a correction, what to use is an order by itself: 'no, use tabs'.
 _CORRECTED = lazy(r"(?:please )?(?:use|prefer|we (?:use|always|never|don'?t|only)) \S")
 _THAT = lazy(r"\b(?:it|this|that|these|those|them)\b")
+# Figures of speech between people.
+_IDIOM = lazy(
+    r"(?:do not|don'?t) (?:ask me (?:how|why)|quote me|judge me|get me (?:wrong|started))\b"
+)
 # 'It's pnpm here, not npm.'
 _IT_IS_HERE = lazy(r"(?:it'?s|it is) \S+(?: \S+)? (?:here|in this \w+),? not \S+(?: \S+)?$")
 _IT_IS = lazy(r"^(?:it'?s|it is) ")
@@ -64,7 +68,7 @@ def order_start(folded: str) -> int | None:
     correction = _PATTERNS["corrects"].match(folded) or _PATTERNS["label"].match(folded)
     start = correction.end() if correction else 0
     order = folded[start:].rstrip(" .!,;…")
-    if _PATTERNS["this time"].search(order):
+    if _PATTERNS["this time"].search(order) or _IDIOM.match(order):
         return None
     if _PATTERNS["label"].match(folded) or _IT_IS_HERE.match(order):
         return start
