@@ -371,7 +371,7 @@ def _nearest(term: str, known: Mapping[str, int], most: int) -> _Near:
         if shortest <= len(other) <= longest
         and (other.startswith(front) or other.endswith(end) or (middle and middle in other))
     ]:
-        # An edit adds one letter and takes one away at most. This spares nine of ten comparisons.
+        # An edit adds one letter and takes one away at most. This spares most comparisons.
         if len(letters.difference(other)) > most or len(set(other) - letters) > most:
             continue
         if not other.isalpha():
