@@ -1,13 +1,15 @@
 """Learns what the confidence of recall is made of, and reports it on text that was set aside.
 
-    python -m bench.confidence [FILE...] [--svg FILE] [--cache FOLDER] [--questions N]
+    python -m bench.confidence [FILE...] [--public FOLDER] [--svg FILE] [--cache FOLDER]
     python -m bench.confidence --general
 
 Each file is a set of stores (`evaluation/__init__.py`). Every store, several as one, and parts down
 to a single document are asked their own questions and those of strangers: of the other stores of
 the set, and of other kinds of text. For each set the weights are learned on the other kinds of text
-and reported on this one. Sets in HELD_OUT are never learned from. Nothing here is imported by the
-product: the weights are copied into `recall/weights.py`.
+and reported on this one. Sets in HELD_OUT are never learned from. Without a FILE, the sets of this
+project are asked, and with --public those of PUBLIC_SETS in that folder: the weights that ship were
+learned with them. Nothing here is imported by the product: the weights are copied into
+`recall/weights.py`.
 
 With --general, the mean vector of general text is made for the bundled model and written into the
 package; weights learned before no longer hold then.
@@ -21,6 +23,7 @@ import hashlib
 import json
 import os
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -42,18 +45,28 @@ OWN_SETS = (
     "../shared/data/recall/beam-100k-b.jsonl",
     "../shared/data/recall/realmem-notes-b.jsonl",
     "../shared/data/recall/longmemeval-b.jsonl",
+    # Stores with questions on their own subjects that they cannot answer.
+    "bench/sets/same-subject-develop.jsonl",
+    "bench/sets/same-subject-unseen.jsonl",
 )
-# Neither features nor weights nor the threshold were chosen on these.
-HELD_OUT = ("small-stores-third", "longmemeval-b", "same-subject-develop", "same-subject-unseen")
+# Public sets, converted to test stores as README.md says.
+PUBLIC_SETS = (
+    *("friends", "molweni", "qmsum", "xquad", "mctest", "medquad", "covid"),
+    *("prefeval-learn", "prefeval-other", "clapnq", "dstc9", "realtalk"),
+)
+# Nothing is learned from these.
+HELD_OUT = (
+    *("small-stores-third", "longmemeval-b", "same-subject-develop", "same-subject-unseen"),
+    *("prefeval-other", "clapnq", "dstc9", "realtalk"),
+)
+# All stores of such a set are about one subject, so what is asked of another store is near.
+ONE_SUBJECT = ("friends", "molweni", "medquad", "covid", "prefeval", "dstc9")
 # Questions that share no telling word with the one note that answers each, asked of hubs of so many
 # notes. Nothing is learned from them; the limit for such hubs was chosen on the first.
 PARAPHRASES = ("paraphrases-develop", "paraphrases-unseen")
 FEW = (1, 2, 3, 5, 10)
-# Stores with questions on their own subjects that they cannot answer. Nothing is learned from them;
-# the limit of hubs of up to forty memories was chosen with the first among others.
-SAME_SUBJECT = ("same-subject-develop", "same-subject-unseen")
 # On the subject of what the store knows, and not in it.
-NEAR = ("unanswerable-near", "same store")
+NEAR = ("unanswerable-near", "same store", "same subject")
 # A store as it is, several as one (of one kind of text, or of all), or documents of one: as many as
 # PARTS says.
 WHOLE, POOL, PART = SHAPES = ("whole", "pool", "part")
@@ -61,9 +74,11 @@ MIXED = "mixed"
 PARTS = (1, 2, 3, 5, 8, 15, 25, 30, 40, 150)
 # Hits of an answer that are looked at one by one.
 HITS = 10
-# What holds factors back. Of 0.002, 0.01, 0.03 and 0.1, 0.01 has the largest area under the curve
-# on the mean of the sets that are learned from, each with weights learned on the others.
-RIDGE, RIDGE_HITS, RIDGE_LEAST = 1e-2, 2e-3, 2e-4
+# What holds factors back. Of 0.003, 0.01, 0.03, 0.1 and 0.3, 0.03 and 0.1 have the largest area
+# under the curve on the mean of the kinds of text, each with weights learned on the others.
+RIDGE, RIDGE_HITS, RIDGE_LEAST = 3e-2, 2e-3, 2e-4
+# The share of strangers' questions that may get a row.
+SHOWN = 0.15
 
 Array = np.ndarray[Any, Any]
 Weights = Array | Sequence[float]
@@ -85,8 +100,7 @@ class Row(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The kind of text: 'beam' for 'beam-100k-b'."""
-        return self.set.split("-")[0]
+        return _text_of(self.set)
 
     @property
     def least(self) -> float:
@@ -118,14 +132,21 @@ class Sets(NamedTuple):
     def strangers(
         self, name: str, besides: Sequence[Collection], chance: random.Random, count: int
     ) -> list[Asked]:
-        """Questions of these stores of a set, and of sets of other kinds of text."""
+        """Questions of these stores of a set, and three times as many of other kinds of text."""
         same = [q for store in besides for q in store.questions if q.gold]
-        out = [Asked(q, "same set") for q in _some(chance, same, count)]
-        for other, stores in self.stores.items():
-            if other.split("-")[0] != name.split("-")[0]:
-                theirs = [q for store in stores for q in store.questions if q.gold]
-                out += [Asked(q, "other set") for q in _some(chance, theirs, count // 2)]
+        kind = "same subject" if _text_of(name) in ONE_SUBJECT else "same set"
+        out = [Asked(q, kind) for q in _some(chance, same, count)]
+        others = [other for other in self.stores if _text_of(other) != _text_of(name)]
+        for other in others:
+            theirs = [q for store in self.stores[other] for q in store.questions if q.gold]
+            each = max(1, 3 * count // len(others))
+            out += [Asked(q, "other set") for q in _some(chance, theirs, each)]
         return out
+
+
+def _text_of(name: str) -> str:
+    """The kind of text of a set: 'beam' for 'beam-100k-b'."""
+    return name.split("-")[0]
 
 
 def collect(files: Sequence[str], cache: str | None, questions: int) -> list[Row]:
@@ -147,9 +168,9 @@ def collect(files: Sequence[str], cache: str | None, questions: int) -> list[Row
             pooled = whole[:-1] if len(whole) > 2 else whole
             besides = [other for other in whole if other not in pooled]
             rows += _ask_whole(sets, name, _pool(pooled), besides, questions, POOL)
-    learned = [whole for name, whole in stores.items() if name not in HELD_OUT and len(whole) > 1]
+    learned = {n: whole for n, whole in stores.items() if n not in HELD_OUT and len(whole) > 1}
     for place in (0, 1):
-        rows += _ask_mixed(sets, [whole[place] for whole in learned], learned)
+        rows += _ask_mixed(sets, place, learned)
     return rows
 
 
@@ -210,19 +231,21 @@ def _ask_parts(
     return rows
 
 
-def _ask_mixed(
-    sets: Sets, inside: Sequence[Collection], learned: Sequence[Sequence[Collection]]
-) -> list[Row]:
-    """A hub of all kinds of text; strangers are the other stores of the same kinds."""
+def _ask_mixed(sets: Sets, place: int, learned: dict[str, list[Collection]]) -> list[Row]:
+    """A hub of all kinds of text, with one store of each set. Strangers are the other stores, but
+    for those about the same subject."""
+    inside = [whole[place] for whole in learned.values()]
     chance = random.Random(" ".join(store.name for store in inside))
     pool = _pool(inside)
     asked = [Asked(q, q.category) for q in pool.questions if not q.gold]
     for store in inside:
         own = _answerable(_pool([store]))
         asked += [Asked(q, "own") for q in _some(chance, own, 18)]
-    for store in (store for whole in learned for store in whole if store not in inside):
-        theirs = [q for q in store.questions if q.gold]
-        asked += [Asked(q, "same set") for q in _some(chance, theirs, 12)]
+    for name, whole in learned.items():
+        for store in (store for store in whole if store not in inside):
+            theirs = [q for q in store.questions if q.gold]
+            kind = "same subject" if _text_of(name) in ONE_SUBJECT else "same set"
+            asked += [Asked(q, kind) for q in _some(chance, theirs, 12)]
     return _ask(MIXED, pool, asked, sets.embedder, POOL)
 
 
@@ -298,17 +321,26 @@ def _ask(
 
 def learn(rows: Sequence[Row]) -> Array:
     """Bias and weights of the confidence. Each kind of text weighs the same, and in it whole
-    stores as much as pools and as parts, and questions with an answer as much as those without."""
+    stores as much as pools and as parts, and questions with an answer as much as those without.
+    The bias is then set by the aim: at most SHOWN of strangers' questions get a row."""
     rows = [row for row in rows if row.kind not in NEAR]
     groups = [(row.text, row.shape, row.own) for row in rows]
-    weight = np.array([1 / groups.count(group) for group in groups])
+    sizes = Counter(groups)
+    weight = np.array([1 / sizes[group] for group in groups])
     target = np.array([float(row.own and row.found > 0) for row in rows])
     values = np.array([row.features for row in rows])
-    bias, *factors = _logistic(values, target, weight, RIDGE)
+    _, *factors = _logistic(values, target, weight, RIDGE)
     # A ridge draws every probability towards the middle; the log odds are stretched back.
-    logits = bias + values @ np.array(factors)
-    shift, stretch = _logistic(logits[:, None], target, weight, RIDGE_LEAST)
-    return np.array([shift + stretch * bias, *(stretch * np.array(factors))])
+    logits = values @ np.array(factors)
+    _, stretch = _logistic(logits[:, None], target, weight, RIDGE_LEAST)
+    strange = np.array([row.stranger for row in rows])
+    least = np.array([row.least for row in rows])
+    short = (np.log(least / (1 - least)) - stretch * logits)[strange]
+    order = np.argsort(short)
+    share = np.cumsum(weight[strange][order]) / weight[strange].sum()
+    # Rounded down, so that it is at most so many.
+    bias = np.floor(10 * short[order[np.searchsorted(share, SHOWN)]]) / 10
+    return np.array([bias, *(stretch * np.array(factors))])
 
 
 def learn_hits(rows: Sequence[Row], weights: Weights) -> Array:
@@ -398,7 +430,10 @@ def curve(rows: Sequence[Row], likely: Array) -> list[tuple[float, float]]:
     return points
 
 
-_COLOURS = ("#1b6ca8", "#c0392b", "#1e8449", "#8e44ad", "#b9770e", "#34495e", "#16a085")
+_COLOURS = (
+    *("#1b6ca8", "#c0392b", "#1e8449", "#8e44ad", "#b9770e"),
+    *("#34495e", "#16a085", "#7f8c8d", "#d35400"),
+)
 
 
 def draw(curves: dict[str, list[tuple[float, float]]]) -> str:
@@ -449,13 +484,16 @@ def main() -> None:
     parser.add_argument("files", nargs="*", metavar="FILE")
     parser.add_argument("--svg", metavar="FILE", help="where to draw precision against coverage")
     parser.add_argument("--cache", metavar="FOLDER", help="keep vectors between runs")
-    parser.add_argument("--questions", type=int, default=90, help="own questions of a store")
+    parser.add_argument("--public", metavar="FOLDER", help="where the public sets are")
+    parser.add_argument("--questions", type=int, default=60, help="own questions of a store")
     parser.add_argument("--general", action="store_true", help="make the mean of general text")
     args = parser.parse_args()
     if args.general:
         write_general()
         return
     files = args.files or [file for file in OWN_SETS if os.path.exists(file)]
+    if args.public:
+        files += [os.path.join(args.public, f"{name}.jsonl") for name in PUBLIC_SETS]
     rows = collect(files, args.cache, args.questions)
     learned_from = [row for row in rows if row.set not in HELD_OUT]
     ((model, shipped),) = CONFIDENCE.items()
@@ -471,7 +509,7 @@ def main() -> None:
             for source, weights in (("elsewhere", learn(elsewhere)), (model, shipped)):
                 likely = predict(weights, mine)
                 print(f"{name:22} {shape:5} {source:19} {measure(mine, likely)}")
-                if shape == WHOLE and source == "elsewhere":
+                if shape == WHOLE and source == "elsewhere" and name not in PUBLIC_SETS:
                     curves[name] = curve(mine, likely)
     for size in PARTS:
         mine = [row for row in rows if row.shape == PART and row.docs == size]
@@ -479,12 +517,6 @@ def main() -> None:
             print(
                 f"{'parts of all':22} {size:5} {model:19} {measure(mine, predict(shipped, mine))}"
             )
-    for name in SAME_SUBJECT:
-        mine = collect([str(SETS / f"{name}.jsonl")], args.cache, args.questions)
-        for shape in SHAPES:
-            some = [row for row in mine if row.shape == shape]
-            likely = predict(shipped, some)
-            print(f"{name:22} {shape:5} {model:19} {measure(some, likely)}")
     for name in PARAPHRASES:
         few = collect_few(name, args.cache)
         for size in FEW:

@@ -323,3 +323,33 @@ def test_the_block_for_a_question_has_no_notes_that_are_far_less_likely(stores: 
         answered += all(texts[gold] in relevant for gold in question.gold)
     assert answered >= 0.94 * len(questions)
     assert listed <= 8 * len(questions)
+
+
+def test_a_request_for_advice_finds_the_preference_that_it_bears_on(
+    tmp_path: pathlib.Path,
+) -> None:
+    bundled = find_embedder("auto")
+    if bundled is None:
+        pytest.skip("the bundled model is not installed")
+    with open_for_tests(tmp_path, embedder=bundled) as memory:
+        hub = memory.hub()
+        hub.remember_many(
+            [
+                "I never watch anything with subtitles, I find them too distracting.",
+                "My knees do not allow any jumping or running.",
+                "The invoice for October was sent on Friday.",
+                "Our standup moved to 9:30.",
+                "I only buy clothes second hand.",
+                "The car goes to the garage on Tuesday.",
+                "I avoid big hotel chains when I travel.",
+                "Meera leads the billing team.",
+                "The heating was serviced in March.",
+                "I do not eat anything with dairy.",
+                "The landlord wants the rent by the third.",
+                "Jonas plays the cello in a quartet.",
+            ]
+        )
+        found = hub.recall("Where could I stay in Lisbon for four nights?")
+        assert [hit.memory.number for hit in found][:1] == [7]
+        for stranger in ("Can you recommend a mortgage broker?", "What is the name of my dog?"):
+            assert not hub.recall(stranger)
