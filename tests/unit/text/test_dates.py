@@ -270,6 +270,21 @@ def test_days_are_those_of_the_zone() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("on monday or on ſunday", ["on monday", "on ſunday"]),
+        ("a walk on saturday mornıng, today", ["on saturday mornıng", "today"]),
+        ("met on frıday", ["on frıday"]),
+        ("2 weeKs ago", ["2 weeKs ago"]),
+        ("İn May 2024", ["İn May 2024"]),
+    ],
+)
+def test_letters_that_differ_from_ascii_only_where_case_counts(text: str, words: list[str]) -> None:
+    found = [mention.words for mention in find_dates(text, now=NOW)]
+    assert found == words
+
+
+@pytest.mark.parametrize(
     ("now", "phrase", "since"),
     [
         ("2026-05-16T12:00", "last weekend", "2026-05-09"),

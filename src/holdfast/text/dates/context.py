@@ -161,13 +161,18 @@ def read_mentions(text: str, now: datetime, zone: tzinfo, *, bare: bool) -> list
     return _Reader(text, now, zone).mentions(bare=bare)
 
 
+# A pattern that ignores case takes these for letters of ASCII, `lower` does not.
+_LOOKS_ASCII = str.maketrans("\u0130\u0131\u017f\u212a", "iisk")
+
+
 class _Reader:
     """One text, one clock and one zone."""
 
     def __init__(self, text: str, now: datetime, zone: tzinfo) -> None:
-        self.text = text
+        self.said = text
+        self.text = text if text.isascii() else text.translate(_LOOKS_ASCII)
         self.zone = zone
-        self.expressions = ExpressionReader(text, now, zone)
+        self.expressions = ExpressionReader(self.text, now, zone)
 
     def mentions(self, *, bare: bool) -> list[DateMention]:
         """Reads each date with the words before it and between it and the next."""
@@ -213,7 +218,7 @@ class _Reader:
         return not expression.shy or operator in ("in", "since", "during")
 
     def _mention(self, start: int, end: int, since: datetime, until: datetime) -> DateMention:
-        return DateMention(start, end, since, until, self.text[start:end])
+        return DateMention(start, end, since, until, self.said[start:end])
 
     def _applied(
         self, operator: str, since: datetime, until: datetime
