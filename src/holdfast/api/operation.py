@@ -208,12 +208,15 @@ def _declaring(given: Operation) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def _lists_of(method: Callable[..., Any]) -> tuple[tuple[int, str], ...]:
-    """The parameters that take several values and not one text, each with its place in a call."""
+    """The parameters that take several values and not one text, each with its place in a call.
+    `Iterable[Any]` is checked by its operation, element by element."""
     names = method.__code__.co_varnames[1 : 1 + method.__code__.co_argcount - 1]
     return tuple(
         (names.index(name) if name in names else len(names), name)
         for name, hint in method.__annotations__.items()
-        if str(hint).startswith("Iterable[") and "str" not in hint.rpartition("]")[2]
+        if str(hint).startswith("Iterable[")
+        and not hint.startswith("Iterable[Any]")
+        and "str" not in hint.rpartition("]")[2]
     )
 
 

@@ -32,7 +32,8 @@ def read_file(path: str) -> dict[str, Any]:
     except PermissionError as error:
         raise InvalidSetting(
             f"{path} cannot be read: {error.strerror}.",
-            hint="Check who owns it and its folder, or choose another home with --home.",
+            hint="Check who owns it and its folder, or name another folder.",
+            command="Check who owns it and its folder, or name another folder with --home.",
         ) from None
     except (ValueError, OSError) as error:
         raise InvalidSetting(
