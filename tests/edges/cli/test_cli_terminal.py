@@ -364,3 +364,17 @@ def test_a_memory_opens_in_the_editor(stocked: Run, at_terminal) -> None:
     assert stocked("get", "1", "--content").out == "Prefers four over spaces\n"
     # A script is told what is missing.
     assert "Say what to change" in stocked("update", "1").err
+
+
+def test_a_memory_that_was_changed_while_its_editor_was_open_is_not_overwritten(
+    stocked: Run, at_terminal, tmp_path: Path
+) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text(
+        f"#!/bin/sh\n{sys.executable} -m holdfast update 1 'Prefers tabs, and eight of them'\n"
+        'echo "My own words" > "$1"\n'
+    )
+    editor.chmod(0o755)
+    code, seen = at_terminal("edit", "1", EDITOR=str(editor), VISUAL="")
+    assert code == 5 and "My own words" in seen
+    assert stocked("get", "1", "--content").out == "Prefers tabs, and eight of them\n"

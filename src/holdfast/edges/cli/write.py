@@ -12,7 +12,7 @@ from holdfast.domain.results import Traces
 from holdfast.edges.cli.bind import Flags, after, flag, text_of
 from holdfast.edges.cli.command import YES, Commands, Namespace, option, switch
 from holdfast.edges.cli.output import counted, note_new_category, short
-from holdfast.errors import InvalidInput, NotFound
+from holdfast.errors import Conflict, InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -205,26 +205,32 @@ def _update(call: Call, args: Namespace) -> None:
             raise InvalidInput(
                 "Say what to change.", hint="For example: holdfast update 12 --category fact"
             )
-        content = _edited(call, args.reference)
-        if content is None:
-            return
-        changes["content"] = content
+        _update_in_editor(call, args.reference, changes)
+        return
     began = call.now
     memory = call.hub.update(**changes)
     _show_changed(call, "updated", [memory], began)
     call.embed_left()
 
 
-def _edited(call: Call, reference: str) -> str | None:
-    """The memory's text after the person's editor had it; None where it is as it was."""
+def _update_in_editor(call: Call, reference: str, changes: dict[str, Any]) -> None:
+    """Updates a memory with the text that the person's editor makes of it."""
     from holdfast.edges.cli.editor import edited
 
-    memory = call.hub.get(reference)
-    text = edited(memory.content, instead=f'`holdfast update {reference} "…"`')
-    if text is None or text == memory.content:
+    began = call.now
+    before = call.hub.get(reference)
+    text = edited(before.content, instead=f'`holdfast update {reference} "…"`')
+    if text is None or text == before.content:
         call.out.note("The text is the same, so nothing was changed." if text else _EMPTY)
-        return None
-    return text
+        return
+    try:
+        after = call.hub.update(**({"expected_version": before.version} | changes), content=text)
+    except Conflict:
+        # The file that was edited is gone by now.
+        call.out.note(f"It was changed while you edited it. Your text was:\n{text}")
+        raise
+    _show_changed(call, "updated", [after], began)
+    call.embed_left()
 
 
 _EMPTY = "The text is empty, so nothing was changed; `holdfast forget` hides a memory."
