@@ -146,18 +146,23 @@ def known_here(memory: Holdfast, folder: str | None = None) -> str | None:
 
 def hub_before(memory: Holdfast, folder: str) -> HubMemory | None:
     """The hub of the repository that was at this place and is there no longer, as it was moved,
-    renamed or deleted."""
-    if not folder or not memory.core.settings["projects.hubs"]:
+    renamed or deleted: the innermost, where one was inside another."""
+    settings = memory.core.settings
+    is_chosen = settings.origin("hub").startswith("HOLDFAST_")
+    if not folder or is_chosen or not settings["projects.hubs"]:
         return None
     hubs = {hub.id: hub.name for hub in memory.hubs()}
     place = os.path.realpath(folder)
+    found: dict[str, str] = {}
     for entry in _load(os.path.join(memory.home, FILE_NAME)):
         above, name = os.path.split(entry.place)
         root = above if name.startswith(".") else entry.place
         was_in_it = place == root or place.startswith(root + os.sep)
         if was_in_it and entry.hub in hubs and not os.path.isdir(entry.place):
-            return _with_own(memory, memory.hub(hubs[entry.hub]), place, create=True)
-    return None
+            found[root] = hubs[entry.hub]
+    if not found:
+        return None
+    return _with_own(memory, memory.hub(found[max(found, key=len)]), place, create=True)
 
 
 # The repository

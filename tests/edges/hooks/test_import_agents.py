@@ -121,6 +121,28 @@ def test_a_past_goes_to_the_hub_of_a_repository_that_was_moved_since(hooks: Hook
     assert "heron" not in hooks.holdfast("context", folder="shop")
 
 
+def test_a_past_of_a_repository_inside_another_goes_to_its_own_hub(hooks: Hooks) -> None:
+    (hooks.root / "web" / "app" / ".git").mkdir(parents=True)
+    hooks.holdfast("remember", "The trunk is called maple")
+    hooks.holdfast("remember", "The trunk is called birch", folder="web/app")
+    sessions = hooks.root / "person" / ".claude" / "projects"
+    write(sessions / "-web-app" / "s1.jsonl", claude(hooks.root / "web" / "app"))
+    (hooks.root / "web").rename(hooks.root / "site")
+    taken = json.loads(hooks.holdfast("import", "claude-code", "--json", "--yes", folder="site"))
+    assert {row["where"] for row in taken["data"]} == {"app"}
+
+
+def test_a_past_goes_to_the_hub_that_is_named_for_all(hooks: Hooks) -> None:
+    hooks.holdfast("remember", "The trunk is called maple")
+    sessions = hooks.root / "person" / ".claude" / "projects"
+    write(sessions / "-web" / "s1.jsonl", claude(hooks.root / "web"))
+    (hooks.root / "web").rename(hooks.root / "site")
+    hooks.environ["HOLDFAST_HUB"] = "work"
+    hooks.holdfast("hub", "create", "work", folder="site")
+    taken = json.loads(hooks.holdfast("import", "claude-code", "--json", "--yes", folder="site"))
+    assert {row["where"] for row in taken["data"]} == {"work"}
+
+
 def test_a_past_of_a_worktree_that_is_gone_goes_to_its_repository(hooks: Hooks) -> None:
     gone = hooks.root / "web" / ".claude" / "worktrees" / "fix"
     write(hooks.root / "person" / ".claude" / "projects" / "-fix" / "s1.jsonl", claude(gone))
