@@ -142,7 +142,7 @@ def drop_hub(writer: Writer, hub: Hub) -> None:
 
     _forget_belongings(writer, hub)
     writer.drop_hub(hub.id)
-    idempotency.blank(writer, [hub.id])
+    idempotency.blank_hub(writer, hub.id)
 
 
 def _forget_belongings(writer: Writer, hub: Hub) -> None:

@@ -16,7 +16,7 @@ import os
 import re
 import secrets
 import socket
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from weakref import WeakKeyDictionary
@@ -80,10 +80,10 @@ def note_begun(claimed: Record, writer: Writer) -> None:
     writer.swap_record(claimed, _begun(claimed))
 
 
-def keep(core: Core, claimed: Record, status: int, answer: str) -> None:
-    """Stores the response. Sometimes also drops expired ones."""
+def keep(core: Core, claimed: Record, status: int, answer: str, *, hub_id: str = "") -> None:
+    """Stores the response, with the hub that it is about. Sometimes also drops expired ones."""
     now = core.now()
-    body = {"asked": claimed.body["asked"], "status": status, "answer": answer}
+    body = {"asked": claimed.body["asked"], "status": status, "answer": answer, "hub": hub_id}
     kept = Record(NO_HUB, KIND, claimed.id, now, body, due=now + _KEPT)
     with core.store.write(hub=NO_HUB) as writer:
         # A process that took it over, because we were slow, has another record there, and answers.
@@ -177,21 +177,61 @@ def _is_gone(holder: list[Any]) -> bool:
 # What is in a stored response
 
 
-def blank(writer: Writer, ids: Collection[str], texts: Iterable[str] = ()) -> None:
-    """Empties the responses that contain any of these ids, of purged memories, forgotten turns or a
-    deleted hub, or any of their texts. That the request was answered stays recorded, or sending it
-    again would bring them back."""
-    quoted = [json.dumps(one, ensure_ascii=False) for one in texts]
-    # A short text is a part of many others.
-    found = [*ids, *(one if len(one) < _TELLING_CHARS else one[1:-1] for one in quoted)]
-    blank_holding(writer, lambda answer: any(one in answer for one in found))
+def blank(writer: Writer, hub_id: str, ids: Collection[str], texts: Iterable[str] = ()) -> None:
+    """Empties the responses that contain any of these ids, of purged memories or forgotten turns,
+    and those about their hub that contain any of their texts. That the request was answered stays
+    recorded, or sending it again would bring them back."""
+    whole, parts = set[str](), list[str]()
+    for text in texts:
+        # A short text is a part of many others.
+        whole.add(text) if len(text) < _TELLING_CHARS else parts.append(text)
+
+    def holds(text: str) -> bool:
+        return text in whole or any(one in text for one in parts)
+
+    for record in _answered(writer):
+        if any(one in record.body["answer"] for one in ids) or _says(record, hub_id, holds):
+            _empty(writer, record)
 
 
-def blank_holding(writer: Writer, holds: Callable[[str], bool]) -> None:
-    """Empties the responses of which this is true."""
-    for record in every_record(writer, NO_HUB, KIND):
-        if record.body["answer"] and holds(record.body["answer"]):
-            writer.put_record(record._replace(body={**record.body, "answer": ""}))
+def blank_saying(writer: Writer, hub_id: str, holds: Callable[[str], bool]) -> None:
+    """Empties the responses about this hub with a text of which this is true."""
+    for record in _answered(writer):
+        if _says(record, hub_id, holds):
+            _empty(writer, record)
+
+
+def blank_hub(writer: Writer, hub_id: str) -> None:
+    """Empties the responses about a hub that is deleted."""
+    for record in _answered(writer):
+        if record.body.get("hub") == hub_id or hub_id in record.body["answer"]:
+            _empty(writer, record)
+
+
+def _answered(writer: Writer) -> Iterator[Record]:
+    return (one for one in every_record(writer, NO_HUB, KIND) if one.body["answer"])
+
+
+def _empty(writer: Writer, record: Record) -> None:
+    writer.put_record(record._replace(body={**record.body, "answer": ""}))
+
+
+def _says(record: Record, hub_id: str, holds: Callable[[str], bool]) -> bool:
+    # Of a response that names no hub, it is not known which hub's words it has.
+    about = record.body.get("hub") or hub_id
+    return about == hub_id and any(map(holds, _texts_in(json.loads(record.body["answer"]))))
+
+
+def _texts_in(answer: Any, field: str = "") -> Iterator[str]:
+    """What somebody wrote: all texts but ids, times and values of closed lists."""
+    if isinstance(answer, dict):
+        for name, value in answer.items():
+            yield from _texts_in(value, name)
+    elif isinstance(answer, list):
+        for value in answer:
+            yield from _texts_in(value, field)
+    elif isinstance(answer, str) and _is_written(answer, field):
+        yield answer
 
 
 def without_removed(answer: Any) -> Any:
@@ -218,8 +258,8 @@ _PLAIN = re.compile(r"[a-z]+_[0-9A-Za-z]+|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\
 _MEMORY = re.compile(r"\bmem_[0-9A-Za-z]+")
 # Fields with values of a closed list, which say nothing of what a memory holds.
 _CLOSED = frozenset(
-    {"action", "boundary", "kind", "layer", "outcome", "result", "source", "stability", "state"}
-    | {"status", "trust"}
+    {"action", "boundary", "kind", "layer", "outcome", "result", "role", "source", "stability"}
+    | {"state", "status", "trust"}
 )
 
 
@@ -238,6 +278,11 @@ def state_only(answer: Any, field: str = "") -> Any:
     if isinstance(answer, list):
         kept = [state_only(one, field) for one in answer]
         return [one for one in kept if one != ""]
-    if isinstance(answer, str) and field not in _CLOSED and not _PLAIN.fullmatch(answer):
+    if isinstance(answer, str) and _is_written(answer, field):
         return ""
     return answer
+
+
+def _is_written(text: str, field: str) -> bool:
+    """Whether somebody wrote it, and not this program."""
+    return field not in _CLOSED and not _PLAIN.fullmatch(text)

@@ -355,3 +355,36 @@ def test_purging_a_memory_empties_answers_that_hold_its_words_without_its_id(hou
     home = Path(house.memory.home)
     assert [place for place, data in kept_in(home) if word.encode() in data] == []
     assert ask.post("/v1/flush", body, headers=KEY).status_code == 404
+
+
+@pytest.mark.parametrize("said", ["active", "content", "user"])
+def test_forgetting_a_turn_leaves_answers_in_which_its_word_is_no_text(
+    house: House, said: str
+) -> None:
+    ask = house.ask()
+    new = {"content": "Ada prefers tabs"}
+    ask.post("/v1/memories", new, headers=KEY)
+    house.hub.log_turn("user", said, session="s1")
+    assert house.hub.forget_turns(session="s1").total == 1
+    again = ask.post("/v1/memories", new, headers=KEY)
+    assert (again.status_code, again.headers["Idempotent-Replay"]) == (201, "true")
+
+
+def test_purging_in_one_hub_leaves_the_answers_of_another(house: House) -> None:
+    other = house.memory.create_hub("other")
+    asks = {hub.name: house.ask(hub=hub.id) for hub in (house.hub, other)}
+    new = {"content": "The standup is at nine on Mondays"}
+    made = {name: ask.post("/v1/memories", new, headers=KEY) for name, ask in asks.items()}
+    assert {one.status_code for one in made.values()} == {201}
+    other.purge(made["other"].json()["data"]["id"])
+    again = asks[house.hub.name].post("/v1/memories", new, headers=KEY)
+    assert (again.status_code, again.headers["Idempotent-Replay"]) == (201, "true")
+
+
+def test_a_hub_that_is_deleted_empties_answers_without_ids(house: House) -> None:
+    word = "zanzibarquux"
+    body = {"messages": [{"role": "user", "content": f"I prefer {word} to tea."}]}
+    assert word in house.ask().post("/v1/flush", body, headers=KEY).text
+    house.memory.delete_hub(house.hub.name)
+    home = Path(house.memory.home)
+    assert [place for place, data in kept_in(home) if word.encode() in data] == []

@@ -57,6 +57,8 @@ class Call:
         self._looking = memory.core
         # Noted in every transaction of the request's own writes.
         self.also: Callable[[Writer], None] | None = None
+        # The hub that was looked up last.
+        self.hub_id = ""
 
     def look_up_within(self, seconds: float) -> None:
         """Limits how long the store may take to look up the caller and the hub."""
@@ -101,7 +103,9 @@ class Call:
         if soon:
             self.look_up_within(self._looking.settings["recall.deadline_s"])
         deadline_s = None if lasting else self.memory.core.settings["server.request_seconds"]
-        return self.caller.hub(self.hub_name, act, deadline_s=deadline_s, also=self.also)
+        found = self.caller.hub(self.hub_name, act, deadline_s=deadline_s, also=self.also)
+        self.hub_id = found.id
+        return found
 
     def hub_of_members(self, *, lasting: bool = False) -> HubMemory:
         """The hub that is meant, for its members: for what has no boundary of its own, and so is
@@ -276,7 +280,8 @@ def once(
         raise
     kept = idempotency.without_removed(answer) if removes else answer
     text = json.dumps(kept, ensure_ascii=False)
-    retried(lambda: idempotency.keep(core, claimed, status, text), writes=True)
+    hub_id = call.hub_id
+    retried(lambda: idempotency.keep(core, claimed, status, text, hub_id=hub_id), writes=True)
     response.status_code = status
     return answer
 

@@ -231,7 +231,7 @@ def _clean_history(scope: Scope, about: str, words: Sequence[str]) -> None:
             for row in rows[start : start + _BATCH]:
                 writer.correct(scope.hub_id, row)
     with scope.write() as writer:
-        idempotency.blank_holding(writer, holds)
+        idempotency.blank_saying(writer, scope.hub_id, holds)
 
 
 def dropping(scope: Scope, turns: Sequence[Turn]) -> Callable[[Writer], None]:
@@ -258,5 +258,6 @@ def drop(scope: Scope, writer: Writer, ids: Sequence[str]) -> None:
     capture_stats.forget(writer, scope.hub_id, [turn.content for turn in gone.values()])
     late_words.drop_marks(writer, scope.hub_id, ids)
     writer.drop_turns(scope.hub_id, ids)
-    idempotency.blank(writer, ids, [turn.content for turn in gone.values()])
+    texts = [turn.content for turn in gone.values()]
+    idempotency.blank(writer, scope.hub_id, ids, texts)
     authors.forget_empty(writer, scope.hub_id, (turn.session for turn in gone.values()))

@@ -348,7 +348,7 @@ def purge(
             out.append(receipt)
         if also is not None:
             also(writer)
-        idempotency.blank(writer, [one.memory_id for one in out], texts)
+        idempotency.blank(writer, scope.hub_id, [one.memory_id for one in out], texts)
         if out:
             # One row that listeners look at: receipts are many, and nearly always the same.
             mark = {"purge": scope.core.ids.next("purge")}
