@@ -39,13 +39,20 @@ def rows() -> tuple[Row, ...]:
 
 
 @cache
+def _rows_by_letter() -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows():
+        for letter in {variant[0].lower() for variant in row.variants}:
+            found.setdefault(letter, []).append(row)
+    return found
+
+
+@cache
 def _table(letter: str) -> dict[Variant, tuple[Variant, ...]]:
     """The variants that begin with a letter, and what else they are called. A stem begins as its
     word does, and stemming all words of the table would take milliseconds of a question."""
     found: dict[Variant, dict[Variant, None]] = {}
-    for row in rows():
-        if letter not in {variant[0].lower() for variant in row.variants}:
-            continue
+    for row in _rows_by_letter()[letter]:
         variants = _variants_of(row)
         for one in variants:
             if one[0][0] == letter:
@@ -88,6 +95,8 @@ def find_variants(words: Sequence[str]) -> dict[Variant, tuple[Variant, ...]]:
     """For each run of a question's terms that the table knows: what else it is called."""
     found: dict[Variant, tuple[Variant, ...]] = {}
     for start, word in enumerate(words):
+        if word[0] not in _rows_by_letter():
+            continue
         table = _table(word[0])
         for end in range(start + 1, min(start + VARIANT_TERMS_MAX, len(words)) + 1):
             run = tuple(words[start:end])
