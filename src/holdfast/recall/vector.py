@@ -51,6 +51,8 @@ _SAMPLE_ROWS = 2_048
 # Rows read between two copies into the matrix: as one list, the rows of a large hub would take
 # three times the room of the matrix itself while it is read.
 _ROWS_PER_PART = 4_096
+# A matrix that outgrows its room gets a sixteenth more than it needs.
+_SPARE = 16
 # An exact scan takes about 8 ms a 100,000 vectors of 384 dimensions.
 INDEX_FROM = 100_000
 # Windows that the index names for each passage that is wanted. On 41,816 windows of conversations
@@ -64,6 +66,34 @@ class Scan:
     cosines: npt.NDArray[np.float32] | None = None
 
 
+class _Column:
+    """An array with room behind its rows. Matrices that grew from one another share it, each with a
+    view of its front: what is added to a hub of 100,000 memories would else copy all of them."""
+
+    def __init__(self, rows: int, dtype: npt.DTypeLike, *width: int) -> None:
+        import numpy as np
+
+        self._array = np.empty((rows, *width), dtype)
+        self._used = 0
+
+    @property
+    def empty(self) -> Any:
+        return self._array[:0]
+
+    def grown(self, front: npt.NDArray[Any], more: npt.ArrayLike, count: int) -> Any:
+        """A view of the rows of `front`, which is one of this column, and so many behind them."""
+        import numpy as np
+
+        begin, end = len(front), len(front) + count
+        if front.base is not self._array or begin != self._used or end > len(self._array):
+            array = np.empty((end + end // _SPARE, *front.shape[1:]), front.dtype)
+            array[:begin] = front
+            self._array = array
+        self._array[begin:end] = more
+        self._used = end
+        return self._array[:end]
+
+
 class _Matrix:
     """The vectors of one hub and model, in the order of their passages. Never changed once made."""
 
@@ -73,45 +103,71 @@ class _Matrix:
         import numpy as np
 
         self.state = state
-        self.ids: npt.NDArray[np.int64] = np.empty(state.size, np.int64)
+        self._columns: tuple[_Column, _Column, _Column, _Column, _Column] | None = None
+        self.ids: npt.NDArray[np.int64] = np.empty(0, np.int64)
         self.values: npt.NDArray[np.int8] = np.empty((0, 0), np.int8)
-        self.scales: npt.NDArray[np.float32] = np.empty(state.size, np.float32)
-        done = 0
-        if before is not None:
-            done = len(before.ids)
-            self._room_for(before.values.shape[1])
-            self.ids[:done], self.values[:done] = before.ids, before.values
-            self.scales[:done] = before.scales
+        self.scales: npt.NDArray[np.float32] = np.empty(0, np.float32)
+        # Where each passage begins, and what the best of its windows has by chance.
+        self.starts: npt.NDArray[np.intp] = np.empty(0, np.intp)
+        self.penalties: npt.NDArray[np.float32] = np.empty(0, np.float32)
+        if before is not None and len(before.ids):
+            self._columns = before._columns
+            self.ids, self.values, self.scales = before.ids, before.values, before.scales
+            self.starts, self.penalties = before.starts, before.penalties
+        done = len(self.ids)
         # No more than the store counts, should its count be off: `doctor` finds that.
         waiting = islice(rows, state.size - done)
         while some := list(islice(waiting, _ROWS_PER_PART)):
-            # A model that was swapped behind its name leaves vectors of two lengths; those that do
-            # not fit the first cannot be compared.
-            width = self.values.shape[1] or len(some[0].vector) - _SCALE_BYTES
-            some = [row for row in some if len(row.vector) - _SCALE_BYTES == width]
-            if not some:
-                continue
-            joined = np.frombuffer(b"".join(row.vector for row in some), np.uint8)
-            raw = joined.reshape(len(some), width + _SCALE_BYTES)
-            self._room_for(width)
-            part = slice(done, done + len(some))
-            self.ids[part] = [row.passage_id for row in some]
-            self.scales[part] = raw[:, :_SCALE_BYTES].copy().view("<f4").reshape(-1)
-            self.values[part] = raw[:, _SCALE_BYTES:].view(np.int8)
-            done += len(some)
-        if done < state.size:
-            self.ids, self.values = self.ids[:done], self.values[:done]
-            self.scales = self.scales[:done]
-        ids = self.ids
-        # Where each passage begins, and what the best of its windows has by chance.
-        self.starts = np.flatnonzero(np.diff(ids, prepend=-1))
-        self.passages = ids if len(self.starts) == len(ids) else ids[self.starts]
-        counts = np.minimum(np.diff(self.starts, append=len(ids)), weights.WINDOWS_COUNTED)
-        self.penalties = (weights.WINDOWS_PENALTY * np.log2(counts)).astype(np.float32)
+            self._add(some)
+        self._begin_passages(done)
+        one_window_each = len(self.starts) == len(self.ids)
+        self.passages = self.ids if one_window_each else self.ids[self.starts]
         # Matrices that grew from one another share an index, and it bears one caller at a time.
         self.turn: threading.Lock = threading.Lock() if before is None else before.turn
         self.index: Any
         self.index = self._indexed(before)
+
+    def _add(self, rows: Sequence[VectorRow]) -> None:
+        import numpy as np
+
+        # A model that was swapped behind its name leaves vectors of two lengths; those that do not
+        # fit the first cannot be compared.
+        width = self.values.shape[1] or len(rows[0].vector) - _SCALE_BYTES
+        rows = [row for row in rows if len(row.vector) - _SCALE_BYTES == width]
+        if not rows:
+            return
+        if self._columns is None:
+            size = self.state.size
+            self._columns = (
+                _Column(size, np.int64),
+                _Column(size, np.int8, width),
+                _Column(size, np.float32),
+                _Column(size, np.intp),
+                _Column(size, np.float32),
+            )
+            self.ids, self.values, self.scales, self.starts, self.penalties = (
+                column.empty for column in self._columns
+            )
+        ids, values, scales, *_ = self._columns
+        joined = np.frombuffer(b"".join(row.vector for row in rows), np.uint8)
+        raw = joined.reshape(len(rows), width + _SCALE_BYTES)
+        self.ids = ids.grown(self.ids, [row.passage_id for row in rows], len(rows))
+        scale = raw[:, :_SCALE_BYTES].copy().view("<f4").reshape(-1)
+        self.scales = scales.grown(self.scales, scale, len(rows))
+        self.values = values.grown(self.values, raw[:, _SCALE_BYTES:].view(np.int8), len(rows))
+
+    def _begin_passages(self, done: int) -> None:
+        """Finds the passages of the windows from `done` on, where a new one begins."""
+        import numpy as np
+
+        if self._columns is None:
+            return
+        *_, starts, penalties = self._columns
+        new = np.flatnonzero(np.diff(self.ids[done:], prepend=-1)) + done
+        counts = np.minimum(np.diff(new, append=len(self.ids)), weights.WINDOWS_COUNTED)
+        by_chance = weights.WINDOWS_PENALTY * np.log2(counts)
+        self.starts = starts.grown(self.starts, new, len(new))
+        self.penalties = penalties.grown(self.penalties, by_chance, len(new))
 
     def _indexed(self, before: _Matrix | None) -> Any:
         """The index over these vectors; that of the matrix before, with what is new added."""
@@ -190,12 +246,6 @@ class _Matrix:
     def sampled(self) -> slice:
         """Every so many windows."""
         return slice(None, None, max(1, len(self.ids) // _SAMPLE_ROWS))
-
-    def _room_for(self, width: int) -> None:
-        import numpy as np
-
-        if not self.values.size:
-            self.values = np.empty((self.state.size, width), np.int8)
 
     def places_of(self, passages: Sequence[int]) -> npt.NDArray[np.intp]:
         """The rows of these passages; those without a vector are skipped."""

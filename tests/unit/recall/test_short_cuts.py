@@ -130,3 +130,45 @@ def test_of_many_memories_those_with_the_most_evidence_are_ranked() -> None:
     kept = _best(found)
     assert list(kept) == expected
     assert [one.candidate.passage_id for one in kept["m0003"]] == [3, count]
+
+
+def test_vectors_that_are_added_leave_what_is_being_searched_as_it_was() -> None:
+    scale = np.float32(0.5).tobytes()
+
+    def rows(begin: int, end: int, value: int) -> list[VectorRow]:
+        # Two windows of every third passage.
+        return [
+            VectorRow(passage, window, scale + np.array([value, passage], np.int8).tobytes())
+            for passage in range(begin, end)
+            for window in range(1 + (passage % 3 == 0))
+        ]
+
+    def grown(value: int, *, size: int, before: vector._Matrix | None) -> vector._Matrix:
+        begin = 1 if before is None else before.state.newest + 1
+        new = rows(begin, begin + size, value)
+        held = 0 if before is None else before.state.size
+        state = VectorState(held + len(new), begin + size - 1, begin + size - 1, 0)
+        return vector._Matrix(state, new, before)
+
+    def contents(matrix: vector._Matrix) -> list[list[object]]:
+        columns = (matrix.ids, matrix.values, matrix.scales, matrix.starts, matrix.penalties)
+        return [column.tolist() for column in columns]
+
+    first = grown(1, size=40, before=None)
+    before = contents(first)
+    # One after the other in the same room, then two that both go on from the first.
+    second = grown(2, size=1, before=first)
+    third = grown(3, size=1, before=second)
+    other = grown(4, size=2, before=first)
+    last = grown(5, size=1, before=third)
+    assert contents(first) == before
+    assert third.ids.base is second.ids.base
+    for matrix, new in (
+        (second, rows(41, 42, 2)),
+        (third, rows(41, 42, 2) + rows(42, 43, 3)),
+        (other, rows(41, 43, 4)),
+        (last, rows(41, 42, 2) + rows(42, 43, 3) + rows(43, 44, 5)),
+    ):
+        assert contents(matrix) == contents(
+            vector._Matrix(matrix.state, rows(1, 41, 1) + new, None)
+        )
