@@ -49,20 +49,7 @@ def open(
     `settings` win over the file and the environment. A clock, ids, an embedder, a language model
     or a store may be handed in, for tests and for programs that bring their own.
     """
-    if isinstance(store, str):
-        raise InvalidInput(
-            "The store that is handed in must be an open one, not text.",
-            hint='The URL of a store is the first argument: holdfast.open("sqlite:notes.db").',
-        )
-    if isinstance(embedder, str):
-        raise InvalidInput(
-            "The embedder that is handed in must be an object, not text.",
-            hint="A model is named by a setting: settings={'embed.model': NAME}.",
-        )
-    if settings is not None and not isinstance(settings, Mapping):
-        raise InvalidInput(
-            "The settings must be a dictionary.", hint="Use {'embed.model': 'none'}, for example."
-        )
+    _refuse_names(store, embedder, settings)
     flags = dict(settings or {})
     home: str | os.PathLike[str] | None = where
     if isinstance(where, str) and _is_url(where):
@@ -85,6 +72,24 @@ def open(
 
         prune_logs(core)
     return Holdfast(core, folder)
+
+
+def _refuse_names(store: object, embedder: object, settings: object) -> None:
+    """Refuses the name of a store or of a model where the object itself belongs."""
+    if isinstance(store, str):
+        raise InvalidInput(
+            "The store that is handed in must be an open one, not text.",
+            hint='The URL of a store is the first argument: holdfast.open("sqlite:notes.db").',
+        )
+    if isinstance(embedder, str):
+        raise InvalidInput(
+            "The embedder that is handed in must be an object, not text.",
+            hint="A model is named by a setting: settings={'embed.model': NAME}.",
+        )
+    if settings is not None and not isinstance(settings, Mapping):
+        raise InvalidInput(
+            "The settings must be a dictionary.", hint="Use {'embed.model': 'none'}, for example."
+        )
 
 
 def _is_url(where: str) -> bool:

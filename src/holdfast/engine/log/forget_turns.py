@@ -9,7 +9,7 @@ go.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from holdfast.engine.upkeep import capture_stats
 from holdfast.engine.writing import edit
 from holdfast.errors import InvalidInput
 from holdfast.store.values import TermQuery, TextQuery, every_memory
+from holdfast.system.named_tuple import NamedTuple
 from holdfast.text import clean
 from holdfast.text.analysis.terms import query_terms, terms, trigram_text
 
@@ -42,6 +43,26 @@ _LAST_MAX = 50
 _TURNS_ONLY = Filter(layers=(TURN,), turns=True)
 
 
+class _Wanted(NamedTuple):
+    """Which turns are to be forgotten; `words` are the index terms of what they are about."""
+
+    since: datetime | None
+    until: datetime | None
+    session: str | None
+    turns: frozenset[str]
+    about: str
+    words: tuple[str, ...]
+
+    @property
+    def is_all_about(self) -> bool:
+        """Whether everything about the words is meant, and no part of the log."""
+        return bool(self.words) and not self.is_bounded
+
+    @property
+    def is_bounded(self) -> bool:
+        return bool(self.since or self.until or self.session is not None or self.turns)
+
+
 def forget_turns(
     scope: Scope,
     *,
@@ -57,59 +78,40 @@ def forget_turns(
     """Forgets turns that meet all conditions, and the memories made from them; with `about`, also
     memories that hold the words. At least one condition is needed. `purge` removes memories for
     good, with what files hold of them; it is given their ids and the reason."""
-    begins, ends = clean.clean_time(since), clean.clean_time(until)
-    name = clean_session(session)
-    words = _words(about)
-    bounded = begins is not None or ends is not None or name is not None or bool(turns)
-    if not bounded and not words:
-        raise InvalidInput(
-            "Say what to forget: since a time, until a time, a session, about a word, or turns."
-        )
+    wanted = _wanted(since, until, session, about, turns)
     scope.require("write")
-    if words:
+    if wanted.words:
         late_words.index_late_turns(scope.core, scope.hub_id)
     with scope.read() as reader:
-        ids = reader.turn_ids(scope.hub_id, session=name, since=begins, until=ends)
-        if turns:
-            named = set(turns)
-            ids = [one for one in ids if one in named]
-        if words:
-            held = _holding(reader, scope.hub_id, about or "", words)
-            ids = [one for one in ids if one in held]
+        ids = _turns_wanted(reader, scope.hub_id, wanted)
         memories = _made_from(reader, scope.hub_id, set(ids))
-        if words and not bounded:
+        if wanted.is_all_about:
             memories = _with_those_about(
-                reader,
-                scope.hub_id,
-                memories,
-                about or "",
-                words,
-                also_forgotten=purge is not None,
+                reader, scope.hub_id, memories, wanted, also_forgotten=purge is not None
             )
         shown = reader.turns_by_id(scope.hub_id, ids[-_BATCH:])
-    told = ForgottenTurns(len(ids), tuple(shown.values()), tuple(memories), dry_run)
+    found = ForgottenTurns(len(ids), tuple(shown.values()), tuple(memories), dry_run)
     if dry_run:
-        return told
+        return found
     scope.core.require("manage")
-    doomed = [memory.id for memory in memories]
     why = reason or "its turns were forgotten"
 
-    def forget(ids: list[str]) -> None:
-        if ids:
-            _ = purge(ids, why) if purge is not None else edit.forget(scope, ids, why)
+    def forget(memories: Iterable[Memory]) -> None:
+        if doomed := [memory.id for memory in memories]:
+            _ = purge(doomed, why) if purge is not None else edit.forget(scope, doomed, why)
 
-    # Memories first: whoever is cut off here finds the same turns again.
-    forget(doomed)
-    if purge is not None and words and not bounded:
-        _clean_history(scope, about or "", words)
+    # Memories first: a call that was cut off here finds the same turns when it is repeated.
+    forget(memories)
+    if purge is not None and wanted.is_all_about:
+        _clean_history(scope, wanted)
     for start in range(0, len(ids), _BATCH):
         with scope.write() as writer:
             drop(scope, writer, ids[start : start + _BATCH])
     # Those that were made in the meantime; from now on nothing is made of the turns.
     with scope.read() as reader:
-        forget([one.id for one in _made_from(reader, scope.hub_id, set(ids))])
+        forget(_made_from(reader, scope.hub_id, set(ids)))
     edit.clear_purged(scope.core, "The turns are forgotten")
-    return told
+    return found
 
 
 def forget_last(
@@ -129,23 +131,56 @@ def forget_last(
     return edit.forget(scope, [one.id for one in last], reason)
 
 
-def _words(about: str | None) -> list[str]:
+def _wanted(
+    since: datetime | str | None,
+    until: datetime | str | None,
+    session: str | None,
+    about: str | None,
+    turns: Sequence[str],
+) -> _Wanted:
+    wanted = _Wanted(
+        clean.clean_time(since),
+        clean.clean_time(until),
+        clean_session(session),
+        frozenset(turns),
+        about or "",
+        _words(about),
+    )
+    if not wanted.is_bounded and not wanted.words:
+        raise InvalidInput(
+            "Say what to forget: since a time, until a time, a session, about a word, or turns."
+        )
+    return wanted
+
+
+def _turns_wanted(reader: Reader, hub_id: str, wanted: _Wanted) -> list[str]:
+    """The ids of the turns that meet all conditions, oldest first."""
+    ids = reader.turn_ids(hub_id, session=wanted.session, since=wanted.since, until=wanted.until)
+    if wanted.turns:
+        ids = [one for one in ids if one in wanted.turns]
+    if wanted.words:
+        held = _holding(reader, hub_id, wanted)
+        ids = [one for one in ids if one in held]
+    return ids
+
+
+def _words(about: str | None) -> tuple[str, ...]:
     if about is None:
-        return []
+        return ()
     if not isinstance(about, str) or not about.strip() or len(about) > _ABOUT_CHARS_MAX:
         raise InvalidInput(
             f"What it is about is a word or a few, at most {_ABOUT_CHARS_MAX} characters."
         )
-    found = list(dict.fromkeys(query_terms(about)))
+    found = tuple(dict.fromkeys(query_terms(about)))
     if not found:
         raise InvalidInput(f"{about!r} holds no word that can be looked for.")
     return found
 
 
-def _holding(reader: Reader, hub_id: str, about: str, words: Sequence[str]) -> set[str]:
+def _holding(reader: Reader, hub_id: str, wanted: _Wanted) -> set[str]:
     """The turns that hold every one of the words, or the text as it is written."""
-    asked = TermQuery(tuple(words))
-    needle = trigram_text(about).strip()
+    words, asked = wanted.words, TermQuery(wanted.words)
+    needle = trigram_text(wanted.about).strip()
     whole = reader.search_substring(hub_id, needle, _TURNS_ONLY, limit=_FOUND_MAX)
     held: dict[str, set[str]] = {}
     for one in reader.search_terms(hub_id, asked, _TURNS_ONLY, limit=_FOUND_MAX):
@@ -166,41 +201,40 @@ def _with_those_about(
     reader: Reader,
     hub_id: str,
     memories: list[Memory],
-    about: str,
-    words: Sequence[str],
+    wanted: _Wanted,
     *,
     also_forgotten: bool,
 ) -> list[Memory]:
-    wanted = EVERYTHING._replace(forgotten=False)
-    query = TextQuery(trigram_text(about).strip(), tuple(terms(about)) or tuple(words))
+    about = wanted.about
+    query = TextQuery(trigram_text(about).strip(), tuple(terms(about)) or wanted.words)
     found = {one.id: one for one in memories}
-    for one in reader.matching(hub_id, query, wanted, order="number"):
+    for one in reader.matching(hub_id, query, EVERYTHING._replace(forgotten=False), order="number"):
         found.setdefault(one.id, one)
     if also_forgotten:
         # They are not in the index.
-        holds = _holding_text(about, words)
+        holds = _holding_text(wanted)
         for one in every_memory(reader, hub_id, EVERYTHING._replace(forgotten=True)):
             if any(map(holds, (one.content, one.title, one.summary, " ".join(one.tags)))):
                 found[one.id] = one
     return sorted(found.values(), key=lambda one: one.number)
 
 
-def _holding_text(about: str, words: Sequence[str]) -> Callable[[str], bool]:
+def _holding_text(wanted: _Wanted) -> Callable[[str], bool]:
     """Asks whether a text holds every one of the words, or the text as it is written."""
-    needle, wanted = trigram_text(about).strip(), set(words)
-    return lambda text: needle in trigram_text(text) or wanted <= set(query_terms(text))
+    needle, words = trigram_text(wanted.about).strip(), set(wanted.words)
+    return lambda text: needle in trigram_text(text) or words <= set(query_terms(text))
 
 
 # What is left in the history of a text that was purged by a word of it.
 _REMOVED = "(removed)"
 
 
-def _clean_history(scope: Scope, about: str, words: Sequence[str]) -> None:
+def _clean_history(scope: Scope, wanted: _Wanted) -> None:
     """Removes texts that hold the words from earlier versions of memories that no longer do, from
     the reasons of changes, and from stored responses."""
     from holdfast.engine import idempotency
 
-    holds = _holding_text(about, words)
+    holds = _holding_text(wanted)
 
     def removed(value: Any) -> Any:
         if isinstance(value, str):

@@ -91,15 +91,11 @@ def observe(
     if aside:
         return Observed(reason=aside)
     scope.settings.refresh()
-    reason = _why_not(scope.core, mode)
-    if noted is not None and not noted.strip():
-        reason = reason or "there is nothing to note"
     question = last_said(scope, session, said["user"]) if said["user"] else ""
     turns = _turns(
         scope, said, question, source=source, session=session, at=at, speaker=speaker, trust=trust
     )
-    if not reason and turns[0].role == "user" and turns[0].trust not in _OWN_WORDS:
-        reason = f"these are the words of {turns[0].trust}, not of the user"
+    reason = _why_not_noted(scope.core, mode, noted, turns[0])
     dropped: list[jobs.Job] = []
 
     def also(writer: Writer) -> None:
@@ -188,11 +184,16 @@ def _text(text: Any) -> str:
     return text if text and clean.is_visible(text) else ""
 
 
-def _why_not(core: Core, mode: str) -> str:
+def _why_not_noted(core: Core, mode: str, noted: str | None, first: Turn) -> str:
+    """Why a turn is logged and not given to the journaler; empty where it is."""
     if mode != "current":
         return f"turns of mode {mode} are not looked at"
     if not core.settings["shadowJournal.enabled"]:
         return SWITCHED_OFF
+    if noted is not None and not noted.strip():
+        return "there is nothing to note"
+    if first.role == "user" and first.trust not in _OWN_WORDS:
+        return f"these are the words of {first.trust}, not of the user"
     return ""
 
 

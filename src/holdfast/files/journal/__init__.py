@@ -99,29 +99,34 @@ def add(
         return _add_without_file(place, day, draft, once=once)
     take_in(place, place.changes.changed(core, place.scope.hub_id, place.folder))
     with _lock(place):
-        synced = day_sync.sync_day(place, day, Guard(place))
-        lines = synced.lines
-        if once and (there := _said(place, lines, block)):
-            return there
-        key = journal_entries.keys_of([*(one.block for one in lines), block])[-1]
-        used = {one.memory_id for one in lines}
-        draft = intake.placed(place, day, draft, key, used)
-        path = journal_entries.path_of(place, day)
-        _require_writable(path)
-        memory = engine.remember.remember(
-            Scope(core, place.scope.hub_id, place.scope.hub), draft
-        ).memory
-        if memory.quarantine:
-            # What waits for review is shown nowhere; its line comes when it is approved.
-            return memory
-        place.changes.written(journal_entries.name_of(day))
-        try:
-            append_line(path, line, within=place.folder)
-        except HoldfastError as error:
-            # It is stored; an error here would make the caller add it a second time.
-            place.changes.note(f"#{memory.number} has no line in {path} yet. {error}")
-            return memory
-        journal_entries.agree(place, day, [*synced.items, (key, memory.id)])
+        return _add_to_file(place, day, draft, block, line, once=once)
+
+
+def _add_to_file(
+    place: JournalFolder, day: date, draft: Draft, block: JournalBlock, line: str, *, once: bool
+) -> Memory:
+    """Adds an entry, and its line to the file of the day."""
+    scope = place.scope
+    synced = day_sync.sync_day(place, day, Guard(place))
+    lines = synced.lines
+    if once and (there := _said(place, lines, block)):
+        return there
+    key = journal_entries.keys_of([*(one.block for one in lines), block])[-1]
+    draft = intake.placed(place, day, draft, key, {one.memory_id for one in lines})
+    path = journal_entries.path_of(place, day)
+    _require_writable(path)
+    memory = engine.remember.remember(Scope(scope.core, scope.hub_id, scope.hub), draft).memory
+    if memory.quarantine:
+        # What waits for review is shown nowhere; its line comes when it is approved.
+        return memory
+    place.changes.written(journal_entries.name_of(day))
+    try:
+        append_line(path, line, within=place.folder)
+    except HoldfastError as error:
+        # It is stored; an error here would make the caller add it a second time.
+        place.changes.note(f"#{memory.number} has no line in {path} yet. {error}")
+        return memory
+    journal_entries.agree(place, day, [*synced.items, (key, memory.id)])
     return memory
 
 

@@ -36,7 +36,7 @@ from holdfast.files.memory_md.cache import our_memories
 from holdfast.files.memory_md.diff import shown, visible_text, without
 from holdfast.files.memory_md.disk import agreed_text, agreed_texts
 from holdfast.files.memory_md.layout import Wanted, lay_out
-from holdfast.files.memory_md.merge import Voice
+from holdfast.files.memory_md.merge import SyncReport, Voice
 from holdfast.files.memory_md.pages import joined, split, tidied
 from holdfast.files.memory_md.parse import parse
 from holdfast.files.memory_md.sync import Mirror
@@ -316,6 +316,14 @@ def rewrite(place: MemoryFile, text: str, *, chars_max: int | None) -> Rewritten
     kept = _unseen(place, after, now)
     new = [m for m in report.taken_in if m.version == 1]
     changed = [m for m in report.taken_in if m.version > 1]
+    notes = _notes_of(report, new, kept)
+    return Rewritten(
+        tuple(new), tuple(changed), report.archived, tuple(kept), report.changes, tuple(notes)
+    )
+
+
+def _notes_of(report: SyncReport, new: Sequence[Memory], kept: Sequence[Memory]) -> list[str]:
+    """What the author of a rewrite should know. `kept` are memories that they had not seen."""
     notes = [*report.notes, *report.refused]
     if report.clashes:
         notes.append(
@@ -332,9 +340,7 @@ def rewrite(place: MemoryFile, text: str, *, chars_max: int | None) -> Rewritten
             f"Left out of the new text and archived: {_named(report.archived)}."
             f" To take the whole rewrite back: {undo}."
         )
-    return Rewritten(
-        tuple(new), tuple(changed), report.archived, tuple(kept), report.changes, tuple(notes)
-    )
+    return notes
 
 
 def condensed(done: Rewritten, model: str, chars_max: int) -> Appended:
