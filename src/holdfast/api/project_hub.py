@@ -341,15 +341,13 @@ class ProjectHub(HubMemory):
     def _on_forget_last(self, call: _Call) -> list[Memory]:
         """What was taken in last may be in both: some of it is about the project, some about the
         person."""
-        from holdfast.engine.log.forget_turns import forget_last
+        from holdfast.engine.log.forget_turns import made_last
 
         session = call.args[0] if call.args else call.values["session"]
-        mine = forget_last(self.scope, session, dry_run=True)
-        theirs = call.own.forget_last(session, dry_run=True)
-        newest = max((one.created_at for one in (*mine, *theirs)), default=None)
+        last = {one.hub_id for one in made_last([self.scope, call.own.scope], session)}
         gone: list[Memory] = []
-        for found, forget in ((mine, call.here), (theirs, call.there)):
-            if found and found[0].created_at == newest:
+        for hub, forget in ((self, call.here), (call.own, call.there)):
+            if hub.scope.hub_id in last:
                 gone += forget()
         return gone
 

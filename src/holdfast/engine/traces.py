@@ -60,7 +60,7 @@ _SHARE_NEAR, _SHARE_FAR = 0.5, 0.75
 _WORDS_LEAST, _WORDS_LEAST_FAR = 2, 3
 _NEAR = timedelta(minutes=10)
 # The same turn in the logs of two hubs has not quite the same time.
-_SAME_MOMENT = timedelta(seconds=5)
+SAME_MOMENT = timedelta(seconds=5)
 _TURNS_ONLY = Filter(layers=(TURN,), turns=True)
 
 Part = tuple[int, int]
@@ -383,7 +383,7 @@ class Withheld:
             parts += [*noted.parts, *(noted.corrected if corrected else ())]
         in_own = self._own.in_session(turn.session) if self._own and turn.session else ()
         for own in in_own:
-            if abs(own.at - turn.at) <= _SAME_MOMENT:
+            if abs(own.at - turn.at) <= SAME_MOMENT:
                 withheld = [*own.parts, *(own.corrected if corrected else ())]
                 parts += self._said_beside(own.turn_id, withheld, turn) if withheld else []
         return _merged(parts)

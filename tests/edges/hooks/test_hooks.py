@@ -131,6 +131,30 @@ def test_forget_that_takes_back_what_was_said_last(hooks: Hooks) -> None:
     assert "door code" not in listed and "heron" in listed
 
 
+def test_forget_that_takes_back_nothing_that_was_said_before(hooks: Hooks) -> None:
+    hooks.turn("Remember that the staging server is called heron.", turn="t1")
+    # The archive of the session is younger than what was said.
+    hooks.call("PreCompact", trigger="auto")
+    hooks.turn("Thanks!", turn="t2")
+    assert "heron" in hooks.turn("Forget that.", turn="t3")
+    hooks.turn("I am allergic to nuts, and remember that the build runs on Mondays.", turn="t4")
+    hooks.turn("Let us look at the parser now.", turn="t5")
+    told = hooks.turn("Forget it.", turn="t6")
+    assert "nothing was forgotten" in told
+    listed = hooks.holdfast("list") + hooks.holdfast("list", "--hub", "default")
+    assert "Mondays" in listed and "nuts" in listed
+
+
+def test_forget_that_takes_back_what_is_in_both_hubs(hooks: Hooks) -> None:
+    hooks.turn("I am allergic to nuts, and remember that the build runs on Mondays.", turn="t1")
+    told = hooks.turn("Forget that.", turn="t2")
+    assert "nuts" in told and "Mondays" in told
+    hooks.turn("I have two cats.", turn="t3")
+    hooks.turn("Remember that the release branch is called orchard.", turn="t4")
+    told = hooks.turn("Forget that.", turn="t5")
+    assert "orchard" in told and "cats" not in told
+
+
 def test_what_a_session_was_given_and_gave_can_be_seen(hooks: Hooks) -> None:
     hooks.holdfast("remember", "The staging server is called heron")
     hooks.call("SessionStart", source="startup")

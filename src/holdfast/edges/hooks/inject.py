@@ -203,7 +203,12 @@ def forget_last(memory: Holdfast, hub: HubMemory, session: str) -> str:
     finish_jobs(memory)
     gone = hub.forget_last(session, reason="the person said: forget that")
     if not gone:
-        return _notice(hub, "Nothing of this session is in memory, so there is nothing to forget.")
+        return _notice(
+            hub,
+            "Nothing was taken in from what was said last, so nothing was forgotten. `holdfast"
+            " session` shows what was taken in before, `holdfast log forget --since 10m` removes"
+            " what was said from the log.",
+        )
     said = without_copies(gone)
     words = "; ".join(f"{named(hub, each)} {' '.join(each.content.split())[:200]}" for each in said)
     return _notice(hub, f"Forgotten as asked: {escaped(words)}. `holdfast undo` brings it back.")

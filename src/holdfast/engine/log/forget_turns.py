@@ -40,6 +40,8 @@ _FOUND_MAX = 100_000
 _BATCH = 500
 # A turn makes fewer memories: facts and their lines in the journal.
 _LAST_MAX = 50
+# What is this short and gave no memory is a word of thanks or a nod.
+_INTERJECTION_WORDS = 2
 _TURNS_ONLY = Filter(layers=(TURN,), turns=True)
 
 
@@ -118,17 +120,59 @@ def forget_last(
     scope: Scope, session: str, *, dry_run: bool = False, reason: str = ""
 ) -> list[Memory]:
     """Forgets the memories that were made from the last thing said in a session."""
-    name = clean_session(session)
-    if name is None:
-        raise InvalidInput("Name the session whose last memories are to be forgotten.")
-    with scope.read() as reader:
-        wanted = Filter(session=name)
-        found = reader.memories(scope.hub_id, wanted, order="newest", after=None, limit=_LAST_MAX)
-    newest = max((one.created_at for one in found), default=None)
-    last = [one for one in found if one.created_at == newest]
+    last = made_last([scope], session)
     if dry_run or not last:
         return last
     return edit.forget(scope, [one.id for one in last], reason)
+
+
+def made_last(scopes: Sequence[Scope], session: str) -> list[Memory]:
+    """The memories of these hubs that were made from the last thing said in a session: none where
+    that gave none. An interjection ('ok, thanks') that gave none does not count."""
+    name = clean_session(session)
+    if name is None:
+        raise InvalidInput("Name the session whose last memories are to be forgotten.")
+    # When what a memory was made from was said, and in which turn.
+    made: list[tuple[datetime, Turn | None, Memory]] = []
+    said: list[Turn] = []
+    for scope in scopes:
+        with scope.read() as reader:
+            wanted = Filter(session=name)
+            found = reader.memories(
+                scope.hub_id, wanted, order="newest", after=None, limit=_LAST_MAX
+            )
+            ids = [one.origin.turn for one in found if one.origin is not None]
+            turns = reader.turns_by_id(scope.hub_id, ids)
+            logged = reader.turns(scope.hub_id, limit=_LAST_MAX, session=name)
+        for one in found:
+            turn = turns.get(one.origin.turn) if one.origin is not None else None
+            # An archive of the whole session is not made from one thing.
+            if turn is not None or (one.origin is None and one.category != "conversation"):
+                made.append((turn.at if turn else one.created_at, turn, one))
+        said += [turn for turn in logged if turn.role == "user"]
+    if not made:
+        return []
+    at, last, newest = max(made, key=lambda row: (row[0], row[2].created_at))
+    giving = {turn.id for _, turn, _ in made if turn is not None}
+    for turn in said:
+        is_said = turn.id in giving or len(turn.content.split()) > _INTERJECTION_WORDS
+        if is_said and turn.at > at and not _is_copy(turn, last):
+            return []
+    return [
+        one
+        for _, turn, one in made
+        if one.created_at == newest.created_at or (last is not None and turn == last)
+    ]
+
+
+def _is_copy(turn: Turn, last: Turn | None) -> bool:
+    """Whether a turn is another that the log of the person's own hub has only a part of."""
+    return (
+        last is not None
+        and turn.hub_id != last.hub_id
+        and turn.at - last.at <= traces.SAME_MOMENT
+        and set(query_terms(last.content)) <= set(query_terms(turn.content))
+    )
 
 
 def _wanted(
