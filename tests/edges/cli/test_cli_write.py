@@ -143,7 +143,7 @@ def test_one_bad_file_keeps_all_of_them_out(run: Run, tmp_path: Path) -> None:
         (("remember", "x", "--ttl", "0d"), "", 2, "length of time"),
         (("remember", "x", "--supersedes", "9"), "", 3, "no memory 9"),
         (("remember", "x", "--file", "y"), "", 2, "not both"),
-        (("remember", "--file", "/nonexistent"), "", 3, "no file"),
+        (("remember", "--file", "/nonexistent/notes.md"), "", 3, "no file"),
         (("remember", "--file", "/"), "", 2, "folder"),
         (("remember", "x", "--hub", "nowhere"), "", 3, "hub create nowhere"),
         (("remember", "x", "--hub", "../up"), "", 2, "hub name"),
