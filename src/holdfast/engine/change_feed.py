@@ -1,6 +1,5 @@
-"""What is new in a hub since somebody last looked: changes, texts that were read from files, and
-purges, for a stream of events. The store is the one place that all processes write to, so it is
-asked again and again.
+"""The events of a hub since a listener last asked: changes, texts that were read from files, and
+purges. All processes write to the store, so the store is polled.
 """
 
 from __future__ import annotations
@@ -18,14 +17,15 @@ if TYPE_CHECKING:
     from holdfast.engine.core import Scope
     from holdfast.store.base import Reader
 
-# What was read is looked for this far back: a text that is written takes a moment to be there.
+# Texts that were read from files are searched this far back: a write becomes visible a moment after
+# its time stamp.
 _LATE = timedelta(seconds=10)
-# A listener who was away for longer than this many changes has to look for themselves.
+# A listener that missed more changes than this has to read the hub again.
 _MISSED_MAX = 200
 
 
 class Purges(NamedTuple):
-    """How far a listener knows of purges: by which mark, and how many receipts there were."""
+    """The purges that a listener knows of: the mark of the last one, and the number of receipts."""
 
     mark: str = ""
     receipts: int = 0
@@ -39,7 +39,8 @@ class Touched(NamedTuple):
 
 
 class News(NamedTuple):
-    """What is new, up to which change and which purge; `missed`: more than is listed."""
+    """The new events, and the change and the purge they reach up to; `missed` says that there were
+    more than are listed."""
 
     last: str | None
     purges: Purges
@@ -60,8 +61,8 @@ def newest(changes: Newest) -> str | None:
 
 
 def purges_before(scope: Scope, last: str | None) -> Purges:
-    """What a listener knows of: all purges up to now, or up to the last change they saw. One that
-    is sent twice does no harm."""
+    """The purges that a listener knows of: all until now, or until the last change it saw. Sending
+    one twice does no harm."""
     with scope.core.read() as reader:
         change = reader.change(scope.hub_id, last) if last else None
         if change is None:
@@ -78,9 +79,10 @@ def news_since(
     begun: datetime,
     is_member: Callable[[], bool],
 ) -> News:
-    """What is new since the last change that a listener has seen, who listens since `begun`.
+    """The events after the last change that a listener has seen; it has listened since `begun`.
     Receipts of purges are for members."""
-    # Before the purges: one that comes between the two must not be sent after what is missed by it.
+    # Read before the purges, so that a purge between the two reads is reported again and not
+    # missed.
     found = changes_since(scope, changes, last, purges)
     purged: Sequence[Receipt] = ()
     with scope.core.read() as reader:
@@ -96,7 +98,7 @@ def news_since(
 
 def changes_since(scope: Scope, changes: Newest, last: str | None, purges: Purges) -> News:
     """The changes after the last one that was seen, oldest first."""
-    # Nearly always nothing is new: that costs one row.
+    # Nearly always nothing is new, which costs reading one row.
     latest = newest(changes)
     if latest == last:
         return News(last, purges)

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader, Store, Writer
 
     class Background(Protocol):
-        """Work in a thread of its own: begun again as often as there is something to do, ended for
-        good by `stop`, which takes no longer than the piece at hand."""
+        """Work in a thread of its own. `start` begins it, or begins it again; `stop` ends it for
+        good, after the current piece of work."""
 
         def start(self) -> None: ...
         def stop(self) -> None: ...
@@ -107,7 +107,7 @@ class Core:
         find_embedder: Callable[[], Embedder | None],
         find_model: Callable[[str, Settings], Model | None] = _no_model,
     ) -> None:
-        # What is written goes through it; the store that everyone uses asks it once more.
+        # Everything that is written goes through it; the wrapped store checks it once more.
         self.redactor = Redactor(store, settings, clock.now)
         self.store = guarded(store, self.redactor)
         self.held = HeldLog()
@@ -125,7 +125,7 @@ class Core:
         self.kept: dict[tuple[str, ...], Any] = {}
         # Turns logged since the store was opened, by hub: they tell when to prune the log.
         self.logged: dict[str, int] = {}
-        # How many turns the log of a hub keeps for a dialect whose tools this process has on it.
+        # The number of turns that a dialect's tools in this process keep in the log of a hub.
         self.log_keeps: dict[str, int] = {}
         self._find_embedder = find_embedder
         self._find_model = find_model
@@ -374,7 +374,7 @@ def require_hub(reader: Reader, hub_id: str, name: str) -> Hub:
 class Scope(NamedTuple):
     """One hub of one engine, used by one person.
 
-    The core says who acts, what they see and what they may do. `hub` is the name by which error
+    The core knows the actor, what they see and what they may do. `hub` is the name by which error
     messages call the hub; everything is looked up by `hub_id`. `beside` is the id of the person's
     own hub, where a project's hub is read together with it."""
 

@@ -170,7 +170,7 @@ def undo(scope: Scope, change_id: str | None = None, *, force: bool = False) -> 
             if memory.forgotten_at is not None and after.forgotten_at is None:
                 traces.show_again(writer, after)
             elif after.forgotten_at != memory.forgotten_at and (
-                # What a memory that never was says may well have been said.
+                # The memory is undone, and its turn was said all the same.
                 memory.origin is not None or not revision.creates
             ):
                 traces.withhold(scope, writer, after, recorder.change.at)

@@ -35,9 +35,9 @@ KIND = "idempotency"
 _DROPPED_EVERY = timedelta(seconds=10)
 _DROPPED_AT_ONCE = 5_000
 _KEPT = timedelta(days=1)
-# A process that holds a key for longer than this has died, even where nobody can tell.
+# A process that holds a key for longer than this is taken to have died.
 _HELD = timedelta(minutes=1)
-# Tells this process from an earlier one of the same number.
+# Distinguishes this process from an earlier one with the same id.
 _RUN = secrets.token_hex(8)
 
 Refusal: TypeAlias = Literal["idempotency_mismatch", "not_found", "in_progress", "interrupted"]
@@ -63,7 +63,7 @@ def claim(core: Core, place: str, asked: str) -> Record:
     with core.store.write(hub=NO_HUB) as writer:
         if writer.swap_record(None, ours):
             return ours
-        # It was used before, which is rare: this look may wait.
+        # The key was used before, which is rare, so a read that waits is acceptable.
         record = writer.record(NO_HUB, KIND, place)
         if record is not None and record.due is not None and record.due > now:
             _require_usable(record, asked, now)
@@ -75,8 +75,8 @@ def claim(core: Core, place: str, asked: str) -> Record:
 
 
 def note_begun(claimed: Record, writer: Writer) -> None:
-    """In the transaction of the work itself: it is there exactly if the work is. What is begun
-    already stays so."""
+    """Called in the transaction of the work itself, so that the note exists exactly if the work
+    does."""
     writer.swap_record(claimed, _begun(claimed))
 
 
@@ -86,7 +86,8 @@ def keep(core: Core, claimed: Record, status: int, answer: str, *, hub_id: str =
     body = {"asked": claimed.body["asked"], "status": status, "answer": answer, "hub": hub_id}
     kept = Record(NO_HUB, KIND, claimed.id, now, body, due=now + _KEPT)
     with core.store.write(hub=NO_HUB) as writer:
-        # A process that took it over, because we were slow, has another record there, and answers.
+        # A process that took the key over, because this one was slow, has put another record there
+        # and answers.
         if not writer.swap_record(_begun(claimed), kept):
             writer.swap_record(claimed, kept)
         if _LOOKED.get(core.store, now - _DROPPED_EVERY) + _DROPPED_EVERY <= now:
@@ -269,8 +270,8 @@ def memories_in(answer: str) -> frozenset[str]:
 
 
 def state_only(answer: Any, field: str = "") -> Any:
-    """An answer without what anybody wrote: ids, numbers, times and states stay, and its shape, so
-    that a client that sent a request again learns that it was done."""
+    """An answer without any text that somebody wrote. Its shape, ids, numbers, times and states
+    stay, so that a client that repeats a request learns that it was done."""
     if isinstance(answer, dict):
         if field == "metadata":
             return {}

@@ -45,15 +45,15 @@ ATTEMPTS_MAX = 3
 LEASE = timedelta(minutes=5)
 # A job that failed is tried again after this, and after four times this.
 _RETRY = timedelta(seconds=15)
-# What is over stays to be looked at for this long.
+# Finished jobs are listed for this long.
 _KEPT = timedelta(days=7)
 _PAGE = 100
 _REASON_MAX = 500
 
 
 class Job(NamedTuple):
-    """One piece of work. `lease` names the turn that works on it: a worker that lost its
-    lease finds that out when it reports."""
+    """One piece of work. `lease` identifies the current attempt, so that a worker that lost its
+    lease learns of it when it reports."""
 
     id: str
     hub_id: str
@@ -110,8 +110,8 @@ def lease(
     in_order: bool = False,
     after: str = "",
 ) -> Job | None:
-    """The job of this kind that has waited longest in the next hub that has any, now ours for five
-    minutes; None where none is due. Hubs take turns, so that a busy one does not delay the others:
+    """Leases, for five minutes, the job of this kind that has waited longest in the next hub that
+    has one; None if none is due. Hubs take turns, so that a busy one does not delay the others:
     `after` is the hub that was worked for last. `in_order` has one job of a hub worked on at a
     time, and none before an older one is over.
 
@@ -123,7 +123,7 @@ def lease(
         try:
             taken = _lease_in(core, hub_id, work, lost, in_order=in_order, wait=False)
         except StoreBusy:
-            # Somebody writes there, or takes a job of theirs: others have some too.
+            # Another process writes to this hub or takes a job of it; other hubs have jobs too.
             busy.append(hub_id)
             continue
         if taken is not None:
@@ -358,11 +358,10 @@ class Stopped(Exception):
 
 
 class Runner(NamedTuple):
-    """What is done with the jobs of one kind. `run` ends the job, well or badly, in the transaction
-    of what it does, and raises Stopped where it has to leave it. `lost` hears of a job whose last
-    worker died, and `failed` of one that ended in an error nobody foresaw; without it the job is
-    tried again when its lease is over. `in_order` is for work where the order of a hub's jobs
-    matters."""
+    """How the jobs of one kind are run. `run` ends the job, as done or failed, in the transaction
+    of its effect, and raises Stopped if it has to leave it. `lost` is called for a job whose last
+    worker died, and `failed` for one that ended in an unexpected error; without it the job is tried
+    again when its lease is over. `in_order` is for work where the order of a hub's jobs matters."""
 
     work: str
     run: Callable[[Core, Job], None]

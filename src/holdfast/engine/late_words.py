@@ -62,7 +62,7 @@ def _index_some(core: Core, hub_id: str) -> bool:
     with core.store.read() as reader:
         if not reader.records(hub_id, WITHOUT_WORDS, limit=1):
             return False
-    # Losing this write loses the drop of the records as well: not worth waiting for the disk.
+    # If this write is lost the records are still there, so it need not wait for the disk.
     with core.store.write(durable=False, hub=hub_id) as writer:
         waiting = [one.id for one in writer.records(hub_id, WITHOUT_WORDS, limit=_BATCH)]
         writer.index_turns(hub_id, waiting)

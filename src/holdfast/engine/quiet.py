@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 # After the end of an operation: longer than a program takes from one call to the next, and too
 # short for a person to notice.
 QUIET_S = 0.05
-# After its beginning: one that takes longer, such as an import, is not waited for to its end.
+# After its beginning: background work does not wait longer for one that takes its time, such as an
+# import.
 CALL_S = 1.0
-# A program that calls all the time for so long is not a conversation; its work must not pile up.
+# Work is not put off for longer: a program that makes calls all the time would let it pile up.
 PUT_OFF_S = 5.0
 
 

@@ -54,8 +54,8 @@ _CHANGE_MAX = 500
 _FEW_MAX = 200
 # The share of a memory's words that a sentence has to hold to say the same.
 _HELD = 0.75
-# And the share of the sentence that they have to be: less in the conversation that the memory was
-# taken from, where a reply repeats it in passing, than in one that may be about something else.
+# And the share of the sentence that these words have to make up: less in the conversation that the
+# memory was taken from, where a reply repeats it in passing, than in others.
 _SHARE_NEAR, _SHARE_FAR = 0.5, 0.75
 _WORDS_LEAST, _WORDS_LEAST_FAR = 2, 3
 _NEAR = timedelta(minutes=10)
@@ -72,7 +72,8 @@ Part = tuple[int, int]
 def twins(reader: Reader, memory: Memory) -> list[Memory]:
     """The memories of the same capture in another layer that are not forgotten."""
     if memory.layer == "journal":
-        # What was made from a line names it, not the other way round; a capture has one text.
+        # A memory made from a line names the line, not the other way round; all memories of one
+        # capture have the same text.
         found = reader.memories_by_hash(memory.hub_id, memory.content_hash)
     else:
         found = [*reader.memories_by_id(memory.hub_id, made_from(memory)).values()]
@@ -187,13 +188,13 @@ def withhold(scope: Scope, writer: Writer, memory: Memory, at: datetime) -> None
 
 
 def _hidden_with(scope: Scope, reader: Reader, memory: Memory) -> dict[Turn, list[Part]]:
-    """The turns that say what a memory says, and that who acts may hide with it."""
+    """The turns that say what a memory says, as far as the actor may hide them."""
     said = said_in(reader, memory)
     return {turn: parts for turn, parts in said.items() if _may_hide(scope, reader, memory, turn)}
 
 
 def _may_hide(scope: Scope, reader: Reader, memory: Memory, turn: Turn) -> bool:
-    """Anybody may name any turn as the origin of a memory: the log says whose it is."""
+    """Anybody may name any turn as the origin of a memory, so the log is asked who logged it."""
     return scope.core.allows("delete_any", memory) or is_logged_by(reader, turn, memory.owner)
 
 
@@ -364,7 +365,7 @@ class _Notes:
 
 
 class Withheld:
-    """The parts of turns that are not shown unasked in a scope; good as long as its reader."""
+    """The parts of turns that are not shown unasked in a scope; usable as long as its reader."""
 
     def __init__(self, reader: Reader, scope: Scope, *, as_of: datetime | None = None) -> None:
         self._reader = reader
@@ -389,10 +390,11 @@ class Withheld:
         return _merged(parts)
 
     def _said_beside(self, turn_id: str, parts: Sequence[Part], turn: Turn) -> list[Part]:
-        """The person's own hub has the part of a turn that is about them; this one all of it."""
+        """The person's own hub withholds the part of a turn that is about them, and this one the
+        whole turn."""
         own = self._reader.turns_by_id(self._beside, [turn_id]).get(turn_id)
         if own is None:
-            # It was purged, and its words with it: the reply may repeat them.
+            # The memory was purged, so its words are not known; the reply may repeat them.
             return [(0, len(turn.content))]
         said = " ".join(own.content[start:end] for start, end in parts)
         return parts_saying(turn, said, near=True)

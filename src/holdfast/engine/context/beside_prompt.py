@@ -1,5 +1,5 @@
-"""Which lines are put beside a prompt, of what recall found for it: nothing that the conversation
-has been told already, and a question of the log only together with its reply."""
+"""Selects the lines that are added to a prompt from what recall found for it: nothing that the
+conversation was given already, and a question from the log only together with its reply."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import is_stop, terms
 from holdfast.text.sentences import sentence_spans
 
-# Of a turn that is there for the one beside it: how it begins says enough.
+# A turn that only accompanies another one is cut to this length.
 _CHARS = 200
 
 
 class PromptLine(NamedTuple):
-    """A memory or a turn, what is shown of it, and what is to be known about it."""
+    """A memory or a turn, the text that is shown of it, why it was found, and a note on its
+    validity."""
 
     memory: Memory
     text: str
@@ -39,8 +40,8 @@ def prompt_lines(
     outdated: Sequence[CorrectedFact] = (),
 ) -> list[list[PromptLine]]:
     """The lines in groups that belong together. `scopes` are the hubs that were asked, by id;
-    `given` are the ids of what the conversation was told. A turn is left out where one of these, or
-    a line before it, has all its words but those of the prompt."""
+    `given` are the ids of what the conversation was given already. A turn is left out if one of
+    these, or a line before it, has all its words but those of the prompt."""
     if not hits:
         return []
     core = next(iter(scopes.values())).core
@@ -65,7 +66,7 @@ def prompt_lines(
 
 
 def _is_told(words: set[str], asked: set[str], known: Sequence[set[str]]) -> bool:
-    # Where a turn has only words of the prompt, that it was said, and when, may be the answer.
+    # A turn with no words but those of the prompt may answer 'did I say this, and when?'.
     new = words - asked or words
     return any(new <= one for one in known)
 
@@ -73,8 +74,8 @@ def _is_told(words: set[str], asked: set[str], known: Sequence[set[str]]) -> boo
 def _group(
     reader: Reader, scope: Scope, hit: Hit, outdated: Sequence[CorrectedFact]
 ) -> Iterator[PromptLine]:
-    """The hit; a question with the reply to it, a reply with the question before it, and nothing
-    where a question has no reply that says something."""
+    """The lines for one hit: a question comes with its reply, a reply with its question, and a
+    question without a useful reply is left out."""
     why = "; ".join(hit.why[:3])
     turn = hit.turn
     if turn is None:
@@ -82,7 +83,7 @@ def _group(
         return
     note = MARK if is_corrected(turn, outdated) else ""
     line = PromptLine(hit.memory, hit.passage.text, why, note)
-    # Between people a question may tell as much as its reply.
+    # Between people a question may say as much as its reply.
     if turn.role == "user" and turn.speaker is None and _only_asks(turn.content):
         reply = _beside(reader, scope, turn, "assistant")
         if reply is not None and _answers(turn, reply):
@@ -104,8 +105,8 @@ def _beside_it(turn: Turn, why: str) -> PromptLine:
 
 
 def _beside(reader: Reader, scope: Scope, turn: Turn, role: str) -> Turn | None:
-    """The next turn, or for the question of a reply the one before, if it is by this side and
-    nothing of it is withheld."""
+    """The turn after this one, or for a reply's question the one before, if it has this role and no
+    part of it is withheld."""
     before, after = (0, 1) if role == "assistant" else (1, 0)
     found = reader.turns_around(scope.hub_id, turn.id, before=before, after=after)
     withheld = Withheld(reader, scope)

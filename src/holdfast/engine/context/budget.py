@@ -111,7 +111,7 @@ Read: TypeAlias = Callable[[Sequence[str]], dict[str, "Memory"]]
 
 
 class Candidates(Sequence[BlockItem]):
-    """Items for these ids, in their order; good as long as what reads them is."""
+    """The items of these ids, in order; usable as long as the reader they come from."""
 
     def __init__(self, ids: Sequence[str], read: Read, item: Callable[[Memory], BlockItem]) -> None:
         self.ids = ids

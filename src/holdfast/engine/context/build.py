@@ -57,9 +57,9 @@ _ANSWERS_MAX = 40
 _STANDING_MAX = 5
 _STANDING_SHARE = 4
 _STANDING_READ = 200
-# How many documents are listed: enough to know what is where.
+# How many documents are listed at most.
 _FILES_MAX = 50
-# How many turns tell where a session ended.
+# How many turns show where a session ended.
 _LAST_TURNS = 4
 _NO_ROOM = "there is no room for it"
 _NO_ROOM_USE = f"{_NO_ROOM}; what is in was used more recently"
@@ -89,7 +89,7 @@ class Context(NamedTuple):
     outdated: tuple[CorrectedFact, ...] = ()
 
 
-# Of a very large hub only so many are thought of: twice as many as are counted one by one.
+# In a very large hub only this many memories are considered: twice as many as are counted.
 _IDS_MAX = 2 * MORE_MAX
 # A block of this size, in characters or tokens, holds fewer than MORE_MAX.
 _BUDGET_MOST = 3 * MORE_MAX
@@ -129,7 +129,7 @@ def context(
 
 
 class _Request(NamedTuple):
-    """What a block is made of, and how it is to look; see `context`."""
+    """The arguments of `context` that its parts share."""
 
     scope: Scope
     style: Style
@@ -261,7 +261,7 @@ def _note(hit: Hit, outdated: Sequence[CorrectedFact]) -> str:
 
 
 def _standing(scope: Scope, now: datetime) -> list[Memory]:
-    """Standing facts, those that matter most first, and of these the ones that were used last."""
+    """Standing facts, most important first and, among equals, most recently used first."""
     wanted = Filter(
         layers=("long_term",), states=("active",), alive_at=now, holds_at=now, trusts=_UNASKED
     )
@@ -350,7 +350,7 @@ def _all_long_term(
         reason = (everything and wanted.refusal(memory)) or _unfit(scope.core, memory, now)
         if not reason:
             fit.append(memory)
-        # Of what is private to somebody else, not even that it exists is said.
+        # The block does not even mention that somebody else's private memories exist.
         elif everything and not _private(scope.core, memory):
             unfit.append(Absent(memory, memory.category, reason))
     return fit, unfit
@@ -367,7 +367,7 @@ def _journal(scope: Scope, now: datetime) -> list[Memory]:
 
 
 def _unfit(core: Core, memory: Memory, now: datetime, *, asked: bool = False) -> str:
-    """Why a memory is not put before an agent unasked, or as an answer; empty where it is."""
+    """Why a memory may not be in the block, unasked or as an answer; empty if it may."""
     if memory.superseded_by is not None:
         return "something newer took its place"
     if not memory.current(now):

@@ -28,7 +28,7 @@ CATEGORIES = ("core", "preference", "routine", "person", "project", "decision")
 
 
 def is_standing(memory: Memory) -> bool:
-    """Whether it belongs into a block that is built for a question it does not answer."""
+    """Whether it is shown even in a block for a question that it does not answer."""
     return (
         memory.pinned
         or memory.category in CATEGORIES
@@ -123,7 +123,7 @@ class CorrectedFact(NamedTuple):
 
 
 def corrected_in(scope: Scope, found: Recalled) -> list[CorrectedFact]:
-    """The facts that fit the question and that others have taken the place of."""
+    """The facts that fit the question and have been superseded."""
     old = found.superseded
     if not old:
         return []

@@ -69,7 +69,7 @@ class Block:
         self._rendered: dict[tuple[str, str, str], tuple[str, int]] = {}
         self.room = budget.limit - budget.measure(self._frame(items_max))
         if self.room < 0:
-            # That something waits is the least that a block has to say.
+            # A block always says that something waits for review.
             self._waiting = 0
             self.room = budget.limit - budget.measure(self._frame(items_max))
         if self.room < 0:
@@ -107,7 +107,8 @@ class Block:
         return [(item, reason) for items, reason in self._left for item in items]
 
     def add_fitting(self, items: Sequence[BlockItem], room: int, reason: str) -> None:
-        """Each that fits, in this order; one that does not fit keeps no other out."""
+        """Adds each item that fits, in this order; those after one that does not fit are still
+        tried."""
         before = self.room
         for item in items:
             if item.memory.id in self._ids:
@@ -131,7 +132,7 @@ class Block:
             short = self._shortened(item)
             cost += self._cost(short)
             if used + cost > room or (short.text == _CUT != item.text):
-                # An item of which nothing is left says nothing.
+                # An item that is cut to nothing is left out.
                 break
             used += cost
             known.add(heading)
@@ -155,7 +156,7 @@ class Block:
         return self._measured(item)[0]
 
     def _measured(self, item: BlockItem) -> tuple[str, int]:
-        """An item as it is written, and its size: both are needed again and again."""
+        """An item's text and its size, cached as both are needed several times."""
         key = (item.memory.id, item.part, item.text)
         found = self._rendered.get(key)
         if found is None:

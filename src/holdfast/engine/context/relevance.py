@@ -1,5 +1,5 @@
-"""Whether what recall found is likely enough to be put before an agent that has not asked for it:
-into the block for a question, or beside a prompt. The one place for these bounds."""
+"""Decides whether what recall found is likely enough to be shown to an agent that has not asked for
+it, in the block for a question or beside a prompt. All these bounds are here."""
 
 from __future__ import annotations
 

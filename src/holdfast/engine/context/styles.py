@@ -34,7 +34,7 @@ class BlockItem(NamedTuple):
     memory: Memory
     text: str
     part: Part
-    # What is to be known about it beside its words.
+    # A note on the item, such as that its fact was corrected.
     note: str = ""
 
     @property
@@ -82,7 +82,7 @@ _STRUCTURE = re.compile(
     r"#{1,6}(?:[ \t]|$)|`{3}|~{3}|(?:[-*_=+][ \t]*){3,}$|[-=]+[ \t]*$"
     r"|\*\*[^*\n]+\*\*:|[-*+] \[#|(?i:\[/?(?:system|inst)\b))"
 )
-# What nobody sees, and what stands over the character before it.
+# Invisible characters, and marks that combine with the character before them.
 _UNSEEN = (
     "[\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]*+"
@@ -224,8 +224,8 @@ WAITING_MAX = 100
 
 
 def _below(left: int, waiting: int) -> list[str]:
-    """The lines below a block of ours. The styles of others are theirs to the letter, and have no
-    line for what waits."""
+    """The lines below a block of Holdfast's own styles. The styles of other programs are reproduced
+    exactly, and have no line for what waits."""
     lines = [_more(left)] if left else []
     if waiting:
         some = f"{WAITING_MAX} or more" if waiting >= WAITING_MAX else str(waiting)

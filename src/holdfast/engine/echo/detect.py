@@ -1,4 +1,5 @@
-"""What of a text the hub has handed out itself: its memories must not come in again as new.
+"""Finds the parts of a text that the hub has handed out itself, so that its memories are not stored
+again as new.
 
 The shapes are found by `engine/echo/shapes.py`, and compared with the store by the walk. Only words
 that are really in this hub's memory (as they are, as they were, or a passage of them), and that the
@@ -32,13 +33,14 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader
 
 
-# An answer names a few; the rest is a number.
+# A note names this many memories; the others are counted.
 _SHOWN_MAX = 3
 _SHOWN_CHARS = 60
 
 
 class Heard(NamedTuple):
-    """What somebody said, without what they had from us. `memories` are those that came back."""
+    """A text without what this hub had handed out; `memories` are those that were recognised in
+    it."""
 
     text: str
     echoes: tuple[Echo, ...] = ()
@@ -51,7 +53,7 @@ class Heard(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """What to answer when there was nothing new."""
+        """The answer to a write whose text has nothing new."""
         if not self.memories:
             return "This is an answer of memory itself; nothing new was stored."
         named = [_named(one) for one in self.memories[:_SHOWN_MAX]]
@@ -62,7 +64,7 @@ class Heard(NamedTuple):
 
 def _named(memory: Memory) -> str:
     if not memory.visible:
-        # It came back, but what it says now is not to be shown.
+        # The text was recognised, but the memory's current content must not be shown.
         return f"#{memory.number}"
     line = " ".join(memory.content.split())
     if len(line) > _SHOWN_CHARS:
@@ -165,7 +167,7 @@ _NEEDLE_CHARS_MAX = 60
 # otherwise be made to cost the square of it.
 _COMPARED_FACTOR = 8
 _COMPARED_LEAST = 1_000_000
-# Old versions that were handed out; older ones are in no transcript that anybody still has.
+# How many old versions are compared; older ones are hardly in any transcript still in use.
 _VERSIONS_MAX = 50
 # An item of more lines is found by its first line.
 _ITEM_LINES_MAX = 200
@@ -188,7 +190,7 @@ _ESCAPED = re.compile(r"^([ \t]*)\\(?=[-#`~*_=+\[])")
 
 
 class Known:
-    """The store as one text is held against it, with what was looked up already."""
+    """The store as a text is compared with it, with a cache of what was looked up."""
 
     def __init__(self, reader: Reader, hub_id: str, *, budget: int, file: bool = True) -> None:
         self._reader = reader
@@ -212,7 +214,8 @@ class Known:
 
     @property
     def categories(self) -> set[str]:
-        """Those of all memories that were looked at: two may begin alike, and only one is meant."""
+        """The bare words of all memories that were read: two may begin alike, and only one is
+        meant."""
         return {memory.category for memory in self._memories.values()}
 
     def by_number(self, number: int) -> Memory | None:
@@ -328,7 +331,7 @@ class Known:
         return out
 
     def common(self, text: str, start: int, words: str) -> int:
-        """How far they are alike; nothing is, once enough was compared."""
+        """How similar two texts are; 0 once the limit on comparisons is reached."""
         if self._compare <= 0:
             return 0
         length = common(text, start, words)

@@ -72,7 +72,7 @@ class Frames:
         if frame.kind != "heading":
             return True
         name = _MORE.sub("", bare(frame.name.lower()).text)
-        # The last heading before a block was cut has nothing below it that would vouch for it.
+        # The last heading of a block that was cut has no recognised memory below it.
         return (
             name in self._names
             or name.endswith("…")
@@ -103,7 +103,8 @@ class Frames:
         return len(runs) == 1 and closed
 
     def _adjacent(self, frames: Sequence[Frame], taken: Sequence[Echo]) -> Iterator[Echo]:
-        """Those right before or behind what was recognised, where a block lost its other end."""
+        """The frames right before or after what was recognised, for a block that lost its other
+        end."""
         runs = merged(
             self._text, [*(one[:2] for one in taken), *((one.start, one.end) for one in frames)]
         )
@@ -140,11 +141,11 @@ def _any_between(sorted_offsets: list[int], start: int, end: int) -> bool:
 
 _SIGNS = ('"content"', '"text"', '"key"', '"results"', '"memories"')
 _BEGINS = re.compile(r'[\[{]\s*["\[{]')
-# What begins like JSON and is none costs a reading up to its flaw.
+# Text that only begins like JSON is parsed up to its first error.
 _FLAWED_MAX = 8
 _DEPTH_MAX = 6
 _WORDS = ("content", "text", "snippet")
-# Labels that we give, and that hold nothing anybody said.
+# Labels of Holdfast's own that hold no text of a memory.
 _LABELS = (
     *("category", "status", "updated_at", "created_at", "score", "count", "url", "kind"),
     *("source", "state", "layer", "number", "date", "type", "title", "metadata", "tags"),

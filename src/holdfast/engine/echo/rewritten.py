@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 _MEANT = {"n": "\n", "r": "\r", "t": "\t", "b": " ", "f": " "}
 _ESCAPES = re.compile(r'\\(?:u[0-9a-fA-F]{4}|[^u])|"')
-# A string in a string in a string; more often nobody does it.
+# JSON strings are unescaped this often at most.
 _TIMES_MAX = 3
 _TAG_OF = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'"}
 _DECORATIONS: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
     (re.compile(r"&(?:lt|gt|quot|#39);"), lambda found: _TAG_OF[found]),
-    # A box around the text, the bar of a quotation, what was added, a comment.
+    # The border of a box, the bar of a quotation, the sign of an added line, a comment.
     (re.compile(r"^[ \t]*(?:[|│┃▏▎+]|//|#(?=[ \t]))[ \t]?|<br/?>", re.MULTILINE), lambda _: ""),
     (re.compile(r"\*\*"), lambda _: ""),
     # Spaces that do not break.
@@ -27,8 +27,8 @@ _LINE = re.compile(r"[^\n]*\n?")
 
 
 class Rewritten(NamedTuple):
-    """What a text was made from; `places` has the place in that text of each character, and of the
-    end."""
+    """An original text; `places` maps each of its characters, and its end, to a place in the
+    rewritten text."""
 
     text: str
     places: list[int]

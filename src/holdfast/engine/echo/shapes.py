@@ -21,8 +21,8 @@ Reading: TypeAlias = Literal["", "file", "day", "log"]
 
 
 class Claim(NamedTuple):
-    """Where a text says: here are the words of a memory. They begin at `payload`, after its
-    decoration; what `closing` finds behind them is decoration too."""
+    """A place in a text that announces the words of a memory. They begin at `payload`, after the
+    decoration; what `closing` matches after them is decoration too."""
 
     start: int
     payload: int

@@ -1,11 +1,12 @@
-"""A first look at whether a text can hold something that Holdfast has handed out. Most cannot;
-the patterns of `echo` take 20 ms to compile, and are loaded only for the others."""
+"""A quick check whether a text can hold something that Holdfast has handed out. Most cannot; the
+patterns of `echo`, which take 20 ms to compile, are loaded only for those that can."""
 
 from __future__ import annotations
 
 from holdfast.system.named_tuple import NamedTuple
 
-# One of these is in everything we hand out with decoration; a text without any costs these looks.
+# Everything that Holdfast hands out with decoration has one of these; a text without any needs no
+# other check.
 SIGNS = (
     *(
         "[#",

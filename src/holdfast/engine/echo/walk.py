@@ -1,4 +1,4 @@
-"""One walk through a text, from mark to mark: which of them have words of ours behind them.
+"""Goes through a text from mark to mark and checks which are followed by words of a memory.
 
 It knows shapes from `engine/echo/shapes.py` and asks the store through Known; it does not know what
 is done with what it finds.
@@ -17,8 +17,8 @@ from holdfast.engine.echo.signs import Echo
 from holdfast.text.analysis.spans import blank, line_start, without
 from holdfast.text.facts.sameness import Bare, bare
 
-# A beginning of a memory is one only where it says more than this, or is beside others: a person
-# may well write 'No…' after a number.
+# The beginning of a memory counts only if it is longer than this, or beside others: a person may
+# well write 'No…' after a number.
 _BEGINNING_CHARS_MIN = 20
 # No more than this is between two echoes on one line; looking further would cost the square of a
 # long line.
@@ -208,8 +208,8 @@ class Walk:
         return end if self._ends(claim.start, end) else None
 
     def _ends(self, start: int, offset: int) -> bool:
-        """Whether something of ours can end here: at the end of a line, or before something else
-        of ours. What somebody has added to it, below and further in too, makes it theirs."""
+        """Whether something of ours can end here: at the end of a line, or before something else of
+        ours. If somebody has added to it, also in indented lines below, it is their own text."""
         if (line := _LINE_ENDS.match(self._text, offset)) is None:
             return _JOINED.match(self._text, offset) is not None
         begins = line_start(self._text, start)

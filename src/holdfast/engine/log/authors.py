@@ -63,6 +63,6 @@ def forget_empty(writer: Writer, hub_id: str, sessions: Iterable[str | None]) ->
 
 
 def _digest(session: str) -> str:
-    from hashlib import sha256  # not at the top: a turn without a session pays nothing for it
+    from hashlib import sha256  # imported late: a turn without a session does not need it
 
     return sha256(session.encode(errors="replace")).hexdigest()[:32]

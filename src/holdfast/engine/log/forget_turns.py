@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
 
 _ABOUT_CHARS_MAX = 200
-# As many as a search may find; of more, the next call forgets the rest and says so.
+# As many as a search may find; a further call forgets the others.
 _FOUND_MAX = 100_000
 _BATCH = 500
 # A turn makes fewer memories: facts and their lines in the journal.
@@ -328,7 +328,7 @@ def drop_turns_saying(scope: Scope, memories: Sequence[Memory]) -> None:
 
 def drop(scope: Scope, writer: Writer, ids: Sequence[str]) -> None:
     """Drops turns with everything that is kept of them but memories."""
-    # Here, because nothing else on the way of a turn needs it.
+    # Imported here, as logging a turn does not need it.
     from holdfast.engine import idempotency
 
     gone = writer.turns_by_id(scope.hub_id, ids)

@@ -153,8 +153,8 @@ def _is_under(place: str, aside: str) -> bool:
 
 def _places(folder: str) -> set[str]:
     """A path as it is compared: as it is written, and with its links followed where they are on
-    this machine. Many file systems know a name in any case: better too much is left out. One of
-    Windows may come from another machine."""
+    this machine. Case is ignored, as many file systems do: it is better to leave out too much. A
+    path of Windows may come from another machine."""
     plain = os.path.expanduser(folder.strip())
     if _WINDOWS.match(plain):
         plain = plain.replace("\\", "/")
@@ -208,7 +208,7 @@ def prune(scope: Scope, writer: Writer) -> None:
         turns, text, _, _ = writer.log_size(scope.hub_id)
         over = text - megabytes * 1_000_000
         if over > 0:
-            # As many of the oldest as make up for it, were all of the same length.
+            # As many of the oldest turns as would free enough, if all had the same length.
             count = min(_DROPPED_MAX, -(-over * turns // text))
             writer.drop_turns(scope.hub_id, writer.turn_ids(scope.hub_id, limit=count))
 
@@ -220,8 +220,8 @@ def is_bounded(scope: Scope) -> bool:
 
 
 def _kept(scope: Scope) -> int:
-    """How many turns are kept, 0 for all: as somebody has set it, else as the dialect has it with
-    which this process works on the hub."""
+    """How many turns are kept, 0 for all: as set for the hub, else as the dialect of this process
+    has it."""
     keep: int = scope.settings["log.keep"]
     if scope.settings.origin("log.keep") != "default":
         return keep

@@ -1,8 +1,7 @@
-"""A turn is shown to memory: it is logged, and where that is wanted a job is put into the queue, in
-one transaction. This is on the path of a reply, so it does no more than that; what is made of the
-turn later, `passes` knows.
+"""Logs an observed turn and, if the journaler is on, enqueues a job for it, in one transaction. A
+reply waits for this, so it does nothing else; `passes` processes the turn later.
 
-Which turns were taken care of is kept as well, for those who look at the log later (`flush`).
+Also records which turns were processed, for `flush`, which reads the log later.
 """
 
 from __future__ import annotations
@@ -109,7 +108,7 @@ def observe(
             [] if reason else _queue(scope.core, writer, turns, noted, question, import_run)
         )
         if reason and reason != SWITCHED_OFF:
-            # A flush must not take it for what a person said.
+            # So that a flush does not take it for what a person said.
             mark_seen(
                 scope.core, writer, scope.hub_id, [turn.content for turn in turns if _is_user(turn)]
             )
@@ -244,14 +243,14 @@ def _is_user(turn: Turn) -> bool:
 
 
 def mark_of(text: str) -> str:
-    """What a text is known by again. It is cut like the texts of a job. Sums are enough to tell the
-    last few hundred apart, and cost no import on the path of a reply."""
+    """A checksum that identifies a text, cut like the texts of a job. It is enough to tell the last
+    few hundred apart and needs no import."""
     data = unicodedata.normalize("NFC", text[:USER_CHARS_MAX]).strip().encode("utf-8", "replace")
     return f"{zlib.crc32(data):08x}{zlib.adler32(data):08x}"
 
 
 def seen(reader: Reader, hub_id: str) -> list[str]:
-    """The marks of what users said that was taken care of, oldest first."""
+    """The marks of the users' texts that were processed, oldest first."""
     record = reader.record(hub_id, _SEEN, _SEEN_ID)
     return [] if record is None else list(record.body["marks"])
 
@@ -259,7 +258,7 @@ def seen(reader: Reader, hub_id: str) -> list[str]:
 def mark_seen(
     core: Core, writer: Writer, hub_id: str, texts: Iterable[str], *, not_seen: Iterable[str] = ()
 ) -> None:
-    """Notes that these were taken care of, and that those were not after all."""
+    """Records that `texts` were processed, and that `not_seen` were not after all."""
     new, gone = [mark_of(text) for text in texts if text], {mark_of(text) for text in not_seen}
     marks = [mark for mark in seen(writer, hub_id) if mark not in gone and mark not in new] + new
     body = {"marks": marks[-SEEN_MAX:]}

@@ -47,7 +47,7 @@ _ANSWER_CHARS_MAX = 1_000
 # So many turns may wait for their index entries where nothing in the background makes them.
 _LATE_MAX = 100
 _TURN_ID = re.compile(r"trn_[0-9a-z]{1,64}")
-# Up to here no check of a memory's fields could refuse it.
+# A name up to this length passes every check of a memory's fields.
 _PLAIN_SESSION_CHARS = 1_000
 # A source or a name is at the head of a line: longer ones are no names.
 _LABEL_CHARS_MAX = 100
@@ -111,9 +111,9 @@ def made_turn(
     trust: str | None = None,
     question: str = "",
 ) -> Turn:
-    """A turn as the log will have it: checked, without secrets and echoes. `question` is the turn
-    that it may answer."""
-    # Here, as who reads the log looks for no echoes.
+    """A turn as it will be logged: checked, without secrets and echoes. `question` is the turn that
+    it may answer."""
+    # Imported here, as reading the log does not need it.
     from holdfast.engine.echo.detect import with_echo_marked
 
     scope.require("write")
@@ -124,7 +124,7 @@ def made_turn(
         id=scope.core.ids.next("trn"),
         hub_id=scope.hub_id,
         role=checked,
-        # What memory gave an agent is no news in what the agent says.
+        # Text that memory gave to an agent is not logged as the agent's own.
         content=with_echo_marked(scope.core, scope.hub_id, said),
         at=clean.clean_time(at) or scope.now(),
         source=_clean_label(source, "source") or UNKNOWN_SOURCE,
@@ -159,8 +159,8 @@ def add_turns(
     *,
     is_reply: bool = True,
 ) -> None:
-    """Logs turns that were made, and does something else in the same transaction. While somebody
-    waits for a reply, the words of long turns are indexed later."""
+    """Logs turns and calls `also` in the same transaction. For a reply that somebody waits for, the
+    words of long turns are indexed later."""
     late = is_reply and late_words.are_late(scope.core, turns)
     with scope.write() as writer:
         for turn in turns:
@@ -188,7 +188,7 @@ def clean_session(session: str | None) -> str | None:
 
         session = clean_fields({"session": session})["session"]
     if not session.isprintable():
-        # As the log has it, or a session would not be known by the name that it was given.
+        # Cleaned as in the log, so that a session is found by the name that it was given.
         session = clean.without_controls(session)
     return session.strip() or None
 
@@ -322,7 +322,7 @@ def search_turns(scope: Scope, query: str, *, limit: int = 10) -> list[Turn]:
 
 
 _TURNS_ONLY = Filter(layers=(TURN,), turns=True)
-# The store's order is rough: that many times as many are looked at.
+# The store's order is approximate, so this many times more turns are ranked.
 _REACH = 8
 # A question, not a document: more words than this would match everything.
 _QUERY_BYTES_MAX = 20_000
@@ -381,7 +381,7 @@ def _check_count(count: int, what: str) -> None:
 KIND = "observed-turns"
 # A session of more turns is a program's; its oldest turns will not come again.
 _TURNS_MAX = 4_000
-# Who resumes a session after a longer time has its old turns logged again at worst.
+# If a session is resumed later than this, its old turns may be logged again.
 _KEPT_DAYS = 400
 _DIGITS = 16
 
@@ -406,7 +406,7 @@ def turn_name(turn: str | None) -> str:
 def logged_roles(
     reader: Reader, hub_id: str, session: str | None, name: str
 ) -> Callable[[str], bool]:
-    """Asks by role whether that side of a turn was logged."""
+    """A function that says whether the side of a turn with a role was logged."""
     marks = frozenset(_marks(reader, hub_id, session))
     return lambda role: _mark(name, role) in marks
 
@@ -446,6 +446,6 @@ def _mark(name: str, role: str) -> str:
 
 
 def _digest(text: str) -> str:
-    from hashlib import sha256  # not at the top: a turn without a name pays nothing for it
+    from hashlib import sha256  # imported late: a turn without a name does not need it
 
     return sha256(text.encode(errors="replace")).hexdigest()

@@ -119,10 +119,10 @@ def has_keys(core: Core) -> bool:
 def _note_use(core: Core, read: Record, used: Key) -> None:
     try:
         with core.store.write(durable=False, hub=NO_HUB) as writer:
-            # Only if it is as it was read: it may have been revoked since.
+            # Only if it is unchanged: it may have been revoked since it was read.
             writer.swap_record(read, key_record(used, read.lookup))
     except HoldfastError:
-        # Like other counters: a busy or full store must not turn a request away.
+        # As with other counters, a busy or full store must not make a request fail.
         return
 
 

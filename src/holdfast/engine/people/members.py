@@ -274,8 +274,7 @@ def accept(core: Core, token: str, actor: PersonName) -> Member:
     if not isinstance(token, str):
         raise refused
     token = token.strip()
-    # For which hub it is, has to be known before the write that takes the place; a read may be of
-    # a standby that has not heard of it yet.
+    # The write needs the hub beforehand, and a standby may not have the invitation yet.
     with core.store.write(hub=NO_HUB) as writer:
         seen = writer.record_by_lookup(NO_HUB, "invite", hash_of(token))
     if seen is None:

@@ -71,7 +71,7 @@ def hub_of_scope(scope: ScopeKind, scope_id: str) -> str:
 
 
 def require_parsed(actor: PersonName) -> None:
-    """Refuses a name that does not parse to itself: the last look before it is stored."""
+    """Refuses a name that does not parse to itself; the last check before it is stored."""
     if names.parse_person(actor) != actor:
         raise InvalidInput(f"The name {actor!r} was not parsed.", hint="Use `parse_person`.")
 

@@ -1,4 +1,4 @@
-"""From what a person calls a memory (id, number, key) to the memory."""
+"""Finds a memory by its id, number or key."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _look_up(reader: Reader, hub_id: str, reference: Reference) -> Memory | None
             f"{reference!r} does not name a memory.", hint="Use its id, its number or its key."
         )
     if isinstance(reference, int):
-        # No store counts further; asking one would be an error of its own.
+        # Numbers beyond this do not fit into a store's columns.
         within = 0 < reference < 2**63
         return reader.memory_by_number(hub_id, reference) if within else None
     text = composed(reference)

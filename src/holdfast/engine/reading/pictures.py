@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
-# Of all hubs and viewers together; the oldest go.
+# The size of the cache, for all hubs and viewers together.
 _ANSWERS_MAX = 32
 
 
 class Cached:
-    """An answer, and the state of the hub that it holds for."""
+    """A cached result, and the state of the hub that it was made from."""
 
     def __init__(self, state: tuple[Any, ...], answer: Any) -> None:
         self.state = state

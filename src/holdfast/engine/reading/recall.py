@@ -1,4 +1,4 @@
-"""Asking: from words and arguments to a parsed question, and to what recall answers."""
+"""Parses a question and its filters, and asks the recall pipeline."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def recall_memories(
     around: int = 0,
     windows: bool = False,
 ) -> Recalled:
-    """The hits for a question. What was shown is counted, off the path of the answer, unless it was
-    shown to nobody who asked. Hits that are turns bring so many turns `around` them; with
-    `windows`, every hit says which part of it is nearest to the question."""
+    """The hits for a question. With `count_shown` the memories are counted as shown, after the
+    answer. Hits that are turns bring so many turns `around` them; with `windows`, every hit says
+    which part of it is nearest to the question."""
     count = checked_limit(scope.settings["recall.limit"] if limit is None else limit)
     around = checked_around(around)
     if not isinstance(query, str):
@@ -83,7 +83,8 @@ def recall_memories(
 
 @contextmanager
 def _reader_when_ready(scope: Scope, model: str) -> Iterator[Reader]:
-    """A reader, once all turns have their words and the vectors of the model are at hand."""
+    """A reader, after all turns are indexed by their words and the vectors of the model are
+    loaded."""
     deadline_s = scope.settings["recall.deadline_s"]
     with scope.read(deadline_s=deadline_s) as reader:
         if _is_ready(scope, reader, model):
@@ -113,7 +114,7 @@ def _with_neighbours(reader: Reader, hit: Hit, count: int, hidden: Withheld | No
 
 
 def checked_around(around: int) -> int:
-    """How many turns before and after a hit are brought along."""
+    """How many turns before and after a hit are returned with it."""
     if isinstance(around, bool) or not isinstance(around, int) or not 0 <= around <= AROUND_MAX:
         raise InvalidInput(
             f"The number of turns around is {around}; it must be from 0 to {AROUND_MAX}."

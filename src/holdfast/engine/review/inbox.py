@@ -34,7 +34,8 @@ from holdfast.store.values import every_memory
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text import clean
 
-# What writes is imported where something is decided: the block of a prompt only counts.
+# Modules that write are imported where a decision is made, as building a block only counts the
+# items.
 
 if TYPE_CHECKING:
     from holdfast.engine.writing.indexing import Indexed
@@ -48,7 +49,7 @@ _CHAIN_MAX = 100
 
 
 def expires_at(memory: Memory, settings: Settings) -> datetime:
-    """When an item goes by itself: so many days after it was held, changed or brought back."""
+    """When an item expires: so many days after it was held, changed or restored."""
     return memory.updated_at + timedelta(days=settings["review.keep_days"])
 
 
@@ -87,7 +88,7 @@ def item_of(core: Core, reader: Reader, memory: Memory) -> Item:
 
 
 def count(scope: Scope, *, most: int | None = None) -> int:
-    """How many items there are; counting ends at `most`, for who only shows it on the side."""
+    """How many items there are; counting stops at `most`."""
     with scope.read() as reader:
         found = 0
         for _ in pending(reader, scope.hub_id):
@@ -148,7 +149,7 @@ def _newest(reader: Reader, hub_id: str, memory_id: str) -> Memory | None:
 
 
 class Chosen(NamedTuple):
-    """Which items are meant: those named, or all, of one kind or from one source."""
+    """Selects items: those that are named, or all, of one kind or from one source."""
 
     references: tuple[Reference, ...] = ()
     every: bool = False
@@ -157,7 +158,7 @@ class Chosen(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What a person says of one item. `version` is the one they saw; 0 for whichever it is."""
+    """A person's decision on one item. `version` is the one they saw; 0 accepts any."""
 
     memory_id: str
     approve: bool
@@ -300,7 +301,7 @@ def _approve(
     fields: dict[str, Any] = {"quarantine": "", "metadata": metadata, **new}
     shown = memory._replace(**fields)
     if (twin := _twin(writer, shown)) is not None and (about is None or twin.id == about.id):
-        # The same words are there already: they count once more, and are stored once.
+        # The same text is stored already: it is confirmed and not stored twice.
         if twin.state == "archived":
             twin = recorder.revise(twin, state="active", state_reason="")
         return _gone_into(recorder, memory, fields, twin, f"it says the same as #{twin.number}")
@@ -335,7 +336,7 @@ def _renewed(
     index: Indexed | None,
     about: Memory,
 ) -> Memory:
-    """What has the key or the path gets a new version, as if the words had not been held."""
+    """The memory with the key or the path gets a new version, as if the text had not been held."""
     from holdfast.engine.writing.remember import new_version
 
     after = recorder.revise(about, index, **new_version(about, memory._replace(**fields)))
@@ -363,14 +364,14 @@ def _replaced(
     index: Indexed | None,
     about: Memory,
 ) -> Memory:
-    """It takes the place of what it contradicts: its layer, its pin and its name too."""
+    """It replaces what it contradicts, and takes over its layer, pin and key."""
     fields |= {"supersedes": about.id, "pinned": memory.pinned or about.pinned}
     if about.layer == "long_term":
         fields["layer"] = "long_term"
     ended = about.valid_until or memory.valid_from or recorder.change.at
     gone: dict[str, Any] = {"superseded_by": memory.id, "valid_until": ended}
     if about.key is not None and memory.key is None:
-        # First from the one, then to the other: a key is one memory's at a time.
+        # The old memory loses the key before the new one gets it, as keys are unique.
         gone["key"], fields["key"] = None, about.key
     recorder.revise(about, **gone)
     return recorder.revise(memory, index, **fields)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 # Rows of one transaction: enough that a store can write them in bulk. Long texts make fewer.
 _BATCH = 2_000
 _BATCH_CHARS = 4_000_000
-# A batch takes seconds: who has said nothing for this long is gone.
+# A batch takes seconds: a move without a sign of life for this long has died.
 _PULSE_S = 120
 _RUN = "run"
 
@@ -94,7 +94,7 @@ def move(
             ]
             records = 0 if only else _move_records(reader, target)
         except ServerUnreachable:
-            # There is nobody to report it to; the pulse expires.
+            # A failure here is not reported: the pulse expires by itself.
             raise
         except BaseException:
             _let_go(target, run)
@@ -110,7 +110,7 @@ def move(
 
 
 def empty(store: Store) -> None:
-    """Takes everything out of a store, for what comes in its place."""
+    """Empties a store before a copy is moved into it."""
     with store.write() as writer:
         for hub in writer.hubs():
             writer.drop_hub(hub.id)
@@ -179,8 +179,9 @@ def _beat(writer: Writer, clock: Clock, run: str) -> None:
 
 
 def _let_go(target: Store, run: str) -> None:
-    """Says that this move has ended, far as it is, so that the next need not wait for its pulse."""
-    # What ended the move is what matters: a store that cannot be written now adds nothing to it.
+    """Records that this move has ended, complete or not, so that the next one need not wait for its
+    pulse to expire."""
+    # The error that ended the move is the one to raise, also if the store cannot be written now.
     with suppress(HoldfastError), target.write() as writer:
         note = writer.record(NO_HUB, MOVE, _RUN)
         if note is not None and note.body["run"] == run:
@@ -201,7 +202,7 @@ def _move_records(reader: Reader, target: Store) -> int:
 
 
 class _Mover:
-    """One hub on its way. `done` says how many rows of each table are there."""
+    """A hub that is being moved. `done` says how many rows of each table are in the target."""
 
     def __init__(
         self, reader: Reader, target: Store, hub: Hub, clock: Clock, run: str, report: Report
@@ -281,7 +282,8 @@ class _Mover:
             self._vectors(model)
 
     def _rows(self, what: str, rows: Iterable[Any], add: Callable[[Writer, Any], None]) -> None:
-        """A table that is walked in order: what is there already is passed over by its count."""
+        """A table that is copied in order: the rows that are there already are skipped by their
+        number."""
         done = self.done.get(what, 0)
         for batch in _batches(islice(rows, done, None)):
             done += len(batch)
@@ -327,7 +329,7 @@ class _Mover:
 
 
 def _entries(reader: Reader, hub_id: str, batch: list[Memory]) -> dict[str, list[IndexEntry]]:
-    """What search knows of each memory, as the source has it; made anew where it has nothing."""
+    """The index entries of each memory, from the source; made anew if it has none."""
     out: dict[str, list[IndexEntry]] = {}
     for one in reader.passages(hub_id, [memory.id for memory in batch]):
         out.setdefault(one.memory_id, []).append(

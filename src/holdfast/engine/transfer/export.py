@@ -219,7 +219,7 @@ def _begin(core: Core, header: ExportLine, name: str | None) -> Hub:
             f"The export has version {line.get('version')}; this Holdfast reads {FORMAT_VERSION}.",
             hint="Upgrade Holdfast.",
         )
-    # Outside of what is said about the line: this name is the caller's.
+    # Not an error of the line: the name comes from the caller.
     chosen = None if name is None else clean_hub_name(name)
     try:
         hub = Hub(
@@ -249,7 +249,7 @@ def _begin(core: Core, header: ExportLine, name: str | None) -> Hub:
 
 
 def _is_unused(reader: Reader, hub: Hub) -> bool:
-    """Whether a hub holds nothing, has no history and no files, and nobody was let in."""
+    """Whether a hub has no memories, history, files or other members."""
     return not (
         reader.changes(hub.id, limit=1)
         or reader.turns(hub.id, limit=1)
@@ -274,8 +274,8 @@ def _name_taken(reader: Reader, there: Hub, *, same: bool) -> AlreadyExists:
     )
 
 
-# An import that was not heard of for this long is taken to be broken off. It says that it is still
-# there far more often; a line of a file that comes through a pipe from elsewhere may take minutes.
+# An import without a sign of life for this long is taken to be broken off. It gives one far more
+# often, but a line that comes through a pipe may take minutes.
 PULSE_S = 600
 _BEAT_S = 30
 
@@ -317,8 +317,8 @@ def _batches(lines: Iterator[ExportLine]) -> Iterator[list[ExportLine]]:
 
 
 class _Ready(NamedTuple):
-    """A batch that can be written: the values, each with its line, and what search shall know of
-    those that are memories."""
+    """A batch that can be written: the values, each with its line, and the index entries of
+    memories."""
 
     values: list[tuple[int, Value]]
     indexes: list[tuple[str, Indexed]]

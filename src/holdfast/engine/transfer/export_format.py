@@ -61,7 +61,7 @@ def parsed(lines: Iterable[str]) -> Iterator[ExportLine]:
         try:
             line = json.loads(text)
             if "\\u" in text:
-                # Half a character can be written as an escape, but not be stored.
+                # A lone surrogate can be written as an escape in JSON, but not be stored.
                 json.dumps(line, ensure_ascii=False).encode()
         except (ValueError, RecursionError):
             line = None
@@ -171,7 +171,7 @@ def _texts(fields: dict[str, Any], *names: str) -> None:
 
 
 def _storable(fields: dict[str, Any]) -> None:
-    """Refuses text that a store could not keep. Halves of characters were seen with the line."""
+    """Refuses text that a store cannot hold. Lone surrogates were refused with the line."""
     for name, value in fields.items():
         if isinstance(value, str) and "\0" in value:
             raise ValueError(f"{name} has a NUL character")

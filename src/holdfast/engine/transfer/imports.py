@@ -143,7 +143,7 @@ def memory_of(reader: Reader, hub_id: str, source: Source, item_id: str) -> Memo
 def _looked_up(
     scope: Scope, items: Sequence[ImportItem], source: Source
 ) -> tuple[dict[str, Taken], list[ImportItem]]:
-    """What need not be looked at, and the items that are new or differ."""
+    """The decisions on known items, and the items that are new or differ."""
     decided: dict[str, Taken] = {}
     fresh: dict[str, ImportItem] = {}
     with scope.read() as reader:
@@ -231,7 +231,7 @@ def _take(
     elif before and before.forgotten_at is None:
         result = renew(writer, recorder, prepared, before)
     elif twin := twin_of(writer, prepared.draft, prepared.memory):
-        # What is here already is not changed by what a copy of it says elsewhere.
+        # A memory of this hub is not changed by another program's copy of it.
         if twin.content_hash != prepared.memory.content_hash:
             return Taken(item.id, "edited", twin)
         result = Duplicate(twin)

@@ -99,7 +99,7 @@ def claim(core: Core, hub_id: str, *, deadline_s: float | None = None) -> bool:
 _KEPT = ("upkeep",)
 # The rules count in days, so looking more often would find nothing.
 _LOOK_EVERY_S = 3600.0
-# The answer that was given last is on its way before the thread takes processor time.
+# A pause, so that the last answer is sent before the thread takes processor time.
 _PAUSE_S = 1.0
 # Closing a memory takes no longer than about this. What is left over runs the next time.
 _CLOSE_S = 5.0
@@ -136,7 +136,7 @@ class Upkeep:
             self._start()
 
     def start(self) -> None:
-        """Looks now, in a thread, unless it did so before: for programs that run long and may be
+        """Checks now, in a thread, unless it did so before; for programs that run long and may be
         killed at the end."""
         if not self._asked:
             self._asked = True

@@ -1,7 +1,7 @@
-"""What automatic memory took in, left out, and why: counts for each UTC day of a hub, and the
-newest of what a person may want to ask about. They grow with days alone, and old days go.
+"""What automatic memory stored and left out, and why: counts for each UTC day of a hub, with the
+newest examples. Old days are removed.
 
-Counted is in the transaction of what is counted. It decides nothing.
+Counts are written in the transaction of what they count, and nothing depends on them.
 """
 
 from __future__ import annotations

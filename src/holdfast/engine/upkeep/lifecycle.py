@@ -376,7 +376,7 @@ def sameness(memory: Memory) -> tuple[Any, ...]:
         memory.speaker,
         (memory.event_at, memory.occurred_until),
         (memory.valid_from, memory.valid_until, memory.expires_at),
-        # What one may see and another may not is never put together.
+        # Memories that not all the same people may see are never merged.
         memory.boundary,
         memory.owner if memory.boundary == "private" else None,
     )

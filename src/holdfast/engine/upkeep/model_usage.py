@@ -1,8 +1,7 @@
 """What language models cost, by day, pass and model; and the cap on a day.
 
-A model that a pass gets here counts itself: it is refused where the day's tokens are used up, and
-what was spent is written when the answer is there, whatever the pass makes of it. No text and no
-key is stored. It knows no protocol.
+A model from here counts its own use: it refuses to answer when the day's tokens are used up, and
+records what was spent with each answer. No text and no key is stored.
 """
 
 from __future__ import annotations
@@ -43,7 +42,8 @@ def metered_model(core: Core, hub_id: str, work: str, name: str = "") -> Model |
 
 
 def limits_of(core: Core, *, rounds: int = 2) -> Limits:
-    """The bounds of one talk, as the settings say; how many rounds it takes, a pass knows."""
+    """The bounds of one conversation with a model, from the settings; the pass gives the number of
+    rounds."""
     # The client of HTTP takes 20 ms to load, and most have no model.
     from holdfast.llm.tool_loop import Limits
 
@@ -58,7 +58,7 @@ def limits_of(core: Core, *, rounds: int = 2) -> Limits:
 
 
 class _Metered:
-    """A model that asks whether there is something left, and writes down what it took."""
+    """A model that checks the day's cap and records its use."""
 
     def __init__(self, core: Core, hub_id: str, work: str, model: Model) -> None:
         self._core = core
@@ -117,7 +117,7 @@ def record(
     }
     name = model[:_NAME_CHARS_MAX]
     about = {"work": work, "model": name}
-    # Where the hub went meanwhile there is nobody to tell; the day's sum still counts.
+    # If the hub was deleted meanwhile, only the day's sum is written.
     if writer.hub_by_id(hub_id) is not None:
         _add(writer, hub_id, f"{day}/{work}/{name}", now, spent, about)
     _add(writer, NO_HUB, str(day), now, spent, {})

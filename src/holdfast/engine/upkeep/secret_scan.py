@@ -116,13 +116,14 @@ def clean_store(scope: Scope, progress: Progress | None = None) -> int:
     _give_receipts(scope, sorted(touched | set(dirty)))
     clear_purged(scope.core, "The secrets are replaced")
     embed_memories(scope.core, scope.hub_id, dirty)
-    # Those who ask what an operation has replaced do not mean this one.
+    # What this operation replaced is not reported as the redactions of a write.
     scope.core.redactor.take()
     return total
 
 
 def _clean_memories(scope: Scope, writer: Writer, batch: list[str]) -> None:
-    """The rows and all that is derived from them. No version: the old one must not be there."""
+    """Rewrites the rows and what is derived from them, without a new version, as the old one must
+    not stay."""
     for memory in writer.memories_by_id(scope.hub_id, batch).values():
         clean = scope.core.redactor.memory(memory)
         writer.set_memory(clean)
@@ -210,7 +211,7 @@ def secrets_found(core: Core, where: str, *, fixable: bool = True) -> list[Secre
 
 
 def together(found: Iterable[Secret]) -> list[Secret]:
-    """Those of one place and kind as one, in the order they were found."""
+    """Merges the findings of one place and kind, in the order they were found."""
     out: dict[Secret, int] = {}
     for one in found:
         at = one._replace(times=0)

@@ -49,7 +49,7 @@ _CONVERSATIONS = ("chat", "transcript")
 
 
 def facts_in(core: Core, draft: Draft, memory: Memory) -> list[Draft]:
-    """What is said to last in a conversation; nothing of one that waits for review."""
+    """The facts found in a conversation; none if it waits for review."""
     if memory.content_type not in _CONVERSATIONS or len(memory.content) < CHARS_MIN:
         return []
     if memory.source == "extraction" or memory.quarantine or memory.state == "processing":
@@ -240,8 +240,8 @@ def reason_to_hold(text: str, trust: str) -> str:
     """Why a text of this trust waits for review; empty where it does not.
 
     The user is never held. Their agent writes down what they say in a conversation, so standing
-    orders pass and only attempts to take the model over are held. Tools, pages, files and imports
-    have no business giving any order.
+    orders pass and only attempts to take the model over are held. Text of tools, pages, files and
+    imports is held if it gives any order.
     """
     if trust not in GUARDED:
         return ""
@@ -361,8 +361,8 @@ class Prepared(NamedTuple):
 def prepare(
     scope: Scope, drafts: Sequence[Draft], now: datetime | None = None
 ) -> Iterator[Prepared]:
-    """The slow part, before the write begins: checks, rules, and the embedding model, which is
-    not asked about what is there already."""
+    """The slow part, before the write begins: checks, rules, and the embedding model, which is not
+    asked about texts that are stored already."""
     cleaned = [clean_draft(scope.core, draft) for draft in drafts]
     if any("://" in draft.content for draft in cleaned) and scope.settings["fetch.links"]:
         cleaned = [origins.with_page_fetched(draft) for draft in cleaned]
@@ -392,7 +392,7 @@ def prepare(
 
 
 def unchanged(reader: Reader, draft: Draft, memory: Memory) -> bool:
-    """Whether it is there already, word for word."""
+    """Whether the same content is stored already."""
     twin = twin_of(reader, draft, memory)
     if twin is None:
         return False

@@ -70,7 +70,7 @@ _CLEARABLE = frozenset(
     {"key", "session", "speaker", "occurred_at", "occurred_until"}
     | {"valid_from", "valid_until", "expires_at"}
 )
-# What may collide with the name of another memory.
+# Fields that must be unique among memories.
 _NAMES = frozenset({"key", "boundary"})
 _SPANS = frozenset({"occurred_at", "occurred_until", "valid_from", "valid_until"})
 
@@ -243,7 +243,7 @@ def _forget_traces(
 
 
 def _restore_traces(writer: Writer, recorder: Recorder, back: Memory) -> dict[str, Memory]:
-    """The reverse of it; `back` is the memory as it was while it was forgotten."""
+    """The reverse of `_forget_traces`; `back` is the memory as it was while it was forgotten."""
     traces.show_again(writer, back)
     out = {}
     for twin in traces.forgotten_twins(writer, back):
@@ -263,7 +263,7 @@ def _meant(
 
 
 def _each(reader: Reader, hub_id: str, meant: Sequence[str]) -> Iterator[Memory]:
-    """Each of them once, as it is by then: a change to one may be followed by one to another."""
+    """Each memory once, read again before its turn: a change to one may change another."""
     for memory_id in dict.fromkeys(meant):
         memory = reader.memory(hub_id, memory_id)
         assert memory is not None
@@ -271,8 +271,7 @@ def _each(reader: Reader, hub_id: str, meant: Sequence[str]) -> Iterator[Memory]
 
 
 def _refuse_undecided(memory: Memory) -> None:
-    """A question that waits for a person's decision comes back as such, and is not let through
-    without one."""
+    """A question that waits for a person's decision is restored as one, and still needs it."""
     if memory.forgotten_at is None and memory.state != "archived":
         raise Conflict(
             f"Memory #{memory.number} {AWAITS}.",
@@ -384,7 +383,7 @@ def _ended_before(reader: Reader, memory: Memory, successor: str) -> datetime | 
 
 
 def replace_previous(writer: Writer, recorder: Recorder, back: Memory) -> None:
-    """A memory that comes back takes the place again of what it had superseded."""
+    """A restored memory supersedes again what it had superseded."""
     if back.supersedes is None or back.superseded_by is not None:
         return
     previous = writer.memory(back.hub_id, back.supersedes)
@@ -416,9 +415,9 @@ def finish_cut_off_purge(scope: Scope) -> None:
 
 
 def access(scope: Scope, references: Sequence[Reference]) -> list[Memory]:
-    """Notes that these were really used: ranking and the lifecycle take that into account. Where
-    nothing can be written, they can be looked at all the same. Who only reads a hub does not
-    change how what is in it ranks and ages: their use is not counted."""
+    """Counts memories as used, which ranking and the lifecycle take into account. In a store that
+    is read-only they are returned all the same. The use of callers who may only read is not
+    counted."""
     counted = scope.core.allows("write")
     try:
         if not counted:
