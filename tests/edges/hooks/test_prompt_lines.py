@@ -155,3 +155,41 @@ def test_the_end_of_the_last_session_is_not_that_something_was_forgotten(hooks: 
     block = hooks.call("SessionStart", session="s2", source="startup")
     for text in ("door code", "Ok, kept", "Forget that", "Done, gone"):
         assert text not in block, block
+
+
+def test_another_part_of_a_long_memory_is_new(hooks: Hooks) -> None:
+    for number, said in enumerate(
+        (
+            "We never touch the production database from a laptop, only through the bastion.",
+            "The invoices are partitioned by quarter, as months were too many.",
+            "The nightly backup goes to the vault in Oslo.",
+        )
+    ):
+        hooks.turn(said, turn=f"t{number}")
+    # The archive stands for the turns.
+    hooks.call("PreCompact", trigger="auto")
+    hooks.call("SessionStart", session="s2", source="startup")
+    for number in range(2):
+        found = [
+            lines(hooks.turn(asked, turn=f"{asked}{number}", session="s2"))
+            for asked in ("How are the invoices partitioned?", "Where does the nightly backup go?")
+        ]
+        assert ["quarter" in str(found[0]), "Oslo" in str(found[1])] == [number == 0] * 2
+
+
+def test_after_a_compaction_what_was_said_before_is_found_again(hooks: Hooks) -> None:
+    hooks.turn("The nightly backup goes to the vault in Oslo.", turn="t1")
+    asked = "Where does the nightly backup go?"
+    assert hooks.turn(asked, "To Oslo.", turn="t2") == ""
+    hooks.turn("The billing gateway restarts at night, I saw it twice.", turn="t3")
+    hooks.turn("Rename the parser module.", turn="t4")
+    hooks.turn("And its tests.", turn="t5")
+    hooks.call("PreCompact", trigger="auto")
+    start = hooks.call("SessionStart", source="compact")
+    found = hooks.turn(asked, turn="t6")
+    assert "Oslo" in start + found
+    assert "restarts" in hooks.turn("When does the billing gateway restart?", turn="t7")
+    assert hooks.turn(asked, turn="t8") == ""
+    # What was said since is in the conversation.
+    hooks.turn("The release branch is called orchard.", turn="t9")
+    assert hooks.turn("What is the release branch called?", turn="t10") == ""

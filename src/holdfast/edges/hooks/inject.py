@@ -19,6 +19,8 @@ from holdfast.errors import HoldfastError, NotFound
 from holdfast.text.clean import without_private
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from holdfast.api.hub import HubMemory
     from holdfast.api.memory import Holdfast
     from holdfast.domain.memory import Memory
@@ -39,6 +41,13 @@ class BlockLine(NamedTuple):
     why: str
     # As it was shown; 0 for a turn of the log.
     version: int = 0
+    # By which the conversation is known to have been given it: with a part of a long memory, its
+    # place.
+    part: str = ""
+
+    @property
+    def given_as(self) -> str:
+        return self.part or self.memory_id
 
 
 def _opening(hub: HubMemory) -> str:
@@ -96,7 +105,8 @@ def _block_line(hub: HubMemory, line: PromptLine) -> BlockLine:
     is_turn = memory.layer == "turn"
     label = turn_label(memory, line.note) if is_turn else f"{called}, {memory.dated:%Y-%m-%d}"
     version = _shown_version(memory)
-    return BlockLine(f"- [{label}] {words}", memory.id, called, at, line.why, version)
+    text = f"- [{label}] {words}"
+    return BlockLine(text, memory.id, called, at, line.why, version, line.part)
 
 
 def _shown_version(memory: Memory) -> int:
@@ -163,10 +173,17 @@ def is_current(memory: Holdfast, block: PromptBlock) -> bool:
 
 
 def prompt_block(
-    hub: HubMemory, prompt: str, *, session: str, given: Collection[str], meaning: bool
+    hub: HubMemory,
+    prompt: str,
+    *,
+    session: str,
+    since: datetime | None = None,
+    given: Collection[str],
+    meaning: bool,
 ) -> PromptBlock:
     """The memories and turns that answer a prompt, without those that the conversation was given
-    already and those that were made from it. `meaning` says whether the embedding model is ready.
+    already and those that were made from it, `since` it was compacted. `meaning` says whether the
+    embedding model is ready.
     What is marked as private in the prompt is not looked for: a model's server would be told."""
     query = without_private(prompt)
     if not query.strip():
@@ -175,7 +192,7 @@ def prompt_block(
         half = _QUERY_CHARS // 2
         query = f"{query[:half]} {query[-half:]}"
     found = hub.recall(query, limit=_HITS_MAX, meaning=meaning, plain=True)
-    hits = for_prompt(found, session=session, given=given)
+    hits = for_prompt(found, session=session, since=since, given=given)
     scopes = {one.id: one.scope for one in _hubs(hub)}
     old = [fact for one in scopes.values() for fact in corrected_in(one, found)]
     groups = prompt_lines(scopes, hits, prompt=query, given=given, outdated=old)

@@ -91,7 +91,7 @@ def _start(memory: Holdfast, hub: HubMemory, state: SessionState, event: Event) 
     unless it was compacted or its client forgets what hooks said."""
     is_known = any(row["event"] == "start" for row in state.body["events"])
     if event.cause in ("compact", "clear"):
-        state.forget_injected()
+        state.forget_injected(_now(memory))
     elif is_known and event.client != "gemini-cli":
         return ""
     block = inject.start_block(memory, hub)
@@ -118,7 +118,12 @@ def _prompt(
         state.add_event("prompt", at, len(text), "forget that")
         return text
     block = inject.prompt_block(
-        hub, event.prompt, session=event.session, given=state.injected, meaning=meaning
+        hub,
+        event.prompt,
+        session=event.session,
+        since=state.compacted_at,
+        given=state.injected,
+        meaning=meaning,
     )
     _note_injected(state, block, "prompt", at)
     _log(hub, state, event, user=event.prompt)
@@ -128,7 +133,7 @@ def _prompt(
 
 def _note_injected(state: SessionState, block: inject.PromptBlock, event: str, at: str) -> None:
     for line in block.lines:
-        state.add_injected(line.hub, line.memory_id, line.named, event, at, line.why)
+        state.add_injected(line, event, at)
 
 
 # A turn ends

@@ -11,11 +11,17 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from holdfast.domain.clock import from_text
 from holdfast.edges.hooks.front import FOLDER
 from holdfast.errors import HoldfastError
 from holdfast.system.atomic_file import locked, make_folder, write_atomic
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from holdfast.edges.hooks.inject import BlockLine
 
 SESSIONS = "sessions"
 # Some months of daily work; the oldest files go first.
@@ -34,17 +40,17 @@ class SessionState:
 
     @property
     def injected(self) -> set[str]:
-        """The memories that the conversation holds."""
-        return {row["id"] for row in self.body["injected"] if not row.get("gone")}
+        """The memories, and the parts of long ones, that the conversation holds."""
+        rows = self.body["injected"]
+        return {row.get("part") or row["id"] for row in rows if not row.get("gone")}
 
     @property
     def is_new(self) -> bool:
         return not self.body["started_at"]
 
-    def add_injected(
-        self, hub: str, memory_id: str, named: str, event: str, at: str, why: str
-    ) -> None:
-        row = {"hub": hub, "id": memory_id, "named": named, "event": event, "at": at, "why": why}
+    def add_injected(self, line: BlockLine, event: str, at: str) -> None:
+        row = {"hub": line.hub, "id": line.memory_id, "named": line.named, "event": event}
+        row |= {"at": at, "why": line.why, **({"part": line.part} if line.part else {})}
         self.body["injected"] = [*self.body["injected"], row][-_INJECTED_MAX:]
 
     def add_event(self, kind: str, at: str, chars: int, note: str = "") -> None:
@@ -53,9 +59,16 @@ class SessionState:
         self.body["chars"] += chars
         self.body["updated_at"] = at
 
-    def forget_injected(self) -> None:
+    @property
+    def compacted_at(self) -> datetime | None:
+        """Since when the conversation holds what is said in it."""
+        at = self.body.get("compacted_at")
+        return from_text(at) if isinstance(at, str) else None
+
+    def forget_injected(self, at: str) -> None:
         """After a compaction the conversation no longer holds what was injected. The rows stay, for
         people who look."""
+        self.body["compacted_at"] = at
         self.body["injected"] = [{**row, "gone": True} for row in self.body["injected"]]
 
     def save(self) -> None:

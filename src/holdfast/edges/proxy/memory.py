@@ -288,7 +288,7 @@ class ProxyMemory:
             exchange.hub,
             prompt,
             session=session,
-            given={line.memory_id for block in shown for line in block.lines},
+            given={line.given_as for block in shown for line in block.lines},
             meaning=self._model_ready.is_set(),
         )
 
@@ -374,7 +374,7 @@ class ProxyMemory:
             state.body["started_at"] = state.body["started_at"] or at
             state.body["folder"], state.body["hub"] = self._folder, hub.name
             for line in block.lines:
-                state.add_injected(line.hub, line.memory_id, line.named, event, at, line.why)
+                state.add_injected(line, event, at)
             state.add_event(event, at, len(block.text))
 
 

@@ -3,7 +3,7 @@ conversation was given already, and a question from the log only together with i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from holdfast.domain.memory import Memory, made_from
 from holdfast.domain.query import Hit
@@ -29,6 +29,30 @@ class PromptLine(NamedTuple):
     text: str
     why: str
     note: str = ""
+    # With a part of a long memory, its place.
+    part: str = ""
+
+
+def _part(hit: Hit) -> str:
+    """By what a conversation is known to have been given a part of a long memory: another part of
+    an archive or a document is new. Empty for the whole of a short one."""
+    memory, passage = hit.memory, hit.passage
+    if memory.layer == "turn" or len(memory.content.strip()) <= passage.end - passage.start:
+        return ""
+    return f"{memory.id}:{passage.start}-{passage.end}"
+
+
+def _told(reader: Reader, hub_ids: Iterable[str], given: Collection[str]) -> Iterator[Memory]:
+    """What the conversation was given; of a long memory, the part."""
+    parts = {name: name.partition(":")[2] for name in given}
+    ids = list(dict.fromkeys(name.partition(":")[0] for name in given))
+    found = {id_: one for hub in hub_ids for id_, one in reader.memories_by_id(hub, ids).items()}
+    for name, part in parts.items():
+        memory = found.get(name.partition(":")[0])
+        if memory is None:
+            continue
+        start, _, end = part.partition("-")
+        yield memory._replace(content=memory.content[int(start) : int(end)]) if part else memory
 
 
 def prompt_lines(
@@ -40,27 +64,27 @@ def prompt_lines(
     outdated: Sequence[CorrectedFact] = (),
 ) -> list[list[PromptLine]]:
     """The lines in groups that belong together. `scopes` are the hubs that were asked, by id;
-    `given` are the ids of what the conversation was given already. A turn is left out if one of
-    these, or a line before it, has all its words but those of the prompt."""
+    `given` names what the conversation was given already. A turn is left out if one of these, or a
+    line before it, has all its words but those of the prompt."""
     if not hits:
         return []
     core = next(iter(scopes.values())).core
     with core.read() as reader:
-        told = [one for hub in scopes for one in reader.memories_by_id(hub, list(given)).values()]
+        told = list(_told(reader, scopes, given))
         sources = {source for memory in told for source in made_from(memory)}
         asked = _terms(prompt)
         known = [_terms(memory.content) for memory in told]
         groups: list[list[PromptLine]] = []
         shown = set(given)
         for hit in hits:
-            if hit.memory.id in shown or hit.memory.id in sources:
+            if {hit.memory.id, _part(hit)} & shown or hit.memory.id in sources:
                 continue
             group = list(_group(reader, scopes[hit.memory.hub_id], hit, outdated))
             words = {term for line in group for term in _terms(line.text)}
             if not group or (hit.turn is not None and _is_told(words, asked, known)):
                 continue
             known.append(words)
-            shown.update(line.memory.id for line in group)
+            shown.update(line.part or line.memory.id for line in group)
             groups.append(group)
     return groups
 
@@ -79,7 +103,7 @@ def _group(
     why = "; ".join(hit.why[:3])
     turn = hit.turn
     if turn is None:
-        yield PromptLine(hit.memory, hit.passage.text, why)
+        yield PromptLine(hit.memory, hit.passage.text, why, part=_part(hit))
         return
     note = MARK if is_corrected(turn, outdated) else ""
     line = PromptLine(hit.memory, hit.passage.text, why, note)

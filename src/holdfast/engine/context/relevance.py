@@ -4,6 +4,7 @@ it, in the block for a question or beside a prompt. All these bounds are here.""
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import datetime
 
 from holdfast.domain.query import Hit, Recalled
 
@@ -43,11 +44,16 @@ def for_question(found: Recalled) -> list[Hit]:
 
 
 def for_prompt(
-    found: Recalled, *, session: str | None = None, given: Collection[str] = ()
+    found: Recalled,
+    *,
+    session: str | None = None,
+    since: datetime | None = None,
+    given: Collection[str] = (),
 ) -> list[Hit]:
     """The hits to put beside a prompt: of an answer that is likely there, those that are not far
     behind the best. What the conversation holds already is left out: memories and turns of its own
-    `session`, and those that it was `given`, by id."""
+    `session`, of one that was compacted those `since` then, and those that it was `given`, by
+    id."""
     if found.confidence < PROMPT_LEAST:
         return []
     least = max((hit.probability for hit in found), default=0.0) * PROMPT_SHARE
@@ -56,5 +62,9 @@ def for_prompt(
         for hit in found
         if hit.probability >= least
         and hit.memory.id not in given
-        and (session is None or hit.memory.session != session)
+        and (
+            session is None
+            or hit.memory.session != session
+            or (since is not None and hit.memory.created_at < since)
+        )
     ]
