@@ -1,2 +1,2 @@
-"""Holdfast in the clothes of other frameworks. Each module needs its framework, so it is imported
-only by who uses it."""
+"""Adapters to the interfaces of other frameworks. Each module needs its framework, so none is
+imported here."""

@@ -1,7 +1,7 @@
 """A hub as the memory tool of Anthropic's Python SDK, for its tool runner.
 
-It only carries commands over: what they do is the `anthropic` dialect's business, for the plain and
-the async class alike. What the dialect refuses is raised as the SDK's ToolError.
+Both classes only pass commands on to the `anthropic` dialect, which runs them. What the dialect
+refuses is raised as the SDK's ToolError.
 """
 
 from __future__ import annotations

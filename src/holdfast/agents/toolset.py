@@ -248,7 +248,7 @@ class Toolset:
         return Reply(text, answer if text is said else json.loads(text))
 
     def _for_caller(self, text: str) -> str:
-        """What went wrong; to a caller with a key, without places on this machine."""
+        """The error message; for a caller with a key, without paths of this machine."""
         hub = self.context.hub
         return text if hub.core.permit is None else without_places(text, hub.home)
 

@@ -29,7 +29,8 @@ def quoted(text: str) -> str:
 
 
 def traces_text(found: Traces) -> str:
-    """What else holds the words of a memory, as a list in a sentence; empty where nothing does."""
+    """The other places that hold the words of a memory, as part of a sentence; empty if there are
+    none."""
     parts = [f"#{one.number} ({one.layer.replace('_', '-')})" for one in found.memories]
     if found.turns:
         count = len(found.turns)

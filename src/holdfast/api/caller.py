@@ -64,12 +64,12 @@ class Caller:
 
     @property
     def core(self) -> Core:
-        """The engine as they use it where no hub is meant."""
+        """The engine with the caller's permissions, for what is about no hub."""
         return self._memory.core.acting(self.actor)
 
     @property
     def memory_core(self) -> Core:
-        """The engine of the machine, without limits: for what was checked before."""
+        """The engine without limits, for what was checked before."""
         return self._memory.core
 
     @property
@@ -135,7 +135,7 @@ class Caller:
         ]
         if not found:
             raise self._unknown(chosen)
-        # Others may share a hub with them that is called as one of their own.
+        # Somebody may have shared a hub with them that has the name of one of their own.
         own = [pair for pair in found if pair[0].owner == self.actor]
         meant = own if len(own) == 1 else found
         if len(meant) > 1:
@@ -163,7 +163,7 @@ class Caller:
             return used
         found = [hub for hub, _ in self.hubs()]
         for hub in found:
-            # By its own name: it is the machine that uses it.
+            # By its own name, as the caller is the owner of the machine.
             if hub.name == used:
                 return hub.id
         if len(found) == 1:
@@ -262,7 +262,7 @@ class Caller:
         )
 
     def _refuse_hub_key(self) -> None:
-        # Before anything is looked up: what there is, is none of its business.
+        # Before anything is looked up, so that the key learns nothing of what exists.
         if self.key is not None and self.key.hubs:
             raise Forbidden(
                 "This key is for some hubs, not for teams or organisations.",

@@ -33,8 +33,8 @@ _EXAMPLES_MAX = 3
 
 
 class ScopeReport(NamedTuple):
-    """What became of the records of one scope of the source: how many of each outcome, the change
-    set that `undo` takes back, and the titles of the first that are new."""
+    """The result for one scope of the source: how many records had each outcome, the change set
+    that `undo` takes back, and the titles of the first that are new."""
 
     hub: str
     scope: str
@@ -135,7 +135,7 @@ OF_PEOPLE = {"user": "users or agents", "agent": "agents", "namespace": "namespa
 
 
 def _require_choice(importer: Importer, scopes: Counter[str], placing: Placing) -> None:
-    """People are not mixed in one hub without being asked."""
+    """Refuses to put several people into one hub unless that was asked for."""
     people = OF_PEOPLE.get(importer.scopes)
     if people is None or len(scopes) < 2 or placing.split or placing.merge:
         return

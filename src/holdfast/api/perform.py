@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# No attempt at a read begins after so long. A store that is gone is waited for in the attempt
-# itself, so a caller waits for about twice as long at most.
+# No attempt at a read begins later than this. Each attempt itself waits for a lost store, so a
+# caller waits about twice as long at most.
 _BEGUN_WITHIN_S = 15.0
-# What is written is waited for longer: a cluster that has lost its primary chooses another only
-# when the lease of the lost one is over, which takes 20 to 30 seconds.
+# Writes are retried longer: a cluster that has lost its primary elects another only when the lease
+# of the lost one is over, which takes 20 to 30 seconds.
 _WRITES_BEGUN_WITHIN_S = 30.0
 # A fixed pause, as the store itself backs off while it is away. It only prevents two operations
 # that conflicted from conflicting again at once.

@@ -304,7 +304,7 @@ class ProjectHub(HubMemory):
         try:
             found: Traces = call.by_references()
         except NotFound:
-            # Ids and keys do not say which of the two hubs they are of.
+            # An id or a key does not tell which of the two hubs it belongs to.
             found = call.there()
         return found._replace(turns=(*found.turns, *self._turns_saying(call.named)))
 
@@ -474,7 +474,7 @@ def built_context(
     in_lines = asked.get("style", "plain") in ("plain", "xml")
     if own is None or not in_lines or budget is None or budget // _OWN_SHARE < _OWN_LEAST:
         return hub._context(query, explain=explain, **asked)
-    # What the person said of themselves in this project is in both logs; it is shown once.
+    # What the person said about themselves in this project is in both logs, and shown once.
     logged = _sessions_of(hub)
     share = {**asked, "budget": budget // _OWN_SHARE, "elsewhere": logged}
     theirs = own._context(query, explain=explain, **share)

@@ -38,14 +38,15 @@ TRIES = 5
 _BACKOFF = Backoff(first_s=0.25, longest_s=4.0)
 # Where a server asks for a longer pause than this, the error is raised and the caller decides.
 _RETRY_AFTER_MOST_S = 30.0
-# Answers that say: nothing was done, come back later.
+# Statuses which mean that nothing was done and the request may be repeated later.
 _LATER = (429, 503)
-# What is not over in a few seconds, though the server says 503 for it.
+# Errors with status 503 that last longer than a few seconds.
 _LASTING = ("read_only",)
 # Answers of a proxy that does not know what the server did.
 _UNSURE = (502, 504)
 _USER_AGENT = "holdfast-client"
-# Tells a server without a key that this is no web page: a page of another site cannot send it.
+# Shows a server that needs no key that the request does not come from a web page, as pages of other
+# sites cannot send this header.
 _CLIENT_HEADER = "X-Holdfast-Client"
 
 

@@ -112,7 +112,7 @@ _FOLDER = "pushed"
 
 
 class Sent(NamedTuple):
-    """What was sent of a file: how it looked, what it said, and the memory it became."""
+    """What was sent of a file: its stamp, the hash of its text, and the memory it became."""
 
     stamp: Stamp
     hash: str
@@ -174,7 +174,7 @@ class _UploadRun(FolderRun):
         self.gone: list[str] = []
 
     def changed(self, walked: Walked) -> list[FoundFile]:
-        """The files that look otherwise than when they were sent; so far nothing is opened."""
+        """The files that differ from what was sent, by their stamps alone."""
         out = []
         for found in walked.files:
             entry = self.known.get(found.path)
@@ -294,7 +294,7 @@ class _UploadRun(FolderRun):
         try:
             self._hub.archive_many(ids, reason=REMOVED)
         except NotFound:
-            # Somebody has forgotten or purged one of them: that is as gone as can be.
+            # One of them was forgotten or purged already.
             if len(ids) > 1:
                 for one in ids:
                     self._archive([one])

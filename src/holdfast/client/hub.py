@@ -51,7 +51,7 @@ class RemoteHub(HubMemory):
         opened_at: datetime,
         notes_home: str | None = None,
     ) -> None:
-        # Not that of HubMemory, which needs the engine.
+        # The constructor of HubMemory is not called, as it needs the engine.
         self.server = server
         self.info = info
         self.clock = clock

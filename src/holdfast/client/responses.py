@@ -83,7 +83,7 @@ def _classes(root: type[HoldfastError]) -> Iterator[type[HoldfastError]]:
             yield from _classes(kind)
 
 
-# The code of an answer says it best: each class of error has one, and a server has a few more.
+# The error class for each code of an answer; servers have a few more codes.
 _BY_CODE: dict[str, type[HoldfastError]] = {
     **{kind.code: kind for kind in _classes(HoldfastError)},
     "invalid_request": InvalidInput,

@@ -16,7 +16,7 @@ HubState: TypeAlias = Literal["active", "importing"]
 
 class Hub(NamedTuple):
     """One hub. `numbers` is the last number given out in it; numbers are never used twice. `label`
-    is what the hub is called by a person who gave it another name; stores do not keep it."""
+    is the name that its owner gave it, if that is another; stores do not keep it."""
 
     id: str
     name: str
@@ -28,7 +28,7 @@ class Hub(NamedTuple):
 
     @property
     def called(self) -> str:
-        """Its name, as the one who looks at it knows it."""
+        """The name that the caller knows it by."""
         return self.label or self.name
 
 
@@ -84,7 +84,8 @@ assert set(MEMBER_SEES) == set(BOUNDARIES) - {"private"}
 
 
 class Viewer(NamedTuple):
-    """Whose eyes a read has: what is their own, and what has one of these boundaries."""
+    """Limits a read to what a person may see: their own memories, and those with one of these
+    boundaries."""
 
     actor: PersonName
     boundaries: tuple[Boundary, ...] = MEMBER_SEES
@@ -134,9 +135,8 @@ class Member(NamedTuple):
 
 
 class HubCard(NamedTuple):
-    """What is said of a hub beside its name: the team it belongs to, or the organisation it is
-    shared with, and what contributors may delete. `label` is what those call it who come by a key,
-    where its own name is another."""
+    """A hub's settings: the team it belongs to or the organisation it is shared with, what
+    contributors may delete, and its `label`, the name that callers with a key use if it differs."""
 
     hub_id: str
     team_id: str | None = None

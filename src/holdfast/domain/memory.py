@@ -55,7 +55,8 @@ Kind: TypeAlias = Literal["episodic", "semantic", "procedural", "rationale"]
 Stability: TypeAlias = Literal["volatile", "evolving", "stable"]
 Boundary: TypeAlias = Literal["private", "hub", "team", "org"]
 State: TypeAlias = Literal["processing", "active", "cooling", "archived"]
-# A turn of the conversation log is found like a memory, and is none: it cannot be written as one.
+# The layer of turns of the conversation log: recall finds them like memories, but no memory can be
+# written to it.
 Layer: TypeAlias = Literal["long_term", "journal", "library", "turn"]
 Trust: TypeAlias = Literal["user", "agent", "tool", "import"]
 Source: TypeAlias = Literal["cli", "import", "hook", "web", "api", "sdk", "mcp", "extraction"]

@@ -26,8 +26,8 @@ def rename_hub_folder(home: str, old: str, new: str) -> None:
 
 
 def is_kept_in_files(folder: str) -> bool:
-    """Whether the hub has a folder for people. One with nothing but attachments does not count:
-    pushing a file does not ask for memories as files, which every operation would pay for."""
+    """Whether the hub's memories are kept as files. A folder with nothing but attachments does not
+    count: syncing files would cost time in every operation."""
     if not os.path.isdir(folder):
         return False
     with os.scandir(folder) as found:

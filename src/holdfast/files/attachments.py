@@ -38,19 +38,19 @@ if TYPE_CHECKING:
 
 FOLDER = "attachments"
 _INCOMING = "incoming"
-# Beside it is noted for which state of a hub files were last swept.
+# The file beside it that records for which state of the hub unreferenced files were last removed.
 _SWEPT = "swept"
 _PIECE = 1 << 18
 # What folders hold at most is 255; a title has less.
 _NAME_CHARS_MAX = 200
-# Enough to tell what a file is: the names in front of an office document are far down.
+# As much of a file as its type is detected from: an office document has its first names far down.
 HEAD_BYTES = 1 << 16
-# No upload takes this long; what is older was left by a process that died.
+# No upload takes this long; an older file was left by a process that died.
 _ABANDONED_S = 24 * 3600
 
 
 class Received(NamedTuple):
-    """A file that has come in whole and waits for its place."""
+    """A file that was received completely and is not placed yet."""
 
     path: str
     hash: str
@@ -59,8 +59,8 @@ class Received(NamedTuple):
 
 
 class Incoming:
-    """A file while it comes in: hashed as it is written, refused as soon as it is too large, and
-    gone if it is not taken. Use it in a `with` block."""
+    """A file that is being received: hashed as it is written, refused as soon as it is too large,
+    and removed if it is not placed. Used in a `with` block."""
 
     def __init__(self, folder: str, bytes_max: int) -> None:
         import hashlib
@@ -117,7 +117,7 @@ def too_large(bytes_max: int) -> TooLarge:
 
 
 class Kept(NamedTuple):
-    """A file that is there: what is known of it, and where its bytes are."""
+    """A stored file: its description and the path of its bytes."""
 
     attachment: Attachment
     path: str
@@ -134,7 +134,7 @@ def described(received: Received, name: str) -> Attachment:
 
 
 def swept_for(hub_folder: str) -> Stamp:
-    """For which state of which hub files were last swept here."""
+    """The hub, and its state, for which unreferenced files were last removed here."""
     return read_stamp(os.path.join(hub_folder, FOLDER, _SWEPT))
 
 
@@ -148,7 +148,7 @@ class Attachments:
         self._folder = os.path.join(hub_folder, FOLDER)
 
     def incoming(self, size: int | None = None) -> Incoming:
-        """A place for a file to come in; refused at once where its size is known and too much."""
+        """Receives a file; refused at once if its size is known and too large."""
         bytes_max = self._core.settings["attachments.bytes_max"]
         if size is not None and size > bytes_max:
             raise too_large(bytes_max)
@@ -156,14 +156,16 @@ class Attachments:
             hub_max = self._core.settings["attachments.hub_bytes_max"]
             with self._core.read() as reader:
                 used = origins.usage(reader, self._hub_id)
-            # What is there already takes no room; that is known only when it has come.
+            # A file that is stored already takes no room, which is known only after it was
+            # received.
             if used.bytes >= hub_max:
                 raise origins.full(used, size, hub_max)
         return Incoming(self._folder, bytes_max)
 
     @contextmanager
     def received(self, file: str | os.PathLike[str] | BinaryIO | Received) -> Iterator[Received]:
-        """A file that has come in, from wherever it is; gone afterwards if nobody placed it."""
+        """Receives a file from a path or a stream; it is removed afterwards if it was not
+        placed."""
         if isinstance(file, Received):
             yield file
             return
@@ -175,7 +177,8 @@ class Attachments:
             yield incoming.received()
 
     def of(self, memory: Memory) -> Attachment | None:
-        """The file of a memory; None where it has none, or says so without having it."""
+        """The file of a memory; None if it has none, or if its metadata name a file that is not
+        stored."""
         file = attachment_of(memory.metadata)
         if file is None:
             return None
@@ -193,8 +196,8 @@ class Attachments:
 
     @contextmanager
     def placing(self, *received: Received) -> Iterator[None]:
-        """Puts files into their places for a transaction that will refer to them; where that fails,
-        they go again."""
+        """Places files for a transaction that will refer to them; if it fails, they are removed
+        again."""
         with locked(os.path.join(self._folder, _INCOMING)):
             try:
                 for one in received:
@@ -258,7 +261,7 @@ class Attachments:
                 os.unlink(self.path(digest))
 
     def path(self, digest: str) -> str:
-        """Where the bytes of a hash are; a hash is all that a path is made from."""
+        """The path of the bytes with a hash. Paths are made from hashes alone."""
         if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
             raise InvalidInput(f"{digest!r} is no SHA-256.")
         return os.path.join(self._folder, digest[:2], digest)
@@ -319,8 +322,8 @@ class Attachments:
         return notes
 
     def sweep(self) -> int:
-        """Removes what crashes have left; returns how many files that were. Where another store
-        swept last, a file without a reference here may have one there: it stays."""
+        """Removes what crashes have left; returns how many files. If another store did this last, a
+        file without a reference here may have one there, and stays."""
         if not os.path.isdir(self._folder):
             return 0
         removed = 0

@@ -1,5 +1,6 @@
 """Attachments in one file beside a backup or an export: a tar archive whose members are called by
-the SHA-256 of their bytes. Whose they are, the store says; for an export, a list in front does.
+the SHA-256 of their bytes. The store says which memory each belongs to; an export has a list in
+front.
 
 What is read from an archive is data: a member's name is a hash or it is refused, nothing in it can
 name a place, and every file is hashed before anything of it is used.
@@ -118,7 +119,7 @@ def _pack(path: str, held: dict[str, Attachments], listed: str = "") -> Packed:
 
 
 def _pack_one(archive: tarfile.TarFile, digest: str, place: Attachments) -> bool:
-    """Whether it is there, and is what its name says: only then it can be brought back."""
+    """Whether it is there and has the hash in its name, as only such a file can be restored."""
     try:
         with place.open(digest) as file:
             if _hashed(file) != digest:
@@ -170,7 +171,7 @@ def unpacked(path: str, home: str) -> Iterator[Staged]:
 
 @contextmanager
 def unpacked_beside(path: str, home: str) -> Iterator[Staged]:
-    """What is beside a backup or an export; nothing where nothing is."""
+    """The archive beside a backup or an export, if there is one."""
     if not os.path.isfile(path + BESIDE):
         yield Staged({}, [])
         return
@@ -242,7 +243,7 @@ def put_back(places: Iterable[Attachments], staged: Staged) -> tuple[int, int]:
 
 
 def _is_good(place: Attachments, digest: str) -> bool:
-    """Whether the file is there as it should be; one with other bytes makes room."""
+    """Whether the file is there with the right bytes; one with other bytes is removed."""
     if _is_same(place, digest):
         return True
     path = place.path(digest)
@@ -268,7 +269,7 @@ def bring(place: Attachments, source: Attachments) -> tuple[int, int]:
 
 
 def _copy_in(place: Attachments, source: Attachments, digest: str) -> bool:
-    """Whether the source has it; other bytes under its name are left there."""
+    """Whether the source has the file; one with other bytes is not copied."""
     with suppress(NotFound), source.open(digest) as file:
         path = place.beside(f"{os.getpid()}-{os.urandom(8).hex()}")
         with ExitStack() as stack, file_errors(path):
@@ -299,7 +300,8 @@ def adopt(core: Core, hub_id: str, place: Attachments, staged: Staged) -> tuple[
                 for one in batch:
                     if one.memory in memories:
                         file = Attachment(one.hash, "", one.size, "")
-                        # What is brought along was taken in once; there is no limit to pass again.
+                        # Files of an archive were accepted once, so the limits of size do not
+                        # apply.
                         origins.attach(
                             writer, memories[one.memory], file, core.now(), bytes_max=2**62
                         )

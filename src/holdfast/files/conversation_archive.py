@@ -1,8 +1,8 @@
 """Archives of conversations: a markdown file that people read, and a memory that search finds.
 
-Archiving happens while an agent makes room, and must not keep it from that: whatever goes wrong is
-a note in the answer, never an error. One session has one archive, which later messages are added
-to; nothing that was archived is taken out.
+An agent archives while it compacts its context and must not be held up, so whatever goes wrong is a
+note in the answer, never an error. One session has one archive, which later messages are added to;
+nothing that was archived is taken out.
 """
 
 from __future__ import annotations
@@ -39,13 +39,12 @@ _TITLE_CHARS_MAX = 200
 _FILE_BYTES_MAX = 100_000_000
 # The title and the session are at the beginning; both are bounded.
 _OPENING_CHARS = 20_000
-# As many conversations of one name on one day as anyone has.
+# More archives of one name on one day are not made.
 _NAMES_MAX = 1_000
 
 
 class Archived(NamedTuple):
-    """What became of it: the memory and the file's path. Where one of them is missing, the notes
-    say why."""
+    """The result: the memory and the file's path. If one of them is missing, the notes say why."""
 
     memory: Memory | None
     path: str | None
@@ -114,7 +113,7 @@ def remove(place: JournalFolder, files: Sequence[str]) -> None:
 
 
 def remove_all(folder: str) -> None:
-    """The archives go, with the hub they belong to; what else is in their folder stays."""
+    """Removes the archives of a deleted hub; other files in their folder stay."""
     place = os.path.join(folder, FOLDER)
     with suppress(OSError):
         for name in os.listdir(place):
@@ -328,7 +327,7 @@ def _file_of(place: JournalFolder, job: _Job) -> tuple[str, str | None]:
 
 
 def _is_anothers(place: JournalFolder, relative: str) -> bool:
-    """Whether it is the file of a memory, forgotten or not, that the caller may not see."""
+    """Whether the file belongs to a memory, forgotten or not, that the caller may not see."""
     wanted = Filter(states=(), came_from=relative, forgotten=None, quarantined=None)
     with place.scope.core.store.read() as reader:
         found = reader.memories(

@@ -59,8 +59,8 @@ class Report(NamedTuple):
 
 
 class DocumentFolder(NamedTuple):
-    """Where files come from and how far they are trusted. `name` is the prefix of their paths, and
-    is empty for a hub's own folder."""
+    """The folder that files come from, and how far it is trusted. `name` is the prefix of their
+    paths, and is empty for a hub's own folder."""
 
     folder: str
     name: str = ""
@@ -110,7 +110,7 @@ class FolderRun:
             layer="library",
             source="import",
             trust=self.place.trust,
-            # A file holds as long as it is there, so its memory does not age.
+            # The memory of a file does not age while the file exists.
             stability="stable",
         )
 
@@ -148,7 +148,8 @@ def gone_from(known: Iterable[str], walked: Walked) -> list[str]:
 
 
 def lasting_stamp(stamp: Stamp, now: datetime) -> Stamp:
-    """The stamp, or one that fits no file where another write may leave it as it is."""
+    """The stamp; one that matches no file if another write within the same tick could leave it
+    unchanged."""
     now_ns = int(now.timestamp() * 1_000_000_000)
     return (0, 0, 0) if max(stamp[0], stamp[1]) > now_ns - _FRESH_NS else stamp
 
@@ -228,7 +229,7 @@ class _DocumentRun(FolderRun):
         for path in self.known.keys() - present - set(self._gone):
             self._now[path] = self.known[path]  # In a folder that could not be read.
         changed = [found for found in walked.files if not self._is_unchanged(found)]
-        # Those with a memory of their own come first: whether it still says what it said decides
+        # Files with a memory of their own come first: whether its content is unchanged decides
         # whether a new file is a copy of it.
         changed.sort(key=lambda found: not self._has_memory(found.path))
         waiting: deque[tuple[str, _Entry]] = deque()
@@ -246,7 +247,7 @@ class _DocumentRun(FolderRun):
         return path in self.known and not self.known[path].copy
 
     def _is_unchanged(self, found: FoundFile) -> bool:
-        """Whether it need not be read again; so far nothing is opened."""
+        """Whether the file need not be read again, decided without opening it."""
         entry = self.known.get(found.path)
         if entry is None or entry.copy or entry.stamp != found.stamp:
             return False
@@ -288,7 +289,7 @@ class _DocumentRun(FolderRun):
             content = without_hidden(given)
             draft = clean_draft(self._scope.core, self.draft(path, given))
         except InvalidInput as error:
-            # What was known of it stays known, and the file is looked at again next time.
+            # Its record is not changed, and the file is read again next time.
             if known is not None:
                 self._now[path] = known._replace(stamp=(0, 0, 0))
             self.skip(path, error.message)
@@ -390,7 +391,7 @@ def _is_below(path: str, folders: set[str]) -> bool:
 def read_text(root: str, path: str, bytes_max: int) -> tuple[Stamp, str]:
     """The stamp and the text of a file; InvalidInput says why it cannot be had."""
     full = os.path.join(root, path)
-    # Links are not followed, and a pipe that took the file's place would keep us waiting.
+    # Links are not followed, and opening a pipe in the file's place would block.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         with os.fdopen(os.open(full, flags), "rb") as file:

@@ -47,7 +47,8 @@ class FileSync:
             drop_copy(self._path)
 
     def decisions(self) -> bool:
-        """Does what was decided in INBOX.md since the last look; whether that was anything."""
+        """Applies what was decided in INBOX.md since the last sync; returns whether there was
+        anything."""
         if not os.path.exists(os.path.join(os.path.dirname(self._path), "INBOX.md")):
             return False
         decided, notes = self.inbox.before()

@@ -65,8 +65,8 @@ class Walked(NamedTuple):
 
 
 def stamp_of(status: os.stat_result) -> tuple[int, int, int]:
-    """What differs when a file was written to, unless clocks or people play tricks: the time of
-    the last change cannot be set by hand."""
+    """Identifies a state of a file: it differs after a write, as the time of the last change cannot
+    be set by hand."""
     return (status.st_mtime_ns, status.st_ctime_ns, status.st_size)
 
 
@@ -123,7 +123,7 @@ def _note(
     root: str, path: str, entry: DirEntry[str], rules: tuple[_Rules, ...], out: Walked
 ) -> bool:
     """Puts one entry where it belongs; True for a folder that is to be looked into."""
-    # The folders above it have been looked at already.
+    # The folders above it were checked already.
     if not entry.name.isascii() and not _is_text(entry.name):
         out.skipped.append(Note(_shown(path), "its name is not UTF-8"))
         return False
@@ -148,8 +148,8 @@ def _note(
 
 
 def _note_link(root: str, path: str, out: Walked) -> None:
-    """No link is followed: one that leads out is refused, and where one inside leads is indexed
-    at its own place. So there are no loops."""
+    """No link is followed, so there are no loops: one that leads out of the folder is refused, and
+    the target of one inside is indexed at its own path."""
     target = os.path.realpath(os.path.join(root, path))
     if not is_inside(target, root):
         out.refused.append(Note(path, "it is a link that leads out of the folder"))
@@ -186,7 +186,7 @@ def _is_text(name: str) -> bool:
 
 
 def _shown(path: str) -> str:
-    """A path that can be printed, also where its name is no text."""
+    """A path that can be printed, also if its name is not valid text."""
     return path.encode("utf-8", "backslashreplace").decode() or "."
 
 

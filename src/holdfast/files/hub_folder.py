@@ -41,28 +41,28 @@ KIND = "files"
 # What the store notes it as. A store that was moved to the other kind has not the same place by
 # that: its copy must ask.
 _PLACE, _ALONE = "place", "place-of-one"
-# Somebody who takes the files over elsewhere is noticed in a minute; asking at every operation
-# would cost each of them a way to the server.
+# If another machine takes the files over, that is noticed within a minute; asking at every
+# operation would cost a round trip each.
 _KEPT_S = 60.0
 _MARK_MAX = 200
 
-# Which changes the state had that a backup took the place of.
+# The changes of the state that a restored backup has replaced.
 BEFORE = "before-restore"
 
 # The last state of a hub that was found in a store's past.
 _HAD: WeakKeyDictionary[Store, dict[str, Token]] = WeakKeyDictionary()
-# What was found in a store for a hub, and when.
+# What was read from a store about a hub's folder, and when.
 _FOUND: WeakKeyDictionary[Store, dict[str, tuple[float, Record]]] = WeakKeyDictionary()
 
 
 def elsewhere(scope: Scope, folder: str) -> str:
-    """'' where this folder is the one, or none is yet; else a sentence that says where the hub's
-    files are."""
+    """'' if this is the hub's folder, or it has none yet; else a sentence that says where its files
+    are."""
     return _checked(scope, folder)[1]
 
 
 def _checked(scope: Scope, folder: str) -> tuple[bool, str]:
-    """Whether nothing is to be noted, and what is to be said where the folder is not ours."""
+    """Whether the folder needs no record, and the sentence to show if it is not the hub's."""
     mark = _read(folder)
     record = None
     if mark or _has_machines(scope.core):
@@ -70,7 +70,7 @@ def _checked(scope: Scope, folder: str) -> tuple[bool, str]:
         refusal = "" if record is None else _refusal(record, mark, scope.hub, folder)
         if refusal:
             return True, refusal
-    # Before the store is: what it says may be newer, and never older.
+    # Read before the store, so that the store's answer is at least as new.
     stamp = read_stamp(_memory_md(folder))
     if stamp.hub_id == scope.hub_id and stamp.token is not None:
         if not _had(scope.core, scope.hub_id, stamp.token):
@@ -110,8 +110,8 @@ def _had(core: Core, hub_id: str, token: Token) -> bool:
     with core.store.read() as reader:
         had = has_had(reader, hub_id, token)
     if not had and _has_machines(core):
-        # A standby may not have heard of it yet. Who writes is at the primary; who may only read
-        # knows no better.
+        # A standby may not have it yet. A process that writes is connected to the primary; one that
+        # only reads knows no better.
         with suppress(StoreReadOnly), core.store.write(hub=hub_id) as writer:
             had = has_had(writer, hub_id, token)
     if had:
@@ -175,7 +175,7 @@ def require_place(scope: Scope, folder: str) -> None:
 
 
 def is_ours(core: Core, hub_id: str, stamp: Stamp) -> bool:
-    """Whether what was stamped so was stamped for a state that this hub has had, or for none."""
+    """Whether a stamp belongs to a state that this hub has had, or to none."""
     mine = stamp.hub_id in ("", hub_id)
     return mine and (stamp.token is None or _had(core, hub_id, stamp.token))
 
@@ -224,8 +224,8 @@ def _of_another_store(hub: str, folder: str) -> str:
 
 
 def _marked(core: Core, hub_id: str, folder: str) -> Record:
-    """Marks the folder as the place, and returns what is noted of that. Another store that wrote
-    there must not find its own state noted: it is to ask, whatever is written first."""
+    """Marks the folder as the hub's, and returns the record of that. Clears the stamp of MEMORY.md,
+    so that another store that wrote there compares the files instead of relying on it."""
     mark = core.ids.next("place")
     _make(folder, mark)
     if read_stamp(_memory_md(folder)).hub_id:

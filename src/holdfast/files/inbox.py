@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 REASON = f"in {FILE_NAME}"
 # As large as all items that fit can be, several times over.
 _BYTES_MAX = 50_000_000
-# Somebody who saves while the file is written goes first; one who never stops is not waited for.
+# A person who saves while the file is written goes first, up to this many times.
 _ATTEMPTS = 3
 
 
@@ -62,8 +62,8 @@ class InboxFile:
         self._written: str | None = None
 
     def before(self) -> tuple[bool, list[str]]:
-        """Does what was decided in the file since the last look; whether that was anything, and
-        what there is to know."""
+        """Applies what was decided in the file since the last sync; returns whether there was
+        anything, and notes."""
         stamp = quick_stamp_of(self.path)
         if stamp is None or self._is_known(stamp):
             return False, []
@@ -126,7 +126,7 @@ class InboxFile:
     # What was filled in
 
     def _decide(self, entries: Sequence[InboxEntry]) -> tuple[bool, list[str], bool]:
-        """Whether anything was decided, notes, and whether something that was written is nowhere
+        """Whether anything was decided, notes, and whether the file has text that is stored nowhere
         else."""
         from holdfast.engine.review import inbox
 
@@ -148,7 +148,7 @@ class InboxFile:
         try:
             inbox.decide(self._scope, wanted, reason=REASON)
         except HoldfastError:
-            # One of them cannot be done; the others are, each for itself.
+            # If one decision cannot be applied, the others are applied one by one.
             done = [self._decide_one(verdict, notes) for verdict in wanted]
             failed = [one for one, ok in zip(wanted, done, strict=True) if not ok]
             lost = lost or any(one.text is not None for one in failed)
@@ -176,7 +176,7 @@ class InboxFile:
         target = real_path(self.path, within=self.folder)
         with file_errors(self.path):
             try:
-                # Not waiting for the other end of a pipe that somebody put there.
+                # So that opening a pipe in the file's place does not block.
                 handle = os.open(target, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
             except FileNotFoundError:
                 return None
@@ -220,8 +220,8 @@ class InboxFile:
 def _verdict(
     reader: Reader, entry: InboxEntry, memory: Memory | None
 ) -> tuple[Verdict | None, str, bool]:
-    """What a person wants done with an item, a note where it cannot be, and whether the file has a
-    text that is nowhere else."""
+    """The decision on an item, a note if it cannot be applied, and whether the file has text that
+    is stored nowhere else."""
     from holdfast.engine.review.inbox import Verdict
 
     text = None if memory is None else _changed(entry, memory)

@@ -20,7 +20,7 @@ from holdfast.domain.results import Item
 FILE_NAME = "INBOX.md"
 # A file that does not end with this was not saved whole.
 END = "<!-- This is the end of INBOX.md. -->"
-# More than that nobody reads in one go; the rest comes up as these are decided.
+# The file has at most this many items; others follow as these are decided.
 ITEMS_MAX = 200
 # A longer text is shown up to here, and can be approved as it is, but not changed in the file.
 CHARS_MAX = 20_000
@@ -116,7 +116,7 @@ def _item(item: Item) -> str:
 
 
 def _sum_of(text: str) -> str:
-    """Tells whether somebody has changed a text: chance alone would not repeat it."""
+    """A checksum that tells whether a text was changed."""
     return f"{crc32(text.encode('utf-8', 'surrogatepass')):08x}"
 
 

@@ -1,6 +1,6 @@
-"""What every synced file goes by: the three-way comparison (what both sides last agreed on, what
-the store says now, and what the file says now), and reading a file that a person may be saving at
-the same moment.
+"""Shared by all synced files: the three-way comparison (what both sides last agreed on, what the
+store says now, and what the file says now), and reading a file that a person may be saving at the
+same moment.
 
 Where both sides changed one memory, a conflict is recorded; settling it archives one text or makes
 it history, and destroys neither. A file that cannot be trusted is kept beside and restored. Only
@@ -85,7 +85,7 @@ def settle(scope: Scope, clash_id: str, keep: str) -> Clash:
         other = _other(writer, scope.hub_id, clash)
         reason = SETTLED[keep]
         recorder = Recorder(scope, writer, "update", reason=reason)
-        # Where the memory itself is gone by now, the text beside it is all there is: it stays.
+        # If the memory itself is gone by now, only the other text is left, and stays.
         if memory is not None and memory.visible and memory.state != "archived":
             if keep == "file":
                 recorder.revise(memory, index, **new)
@@ -175,7 +175,7 @@ def _refuse(path: str, mode: int) -> None:
     )
 
 
-# Some thousand times what anybody reads; parsing it would hold up every operation for seconds.
+# A larger file would hold up every operation for seconds while it is parsed.
 BYTES_MAX = 20_000_000
 # An editor that writes in place empties the file first and fills it within a few milliseconds.
 PAUSE_S = 0.05
@@ -269,7 +269,7 @@ def _decoded(data: bytes) -> tuple[str | None, str]:
 
 
 def _kept_aside(path: str, now: datetime) -> str:
-    """Renames the file, so that an editor which still has it open loses nothing either."""
+    """Renames the file, so that an editor which still has it open loses nothing."""
     kept = free_name(path, now)
     os.rename(path, kept)
     return os.path.basename(kept)

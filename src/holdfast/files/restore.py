@@ -1,5 +1,5 @@
-"""A backup that is brought back, and the files that lie in the hubs' folders. MEMORY.md, its pages
-and the journals were written for the state before, and are no edit: they are to follow the backup.
+"""Restoring a backup, and the files in the hubs' folders. MEMORY.md, its pages and the journals
+were written for the state before, and are no edit: they are to follow the backup.
 
 So what store and files last agreed on is carried from the state before into the backup, before that
 takes its place. Compared with it, files that nobody touched say nothing, and follow; edits of a
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _CHANGES_MAX = 20
 # More than `whose` notes of a hub.
 _RECORDS_MAX = 10
-# Of several states that were replaced one after the other, before a file followed.
+# As many replaced states are remembered, for files that did not follow in between.
 _KEPT_MAX = 100
 
 
@@ -52,7 +52,7 @@ def carry(before: Store, into: Store, now: datetime, home: str = "") -> None:
     with before.read() as old, into.write() as writer:
         for hub in writer.hubs():
             known = old.hub_by_id(hub.id)
-            # One that is only half there, as an earlier restore was broken off, knows nothing.
+            # A state that an interrupted restore left half complete is ignored.
             if known is not None and known.state == "active":
                 swept = _swept(old, known, home) if home else []
                 _carry_one(old, writer, hub.id, now, swept)

@@ -161,7 +161,7 @@ class NotRead(Exception):
 
 
 def plain_pieces(file: BinaryIO, note: NoteUnread) -> Iterator[str]:
-    """The text of a text file. What is no character becomes a mark: secrets are plain letters."""
+    """The text of a text file. Undecodable bytes are replaced, as secrets are plain letters."""
     yield from _decoded(_bounded(file, BYTES_MAX, note))
 
 
@@ -331,7 +331,7 @@ def _without_file(memory: Memory) -> Memory:
     metadata: dict[str, Any] = dict(memory.metadata)
     file = metadata.pop(ATTACHMENT)
     metadata[GONE] = {name: file[name] for name in ("name", "size", "media_type")}
-    # What waits for its text would wait for ever.
+    # A memory that waits for the text of its file would wait for ever.
     state = "active" if memory.state == "processing" else memory.state
     reason = REMOVED if state == "active" else memory.state_reason
     return memory._replace(metadata=metadata, state=state, state_reason=reason)

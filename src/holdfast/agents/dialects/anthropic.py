@@ -48,8 +48,8 @@ def _memory(ctx: ToolContext, given: dict[str, Any]) -> str:
 
 
 def _refuse_echo(ctx: ToolContext, text: str) -> None:
-    """Refuses a text that is nothing but what memory has handed out; with words around it, it is
-    the agent's own and kept to the letter."""
+    """Refuses a text that is nothing but what memory has handed out. With other words around it, it
+    is the agent's own text and stored unchanged."""
     heard = ctx.hub.heard(text)
     if heard.nothing_new:
         raise InvalidInput(heard.sentence)

@@ -1,7 +1,6 @@
-"""The dialect that is ours: five tools by default, small on purpose, and more when asked for:
-changing, listing, looking back, taking back, the conversation log, archives, the review of what is
-held, and the hub's files. It puts arguments into calls of the hub and the results into sentences;
-it decides nothing.
+"""Holdfast's own dialect: five tools by default, and more when asked for: changing, listing,
+looking back, taking back, the conversation log, archives, the review of what is held, and the hub's
+files. It puts arguments into calls of the hub and the results into sentences; it decides nothing.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ def _remember(ctx: ToolContext, given: dict[str, Any]) -> str:
 
 
 def outcome(result: Remembered, hub: HubMemory | None = None) -> str:
-    """What became of it, in words; `hub` is the one that was asked to remember it."""
+    """The result of remembering in words; `hub` is the one that was asked."""
     memory = result.memory
     number = f"#{memory.number}" if hub is None else named_in(hub, memory)
     named = f"{number} ({memory.category}, id {memory.id})"
@@ -142,7 +141,7 @@ def _forget(ctx: ToolContext, given: dict[str, Any]) -> str:
 
 
 def _would_forget(ctx: ToolContext, about: str) -> str:
-    """What is there about a word. Turns go for good, so a person forgets them, not a model."""
+    """Lists what is stored about a word. Turns are removed for good, which is left to a person."""
     found = ctx.hub.forget_turns(about=about, dry_run=True)
     if not found.total and not found.memories:
         return f"Nothing is remembered or was said about “{on_a_line(about)}”."
@@ -299,8 +298,8 @@ def _undo(ctx: ToolContext, given: dict[str, Any]) -> str:
 
 
 def _refuse_release(ctx: ToolContext, change: str | None) -> None:
-    """An agent lets nothing through that waits for review, not by undoing either. The changes that
-    hold something again are those that took back an approval, and an undo of those is named."""
+    """An agent cannot release what waits for review, not even by an undo. The changes that hold
+    something again are those that took back an approval, and an undo of those is named."""
     hub = ctx.hub
     for memory in hub.touched([change]).get(change, []) if change else []:
         for entry in hub.history(memory.id):
@@ -326,7 +325,7 @@ def _archive(ctx: ToolContext, given: dict[str, Any]) -> str:
     done = ctx.hub.archive_conversation(
         given["session"], messages=given["messages"], name=given["name"]
     )
-    # Where it is on the machine is the business of who has the machine.
+    # The path is shown to the owner of the machine alone.
     far = ctx.caller is not None and not ctx.caller.local
     path = os.path.basename(done.path) if far and done.path else done.path
     said = [f"Archived as {path}."] if path else ["Nothing was archived."]

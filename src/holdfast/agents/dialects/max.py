@@ -81,7 +81,7 @@ def _told(ctx: ToolContext, given: dict[str, Any]) -> tuple[Memory, str]:
 
 
 def _noticed(ctx: ToolContext, given: dict[str, Any]) -> tuple[Memory, str]:
-    """What the agent took from the conversation by itself: the lifecycle has a rule for these."""
+    """Facts that the agent noticed by itself, for which the lifecycle has a rule."""
     result = ctx.hub.remember(
         given["content"],
         category=given["category"],
@@ -148,7 +148,7 @@ def _first(hub: HubMemory, category: str | None, order: str) -> list[Memory]:
 
 
 def _is_auto(memory: Memory) -> bool:
-    """Whether nobody asked for it to be kept: an agent or the journaler noticed it."""
+    """Whether an agent or the journaler noticed it, without being asked to remember it."""
     return memory.trust != "user" or memory.is_auto
 
 

@@ -40,7 +40,7 @@ from holdfast.errors import (
 )
 from holdfast.text.classify import read_hint
 
-# A title on one line; longer ones are those of people who put the text into them.
+# Titles are cut to this length, as some hold the whole text.
 _TITLE_CHARS = 200
 # Past this a list of topics is no overview any more.
 _TOPICS_MAX = 100
@@ -162,7 +162,7 @@ def recall(ctx: ToolContext, given: dict[str, Any]) -> str:
             turns=False,
         )
     except HoldfastError as error:
-        # What failed must never read like what found nothing.
+        # A failure must not read like an empty result.
         raise type(error)(f"Recall failed: {error.message}", hint=error.hint) from error
     notes = list(notes_of(found))
     if not found:
@@ -196,7 +196,7 @@ def get_memory(ctx: ToolContext, given: dict[str, Any]) -> str:
     hub, memory = _find(ctx, given["id"])
     if memory.quarantine and decision_of(memory) is None:
         raise Conflict(f"{memory.id} waits for a person's review: it {memory.quarantine}.")
-    # The count of its uses must not turn an answer into an error.
+    # If counting the use fails, the answer is given all the same.
     with suppress(StoreError):
         memory = hub.access(memory.id)
     return memory_text(hub.name, memory)

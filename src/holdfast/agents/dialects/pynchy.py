@@ -45,7 +45,7 @@ def _save(ctx: ToolContext, given: dict[str, Any]) -> dict[str, Any]:
             f" it: it {reason}."
         )
     key = result.memory.key
-    # A memory that said the same without a key has it now: to a caller who uses keys, it is new.
+    # A memory with the same text has got the key, and is new to a caller who uses keys.
     adopted = isinstance(result, Updated) and result.previous.key != key
     created = isinstance(result, Stored) or adopted
     return {"key": key, "status": "created" if created else "updated"}
@@ -117,7 +117,8 @@ def _require(tool: str, given: dict[str, Any], *names: str) -> None:
 
 
 def _take_in_files(ctx: ToolContext) -> list[str]:
-    """Reads what is new in the group's files; what cannot be read does not keep the answer."""
+    """Reads what is new in the group's files; one that cannot be read does not make the call
+    fail."""
     try:
         ctx.hub.index_files(progress=ctx.progress)
     except CallCancelled:

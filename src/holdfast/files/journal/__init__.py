@@ -37,7 +37,7 @@ _DAY_CHARS_SHOWN = 40
 _LOCK = "journal"
 # Change sets that are looked at for those of a rewrite: it makes a few, others may write meanwhile.
 _CHANGES_OF_REWRITE_MAX = 50
-# Names that somebody probably meant as a journal: worth a word.
+# Names that were probably meant as journals, for a note.
 _NEARLY = re.compile(r"\d{4}.\d\d?.\d\d?.*\.(?:md|markdown|txt)", re.ASCII | re.IGNORECASE)
 
 
@@ -196,7 +196,7 @@ def _moment(memory: Memory) -> datetime:
 
 
 def sync(place: JournalFolder, *, confirm: bool = False) -> list[str]:
-    """Takes in every journal that was written since the last look; returns notes on what could not
+    """Takes in every journal that was written since the last sync; returns notes on what could not
     be read or was ignored; the others are still read. `confirm` says that many missing entries are
     meant."""
     notes = journal_files(place.folder)[1]
@@ -322,8 +322,8 @@ def day_of(memory: Memory) -> date | None:
 
 
 def remove_all(folder: str) -> None:
-    """The journals go, with the hub they belong to: a hub that gets its name later must not take
-    them for its own."""
+    """Removes the journals of a deleted hub, so that a later hub of its name does not take them for
+    its own."""
     for day in journal_files(folder)[0]:
         with suppress(OSError):
             os.unlink(os.path.join(folder, journal_entries.name_of(day)))

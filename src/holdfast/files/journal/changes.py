@@ -1,5 +1,5 @@
-"""Whether somebody has written a journal since the last look, without reading any: a few questions
-to the file system before each operation, however many journals there are.
+"""Detects which journals were written since the last sync without reading any, by a few calls of
+the file system before each operation, however many journals there are.
 
 - The newest few files are looked at each time: those are the ones people have open.
 - When the folder was changed (a file made, removed, or saved by renaming) its names and inodes are
@@ -66,7 +66,7 @@ class JournalChanges:
     def changed(self, core: Core, hub_id: str, folder: str, *, afresh: bool = False) -> list[str]:
         """The names of journals that were written, created or removed since their last sync.
 
-        Those that were left as they are come only once, unless one looks afresh.
+        Those that were left as they are are named only once, unless `afresh` is set.
         """
         if not self._begun:
             self._known = _read_stamps(core, hub_id, folder)
@@ -130,8 +130,8 @@ class JournalChanges:
         self.withheld[name] = Withheld(signature, gone)
 
     def written(self, name: str) -> None:
-        """Notes that a file was written by us: it is there, and read again the next time, as
-        somebody else may have written it right after."""
+        """Records that this process wrote a file. It is read again the next time, as somebody else
+        may have written it right after."""
         self.forget(name)
         self._there.add(name)
 

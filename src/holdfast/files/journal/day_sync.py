@@ -220,7 +220,7 @@ def _with_kept(
 
 
 def _note_look(place: JournalFolder, day: date, unchanged: File | None, kept: int) -> None:
-    """What we have written ourselves is looked at again: somebody else may have written too."""
+    """Files that this process wrote are read again, as somebody else may have written them too."""
     name = name_of(day)
     if kept:
         place.changes.hold(name, unchanged.signature if unchanged else None, kept)

@@ -337,8 +337,8 @@ def free_path(place: JournalFolder, day: date, key: str, text: str, used: set[st
 
 
 def block_of(memory: Memory, time_of_day: str | None = None) -> JournalBlock:
-    """The lines of a memory, with its time; without where the file's line had none and can do
-    without: words such as `---` or `14:30` would not be read as what they are."""
+    """The lines of a memory, with its time. The time is left out if the file's line had none,
+    unless the text needs it: `---` or `14:30` alone would be read as something else."""
     if time_of_day == "":
         bare = parse(render_bare(memory.content) + "\n")
         if len(bare) == 1 and plain(bare[0].text) == plain(memory.content):

@@ -82,7 +82,7 @@ def merge(
         if one.side(None) is Changed.FILE:
             merged.gone[key] = one.memory
         else:
-            # The store changed it, which nobody saw who took it out of the file.
+            # The store changed it, and whoever removed its line had not seen that.
             merged.back.add(one.memory.id)
     return merged
 
@@ -125,7 +125,7 @@ class _Lost(NamedTuple):
         for place, (text, at) in enumerate(said):
             if wanted in _keys(text, at):
                 return cls(memory, text, tuple(text for text, _ in said[:place]))
-        # Its past is gone, or was written in other letters: as if nobody had changed it.
+        # Its earlier texts are gone, or had another key: it counts as unchanged.
         return cls(memory, memory.content, ())
 
 

@@ -36,7 +36,7 @@ _WANTED = Filter(layers=("long_term",), states=("active", "cooling"))
 # With more change sets, or more memories in them, reading everything is about as fast.
 _CHANGES_MAX = 32
 _REVISIONS_MAX = 500
-# Some 2 KB each: more would be too much to hold for a file that nobody reads to its end.
+# Memories take some 2 KB each, so this bounds the cache.
 _KEPT_MAX = 20_000
 
 
@@ -266,12 +266,13 @@ def _beside(path: str) -> str:
 
 
 MARK = ".kept-"
-# Enough to look at what has happened lately; each is at most as large as MEMORY.md.
+# How many copies are kept; each is at most as large as MEMORY.md.
 _NEWEST = 3
 
 
 def tidy(reader: Reader, hub_id: str, path: str, agreed: str) -> list[str]:
-    """Removes copies that nobody needs, and returns their names. `agreed` is MEMORY.md."""
+    """Removes repeated copies, and older ones whose text is stored elsewhere; returns their names.
+    `agreed` is MEMORY.md."""
     folder, front = os.path.dirname(path), os.path.basename(path) + MARK
     try:
         # Their names end with the time of the copy.

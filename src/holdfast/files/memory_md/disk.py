@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # Which pages there are; the row is there as long as they are.
 _NAMES = f"{FILE_NAME} pages"
 _UNDER_WAY = f"{FILE_NAME} pages being written"
-# The categories whose headings were made here, and by nobody's hand.
+# The categories whose headings were made by Holdfast and not typed by a person.
 _HEADINGS = f"{FILE_NAME} headings"
 
 
@@ -45,7 +45,7 @@ class Files(NamedTuple):
 
     @property
     def texts(self) -> dict[str, str | None]:
-        """What is on the disk and can be trusted; secrets among it, until it is written again."""
+        """The files as they were read, which may hold secrets until they are written again."""
         return {name: read.text for name, read in self.reads.items()}
 
     @property
@@ -295,8 +295,8 @@ class MirrorFiles:
 
     def stamp(self) -> tuple[int, int, int] | None:
         """The stamp of the files as the last sync left them; None where they have changed since."""
-        # First the stamp, then another look: somebody may have saved since the last one, and the
-        # stamp must not be that of a text which nobody has taken in.
+        # First the stamp, then the comparison: somebody may have saved meanwhile, and the stamp
+        # must not be that of a text which was not taken in.
         found = stamp_of(self._path, pages=self.pages)
         return found if found and is_left(self._folder, self.left, pages=self.pages) else None
 

@@ -60,7 +60,7 @@ _TITLE_CHARS = 60
 
 
 class MemoryFile(NamedTuple):
-    """One hub's file, who works on it, and as how much that is trusted."""
+    """One hub's file, the reader or author, and the trust of what they write."""
 
     scope: Scope
     path: str
@@ -179,7 +179,7 @@ def append(place: MemoryFile, content: str, *, chars_max: int | None) -> Appende
     try:
         Mirror(place.scope, place.path).append(with_ids(found, ids))
     except (HoldfastError, OSError) as error:
-        # What was added is in the store; that the file could not follow is no failure of it.
+        # The text is stored, so a file that could not follow does not make the append fail.
         notes.append(str(error))
     changes = {change for one in results if (change := getattr(one, "change", None))}
     note_before(place.scope, changes, raw, _agreed(place))
@@ -200,7 +200,7 @@ def _write_first_file(place: MemoryFile) -> None:
     """Makes the file of a hub that has memories and no file, so that what is added comes last."""
     if os.path.exists(place.path) or _present(place) is None:
         return
-    # What is wrong with the folder, the append itself says.
+    # The append itself reports what is wrong with the folder.
     with suppress(HoldfastError, OSError):
         Mirror(place.scope, place.path).sync()
 

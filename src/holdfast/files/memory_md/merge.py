@@ -117,7 +117,7 @@ class _Merge:
         return Plan(tuple(self.edits), tuple(self.new), tuple(self.gone), self.links)
 
     def _known(self, index: int, item: MarkdownItem, memory_id: str) -> bool:
-        """Deals with an item whose id means something here; False where it is a stranger."""
+        """Handles an item with a known id; False if the id is unknown."""
         memory = self.view.ours.get(memory_id)
         before = self.before.get(memory_id)
         if memory is not None:
@@ -208,7 +208,7 @@ class SyncReport(NamedTuple):
 
 
 def together(reports: Sequence[SyncReport]) -> SyncReport:
-    """What several did that ended in a written file, as one."""
+    """The reports of several attempts, of which the last wrote the file, as one."""
 
     def memories(found: Iterable[Memory]) -> tuple[Memory, ...]:
         return tuple({memory.id: memory for memory in found}.values())
@@ -248,7 +248,7 @@ def view_of(scope: Scope, reader: Reader, snapshot: Snapshot, document: Document
         snapshot.ours,
         reader.memories_by_id(scope.hub_id, sorted(ids)),
         lambda memory, text: _texts_since(reader, memory, text),
-        # Who writes what is private to another has written something of their own.
+        # Text that repeats another person's private memory is a memory of its own.
         lambda content: [
             twin for twin in _twins(reader, scope.hub_id, content) if scope.core.sees(twin)
         ],
@@ -277,7 +277,7 @@ REMOVED = f"removed from {FILE_NAME}"
 
 
 class Voice(NamedTuple):
-    """Who speaks through the file: a person with an editor, unless it is said otherwise."""
+    """The author of a change to the file: a person with an editor, by default."""
 
     source: Source = "cli"
     trust: Trust = "user"
@@ -312,7 +312,7 @@ class Taken(NamedTuple):
 
 
 class Intake:
-    """Takes changes of one hub's file into its store, in one voice."""
+    """Applies changes of one hub's file to its store, in the name of one author."""
 
     def __init__(self, scope: Scope, voice: Voice) -> None:
         self._scope = scope

@@ -104,7 +104,7 @@ class Mirror:
         return self._locked(self._tidy)
 
     def _locked(self, step: Callable[[], _Done], *, confirm: bool = False) -> _Done:
-        """Takes a step with the file's lock held, again where something moved meanwhile."""
+        """Runs a step with the file's lock held, and again if something changed meanwhile."""
         with self._scope.core.store.read() as reader:
             self._scope.require_hub(reader)
         require_here(self._scope, self.folder, confirm=confirm)
@@ -161,7 +161,7 @@ class Mirror:
             token = token_of(reader, self._scope.hub_id)
             snapshot = snapshot_of(self._scope, reader, token)
             now = parse(render(gathered(files.document)))
-            # What its author could not see was not left out by them.
+            # Lines that the author could not see were not left out by them.
             base = parse(visible_text(self._scope, render(now)) if seen is None else seen)
             given, notes = self._intake.without_orders(reader, taken_over(base, text, now))
             attempts.append(SyncReport(notes=notes))

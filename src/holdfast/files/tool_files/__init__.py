@@ -26,7 +26,7 @@ ROOT = "/memories"
 # A source path is a label of at most 1,000 characters; file systems take 255 bytes for a name.
 PATH_CHARS_MAX = 1_000
 NAME_BYTES_MAX = 255
-# Deeper than people file things; a bound on what one delete or rename has to walk.
+# A bound on the depth of what one delete or rename goes through.
 DEPTH_MAX = 16
 
 # Enough of a path to know it by; a reply must not carry ten megabytes back.
@@ -143,10 +143,10 @@ _HANDLES = os.open in os.supports_dir_fd and os.listdir in os.supports_fd
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _CLOSED = getattr(os, "O_CLOEXEC", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NO_LINK | _CLOSED
-# A pipe that took a file's place would keep us waiting.
+# So that opening a pipe in a file's place does not block.
 _READ = os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0) | _CLOSED
 _PARTIAL = ".partial-"
-# Left by desktops in every folder they show; nobody's words.
+# Made by desktops in every folder they show.
 _LITTER = frozenset((".DS_Store", "Thumbs.db", "desktop.ini"))
 _BOM = "\ufeff"
 
@@ -182,7 +182,7 @@ def encoded(text: str, *, bom: bool = False) -> bytes:
 
 
 class Folder:
-    """An open folder. Used as a context, so that its handle is let go."""
+    """An open folder; a context manager that closes its handle."""
 
     def __init__(self, path: str, handle: int | None, shown: str) -> None:
         self._path, self._handle, self._shown = path, handle, shown
