@@ -62,8 +62,8 @@ class Embedder(Protocol):
 def check(matrix: Matrix, expected_dimensions: int, count: int) -> Matrix:
     """The matrix as it came, if it can be used: the right shape, finite, no row of zeros.
 
-    `expected_dimensions` of 0 means that any length will do. A wrong vector that got into a store
-    would be found, or not found, for ever after; so this raises rather than repairs.
+    `expected_dimensions` of 0 means that any length will do. A wrong vector in a store would
+    distort every later search; so this raises rather than repairs.
     """
     import numpy as np
 

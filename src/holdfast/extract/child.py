@@ -1,5 +1,5 @@
-"""What runs in the limited process: it takes its limits first, reads one file or page, and answers
-with lines of JSON: how far it is, then the text or why there is none.
+"""The program of the limited process. It sets its limits first, reads one file or page, and writes
+lines of JSON: progress, then the text or the reason why there is none.
 
 It has no store and no settings; what it needs is in its first argument, and a file comes as its
 standard input. It ends itself if nobody waits for it any more.
@@ -42,7 +42,8 @@ def limit(cpu_s: int, memory_mb: int, wall_s: int) -> None:
     for kind, most in bounds.items():
         _, hard = resource.getrlimit(kind)
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        # Some systems know a limit by name and cannot hold to it; the clock is watched everywhere.
+        # Some systems have the name of a limit and do not enforce it; the parent enforces the time
+        # everywhere.
         with suppress(ValueError, OSError):
             resource.setrlimit(kind, (most, most))
     # The parent process may have been killed.

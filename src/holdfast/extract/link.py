@@ -115,7 +115,7 @@ Resolve = Callable[[str, int], Sequence[str]]
 
 
 class TryLater(Exception):
-    """The page could not be had now; another attempt may."""
+    """The page could not be fetched now; another attempt may succeed."""
 
 
 class Bounds(NamedTuple):
@@ -128,7 +128,7 @@ class Bounds(NamedTuple):
 
 
 class FetchedPage(NamedTuple):
-    """What came: where it really was, what it is said to be, and its bytes."""
+    """A response: its final address, its declared type, and its bytes."""
 
     address: str
     media_type: str
@@ -208,7 +208,7 @@ def fetch(address: str, bounds: Bounds, resolve: Resolve = resolved) -> FetchedP
 
 
 class _Connection(http.client.HTTPConnection):
-    """A connection to an address that was looked at, under the name that was asked for."""
+    """A connection to an address that was checked, under the requested host name."""
 
     def __init__(self, parts: SplitResult, place: str, port: int, until: float) -> None:
         super().__init__(parts.hostname or "", port)

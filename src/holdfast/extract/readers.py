@@ -33,12 +33,12 @@ class ExtractedText(NamedTuple):
 
 
 class Unreadable(Exception):
-    """There is no text to be had, and another attempt would not help. The reason completes the
+    """The file has no readable text, and another attempt would not help. The reason completes the
     sentence 'There is no text of it: …'."""
 
 
 class Unavailable(Exception):
-    """There might be text, but what reads it is not installed here."""
+    """The program or package that could read the text is not installed."""
 
 
 class Gathered:
@@ -178,7 +178,7 @@ def _or_unreadable(data: bytes, encoding: str) -> str:
 
 # A poster at 300 dots per inch; more is meant to exhaust the memory of the decoder.
 PIXELS_MAX = 100_000_000
-# Less than the process around it has, which ends this one with it only if it still can.
+# Less than the limit of the surrounding process, so that it can still end this one.
 _TIMEOUT_S = 200
 # JPEG markers that say the size, but for those that only look like it.
 _JPEG_SIZES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}

@@ -1,4 +1,4 @@
-"""Works on a job: starts the limited process, listens to it, and takes what it found to the engine.
+"""Runs a job: starts the limited process, reads its output, and stores the text that it found.
 
 The process is ended when it takes too long or says too much. A worker that dies leaves a job that
 another takes over; one whose job was taken over writes nothing.
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 WALL_S = 240
 # How much longer than the request the process that fetches a page may take, to start and to read.
 GRACE_S = 10
-# Progress is a write; a person looks every few seconds.
+# Each report of progress is a write, so there is one every few seconds.
 _PROGRESS_S = 2.0
 # How long a worker may take to notice that it should stop.
 _LOOK_S = 0.2
@@ -45,7 +45,7 @@ _ENVIRON = (
 )
 
 
-# How a reader in C ends that is out of memory or was led astray: the same file does it again.
+# Exit statuses of a reader in C that crashed or ran out of memory: the same file would do it again.
 _CRASHES = tuple(
     getattr(signal, name)
     for name in ("SIGABRT", "SIGSEGV", "SIGBUS", "SIGILL", "SIGTRAP", "SIGFPE")
@@ -119,7 +119,7 @@ def extract(
         with place.open(job.about["hash"]) as file:
             return _listen(tell, asked, file, stop)
     except NotFound:
-        # Not for good at once: a hub that is being renamed has its folder a moment later.
+        # Not final: the folder of a hub that is being renamed appears a moment later.
         return Failed("its file is not there any more", final=False)
 
 
@@ -165,7 +165,7 @@ def _listen(
     try:
         return _heard(tell, process, asked, stop)
     except (ValueError, KeyError, TypeError, AttributeError):
-        # A file that took the process over can make it say anything.
+        # A malicious file may control the process, so its output is not trusted.
         return Failed("the process that read it spoke nonsense", final=True)
     finally:
         _end(process)
@@ -252,7 +252,7 @@ def _ended(process: subprocess.Popen[bytes]) -> Failed:
     if sys.platform == "win32":
         return Failed(f"the process that read it ended with {process.wait()}", final=False)
     if sys.platform == "linux":
-        # Not taken from the table yet: its number still names those it started, which end next.
+        # Not reaped yet: its id still names its process group, which is ended next.
         ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         code = ended.si_status if ended is not None else 0
         killed = ended is not None and ended.si_code != os.CLD_EXITED

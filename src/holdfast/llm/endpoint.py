@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from holdfast.llm import ModelCall, Spec
 
 
-# Far beyond what a pass may have answered; a server that says more does not keep to the tokens.
+# Far more than a pass allows; a server that sends more ignores the bound on tokens.
 TEXT_CHARS_MAX = 100_000
 # More than any model takes at once; what claims more has miscounted.
 _TOKENS_MAX = 10_000_000
@@ -80,8 +80,8 @@ def spent(
     messages: Sequence[Message],
     said: tuple[str, Sequence[ModelCall]],
 ) -> Usage:
-    """What was spent, as the server counted it under these names; a guess where it counted
-    nothing, so that a cap holds there too."""
+    """The use, as the server counted it under these names; an estimate if it counted nothing, so
+    that a cap holds there too."""
     counted = counted if isinstance(counted, dict) else {}
     text, calls = said
     sent_chars = len(system) + sum(
@@ -175,9 +175,9 @@ class Endpoint:
         line = RequestClient(spec.url, local=spec.is_local, with_key=bool(key), timeout_s=left_s)
 
         def work() -> Response:
-            # Closed by who uses it: under the feet of a thread that reads it would be a hazard.
+            # Closed by its user, as closing it while another thread reads from it would be unsafe.
             with line.http:
-                # The SDKs insist on a key; the line lets none out where there is none.
+                # The SDKs require a key; without one, the HTTP client removes the header.
                 return send(line.http, key or "none", left_s)
 
         try:
@@ -369,7 +369,7 @@ def _without(message: str, key: str) -> str:
     return message.replace(key, "[key]") if key else message
 
 
-# Longer than a server takes that is there, and short enough for somebody who looks on.
+# Longer than a running server takes, and short enough for a person who waits.
 WAIT_S = 2.0
 
 
@@ -378,7 +378,7 @@ def answering(urls: Iterable[str], *, wait_s: float = WAIT_S) -> dict[str, str]:
     the others why they do not."""
     faults: dict[str, str] = {}
     wanted = list(dict.fromkeys(urls))
-    # In threads, as looking a name up knows no bound; one that hangs ends with the process.
+    # In daemon threads, as resolving a host name has no timeout.
     asking = [Thread(target=_ask, args=(url, wait_s, faults), daemon=True) for url in wanted]
     for one in asking:
         one.start()
@@ -393,7 +393,7 @@ def _ask(url: str, wait_s: float, faults: dict[str, str]) -> None:
         with urlopen(f"{url}/models", timeout=wait_s):
             faults[url] = ""
     except HTTPError as refusal:
-        # It wants a key, or knows no such list; it is there.
+        # It asks for a key, or has no such list: the server answers.
         refusal.close()
         faults[url] = ""
     except TimeoutError:

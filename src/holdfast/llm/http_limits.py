@@ -101,7 +101,7 @@ class RequestClient:
         response.stream = _Bounded(response.stream)
 
     def _trace(self, event: str, info: Mapping[str, Any]) -> None:
-        """Hears of each connection that is made, and of each that becomes a safe one."""
+        """Called for each connection that is made, and for each that is upgraded to TLS."""
         stream = info.get("return_value")
         if not event.endswith(("connect_tcp.complete", "start_tls.complete")) or stream is None:
             return
@@ -113,7 +113,7 @@ class RequestClient:
 
 
 def _shut(one: socket.socket) -> None:
-    # Not `close`: that would leave a thread waiting which already waits.
+    # Not `close`, which would not wake a thread that already waits.
     with suppress(OSError):
         one.shutdown(socket.SHUT_RDWR)
 
@@ -133,8 +133,8 @@ class Late(Exception):
 
 
 def on_time(work: Callable[[], T], seconds: float, cut: Callable[[], None]) -> T:
-    """What the work returns or raises. Late where it does neither in time; `cut` then makes what is
-    left of it fail soon, and nobody hears of it."""
+    """Returns or raises what the work does; raises Late if it takes too long, and `cut` then makes
+    the rest of it fail soon."""
     done = threading.Event()
     outcome: list[tuple[bool, Any]] = []
 
@@ -146,7 +146,7 @@ def on_time(work: Callable[[], T], seconds: float, cut: Callable[[], None]) -> T
         finally:
             done.set()
 
-    # A daemon: a program that ends does not wait for a server that was given up.
+    # A daemon thread, so that a program can end without waiting for the server.
     threading.Thread(target=run, name="holdfast-model", daemon=True).start()
     try:
         in_time = done.wait(seconds)

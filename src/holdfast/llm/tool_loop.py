@@ -101,7 +101,7 @@ Tools: TypeAlias = "Mapping[str, tuple[ModelTool, Handler]]"
 CALLS_MAX = 16
 # A tool's answer is part of every later request of the talk; ten pages are enough.
 RESULT_CHARS_MAX = 20_000
-# Below this nobody says anything, and the request would be thrown away.
+# With fewer tokens left no useful answer is possible, so no request is made.
 _SECONDS_MIN = 0.1
 # A character is rarely more than a token where a server counts nothing, and often a quarter.
 _CHARS_PER_TOKEN = 4
@@ -113,7 +113,7 @@ _NAME_CHARS_MAX = 80
 
 
 class Limits(NamedTuple):
-    """The bounds of one talk. A round is an answer with calls, and these calls done."""
+    """The bounds of one conversation. A round is an answer with calls, and running them."""
 
     rounds: int = 2
     # Every request to the server counts, also one that was made again after a fault.
@@ -124,7 +124,7 @@ class Limits(NamedTuple):
 
 
 class Talk(NamedTuple):
-    """What a talk came to. `ended` is `done`, or the bound that ended it."""
+    """The result of a conversation. `ended` is `done`, or the bound that ended it."""
 
     text: str
     usage: Usage
@@ -239,12 +239,12 @@ def _done(call: ModelCall, tools: Tools) -> str:
     try:
         return handler(arguments)[:RESULT_CHARS_MAX]
     except (InvalidInput, NotFound, Conflict, Forbidden) as error:
-        # What it asked for cannot be done. A store that fails is another matter, and raises.
+        # The call itself is wrong, which the model is told. Errors of the store are raised.
         return f"{_ERROR}{error}"
 
 
 def _log(said: str) -> None:
-    """For who looks into why little comes of a model; what was said is not part of it."""
+    """Logged for developers; without any text of the conversation."""
     import logging
 
     logging.getLogger("holdfast.llm").info("%s.", said)

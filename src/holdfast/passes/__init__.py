@@ -1,5 +1,5 @@
-"""What memory does by itself: the journaler after a turn, consolidation, the flush before a
-compaction. Each pass proposes; what is proposed is checked by rules before it is written."""
+"""Passes, which write memories by themselves: the journaler after a turn, consolidation, the flush
+before a compaction. Each pass proposes, and rules check each proposal before it is written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def logger(name: str) -> Logger:
 
 
 def prompt(name: str) -> str:
-    """What is said to a model or to an agent, from its file."""
+    """A prompt for a model or an agent, from its file."""
     path = os.path.join(os.path.dirname(__file__), "prompts", f"{name}.md")
     with open(path, encoding="utf-8") as file:
         return file.read().strip()

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from holdfast.engine.core import Scope
 
 WORK = "condense"
-# The second time it hears what was wrong with the first.
+# The second attempt is told what was wrong with the first.
 _ATTEMPTS = 2
-# A model counts characters badly; asked for less, it stays below the cap more often.
+# A model is asked for fewer characters than the cap, as it counts them badly.
 _ROOM = 0.9
 _PROBLEMS_TOLD = 5
 _STATEMENT_ENDS = re.compile(r"(?<=[.!?;])\s+|\s*;\s+|\n+")
@@ -89,8 +89,8 @@ def _problems(proposed: str, sources: Sequence[str], chars_max: int) -> list[str
 
 
 def _is_supported(line: str, sources: Sequence[str]) -> bool:
-    """Whether each statement of a line is supported by one line there was, whole: words of several
-    that are put together can say what none of them says."""
+    """Whether each statement of a line is supported by a single old line: words of several lines
+    put together can say what none of them says."""
     from holdfast.text.grounding import Span, ground
 
     statements = filter(str.strip, _STATEMENT_ENDS.split(line))

@@ -52,7 +52,7 @@ NOT_ALONE = (
     "The log was not looked at: this hub is not yours alone, and the log does not say who said"
     " what. Give your own conversation: `holdfast flush --from -` reads it, `messages` takes it."
 )
-# Others may flush at the same time; one of them is first.
+# Another flush may run at the same time.
 _ATTEMPTS = 5
 
 
@@ -164,7 +164,7 @@ def _given(
         if name.lower() in _NO_PEOPLE or not clean.is_visible(words):
             continue
         words = clean.clean_content(words, bytes_max=core.settings["content.bytes_max"])
-        # As the log would have it, so that it is known again there.
+        # Cleaned as in the log, so that it is recognised there.
         words = core.redactor.text(with_echo_marked(core, hub.id, words))
         named = "" if name.lower() in _USERS else name
         yield Heard(words[:USER_CHARS_MAX], "", at or now, session, speaker=named)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 WORK = jobs.JOURNAL
 # A turn holds a few facts; a model that finds more is making them up.
 PROPOSALS_MAX = 10
-# Each proposal is held against the whole turn, which takes a while where that is long.
+# Each proposal is compared with the whole turn, which takes time if that is long.
 _TRIED_MAX = 20
 
 
@@ -100,7 +100,7 @@ def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
         about["turns"],
         question=about.get(jobs.QUESTION, ""),
     )
-    # What is noted belongs to who said it, and is compared with what they see.
+    # The memories belong to the person who spoke, and are compared with what they see.
     theirs = core.acting(about["actor"])
     proposed = Proposed(heard)
     failed = ""
@@ -112,8 +112,8 @@ def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
             from holdfast.passes.journaler_model import by_model
 
             by_model(theirs, hub, model, proposed)
-            # Where all it said was made up, what the rules find is better than nothing; and what
-            # somebody asks to be remembered hangs on no model.
+            # If all proposals of the model were made up, what the rules find is better than
+            # nothing; and an explicit request to remember something does not depend on a model.
             by_rules(proposed, explicit_only=not proposed.is_all_made_up)
     except (ModelError, InvalidSetting) as error:
         if stop():
@@ -124,7 +124,7 @@ def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
         if again and job.attempts < jobs.ATTEMPTS_MAX:
             jobs.fail(core, job, failed)
             return
-        # Nobody answers: what the rules find is better than nothing.
+        # The model does not answer; what the rules find is better than nothing.
         proposed = Proposed(heard)
         by_rules(proposed)
     if stop():
@@ -159,7 +159,7 @@ def _take(core: Core, home: str, hub: Hub, job: Job, proposed: Proposed, failed:
 
     make = makes_journals(core) and bool(proposed.proposals)
     with synced_files(core, home, hub, [proposed.heard.at.date()], make=make):
-        # Jobs from before this was noted came by keys that were allowed to.
+        # Jobs without the field are from keys that were allowed to.
         take(
             core,
             hub,

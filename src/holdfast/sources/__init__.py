@@ -179,7 +179,7 @@ class Registry:
         return Answers((*own, *beside.excerpts), beside.notes)
 
     def close(self) -> None:
-        """Lets go of what the sources have open."""
+        """Closes what the sources have open."""
         for source in self.sources:
             close = getattr(source, "close", None)
             if close is not None:

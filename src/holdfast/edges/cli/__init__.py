@@ -27,7 +27,8 @@ def run() -> "NoReturn":
     if code is None:
         import gc
 
-        # High enough that no collection runs at start, low enough that a long import does not grow.
+        # High enough that no collection runs at start, low enough that memory stays bounded in a
+        # long import.
         gc.set_threshold(100_000, 20, 20)
         code = main(words)
         sys.stderr.flush()

@@ -46,7 +46,7 @@ def _hook(call: Call, args: Namespace) -> int:
     relevant and was not given yet; a turn that ends is logged, once. It never fails: what
     goes wrong is a line that `holdfast doctor` shows. `holdfast setup` writes hooks that
     start a smaller program than this command, with the same answers."""
-    # Fails open: whatever goes wrong, the client's session goes on.
+    # Whatever goes wrong, the client's session goes on.
     from holdfast.edges.hooks import front, state_files
 
     words = [args.event, "--home", call.home]
@@ -283,7 +283,7 @@ def _call(call: Call, args: Namespace) -> int:
         raise InvalidInput("The arguments are given twice.", hint="Leave one of them out.")
     text = args.args or args.arguments or "{}"
     given = _arguments(sys.stdin.read() if text == "-" else text)
-    # One call from a shell may use any tool: there is no list to keep short for a model.
+    # A call from a shell may use any tool, as no list has to be short for a model.
     args.all_tools = True
     reply = toolset(call, args, agent=args.agent).call(args.tool, given)
     if call.out.json:

@@ -39,12 +39,12 @@ class Interrupted(HoldfastError):
 # Above this many passages (minutes of work) they are a backlog, such as that of a new model: not
 # what one text has left, and not what `remember` should wait for.
 _BACKLOG = 10_000
-# Counting further would cost more than the number is worth on the side.
+# The number in a note is not worth counting further.
 _WAITING_MAX = 1_000
 
 
 class Call:
-    """What a command has to work with. A memory that is lent stays open afterwards."""
+    """The context of a command. A memory that is lent stays open afterwards."""
 
     def __init__(self, args: Namespace, memory: Holdfast | None = None) -> None:
         self.args = args
@@ -59,7 +59,7 @@ class Call:
         self.makes_hub = False
         # Whether the automatic lifecycle may run afterwards.
         self.upkeep = True
-        # One call is over before a thread could do much, and closing would wait for it.
+        # A command ends before a thread could do much, and closing would wait for it.
         self._flags: dict[str, Any] = {"embed.background": False}
         if memory is not None:
             self.out.zone = self._zone(memory.core.settings)
@@ -141,7 +141,8 @@ class Call:
             if command.server != "ignored":
                 remote.require(command, self.server)
             elif self.args.server:
-                # The variable is for all commands, and says nothing to this one; an option does.
+                # The environment variable is meant for all commands and is ignored by this one; the
+                # option is not.
                 raise InvalidInput(
                     f"`holdfast {command.name}` has nothing to do with a server.",
                     hint="Leave --server out. A client that speaks HTTP takes the address of"
@@ -215,7 +216,7 @@ class Call:
     def _project_hub(self) -> ProjectHub | None:
         """The hub, where it is that of a repository, read together with the person's own."""
         hub = self.hub
-        # Before its module is loaded, which takes a millisecond, there is none.
+        # Not imported for this alone, which takes a millisecond: without its module there is none.
         if "holdfast.api.project_hub" not in sys.modules:
             return None
         from holdfast.api.project_hub import ProjectHub
@@ -344,7 +345,8 @@ class Call:
     # People
 
     def offers(self, question: str) -> bool:
-        """Whether a person says yes, now or beforehand; where nobody can be asked, it is no."""
+        """Whether a person agrees, when asked or with --yes; without a terminal the answer is
+        no."""
         if getattr(self.args, "yes", False):
             return True
         if sys.stdin is None or not sys.stdin.isatty():
@@ -352,7 +354,7 @@ class Call:
         return self._asked(question)
 
     def confirm(self, question: str) -> None:
-        """Goes on only when a person says yes; --yes says it beforehand."""
+        """Goes on only if a person agrees, when asked or with --yes."""
         if self.args.yes:
             return
         if not sys.stdin.isatty():
@@ -374,7 +376,7 @@ class Call:
         bytes_max: int = settings["content.bytes_max"]
         if path == "-":
             text = _decoded(_read_stdin(bytes_max), "Standard input", bytes_max)
-            # `echo x |` ends with a line end that nobody meant.
+            # `echo x |` adds a line end.
             return text.removesuffix("\n").removesuffix("\r")
         if os.path.isdir(path):
             raise InvalidInput(f"{path} is a folder, not {what}.", hint="Name the files in it.")

@@ -119,7 +119,7 @@ def _lines(call: Call, args: Namespace) -> Any:
 
 
 def _start_work(call: Call) -> None:
-    """A process of its own that does what waits and ends; nobody waits for it."""
+    """Starts a process that works off the queue and ends; it is not waited for."""
     import subprocess
 
     from holdfast.edges.cli.upkeep import DETACHED
@@ -373,7 +373,7 @@ def _write_plan(call: Call, path: str) -> None:
     if path == "-":
         call.out.raw(_as_written(call, plan))
         return
-    # Somebody may have edited the one that is there.
+    # An existing file may have been edited.
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:

@@ -118,7 +118,7 @@ def _tour(call: Call, args: Namespace, home: str) -> int:
     return 0
 
 
-# q, Escape and Ctrl-D; the keys of arrows only begin with Escape.
+# q, Escape and Ctrl-D; arrow keys begin with Escape as well.
 _ENDS = ("q", "Q", "\x1b", "\x04")
 
 
@@ -173,7 +173,7 @@ def _called() -> str:
 
 
 def _step(call: Call, memory: Holdfast, words: list[str], *, quiet: bool) -> Any:
-    """Runs one command as the shell would; with --json its answer is handed back instead."""
+    """Runs one command as the shell would; with --json its output is returned instead."""
     import io
     import json
 

@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         where = f"{error.filename}: " if error.filename else ""
         return _failed(words, "os_error", f"{where}{error.strerror or error}.", "", 1)
-    # The last resort: the user gets a sentence, not a traceback.
+    # Any other error: the user gets a sentence, not a traceback.
     except Exception as error:
         if os.environ.get("HOLDFAST_DEBUG"):
             raise
@@ -109,7 +109,7 @@ def _front(*, wants_help: bool) -> str:
     from holdfast.settings import home_folder
 
     home = home_folder()
-    # Seen without importing more: this is the screen of every other day.
+    # Checked without further imports, as this is the most frequent case.
     if not wants_help and not os.path.exists(os.path.join(home, "memory.db")):
         from holdfast.edges.cli.help import is_new, look_around, welcome
         from holdfast.edges.clients.program import here

@@ -31,7 +31,7 @@ _HUBS_SHOWN = 5
 
 
 def installation_facts(call: Call) -> dict[str, Any]:
-    """What to know first of an installation that somebody asks about."""
+    """The facts about an installation that a bug report needs first."""
     import platform
 
     import apsw

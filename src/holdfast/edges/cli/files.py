@@ -276,7 +276,7 @@ def _print_rows(call: Call, report: Report) -> None:
             call.out.row(name, note.path, note.reason)
 
 
-# A person waits for the first look at a folder; an agent's answer does not.
+# A person waits until a folder is read for the first time; an agent's answer does not.
 _BUDGET_MS = 30_000
 
 

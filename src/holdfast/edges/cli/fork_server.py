@@ -34,7 +34,7 @@ from holdfast.errors import HoldfastError
 from holdfast.settings import FILE_NAME, load
 
 assert sys.platform == "linux", "commands are served on Linux alone"
-# How often it looks whether it is still wanted.
+# How often it checks whether it is still needed.
 _LOOK_S = 2.0
 # Without a command for this long, it imports what the last ones had to import themselves.
 _PAUSE_S = 0.3
@@ -137,7 +137,7 @@ class ForkServer:
     # Serving
 
     def serve(self) -> None:
-        """Answers commands until it is no longer wanted."""
+        """Answers commands until it is no longer needed."""
         if _threads() != 1:
             raise RuntimeError("A library has started a thread; a fork would not be safe.")
         listener = listen(self.path)
@@ -255,7 +255,7 @@ class ForkServer:
         connection.sendall(b"%s%d\n" % (warm.ENDS, code))
 
     def _report(self, names: Sequence[str]) -> None:
-        """Tells the warm process what it had better import."""
+        """Tells the warm process which modules to import."""
         line = " ".join(names).encode()[: _REPORT_BYTES_MAX - 1].rpartition(b" ")[0] + b" "
         if names:
             with suppress(OSError):
@@ -286,7 +286,7 @@ def _die_with(connection: socket.socket) -> None:
 
 
 def _become(request: Request, streams: list[int], connection: socket.socket) -> None:
-    """Makes this process what the client's is, as far as a command can see it."""
+    """Makes this process equal to the client's, as far as a command can see."""
     for number, given in enumerate(streams):
         os.dup2(given, number)
         os.close(given)
@@ -321,7 +321,7 @@ def _stream(number: int, how: str) -> io.TextIOWrapper:
 
 
 def _take_streams(connection: socket.socket) -> list[int]:
-    """The client's standard streams, which come with its word to go ahead."""
+    """The client's standard streams, which it sends together with its permission to continue."""
     size = 4  # of a descriptor
     said, extra, _, _ = connection.recvmsg(1, socket.CMSG_SPACE(3 * size))
     streams = [

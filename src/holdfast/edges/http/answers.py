@@ -109,8 +109,8 @@ def status_of(kind: type[HoldfastError]) -> int:
 
 
 def of_error(request: Request, error: HoldfastError) -> JSONResponse:
-    """What the engine said, with its status and code; to who brings a key, without places on this
-    machine."""
+    """An error of the engine, with its status and code; for callers with a key, without paths of
+    this machine."""
     home = request.app.state.memory.home if "authorization" in request.headers else ""
     said, hint = (without_places(text, home) for text in (str(error), error.hint))
     if isinstance(error, Refused):
@@ -118,7 +118,8 @@ def of_error(request: Request, error: HoldfastError) -> JSONResponse:
     status = status_of(type(error))
     code = code_of(error)
     if isinstance(error, ServerUnreachable) and not error.in_doubt:
-        # What is answered with 503 is sent again by itself, so nothing of it may have been written.
+        # Clients repeat a request that was answered with 503, so nothing of it may have been
+        # written.
         status, code = (503, code) if error.again else (500, StoreError.code)
     elif isinstance(error, StoreError) and error.in_doubt:
         status = 500

@@ -205,7 +205,8 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
 
 
 PORT = 4653  # HOLD on the keys of a telephone
-# What was accepted is finished within this; writes take milliseconds, a recall at most seconds.
+# How long accepted requests may take to finish at the end; writes take milliseconds, a recall at
+# most seconds.
 _STOP_S = 10
 # A thread gives the interpreter up at each statement of SQL, and waits this long to have it back
 # while another computes. Beside exports a good client's p95 is 2.5 times its quiet value with the
@@ -245,7 +246,7 @@ def serve(
         _announce(memory, host, bound, key_needed=needed)
     if listening_at is not None:
         listening_at(url_of(host, bound))
-    # Of the libraries only what is wrong: they log each request, session and file otherwise.
+    # Warnings alone from the libraries, which log each request, session and file otherwise.
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
     logging.getLogger("holdfast").setLevel(logging.INFO)
     sys.setswitchinterval(_SWITCH_S)
@@ -287,7 +288,7 @@ def connection_limits_of(memory: Holdfast) -> ConnectionLimits:
 
 
 def _place(memory: Holdfast) -> str:
-    """Where the memories are, and their files, if that is elsewhere."""
+    """The place of the memories, and of their files if that is another."""
     address = getattr(memory.core.store, "address", "")
     return f"{address} with files in {memory.home}" if address else memory.home
 

@@ -177,7 +177,7 @@ _STATUSES: dict[idempotency.Refusal, int] = {
     "interrupted": 409,
 }
 
-# An empty one is a client's mistake: it would be the same key for everything that client sends.
+# An empty key is a client's mistake, as it would be the same for every request.
 IdempotencyKey = Annotated[
     str | None, Header(alias="Idempotency-Key", min_length=1, max_length=_KEY_CHARS_MAX)
 ]
@@ -249,9 +249,9 @@ def once(
     harmless: bool = False,
     removes: bool = False,
 ) -> Any:
-    """Does the work, or answers as it was answered before under this key. Where the server dies in
-    the middle of it, work that is `harmless` to do twice is done again; other work only if nothing
-    of it was written. What work `removes` is not kept with its answer."""
+    """Does the work, or repeats the answer that was given under this key before. Where the server
+    dies in the middle of it, work that is `harmless` to do twice is done again; other work only if
+    nothing of it was written. What work `removes` is not kept with its answer."""
     caller = call.caller
     if key is None:
         response.status_code, answer = work()
@@ -302,7 +302,7 @@ def _claim(core: Core, place: str, asked: str) -> Record:
 
 
 def _replayed(call: Call, kept: Record, response: Response) -> Any:
-    """What was answered then, for who may still look; without what is in it where they no longer
+    """The stored answer, for a caller who may still read the hub; without texts if they no longer
     see a memory that it is about."""
     hub = call.hub()
     text: str = kept.body["answer"]
@@ -318,7 +318,8 @@ def _replayed(call: Call, kept: Record, response: Response) -> Any:
 
 
 def _moved_and_seen(call: Call, answer: Any, left: frozenset[str]) -> bool:
-    """Whether those that are not in the hub are in one that they were moved to, and seen there."""
+    """Whether the memories that are not in the hub are visible in the hub that they were moved
+    to."""
     if call.request.url.path.rpartition("/")[2] != "batch-move":
         return False
     for hub_id in {one["hub_id"] for one in answer["data"] if "hub_id" in one}:

@@ -61,7 +61,7 @@ def export(call: Calling) -> StreamingResponse:
 events_router = APIRouter(tags=["events"])
 
 _EVERY_S = 0.5
-# Said when nothing happens, so that proxies keep the stream and a dead client is noticed.
+# Sent when nothing happens, so that proxies keep the stream open and a dead client is noticed.
 _HEARTBEAT_S = 15.0
 _LISTENERS_MAX = 100
 # A person has some windows and agents open; more would take the places of others.

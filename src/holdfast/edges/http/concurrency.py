@@ -28,7 +28,7 @@ RUNNING_MAX = 16
 RUNNING_FAIR = 1
 # Of all keys of one person, while other people ask as well.
 RUNNING_FAIR_PERSON = 3
-# Somebody who has asked within this is still asking: a client computes between two requests.
+# A caller counts as active for this long after a request, as clients compute between two requests.
 _RECENT_S = 2.0
 # A request that runs longer than this waits for something, a model or a slow reader, and does not
 # count against its caller's turns any more.
@@ -111,7 +111,8 @@ class Places:
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         entry = (client, future)
         self._waiting.setdefault(client.share, deque()).append(entry)
-        # What is held back because somebody else asked a moment ago goes on when they are gone.
+        # Requests that wait because another caller was active start when that caller is not active
+        # any more.
         self._later()
         try:
             async with asyncio.timeout(_WAIT_S):

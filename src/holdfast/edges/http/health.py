@@ -86,7 +86,7 @@ class Watching:
         try:
             await self._app(scope, receive, answered)
         except Exception:
-            # The route broke: that is ours to mend, and none of the client's business.
+            # The route failed; the client is not told why.
             log.exception("request %s failed", request_id)
             if status == 500:
                 said = "Something went wrong here; the server's log has it under this request id."
@@ -98,9 +98,9 @@ class Watching:
             self._note(scope, status, time.perf_counter() - began, request_id)
 
     def _note(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
-        # The route's pattern, not the path: ids are many, and none of a dashboard's business.
+        # The route's pattern instead of the path, as ids would make too many counts.
         route = getattr(scope.get("route"), "path", "none")
-        # A client may make up methods; a count for each would never end.
+        # A client may invent methods, so unknown ones are counted together.
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self._counts.requests.labels(route, method, status).inc()
         self._counts.seconds.labels(route).observe(seconds)

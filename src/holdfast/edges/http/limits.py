@@ -44,7 +44,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 class Limits(NamedTuple):
-    """What a server bears; see the settings `server.*`."""
+    """The limits of a server; see the settings `server.*`."""
 
     body_bytes_max: int = 3_000_000
     body_seconds_max: float = 30.0

@@ -232,7 +232,7 @@ class Agents:
             whose = new.actor
         elif len(self._servers) > _SERVERS_MAX:
             most = max(held.values())
-            # Of those who hold the most, the one whose server has rested the longest.
+            # Among the callers with the most servers, the server that was idle the longest.
             whose = next(place.actor for place in self._servers if held[place.actor] == most)
         else:
             return

@@ -50,7 +50,7 @@ class Body(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _refuse_half_characters(cls, given: Any) -> Any:
-        """JSON can spell half a character, which no store and no answer can hold."""
+        """JSON can hold lone surrogates, which no store and no answer can."""
         waiting = [given]
         while waiting:
             one = waiting.pop()

@@ -154,7 +154,7 @@ def unsupported(
 
 
 def _ungrounded(text: str, sources: Sequence[Memory]) -> str:
-    """Each statement of a text is supported by one of its sources whole: words of several that are
+    """Whether each statement of a text is supported by a single source: words of several sources
     put together can say what none of them says."""
     # Only what a model says needs it.
     from holdfast.text.grounding import Span, ground
@@ -171,8 +171,8 @@ def _ungrounded(text: str, sources: Sequence[Memory]) -> str:
 
 
 def _unnamed(text: str) -> str:
-    """The text with nobody named where the user is: 'User prefers tabs' and 'Prefers tabs' are the
-    same in a memory, which is the user's."""
+    """The text without the word 'user': 'User prefers tabs' and 'Prefers tabs' are the same in a
+    memory, which is about the user."""
     return _THE_USER.sub(lambda found: found[1].upper(), text)
 
 
@@ -288,7 +288,8 @@ def _freed(step: Step, held: Mapping[int, Memory]) -> int:
 
 
 def _unused(held: Mapping[int, Memory], material: Material, busy: set[int]) -> list[Memory]:
-    """What may leave where room is needed, the longest unused last: it is taken from the end."""
+    """Memories that may be retired if room is needed, the longest unused last, as they are taken
+    from the end."""
     found = [
         memory
         for memory in held.values()

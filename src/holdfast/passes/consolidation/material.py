@@ -122,8 +122,7 @@ class RelatedMemories:
         return [self._memories[number] for number in found if number != memory.number]
 
     def overtaken(self, memory: Memory, text: str | None = None) -> Memory | None:
-        """What was said later, and takes the place of what a memory says, or of a text that is
-        made from it."""
+        """Later statements that replace a memory, or a text that is made from it."""
         said = memory.content if text is None else text
         for other in self.to(memory, text):
             if (
@@ -267,7 +266,7 @@ def _hash_of(material: Material, by: str) -> str:
         sorted((kind, sorted(numbers)) for kind, numbers in material.settled),
         sorted(material.declined),
     )
-    # Short, so that nobody takes it for a key that somebody wrote down.
+    # Short, so that it is not taken for a secret.
     return blake2b(repr(state).encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_CHARS]
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from holdfast.llm import Model
 
 
-# A model that proposes more than this for a week does not choose.
+# A model that proposes more than this for a week is not selective.
 PROPOSALS_MAX = 50
 _REASON_CHARS_MAX = 200
 
@@ -92,7 +92,7 @@ def ask_model(
     tools = {tool.name: (tool, partial(hearing.take, tool.name)) for tool in TOOLS}
     ended = talk(model, prompt("consolidate"), prompt_of(material), tools, limits)
     if not hearing.heard:
-        # Small models write down what they would call instead of calling it.
+        # Small models write tool calls as text instead of making them.
         for proposed in written_down(ended.text):
             hearing.take(proposed.pop("kind", ""), proposed)
     notes = [] if ended.ended == "done" else [f"The model was stopped: {_STOPPED[ended.ended]}."]
@@ -108,7 +108,7 @@ _STOPPED = {
 
 
 class _Hearing:
-    """Takes proposals, one at a time, and says to each what becomes of it."""
+    """Takes proposals one at a time, and answers each with its result."""
 
     def __init__(self, material: Material, redacted: Callable[[str], str]) -> None:
         self._material, self._redacted = material, redacted

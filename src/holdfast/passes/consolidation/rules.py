@@ -1,6 +1,6 @@
-"""What a consolidation proposes by itself, without a model: which lines of the journal have shown
-that they last, which long-term memories say the same, and which no longer hold. Pure: it is handed
-the memories and answers with steps.
+"""The rules of consolidation, without a model: which lines of the journal are worth promoting,
+which long-term memories say the same, and which no longer hold. Pure functions from memories to
+steps.
 
 A line is promoted when it has enough points:
 
@@ -90,7 +90,7 @@ def propose(material: Material) -> Proposed:
 
 
 def is_settled(step: Step, material: Material) -> bool:
-    """Whether it was done and undone, or removed from a plan: that was on purpose."""
+    """Whether it was done and undone, or removed from a plan, and so is not wanted."""
     sources = frozenset(step.sources)
     return (step.kind, sources) in material.settled or sources <= material.declined
 
@@ -293,7 +293,7 @@ def _promotion(
         return None
     for old, verdict in verdicts:
         if verdict.relation == "contradicts" and points >= POINTS_ENOUGH:
-            # As a person would have it done who finds that it does.
+            # The step as a person would confirm it: in the place of the older memory.
             doubted = step._replace(replaces=None if old.pinned else old.number)
             return Refused(doubted, f"it may contradict #{old.number}: {verdict.reason}")
         if verdict.relation == "replaces" and said_at(group.newest) > said_at(old):

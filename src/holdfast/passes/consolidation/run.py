@@ -301,7 +301,7 @@ NAME = "consolidate"
 NO_JOURNALS = f"there is no journal entry of the last {DAYS} days"
 RUNNING = "another consolidation of this hub is running"
 UNCHANGED = "nothing has changed since the last one"
-# A run is a talk with a model, a minute at most, and a write. One that died is taken over soon.
+# A run asks a model for a minute at most, and writes. One that died is taken over after this.
 _LASTS = timedelta(minutes=10)
 
 
@@ -382,7 +382,7 @@ def _model(core: Core, hub_id: str) -> Model | None:
 
 
 def _model_if_right(core: Core, hub_id: str) -> Model | None:
-    """For a plan that is given: nobody is asked, and a setting that is wrong stops nothing."""
+    """No model, for a plan that is given, so that a wrong setting of the model does not matter."""
     try:
         return _model(core, hub_id)
     except (InvalidSetting, ModelError):
