@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 # A file follows each change, and is behind only where it could not be written; one that is further
 # behind is left alone until somebody says what is meant.
 _CHANGES_MAX = 20
-# More than `whose` notes of a hub.
+# More records than `hub_folder` has of a hub.
 _RECORDS_MAX = 10
 # As many replaced states are remembered, for files that did not follow in between.
 _KEPT_MAX = 100

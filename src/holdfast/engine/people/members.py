@@ -1,6 +1,7 @@
 """Members, invitations, who a hub is shared with, and which role somebody has in it.
-`domain.access` says what a role allows; the caller of these functions has checked whether somebody
-may do this. An invitation is a one-time token for a place in a hub, a team or an organisation."""
+`domain/hub.py` says what a role allows; the callers of these functions have checked whether
+somebody may do this. An invitation is a one-time token for a place in a hub, a team or an
+organisation."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def _ending(memories: dict[str, Memory]) -> frozenset[str]:
 # The clock that stamps files may tick this slowly: two saves within a tick look alike, so a stamp
 # taken this soon after a save proves nothing.
 TICK_NS = 20_000_000
-# The mark of the folder, where several machines use the store (see `whose`).
+# The mark of the folder, where several machines use the store (see `hub_folder`).
 PLACE = ".place"
 _PAGE = re.compile(r"(?!\d{4}-\d\d-\d\d\.md)[a-z0-9]+(?:-[a-z0-9]+)*\.md")
 

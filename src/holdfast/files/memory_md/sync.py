@@ -1,6 +1,6 @@
 """Syncs MEMORY.md with the store: edits in the file become revisions, writes to the store become
-lines. Here is the order of steps; `merge` decides what follows, `intake` reads the store and
-applies it, `layout` positions the lines, `disk` writes them.
+lines. Here is the order of steps; `merge` decides what follows and applies it to the store,
+`layout` positions the lines, `disk` reads and writes the files.
 
 A sync holds the file's lock and takes these steps. A crash between any two of them loses nothing,
 and the next sync ends what was begun:

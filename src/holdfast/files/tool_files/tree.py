@@ -1,5 +1,5 @@
 """The tree of folders below a hub's files: reaching into it, listing it, walking it within bounds.
-Every step goes through `kept_folder`, so none follows a link. It knows nothing of memories.
+Every step goes through `Folder`, so none follows a link. It knows nothing of memories.
 """
 
 from __future__ import annotations
