@@ -115,6 +115,7 @@ def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
             # If all proposals of the model were made up, what the rules find is better than
             # nothing; and an explicit request to remember something does not depend on a model.
             by_rules(proposed, explicit_only=not proposed.is_all_made_up)
+        by_changes(Scope(theirs, hub.id, hub.name), proposed)
     except (ModelError, InvalidSetting) as error:
         if stop():
             raise Stopped from None
@@ -411,3 +412,21 @@ def by_rules(proposed: Proposed, *, explicit_only: bool = False) -> None:
             occurred_at=one.occurred_at,
             occurred_until=one.occurred_until,
         )
+
+
+def by_changes(scope: Scope, proposed: Proposed) -> None:
+    """What tells of a change of something that is in long-term memory, though no rule knows it for
+    a fact: what is there would else stay as the truth."""
+    from holdfast.engine.writing.supersede import changed_by
+    from holdfast.text.capture import told_changes
+    from holdfast.text.grounding import Span
+
+    heard = proposed.heard
+    with scope.read() as reader:
+        for one in told_changes(heard.user, at=heard.at):
+            changed = changed_by(reader, scope, one.text)
+            if changed is not None and proposed.speaks_of(one.start, one.end):
+                proposed.mark_standing(one.start, one.end)
+            elif changed is not None:
+                span = Span(one.start, one.end)
+                proposed.add(one.text, category=changed.category, standing=True, verbatim=span)

@@ -509,3 +509,63 @@ def test_a_new_job_is_kept_when_said_once(memory: Holdfast, hub: HubMemory) -> N
     assert [one.content for one in hub.list(layer="long_term")] == [
         "Started a new job at Helix as a team lead"
     ]
+
+
+@pytest.mark.parametrize(
+    ("said", "later", "words"),
+    [
+        ("I play bass in a band called Lowlight", "Lowlight split up, I'm in no band now", "split"),
+        ("My boss is Rolf Petersen", "Rolf retired, Anneke Smit is my boss now", "Anneke"),
+        ("I'm allergic to penicillin", "The tests are back, I'm not allergic to penicillin", "not"),
+        ("Our rent is 950 a month", "They raised our rent to 1,080", "1,080"),
+        ("My car is a red Honda Jazz", "I sold the Honda on Friday", "Sold the Honda"),
+    ],
+)
+def test_a_change_of_a_standing_fact_is_kept_though_no_rule_knows_its_words(
+    memory: Holdfast, hub: HubMemory, said: str, later: str, words: str
+) -> None:
+    hub.observe_turn(said, "Noted.")
+    noted(memory)
+    (old,) = hub.list(layer="long_term")
+    hub.observe_turn(later, "I see.")
+    noted(memory)
+    (newer,) = (one for one in hub.list(layer="long_term") if words in one.content)
+    ended = hub.get(old.id).superseded_by == newer.id
+    assert ended or number_of_close(newer) == old.number
+    lines = [line for line in hub.context().splitlines() if line.startswith("- [#")]
+    assert words in lines[0]
+
+
+def test_what_tells_of_a_change_of_nothing_that_is_known_is_only_logged(
+    memory: Holdfast, hub: HubMemory
+) -> None:
+    hub.observe_turn("Rolf retired, Anneke Smit is my boss now", "I see.")
+    noted(memory)
+    assert list(hub.list()) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "later"),
+    [
+        ("I take insulin", "I stopped taking vitamins"),
+        ("I have two cats", "My neighbour has three cats now"),
+        ("I play bass in a band called Lowlight", "I've been listening to that band a lot lately"),
+        ("I'm allergic to penicillin", "If I'm not allergic to penicillin, what would you take?"),
+        ("My boss is Rolf Petersen", "Somebody raised the boss level to 12 in this game"),
+    ],
+)
+def test_what_shares_words_with_a_standing_fact_changes_nothing_of_it(
+    memory: Holdfast, hub: HubMemory, said: str, later: str
+) -> None:
+    for turn in (said, later):
+        hub.observe_turn(turn, "Noted.")
+        noted(memory)
+    assert all(number_of_close(one) is None for one in hub.list(layer="long_term"))
+    assert hub.list(layer="long_term")[-1].superseded_by is None
+
+
+def test_a_pet_is_kept_by_its_name(memory: Holdfast, hub: HubMemory) -> None:
+    hub.observe_turn("We adopted a cat called Miso yesterday", "How lovely.")
+    noted(memory)
+    (made,) = hub.list(layer="long_term")
+    assert "Miso" in made.content

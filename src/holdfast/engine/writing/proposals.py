@@ -37,6 +37,7 @@ from holdfast.engine.writing.recorder import Recorder, continued, supersede_all
 from holdfast.engine.writing.supersede import (
     LESSER_VOICES,
     Rival,
+    changed_by,
     find_rivals,
     look,
     spoken_against,
@@ -45,7 +46,7 @@ from holdfast.errors import InvalidInput
 from holdfast.text import clean
 
 if TYPE_CHECKING:
-    from holdfast.store.base import Writer
+    from holdfast.store.base import Reader, Writer
 
 
 Outcome: TypeAlias = Literal["stored", "mentioned", "superseded", "held", "dropped"]
@@ -197,7 +198,20 @@ def _looked(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
     if not prepared:
         return []
     with scope.read() as reader:
-        return [item._replace(seen=look(reader, item.memory, item.indexed)) for item in prepared]
+        return [
+            item._replace(
+                seen=look(reader, item.memory, item.indexed),
+                close=_told_change(reader, scope, item.memory),
+            )
+            for item in prepared
+        ]
+
+
+def _told_change(reader: Reader, scope: Scope, memory: Memory) -> str | None:
+    if memory.trust != "user":
+        return None
+    changed = changed_by(reader, scope, memory.content)
+    return None if changed is None else changed.id
 
 
 # Inside it
@@ -241,6 +255,9 @@ def _take(into: _Transaction, item: Prepared, standing: bool) -> Taken:
         beside = (one.memory for one in rivals if one.verdict.both and not one.protected)
         close = next((one for one in beside if one.layer == "long_term"), None)
         rivals = [one for one in rivals if one.protected or not one.verdict.both]
+        if close is None and not rivals and item.close is not None:
+            found = writer.memories_by_id(memory.hub_id, [item.close]).get(item.close)
+            close = found if found is not None and found.visible else None
     unsure = [
         one
         for one in rivals

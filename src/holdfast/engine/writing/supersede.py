@@ -51,6 +51,8 @@ _OF_KIND_MAX = 300
 _POSTINGS_MAX = 20_000
 # How many of the best matches by words are looked at for one that is close.
 _CLOSE_MAX = 4
+# The same for what a change is told of; a fact and its line in the journal are two of these.
+_CHANGED_LOOKED_AT = 12
 # What is close shares a rare word; ranking this many passages takes a millisecond or two.
 _CLOSE_POSTINGS_MAX = 1_000
 # Less than `text.slots` asks for, as small words and numbers are counted here too.
@@ -278,6 +280,28 @@ def _find_close(reader: Reader, item: Prepared, words: tuple[str, ...]) -> str |
         if close_in_meaning is None and _is_close_in_meaning(reader, memory, one, index):
             close_in_meaning = one.id
     return close_in_meaning
+
+
+def changed_by(reader: Reader, scope: Scope, text: str) -> Memory | None:
+    """The fact in long-term memory that a person's own words tell a change of; of several, the one
+    that shares most with them."""
+    from holdfast.text.slots.compare import close_terms, may_change
+
+    words = close_terms(text)
+    if not words:
+        return None
+    query = TermQuery(words, by_rarity=True, postings_max=_CLOSE_POSTINGS_MAX)
+    found = reader.search_terms(scope.hub_id, query, _EVERYTHING, limit=_CHANGED_LOOKED_AT)
+    there = reader.memories_by_id(scope.hub_id, [one.memory_id for one in found if _is_whole(one)])
+    now, actor = scope.now(), scope.core.actor
+    for memory in there.values():
+        is_own = memory.owner == actor and memory.boundary != "private"
+        holds = memory.visible and memory.superseded_by is None and memory.current(now)
+        if memory.layer != "long_term" or not (is_own and holds and _is_short(memory.content)):
+            continue
+        if may_change(text, memory.content):
+            return memory
+    return None
 
 
 def _is_close_in_meaning(reader: Reader, memory: Memory, other: Memory, index: Indexed) -> bool:

@@ -9,6 +9,7 @@ still found in the conversation log.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 
 from holdfast.text.capture.answers import answer_to
@@ -34,7 +35,7 @@ from holdfast.text.capture.wording import (
 from holdfast.text.facts import about_oneself
 from holdfast.text.tables import Patterns, lazy
 
-__all__ = ["CAPTURED_MAX", "Captured", "capture"]
+__all__ = ["CAPTURED_MAX", "Captured", "capture", "told_changes"]
 
 _PATTERNS = Patterns("capture/patterns.txt")
 
@@ -69,6 +70,40 @@ def capture(
         # 'I prefer tea' says by itself what was asked.
         del found[asked.text.casefold()]
     return list(found.values())[:CAPTURED_MAX]
+
+
+def told_changes(said: str, *, at: datetime) -> Iterator[Captured]:
+    """Sentences of a turn that may tell that a fact has changed, in the person's own words: each
+    whole, or else a statement in it. No rule knows whether they are worth keeping by themselves:
+    they are where what has changed is known."""
+    from holdfast.text.slots.compare import tells_of_change
+
+    for sentence in sentences(said):
+        if sentence.asked or sentence.folded.rstrip("\"')]”’ ").endswith("?"):
+            continue
+        start = opening_end(sentence.folded)
+        whole = (sentence.start + start, sentence.folded[start:], sentence.said[start:])
+        parts = ((one.start, one.folded, one.said) for one in clauses(sentence) if not one.inherits)
+        for begin, folded, words in (whole, *parts):
+            folded, words = without_end(folded, words)
+            if _stands_alone(folded) and tells_of_change(words):
+                text = in_own_words(words, at)
+                yield Captured(text, "fact", begin, begin + len(words), "change", verbatim=True)
+
+
+def _stands_alone(folded: str) -> bool:
+    """Whether a statement needs no other to be understood."""
+    # 'They raised our rent': whoever they are.
+    plain = _THEY.sub(" ", _PATTERNS["refers nowhere"].sub(" ", folded))
+    return (
+        _OWN.search(folded) is not None
+        and BLANK not in folded
+        and not any(_PATTERNS[name].search(plain) for name in ("refers", "third", "supposed"))
+    )
+
+
+_THEY = lazy(r"^they (?=(?:\w+ ){1,2}(?:my|our|me|us)\b)")
+_OWN = lazy(r"\b(?:i|i'?m|i'?ve|my|me|we|we're|we'?ve|our|us)\b")
 
 
 def _facts(sentence: Sentence, at: datetime | None, named: str) -> list[Captured]:

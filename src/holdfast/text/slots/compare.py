@@ -19,6 +19,7 @@ from holdfast.text.analysis.terms import query_terms, terms
 from holdfast.text.facts import about_oneself
 from holdfast.text.facts.statements import (
     KEPT_MAX,
+    VERBS,
     Statement,
     core_stems,
     read,
@@ -160,8 +161,10 @@ __all__ = [
     "have_one_topic",
     "is_statement",
     "may_be_about_the_same",
+    "may_change",
     "slot_of",
     "subject_of",
+    "tells_of_change",
     "terms_of_replaced",
 ]
 
@@ -282,6 +285,45 @@ def may_be_about_the_same(new: str, old: str) -> bool:
     if relation != "unrelated":
         return relation in ("contradicts", "replaces")
     return is_close(read(new), read(old))
+
+
+def tells_of_change(text: str) -> bool:
+    """Whether a statement says that something is no longer as it was, whatever that is."""
+    if not is_statement(text):
+        return False
+    said = read(text)
+    return not said.supposed and (said.denied or _is_told_change(text))
+
+
+def may_change(new: str, old: str) -> bool:
+    """Whether a statement is about what an older one says, and tells of a change, or denies what
+    that says."""
+    now, then = read(new), read(old)
+    is_change = _is_told_change(new) or now.denied != then.denied
+    return is_change and _share_a_thing(now, then) and may_be_about_the_same(new, old)
+
+
+def _is_told_change(text: str) -> bool:
+    return _PATTERNS["told change"].search(without_note(text)) is not None
+
+
+def _share_a_thing(now: Statement, then: Statement) -> bool:
+    """Whether two statements share more than what is done, and neither is about somebody whom the
+    other leaves out: 'Stopped taking vitamins' is not about 'Takes insulin'."""
+    new, old = core_stems(now.body), set(core_stems(then.body))
+    if now.owned and new and new[0] not in old and _PATTERNS["speaker"].search(now.body) is None:
+        return False
+    return not old.intersection(new) <= _verb_stems()
+
+
+_STATES_OF_PEOPLE = frozenset("vegan vegetarian allergic rent rents favourite favorite".split())  # noqa: SIM905
+
+
+@cache
+def _verb_stems() -> frozenset[str]:
+    # Among the words that statements begin with are some that say what somebody is or has.
+    verbs = VERBS - _STATES_OF_PEOPLE
+    return frozenset(term for verb in verbs for term in terms(verb))
 
 
 def have_one_topic(new: str, old: str) -> bool:

@@ -26,7 +26,8 @@ _CUES = frozenset(
     """
     born birth had welcomed started starts got found landed accepted works bought rented gave given
     cancelled canceled called dropped quit abandoned left finished completed graduated passed ran
-    failed expelled broke broken split again more sold rid away alone now days instead
+    failed adopted rescued expelled broke broken split again more sold rid away alone now days
+    instead
     """.split()  # noqa: SIM905
 )
 
