@@ -277,7 +277,9 @@ def _forms(reader: Reader, hub_id: str, word: str, term: str, language: str) -> 
     for name, one in own.items():
         if others and len(one) >= 3:
             same.update(
-                other for other, its in zip(others, stems(others, name), strict=True) if its == one
+                other
+                for other, its in zip(others, stems(others, name), strict=True)
+                if its == one and other not in function_words(name)
             )
     has_compounds = language in _COMPOUNDING
     found: _Near = {}
@@ -293,7 +295,7 @@ def _forms(reader: Reader, hub_id: str, word: str, term: str, language: str) -> 
             found[other] = (COMPOUND_QUALITY, known[other])
     found |= _other_number(reader, hub_id, word, term, language)
     if has_compounds and len(own[language]) >= _COMPOUND_CHARS_LEAST:
-        found = {**_ending_with(reader, hub_id, own[language], language), **found}
+        found = {**_ending_with(reader, hub_id, word, own[language], term, language), **found}
     return found
 
 
@@ -305,14 +307,21 @@ def _other_number(reader: Reader, hub_id: str, word: str, term: str, language: s
     return {other: (FORM_QUALITY, passages) for other, passages in held.items() if passages}
 
 
-def _ending_with(reader: Reader, hub_id: str, ending: str, language: str) -> _Near:
-    """Compounds whose last part has this stem: Krankenversicherung, for Versicherung."""
-    ids = reader.search_substring(hub_id, ending, EVERYTHING, limit=_COMPOUND_MEMORIES_MAX)
+def _ending_with(
+    reader: Reader, hub_id: str, word: str, ending: str, term: str, language: str
+) -> _Near:
+    """Compounds whose last part has this stem: Krankenversicherung, for Versicherung. The index
+    takes English endings off both, so they may also end with the word's own term:
+    autoverzekering, for verzekering."""
+    # A Dutch stem may be spelled in another way than the word.
+    written = ending if word.startswith(ending) else term
+    ids = reader.search_substring(hub_id, written, EVERYTHING, limit=_COMPOUND_MEMORIES_MAX)
     found = {
-        term
+        other
         for passage in reader.passages(hub_id, ids)
-        for term in passage.body.split()
-        if ending in term[_COMPOUND_FRONT_LEAST:] and stem(term, language).endswith(ending)
+        for other in passage.body.split()
+        if other[_COMPOUND_FRONT_LEAST:].endswith(term)
+        or (ending in other[_COMPOUND_FRONT_LEAST:] and stem(other, language).endswith(ending))
     }
     held = reader.lexicon(hub_id, sorted(found)).frequency
     return {term: (COMPOUND_QUALITY, held[term]) for term in sorted(found)}

@@ -160,12 +160,15 @@ def test_short_words_are_never_taken_for_mistypes(stocked: Stocked) -> None:
         ("¿Dónde están las luces?", "La luz del árbol se guarda en el altillo"),
         ("Welke huizen zijn dat?", "Het huis aan de gracht is verkocht"),
         ("Quand sont les travaux ?", "Le travail commence lundi"),
+        ("Dove sono i laghi?", "Il lago è a nord"),
+        # Where the index takes an English ending off the last part of a compound.
+        ("Waar is de verzekering van de boot?", "De bootverzekering loopt bij Univé"),
     ],
 )
 def test_forms_and_compounds_of_other_languages(
     stocked: Stocked, question: str, memory: str
 ) -> None:
-    others = ("Lisbon is sunny", "We deploy on Tuesday", "Ada prefers tabs")
+    others = ("Lisbon is sunny", "We deploy on Tuesday", "Ada prefers tabs", "Chi canta?")
     assert _first(stocked(*others, memory), question) == memory
 
 

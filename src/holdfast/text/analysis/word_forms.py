@@ -230,6 +230,7 @@ _PLURALS = {
     "dutch": (("sen", "s"), ("zen", "s"), ("ven", "f")),
     "french": (("aux", "ail"),),
     "spanish": (("ces", "z"),),
+    "italian": (("avi", "ave"), ("chi", "co"), ("che", "ca"), ("ghi", "go"), ("ghe", "ga")),
     "portuguese": (
         ("oes", "ao"),
         ("aes", "ao"),
