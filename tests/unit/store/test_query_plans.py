@@ -32,6 +32,7 @@ READS_EVERYTHING = (
     "ORDER BY m.updated_at",
     "ORDER BY coalesce",
     "max(created_at)",
+    "max(pk) FROM passages WHERE hub = t.hub",  # the last row of an index
     "FROM receipts",
     "DELETE FROM clashes",  # a hub has a handful
     "NOT EXISTS (SELECT 1 FROM vectors v",

@@ -5,10 +5,14 @@ from pathlib import Path
 import pytest
 
 from holdfast.store.sqlite import SqliteStore
-from holdfast.store.sqlite.rows import KnownTerms
+from holdfast.store.sqlite.rows import HubState, KnownTerms
 from holdfast.testing import open_for_tests
 
 TERMS = ("guitar", "violin")
+
+
+def state(passages: int) -> HubState:
+    return HubState(1, passages, passages, passages, passages, passages)
 
 
 def counts(store: SqliteStore, hub_id: str) -> tuple[dict[str, int], dict[str, int]]:
@@ -52,9 +56,31 @@ def test_what_a_write_took_back_is_not_kept(tmp_path: Path) -> None:
 
 def test_what_is_kept_is_bounded() -> None:
     known = KnownTerms()
-    known.passages["a"] = 1
-    known.make_room(60_000)
-    assert known.passages
-    known.make_room(60_000)
-    assert not known.passages
-    assert not known.vocabularies
+    known.keep_counts({"a": 1})
+    known.keep_vocabulary("b", 5, {"be": 2})
+    known.keep_counts({f"c{n}": 1 for n in range(60_000)})
+    assert known.count("a") == 1
+    assert known.vocabulary("b", 5) == {"be": 2}
+    known.keep_counts({f"d{n}": 1 for n in range(60_000)})
+    assert known.count("a") is None
+    assert known.vocabulary("b", 5) is None
+    assert known.count("d7") == 1
+
+
+def test_states_of_a_hub_share_counts_and_keep_their_own() -> None:
+    first = KnownTerms(state(2))
+    first.keep_counts({"guitar": 2, "violin": 0})
+    first.keep_vocabulary("gu", 2, {"guitar": 2})
+    second = first.with_passages(state(4), [["guitar", "guest", "guitar"], ["violin"]])
+    assert second is not None
+    assert (second.count("guitar"), second.count("violin"), second.count("guest")) == (3, 1, None)
+    assert list((second.vocabulary("gu", 2) or {}).items()) == [("guest", 1), ("guitar", 3)]
+    # What is counted on is of the later state: an earlier one reads it anew.
+    assert first.count("guitar") is None
+    assert first.vocabulary("gu", 2) is None
+    assert first.with_passages(state(5), [["tea"]]) is None
+    third = second.with_passages(state(6), [["gum"], ["gust"]])
+    assert third is not None
+    # More than were asked for: which are the first, the index tells.
+    assert third.vocabulary("gu", 2) is None
+    assert second.vocabulary("gu", 2) == {"guest": 1, "guitar": 3}

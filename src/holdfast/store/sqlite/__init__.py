@@ -216,6 +216,8 @@ class SqliteStore(StoreDefaults):
             for connection in idle:
                 connection.close()
             self._writer.close()
+            # What is rebuilt may have the numbers of what was there.
+            self._caches = Caches()
             from holdfast.store.sqlite.files import rescue
 
             try:

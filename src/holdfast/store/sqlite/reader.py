@@ -231,11 +231,12 @@ class MemoriesReader(SessionPart):
         known = {} if before is None else before.following
         unknown = [pair[:2] for pair in pairs if pair[:2] not in known]
         if unknown:
-            known.update(zip(unknown, self._following(hub_id, unknown), strict=True))
-        following = [known[session, number] for session, number, _ in pairs]
+            found = zip(unknown, self._following(hub_id, unknown), strict=True)
+            # What is added later comes after the last of a session, and between no others.
+            known.update((place, number) for place, number in found if number is not None)
         return [
-            found is None or found >= number
-            for found, (_, _, number) in zip(following, pairs, strict=True)
+            (following := known.get((session, number))) is None or following >= last
+            for session, number, last in pairs
         ]
 
     def _following(self, hub_id: str, places: Sequence[tuple[str, int]]) -> list[int | None]:

@@ -9,23 +9,28 @@ row. Readers keep:
 
 - Terms: how many passages hold a term is not stored. FTS5 walks all postings of the term to count
   them, and all postings of all terms with a prefix to list those. Questions ask for the same terms
-  and prefixes again and again. The structure record of the index changes with each write to it, in
-  any process, so it tells whether what is cached is still right.
+  and prefixes again and again.
 - Memories: a recall reads two hundred memories, mostly the same ones again and again. The checksum
   of a row covers all of it but the counters, so a cached memory is valid as long as the row has the
   same checksum; only the checksum and the counters are read then.
 - Snapshots: between two writes a connection reads the same state, and what it has read of that
   state is read no more. SQLite's `data_version` changes with every commit of any other connection,
   in any process.
+
+A passage is never changed, and its number is never used again. So where the passages of a hub are
+those of before and some with higher numbers, terms are counted on from there, and the passages that
+were read stay, but for those of memories that have a new revision. A writer that changes a memory
+without a revision takes a number of the table of revisions, which leaves no row of that number.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
+from operator import ge
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -113,41 +118,140 @@ def hub_to_row(hub: Hub) -> Row:
     return sealed("hubs", hub.id, fields)
 
 
-# The id of FTS5's structure record in the table of its blocks.
-STRUCTURE_RECORD = 10
-# Terms kept of one state of the index: about 10 MB.
+# Terms kept of one hub: about 10 MB.
 _TERMS_MAX = 100_000
+# Entries are counted on over at most so many additions.
+_ADDITIONS_MAX = 256
+
+
+class HubState(NamedTuple):
+    """What tells how a hub has changed: its number, the totals of its passages, the highest numbers
+    of its passages and memories, and the last number that was taken for a revision of any hub."""
+
+    hub: int
+    passages: int
+    terms: int
+    newest_passage: int
+    newest_memory: int
+    revisions: int
+
+    def may_have_grown_from(self, before: HubState) -> bool:
+        """Whether nothing of the state before is known to be gone."""
+        return self.hub == before.hub and all(map(ge, self, before))
+
+    @property
+    def of_words(self) -> tuple[int, ...]:
+        """What changes whenever the terms of the hub do."""
+        return self[:4]
 
 
 class KnownTerms:
-    """What is known of one state of the index: the number of passages by term, and by prefix and
-    limit the terms that begin with it. Terms and prefixes are written as the index has them."""
+    """What is known of the terms of a hub in one state: the number of passages by term, and by
+    prefix and limit the terms that begin with it.
 
-    def __init__(self, state: bytes | None = None) -> None:
+    States of a hub that grew from one another share what is known. Each entry has the number of
+    additions that it counts, and is counted on when a later state asks for it."""
+
+    def __init__(self, state: HubState | None = None, before: KnownTerms | None = None) -> None:
         self.state = state
-        self.passages: dict[str, int] = {}
-        self.vocabularies: dict[tuple[str, int], dict[str, int]] = {}
-        self._size = 0
+        self._counts: dict[str, tuple[int, int]] = {} if before is None else before._counts
+        self._vocabularies: dict[tuple[str, int], tuple[dict[str, int], int]]
+        self._vocabularies = {} if before is None else before._vocabularies
+        # For each addition, how many passages hold each of its terms.
+        self._added: list[dict[str, int]] = [] if before is None else before._added
+        self._upto = len(self._added)
+        self._size: int = 0 if before is None else before._size
 
-    def make_room(self, terms: int) -> None:
+    def count(self, term: str) -> int | None:
+        """How many passages hold a term; None where that is not known."""
+        count, at = self._counts.get(term, (0, -1))
+        if not 0 <= at <= self._upto:
+            return None
+        if at < self._upto:
+            count += sum(held.get(term, 0) for held in self._added[at : self._upto])
+            self._counts[term] = count, self._upto
+        return count
+
+    def keep_counts(self, counts: Mapping[str, int]) -> None:
+        self._make_room(len(counts))
+        self._counts.update((term, (count, self._upto)) for term, count in counts.items())
+
+    def vocabulary(self, prefix: str, limit: int) -> dict[str, int] | None:
+        """The terms that begin with a prefix, and how many passages hold each; None where they are
+        not known."""
+        found, at = self._vocabularies.get((prefix, limit), ({}, -1))
+        if not 0 <= at <= self._upto:
+            return None
+        if at == self._upto:
+            return found
+        more = dict(found)
+        for held in self._added[at : self._upto]:
+            for term, count in held.items():
+                if term.startswith(prefix):
+                    more[term] = more.get(term, 0) + count
+        if len(more) > len(found):
+            if len(more) > limit:
+                return None
+            # In the order of the index.
+            more = dict(sorted(more.items()))
+        self._vocabularies[prefix, limit] = more, self._upto
+        return more
+
+    def keep_vocabulary(self, prefix: str, limit: int, found: dict[str, int]) -> None:
+        self._make_room(len(found))
+        self._vocabularies[prefix, limit] = found, self._upto
+
+    def _make_room(self, terms: int) -> None:
         """Forgets everything where so many more terms would be too many."""
         self._size += terms
         if self._size > _TERMS_MAX:
-            self.passages, self.vocabularies, self._size = {}, {}, terms
+            self._counts.clear()
+            self._vocabularies.clear()
+            self._size = terms
+
+    def with_passages(self, state: HubState, added: Iterable[Iterable[str]]) -> KnownTerms | None:
+        """A later state, in which there are more passages with these terms; None where it is time
+        to count anew."""
+        if self._upto != len(self._added) or self._upto == _ADDITIONS_MAX:
+            return None
+        held: dict[str, int] = {}
+        for terms in added:
+            for term in set(terms):
+                held[term] = held.get(term, 0) + 1
+        self._added.append(held)
+        return KnownTerms(state, self)
 
 
 class TermCache:
-    """What is known of the state that was asked for last. Thread-safe."""
+    """What is known of the hubs that were asked last. Thread-safe."""
 
     def __init__(self) -> None:
-        self._known = KnownTerms()
+        self._known: dict[int, KnownTerms] = {}
         self._lock = threading.Lock()
 
-    def at(self, state: bytes) -> KnownTerms:
+    def at(
+        self,
+        state: HubState,
+        added_since: Callable[[HubState], Iterable[Iterable[str]] | None],
+    ) -> KnownTerms:
+        """What is known of a state. `added_since` gives the terms of the passages that were added
+        since another state; None where more has changed."""
         with self._lock:
-            if self._known.state != state:
-                self._known = KnownTerms(state)
-            return self._known
+            known = self._known.pop(state.hub, None)
+            if known is None or known.state is None:
+                known = KnownTerms(state)
+            elif known.state.of_words != state.of_words:
+                added = added_since(known.state)
+                later = None if added is None else known.with_passages(state, added)
+                known = later or KnownTerms(state)
+            self._known[state.hub] = known
+            if len(self._known) > _HUBS_MAX:
+                del self._known[next(iter(self._known))]
+            return known
+
+
+# Hubs whose terms are kept.
+_HUBS_MAX = 8
 
 
 # The last so many, of about 1.6 kB each.
@@ -214,6 +318,9 @@ class HubRows:
     """What was read of one hub in one state of the database, as one viewer sees it."""
 
     def __init__(self) -> None:
+        # Of which commit, and what the hub was like then.
+        self.version = -1
+        self.state: HubState | None = None
         # By their numbers, the passages that the usual filter admits at any time: of memories
         # alone, and with those of turns.
         self.passages: dict[bool, dict[int, Candidate]] = {False: {}, True: {}}
@@ -223,11 +330,25 @@ class HubRows:
         self.memories: dict[str, Memory] = {}
         # By how many were asked for.
         self.speakers: dict[int, list[str]] = {}
-        # By session and number, the number of the next memory of the session, if there is one.
-        self.following: dict[tuple[str, int], int | None] = {}
-        self.word_totals: tuple[int, int] | None = None
+        # By session and number, the number of the next memory of the session.
+        self.following: dict[tuple[str, int], int] = {}
         # By model.
         self.vector_states: dict[str, VectorState] = {}
+        self.terms: KnownTerms | None = None
+
+    def forget(self) -> None:
+        """Forgets what a later state may have in common with this one."""
+        self.passages, self.following = {False: {}, True: {}}, {}
+
+    def forget_passages(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            for kept in self.passages.values():
+                kept.pop(number, None)
+
+    def begin(self, state: HubState | None) -> None:
+        """Begins another state, with what is still right."""
+        self.state, self.terms = state, None
+        self.noted, self.memories, self.speakers, self.vector_states = {}, {}, {}, {}
 
     def __len__(self) -> int:
         return len(self.noted) + len(self.memories) + len(self.following)
@@ -235,7 +356,9 @@ class HubRows:
     def make_room(self, rows_max: int) -> None:
         """Forgets what is more than this."""
         if len(self.noted) > rows_max:
-            self.passages, self.noted = {False: {}, True: {}}, {}
+            self.noted = {}
+        if sum(map(len, self.passages.values())) > rows_max:
+            self.passages = {False: {}, True: {}}
         if len(self.memories) > rows_max:
             self.memories = {}
         if len(self.following) > rows_max:
@@ -250,8 +373,8 @@ _ROWS_MAX = 20_000
 class Snapshot:
     """What one connection has read of one state of the database."""
 
-    def __init__(self, version: int) -> None:
-        self.version = version
+    def __init__(self) -> None:
+        self.version = -1
         # The numbers of hubs, by their ids.
         self.pks: dict[str, int] = {}
         self.hubs: dict[tuple[str, str], HubRows] = {}
@@ -274,8 +397,10 @@ class SnapshotCache:
         """What the connection has read of the state that it now sees."""
         with self._lock:
             snapshot = self._snapshots.get(connection)
-            if snapshot is None or snapshot.version != version:
-                snapshot = self._snapshots[connection] = Snapshot(version)
+            if snapshot is None:
+                snapshot = self._snapshots[connection] = Snapshot()
+            if snapshot.version != version:
+                snapshot.version, snapshot.pks = version, {}
             share = _ROWS_MAX // max(1, sum(len(one.hubs) for one in self._snapshots.values()))
         for rows in snapshot.hubs.values():
             rows.make_room(share)

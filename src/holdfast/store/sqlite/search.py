@@ -20,7 +20,7 @@ from holdfast.store import rows as shared
 from holdfast.store.filters import ORDERINGS
 from holdfast.store.rows import damaged_row, ids_holding, matching, turn_ids_holding
 from holdfast.store.sqlite import rows
-from holdfast.store.sqlite.rows import STRUCTURE_RECORD, KnownTerms
+from holdfast.store.sqlite.rows import HubState, KnownTerms
 from holdfast.store.sqlite.session import SessionPart, where_turns
 from holdfast.store.values import (
     Candidate,
@@ -107,6 +107,8 @@ _BY_MERIT = itemgetter(-1, 1)
 # Of the number of a passage, and its merit.
 _BEST_FIRST = itemgetter(1, 0)
 _USUAL = Filter()
+# After more passages were added at once, terms are counted anew.
+_ADDED_MAX = 200
 
 
 class FindingReader(SessionPart):
@@ -116,63 +118,73 @@ class FindingReader(SessionPart):
 
     def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon:
         passages, length = self._word_totals(hub_id)
-        known = self._known_terms()
-        front = prefixed_term(self._pk(hub_id), "")
-        frequency = {term: known.passages.get(front + term, -1) for term in terms}
-        unknown = [term for term, count in frequency.items() if count < 0]
+        known = self._known_terms(hub_id)
+        there = {term: known.count(term) for term in terms}
+        unknown = [term for term, count in there.items() if count is None]
+        frequency = {term: count or 0 for term, count in there.items()}
         if unknown:
-            counts = dict.fromkeys([front + term for term in unknown], 0)
-            counts |= self._all(
+            front = prefixed_term(self._pk(hub_id), "")
+            found = self._all(
                 "SELECT j.value, w.doc FROM json_each(?) j CROSS JOIN word_counts w"
                 " ON w.term = j.value",
-                (self._array(counts),),
+                (self._array([front + term for term in unknown]),),
             )
-            known.make_room(len(unknown))
-            known.passages.update(counts)
-            frequency |= {term: counts[front + term] for term in unknown}
+            counts = dict.fromkeys(unknown, 0)
+            counts |= {term[len(front) :]: passages for term, passages in found}
+            known.keep_counts(counts)
+            frequency |= counts
         return Lexicon(passages, length, frequency)
 
-    def _known_terms(self) -> KnownTerms:
-        """What was read of this state of the word index before. A writer reads all anew: it may
+    def _known_terms(self, hub_id: str) -> KnownTerms:
+        """What was read of the terms of a hub in this state before. A writer reads all anew: it may
         take back what it has written, and the index with it."""
-        if self._caches is None:
+        before = self._read_before(hub_id)
+        if before is None or before.state is None or self._caches is None:
             return KnownTerms()
-        if self._known is None:
-            # Once: a reader sees one state.
-            state = self._one("SELECT block FROM words_data WHERE id = ?", (STRUCTURE_RECORD,))
-            self._known = KnownTerms() if state is None else self._caches.terms.at(state)
-        return self._known
+        state = before.state
+        if before.terms is None:
+            before.terms = self._caches.terms.at(state, lambda then: self._added_terms(then, state))
+        return before.terms
+
+    def _added_terms(self, before: HubState, now: HubState) -> list[list[str]] | None:
+        """The terms of the passages that were added between two states; None where more has
+        changed."""
+        few = now.passages - before.passages <= _ADDED_MAX
+        if not (few and now.may_have_grown_from(before) and self._has_only_grown(before, now)):
+            return None
+        found = self._all(
+            "SELECT body, head FROM passages WHERE hub = ? AND pk > ?",
+            (now.hub, before.newest_passage),
+        )
+        return [f"{body} {head}".split() for body, head in found]
 
     def _word_totals(self, hub_id: str) -> tuple[int, int]:
         """The number of passages of a hub, and of their terms."""
         before = self._read_before(hub_id)
-        if before is not None and before.word_totals is not None:
-            return before.word_totals
-        self._write_totals()
-        query = "SELECT passages, terms FROM word_totals WHERE hub = ?"
-        passages, length = self._one(query, (self._pk(hub_id),)) or (0, 0)
+        if before is not None and before.state is not None:
+            _, passages, length, *_ = before.state
+        else:
+            self._write_totals()
+            query = "SELECT passages, terms FROM word_totals WHERE hub = ?"
+            passages, length = self._one(query, (self._pk(hub_id),)) or (0, 0)
         if passages < 0 or length < 0:
             raise damaged_row("word_totals", hub_id)
-        if before is not None:
-            before.word_totals = passages, length
         return passages, length
 
     def vocabulary(self, hub_id: str, prefix: str, *, limit: int) -> dict[str, int]:
-        hub = self._pk(hub_id)
-        first = prefixed_term(hub, prefix)
-        known = self._known_terms()
-        if (kept := known.vocabularies.get((first, limit))) is not None:
-            return kept
-        # The last character of Unicode: no term that begins with the prefix is behind it.
-        found = self._all(
-            "SELECT term, doc FROM word_counts WHERE term >= ? AND term < ? LIMIT ?",
-            (first, f"{first}\U0010ffff", limit),
-        )
-        front = len(prefixed_term(hub, ""))
-        known.make_room(len(found))
-        vocabulary = {term[front:]: passages for term, passages in found}
-        known.vocabularies[first, limit] = vocabulary
-        return vocabulary
+        known = self._known_terms(hub_id)
+        found = known.vocabulary(prefix, limit)
+        if found is None:
+            front = prefixed_term(self._pk(hub_id), "")
+            first = front + prefix
+            # The last character of Unicode: no term that begins with the prefix is behind it.
+            rows = self._all(
+                "SELECT term, doc FROM word_counts WHERE term >= ? AND term < ? LIMIT ?",
+                (first, f"{first}\U0010ffff", limit),
+            )
+            found = {term[len(front) :]: passages for term, passages in rows}
+            known.keep_vocabulary(prefix, limit, found)
+        return found
 
     def search_terms(
         self, hub_id: str, query: TermQuery, wanted: Filter, *, limit: int

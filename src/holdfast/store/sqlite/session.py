@@ -18,9 +18,10 @@ from holdfast.domain.records import NO_HUB
 from holdfast.store.filters import FilterSql, any_of, each_equal
 from holdfast.store.rows import damaged_row
 from holdfast.store.sql import SqlReader
+from holdfast.store.sqlite.rows import HubState
 
 if TYPE_CHECKING:
-    from holdfast.store.sqlite.rows import Caches, HubRows, KnownTerms, Snapshot
+    from holdfast.store.sqlite.rows import Caches, HubRows, Snapshot
 
 
 def seen(viewer: Viewer) -> str:
@@ -108,6 +109,10 @@ class SqliteFilterSql(FilterSql):
         return f"({found}.type IN {_TYPES[kind_of(value)]} AND {compared})"
 
 
+# More memories that were changed at once are not told apart.
+_FOLLOWED_MAX = 200
+
+
 @lru_cache(maxsize=64)
 def _timeless(wanted: Filter) -> tuple[str, tuple[Any, ...]]:
     """The conditions on memories of a filter without times and conditions on fields: a program
@@ -153,7 +158,6 @@ class SessionPart(SqlReader):
     ) -> None:
         self._connection = connection
         self._caches = caches
-        self._known: KnownTerms | None = None
         self._pks: dict[str, int] = {}
         # Hubs and hashes of contents that no memory has; see `expect`.
         self._absent: set[tuple[str, str]] = set()
@@ -212,7 +216,65 @@ class SessionPart(SqlReader):
             self._snapshot = self._caches.snapshots.at(self._connection, version)
             self._snapshot.pks.update(self._pks)
             self._pks = self._snapshot.pks
-        return self._snapshot.of(hub_id, self._seen + self._of_hub)
+        there = self._snapshot.of(hub_id, self._seen + self._of_hub)
+        if there.version != self._snapshot.version:
+            state = self._hub_state(hub_id)
+            self._follow(there, state)
+            there.version = self._snapshot.version
+        return there
+
+    def _follow(self, there: HubRows, state: HubState | None) -> None:
+        """Brings what was read of a hub to another state of it."""
+        revised = self._revised(there.state, state)
+        if revised is None:
+            there.forget()
+        elif revised and there.state is not None:
+            found = self._all(
+                "SELECT m.number, p.pk FROM json_each(?) j CROSS JOIN memories m ON m.pk = j.value"
+                " LEFT JOIN passages p ON p.memory = m.pk",
+                (self._array(revised),),
+            )
+            there.forget_passages(passage for _, passage in found if passage is not None)
+            if any(number <= there.state.newest_memory for number, _ in found):
+                there.following = {}
+        there.begin(state)
+
+    def _hub_state(self, hub_id: str) -> HubState | None:
+        hub = self._pk(hub_id)
+        found = self._one(
+            "SELECT passages, terms, coalesce((SELECT max(pk) FROM passages WHERE hub = t.hub), 0),"
+            " coalesce((SELECT max(number) FROM memories WHERE hub = t.hub), 0),"
+            " coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'revisions'), 0)"
+            " FROM word_totals t WHERE hub = ?",
+            (hub,),
+        )
+        return None if found is None else HubState(hub, *found)
+
+    def _revised(self, before: HubState | None, now: HubState | None) -> list[int] | None:
+        """The numbers of the memories that have new revisions, where nothing else has happened to
+        a hub between two states but that passages were added; else None."""
+        if before is None or now is None or not now.may_have_grown_from(before):
+            return None
+        taken = now.revisions - before.revisions
+        if taken > _FOLLOWED_MAX or not self._has_only_grown(before, now):
+            return None
+        if not taken:
+            return []
+        found = self._all("SELECT hub, memory FROM revisions WHERE pk > ?", (before.revisions,))
+        if len(found) < taken:
+            return None
+        return [memory for hub, memory in found if hub == now.hub]
+
+    def _has_only_grown(self, before: HubState, now: HubState) -> bool:
+        """Whether the passages of a hub are those of a state before, and some with higher
+        numbers."""
+        if now.newest_passage == before.newest_passage:
+            return now.of_words == before.of_words
+        added = self._one(
+            "SELECT count(*), sum(length) FROM passages WHERE hub = ? AND pk > ?",
+            (now.hub, before.newest_passage),
+        )
+        return bool(added == (now.passages - before.passages, now.terms - before.terms))
 
     def _require_no_hub(self, column: str, value: str) -> None:
         """Raises StoreDamaged for a hub that is in the table and not in its index: a whole hub

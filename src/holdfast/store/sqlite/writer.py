@@ -47,6 +47,8 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
         self._hubs: dict[str, Hub] = {}
         self._change_row: tuple[str, str, int] | None = None
         self._has_purged = False
+        # Memories that were written and have no revision of that yet.
+        self._unrecorded: set[tuple[str, str]] = set()
 
     def finish(self) -> None:
         """Writes what was counted; before the commit."""
@@ -54,6 +56,15 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
         if self._has_purged:
             # A process that dies after the commit leaves no word of what was purged.
             rewrite_word_indexes(self._connection)
+        if self._unrecorded:
+            self._take_revision()
+
+    def _take_revision(self) -> None:
+        """Takes a number for a revision that is not written. Readers keep what they have read while
+        there is a revision for each number, as then they know which memories are new."""
+        taken = "UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'revisions'"
+        if not self._execute(taken):
+            self._do("INSERT INTO sqlite_sequence (name, seq) VALUES ('revisions', 1)")
 
     def _write_totals(self) -> None:
         super()._write_totals()
@@ -121,6 +132,7 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
         self._do(rows.INSERT_MEMORY, (hub, *rows.memory_to_row(memory)))
         self._absent.discard((memory.hub_id, memory.content_hash))
         self._added[hub, memory.id] = Added(self._connection.last_insert_rowid())
+        self._unrecorded.add((memory.hub_id, memory.id))
 
     def set_memory(self, memory: Memory) -> None:
         self._do(
@@ -129,6 +141,7 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
         if not self._connection.changes():
             raise NotFound(f"There is no memory {memory.id} to be changed.")
         self._absent.discard((memory.hub_id, memory.content_hash))
+        self._unrecorded.add((memory.hub_id, memory.id))
 
     def add_change(self, change: Change) -> None:
         self._add("changes", change, change.hub_id)
@@ -154,6 +167,7 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
             (hub, change, self._memory_pk(hub, memory_id), *row[2:]),
         )
+        self._unrecorded.discard((hub_id, memory_id))
 
     def add_turn(self, turn: Turn, *, words: bool = True) -> None:
         self._add("turns", turn, turn.hub_id)
@@ -201,6 +215,7 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
             (hub, memory_id, memory),
         )
         self._do("DELETE FROM memories WHERE pk = ?", (memory,))
+        self._take_revision()
         for change in changes:
             self._do(
                 "DELETE FROM changes WHERE pk = ?"
