@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.edges.project import FILE_NAME, hub_here, known_here, project_of
+from holdfast.edges.project import FILE_NAME, hub_here, project_of
 from holdfast.errors import StoreDamaged
 from holdfast.testing import open_for_tests
 
@@ -391,17 +391,3 @@ def test_starts_at_once_get_one_hub_for_each_repository(
     assert len({hub for _, hub in found}) == 4
     rows = json.loads((tmp_path / "home" / FILE_NAME).read_text())["projects"]
     assert {row["hub"] for row in rows} == {hub for _, hub in found}
-
-
-def test_what_agents_use_here_is_known_without_making_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOLDFAST_PROJECTS_HUBS", "true")
-    (tmp_path / "web" / ".git").mkdir(parents=True)
-    folder = str(tmp_path / "web")
-    with open_for_tests(tmp_path / "home") as memory:
-        assert known_here(memory, folder) is None
-        assert known_here(memory, str(tmp_path)) is None
-        assert [hub.name for hub in memory.hubs()] == []
-        hub, _ = hub_here(memory, folder=folder)
-        assert known_here(memory, folder) == hub.name

@@ -98,12 +98,12 @@ def zone_named(text: str) -> tzinfo:
         ) from None
 
 
-def zone_name(zone: tzinfo, at: datetime | None = None) -> str:
-    """The name of a zone; of one without a name, its offset at that moment."""
+def zone_name(zone: tzinfo) -> str:
+    """The name of a zone; of one without a name, its offset."""
     key = getattr(zone, "key", None)
     if isinstance(key, str):
         return key
-    offset = zone.utcoffset(at) or timedelta(0)
+    offset = zone.utcoffset(None) or timedelta(0)
     sign, span = ("-", -offset) if offset < timedelta(0) else ("+", offset)
     minutes = int(span.total_seconds()) // 60
     return f"{sign}{minutes // 60:02d}:{minutes % 60:02d}"

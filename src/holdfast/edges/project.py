@@ -135,15 +135,6 @@ def own_hub(memory: Holdfast) -> HubMemory | None:
     return _own(memory, "", create=False).hub
 
 
-def known_here(memory: Holdfast, folder: str | None = None) -> str | None:
-    """The name of the hub of this folder's repository; None where it has none."""
-    project = project_of(os.getcwd() if folder is None else folder)
-    if project is None:
-        return None
-    hub = _known(memory, project, _load(os.path.join(memory.home, FILE_NAME)))
-    return None if hub is None else hub.name
-
-
 def hub_before(memory: Holdfast, folder: str) -> HubMemory | None:
     """The hub of the repository that was at this place and is there no longer, as it was moved,
     renamed or deleted: the innermost, where one was inside another."""

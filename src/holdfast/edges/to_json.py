@@ -85,29 +85,25 @@ def _entry(entry: Entry, convert: Callable[[Any], Any]) -> dict[str, Any]:
     }
 
 
-def recalled_to_json(
-    found: Recalled,
-    memory: MemoryToJson = memory_to_json,
-    time: TimeToJson = datetime.isoformat,
-) -> dict[str, Any]:
+def recalled_to_json(found: Recalled) -> dict[str, Any]:
     """An answer of recall: the hits, and what is to be known about them."""
     return {
-        "data": to_json(list(found), memory, time),
+        "data": to_json(list(found)),
         "confidence": found.confidence,
         "degraded": list(found.degraded),
         "filtered": found.filtered,
-        "left_out": to_json(list(found.left_out), memory, time),
+        "left_out": to_json(list(found.left_out)),
     }
 
 
-def result_to_json(result: Remembered, memory: MemoryToJson = memory_to_json) -> dict[str, Any]:
+def result_to_json(result: Remembered) -> dict[str, Any]:
     """What became of a memory that was sent, beside the memory itself."""
     parts = {name: getattr(result, name, None) for name in ("previous", "close_to", "reason")}
     return {
-        "data": memory(result.memory),
+        "data": memory_to_json(result.memory),
         "result": type(result).__name__.lower(),
         "change": getattr(result, "change", None),
-        **to_json(parts, memory),
+        **to_json(parts),
     }
 
 

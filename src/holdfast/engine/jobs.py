@@ -237,13 +237,12 @@ def give_up(core: Core, writer: Writer, job: Job, reason: str) -> None:
     _end(writer, job, "failed", reason, shared_now(core))
 
 
-def fail(core: Core, job: Job, reason: str, *, final: bool = False) -> Job:
-    """Notes a failure: it is tried again, until the last attempt; `final` says that no other
-    attempt would help."""
+def fail(core: Core, job: Job, reason: str) -> Job:
+    """Notes a failure: the job is tried again, until the last attempt."""
     now = shared_now(core)
     with core.store.write(hub=job.hub_id) as writer:
         _require_lease(writer, job)
-        if final or job.attempts >= ATTEMPTS_MAX:
+        if job.attempts >= ATTEMPTS_MAX:
             return _end(writer, job, "failed", reason, now)
         again = job._replace(state="waiting", lease="", reason=reason[:_REASON_MAX])
         writer.put_record(_record(again, due=now + _RETRY * 4 ** (job.attempts - 1)))

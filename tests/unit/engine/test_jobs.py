@@ -145,7 +145,8 @@ def test_a_job_that_is_over_keeps_no_texts(core: Core, hub: HubMemory) -> None:
     job = jobs.lease(core, work="journal")
     assert job is not None
     assert job.about[jobs.SAID] == {"user": "I moved"}
-    jobs.fail(core, job, "no use", final=True)
+    with core.store.write(hub=hub.id) as writer:
+        jobs.give_up(core, writer, job, "no use")
     assert jobs.jobs(Scope(core, hub.id, hub.name))[0].about == {"turn": "trn_1"}
 
 
@@ -183,7 +184,11 @@ def test_a_failure_is_tried_again_later_and_the_third_is_the_last(
 
 def test_a_failure_that_no_attempt_would_help_is_final(core: Core, hub: HubMemory) -> None:
     put(core, hub)
-    assert jobs.fail(core, take(core), "not a PDF", final=True).state == "failed"
+    job = take(core)
+    with core.store.write(hub=hub.id) as writer:
+        jobs.give_up(core, writer, job, "not a PDF")
+    (over,) = jobs.jobs(Scope(core, hub.id, hub.name))
+    assert (over.state, over.reason) == ("failed", "not a PDF")
 
 
 def test_a_stuck_job_is_taken_over_and_the_first_worker_has_no_effect(

@@ -29,6 +29,16 @@ def test_something_new_is_stored_with_the_next_number(hub: HubMemory) -> None:
     assert first.memory.id < second.memory.id
 
 
+@pytest.mark.parametrize(("kind", "stability"), [("episodic", "volatile"), ("rationale", "stable")])
+def test_a_kind_that_is_given_decides_how_stable_a_memory_is(
+    hub: HubMemory, kind: str, stability: str
+) -> None:
+    made = hub.remember("Uses the blue desk", kind=kind).memory
+    assert (made.kind, made.stability) == (kind, stability)
+    given = hub.remember("Uses the green desk", kind=kind, stability="evolving").memory
+    assert given.stability == "evolving"
+
+
 def test_the_same_content_is_a_duplicate_and_writes_nothing(hub: HubMemory) -> None:
     first = hub.remember("Prefers tabs")
     again = hub.remember("  Prefers tabs\r\n")

@@ -9,7 +9,7 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from holdfast.edges.proxy.app import Options, create_app
@@ -33,11 +33,11 @@ _STOP_S = 10
 _IDLE_S = 75.0
 
 
-def upstream_key(variable: str | None, environ: Mapping[str, str] = os.environ) -> str:
+def upstream_key(variable: str | None) -> str:
     """The endpoint's key, from the environment variable that was named."""
     if not variable:
         return ""
-    key = environ.get(variable, "").strip()
+    key = os.environ.get(variable, "").strip()
     if not key or not key.isascii() or not key.isprintable():
         raise InvalidInput(
             f"The environment variable {variable} holds no key.",

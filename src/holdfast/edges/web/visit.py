@@ -94,14 +94,14 @@ class Visit:
 
     # What was sent
 
-    def query(self, name: str, default: str = "") -> str:
-        return self.request.query_params.get(name, default).strip()
+    def query(self, name: str) -> str:
+        return self.request.query_params.get(name, "").strip()
 
     def has_query(self, name: str) -> bool:
         return name in self.request.query_params
 
-    def field(self, name: str, default: str = "") -> str:
-        return self._form.get(name, [default])[-1]
+    def field(self, name: str) -> str:
+        return self._form.get(name, [""])[-1]
 
     def fields(self, name: str) -> list[str]:
         return list(self._form.get(name, []))

@@ -272,6 +272,7 @@ def compose(draft: Draft, core: Core, hub_id: str, now: datetime | None = None) 
         category=draft.category,
         source_path=draft.source_path,
         content_type=draft.content_type,
+        kind=draft.kind,
     )
     file = draft.attachment
     # The title of a file is its name, whatever path it came from.
@@ -296,7 +297,7 @@ def compose(draft: Draft, core: Core, hub_id: str, now: datetime | None = None) 
         key=draft.key,
         category=picked.category,
         tags=picked.tags if draft.tags is None else draft.tags,
-        kind=draft.kind or picked.kind,
+        kind=picked.kind,
         stability=draft.stability or picked.stability,
         boundary=draft.boundary or "hub",
         # The content of a file that was read, and comes from another hub, is its text.
