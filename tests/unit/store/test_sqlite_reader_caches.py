@@ -120,6 +120,7 @@ def test_what_was_read_before_makes_no_difference(tmp_path: Path, seed: int) -> 
                 done.add(ACTS.index(act))
             except HoldfastError:
                 continue
+            memory.core.wait()  # turns get their vectors later
             fresh = SqliteStore(path)
             expected = everything(fresh, hub.id)
             fresh.close()
