@@ -370,6 +370,34 @@ class Call:
         self.out.stderr.flush()
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
+    def edited(self, text: str, *, instead: str) -> str | None:
+        """The text after a person changed it in their editor, that of VISUAL or EDITOR, or vi; None
+        if nothing is left of it. `instead` is the command that needs no editor."""
+        import shlex
+        import subprocess
+        import tempfile
+
+        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+        # For this user alone, and gone afterwards.
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "item.txt")
+            with open(path, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
+            try:
+                ended = subprocess.run([*shlex.split(editor), path], check=False)
+            except OSError as error:
+                raise InvalidInput(
+                    f"The editor {editor!r} cannot be started: {error.strerror}.",
+                    hint=f"Set EDITOR, or give the text: {instead}.",
+                ) from None
+            if ended.returncode:
+                raise InvalidInput(f"The editor {editor!r} failed, so nothing was changed.")
+            with open(path, encoding="utf-8", errors="replace", newline="") as file:
+                after = file.read()
+        # Editors end the last line.
+        after = after if text.endswith("\n") else after.removesuffix("\n")
+        return after if after.strip() else None
+
     def read(self, path: str, what: str) -> str:
         """The text of a file, or of standard input for `-`."""
         settings = self.settings if self.server else self.local.core.settings

@@ -201,9 +201,8 @@ def _done(call: Call, item: Item, answer: str) -> int:
         return 1
     text = None
     if answer == "e":
-        from holdfast.edges.cli.editor import edited
-
-        text = edited(memory.content, instead="`holdfast review --approve NUMBER --text …`")
+        instead = "`holdfast review --approve NUMBER --text …`"
+        text = call.edited(memory.content, instead=instead)
         if text is None:
             call.out.note("The text is empty, so nothing was changed.")
             return 0

@@ -215,11 +215,9 @@ def _update(call: Call, args: Namespace) -> None:
 
 def _update_in_editor(call: Call, reference: str, changes: dict[str, Any]) -> None:
     """Updates a memory with the text that the person's editor makes of it."""
-    from holdfast.edges.cli.editor import edited
-
     began = call.now
     before = call.hub.get(reference)
-    text = edited(before.content, instead=f'`holdfast update {reference} "…"`')
+    text = call.edited(before.content, instead=f'`holdfast update {reference} "…"`')
     if text is None or text == before.content:
         call.out.note("The text is the same, so nothing was changed." if text else _EMPTY)
         return

@@ -8,8 +8,11 @@ built anew on arrival.
 
 from __future__ import annotations
 
+import gc
 import json
+import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import count as count_from
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -40,7 +43,6 @@ from holdfast.engine.transfer.export_format import (
 from holdfast.engine.writing.indexing import Indexed, embed_hub, indexed_all
 from holdfast.errors import AlreadyExists, InvalidInput
 from holdfast.store.values import every_memory
-from holdfast.system.garbage import collected_seldom
 from holdfast.text.clean import clean_hub_name
 
 if TYPE_CHECKING:
@@ -130,6 +132,36 @@ def _revisions(core: Core, reader: Reader, hub: Hub) -> Iterator[Revision]:
 
 def _dump(line: dict[str, Any]) -> str:
     return json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+
+
+# An import makes a batch of some thousand values before it lets go of any, and the collector, which
+# looks at the newest objects after every 700, finds nothing to collect.
+_OBJECTS_MADE = 50_000
+
+_collecting = threading.Lock()
+_imports = 0
+_threshold = (0, 0, 0)
+
+
+@contextmanager
+def collected_seldom() -> Iterator[None]:
+    """Raises the number of new objects after which this process collects garbage. A program that
+    collects none, or more seldom than this, is left alone."""
+    global _imports, _threshold
+    with _collecting:
+        if not _imports:
+            _threshold = gc.get_threshold()
+            if 0 < _threshold[0] < _OBJECTS_MADE:
+                gc.set_threshold(_OBJECTS_MADE, *_threshold[1:])
+        _imports += 1
+    try:
+        yield
+    finally:
+        with _collecting:
+            _imports -= 1
+            # The program may have set another one meanwhile.
+            if not _imports and gc.get_threshold()[0] == _OBJECTS_MADE:
+                gc.set_threshold(*_threshold)
 
 
 @collected_seldom()

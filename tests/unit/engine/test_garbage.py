@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from holdfast.system.garbage import collected_seldom
+from holdfast.engine.transfer.export import collected_seldom
 
 
 @pytest.fixture(autouse=True)
