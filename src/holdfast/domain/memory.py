@@ -226,6 +226,11 @@ def made_from(memory: Memory) -> tuple[str, ...]:
     return tuple(one for one in found if isinstance(one, str)) if isinstance(found, list) else ()
 
 
+def is_archive(memory: Memory) -> bool:
+    """Whether it is the archive of a whole session, and not taken from one thing said in it."""
+    return memory.category == "conversation" and memory.session is not None and not memory.origin
+
+
 def without_copies(
     memories: Sequence[Memory], made: Mapping[str, Memory] | None = None
 ) -> list[Memory]:

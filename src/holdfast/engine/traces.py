@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import from_text, to_text
-from holdfast.domain.memory import TURN, Memory, made_from
+from holdfast.domain.memory import TURN, Memory, is_archive, made_from
 from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.domain.records import Record, Role, Turn
 from holdfast.engine.core import Scope
@@ -369,6 +369,7 @@ class Withheld:
 
     def __init__(self, reader: Reader, scope: Scope, *, as_of: datetime | None = None) -> None:
         self._reader = reader
+        self._hub_id = scope.hub_id
         self._beside = scope.beside
         self._notes = _Notes(reader, scope.hub_id, as_of)
         self._own = _Notes(reader, scope.beside, as_of) if scope.beside else None
@@ -401,14 +402,36 @@ class Withheld:
 
     def hides_in(self, found: Memory, start: int, end: int) -> bool:
         """Whether this part of a turn, as search finds it, is withheld, or some of it is."""
-        return any(first < end and last > start for first, last in self.parts(_as_turn(found)))
+        return any(first < end and last > start for first, last in self._hidden(found))
+
+    def _hidden(self, found: Memory) -> list[Part]:
+        """What is withheld of a turn as search finds it, or of the archive of a session."""
+        if found.layer == TURN:
+            return self.parts(_as_turn(found))
+        if not is_archive(found) or found.session is None:
+            return []
+        whole = (0, len(found.content))
+        parts: list[Part] = []
+        for hub_id, notes in ((self._hub_id, self._notes), (self._beside, self._own)):
+            if not notes:
+                continue
+            noted = [one for one in notes.in_session(found.session) if one.parts]
+            turns = self._reader.turns_by_id(hub_id, [one.turn_id for one in noted])
+            for one in noted:
+                turn = turns.get(one.turn_id)
+                if turn is None:
+                    # Its words may be anywhere in it.
+                    return [whole]
+                said = " ".join(turn.content[start:end] for start, end in one.parts)
+                parts += parts_saying(_as_turn(found), said, near=True)
+        return _merged(parts)
 
     def without(self, hit: Hit) -> Hit:
-        """A turn that was found, without what is withheld of the rest of it."""
-        hidden = [] if hit.turn is None else self.parts(hit.turn)
-        if hit.turn is None or not hidden:
+        """A turn or an archive that was found, without what is withheld of the rest of it."""
+        hidden = self._hidden(hit.memory) if hit.turn is None else self.parts(hit.turn)
+        if not hidden:
             return hit
-        content = _cut(hit.turn.content, hidden)
+        content = _cut(hit.memory.content, hidden)
 
         def moved(place: int) -> int:
             return place - sum(end - start - 1 for start, end in hidden if end <= place)
@@ -418,14 +441,14 @@ class Withheld:
             window = None
         return hit._replace(
             memory=hit.memory._replace(content=content),
-            turn=hit.turn._replace(content=content),
+            turn=hit.turn and hit.turn._replace(content=content),
             passage=at._replace(start=moved(at.start), end=moved(at.end)),
             window=None if window is None else (moved(window[0]), moved(window[1])),
         )
 
     def without_left_out(self, found: LeftOut) -> LeftOut:
-        """The same for a turn that was found and is not among the answers."""
-        if found.memory.layer != TURN or not (hidden := self.parts(_as_turn(found.memory))):
+        """The same for what was found and is not among the answers."""
+        if not (hidden := self._hidden(found.memory)):
             return found
         content = _cut(found.memory.content, hidden)
         return found._replace(memory=found.memory._replace(content=content))

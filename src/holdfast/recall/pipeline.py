@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from holdfast.domain.memory import TURN, Memory
+from holdfast.domain.memory import TURN, Memory, is_archive
 from holdfast.domain.query import EVERYTHING, Filter, Hit, LeftOut, Passage, Recalled
 from holdfast.recall import lexical, rank, weights
 from holdfast.recall.analyse import Analysis, read_conditions, respelled
@@ -112,7 +112,7 @@ def recall(
             reader, hub_id, kept, understood, covered, _admits(ask, wanted, unwanted)
         )
         left.add(repeated, ASKED_BEFORE)
-    if ask.withheld is not None and any(item.memory.layer == TURN for item in kept):
+    if ask.withheld is not None:
         kept = left.unless(kept, _withheld(ask.withheld))
     if not kept:
         return _nothing(degraded, left)
@@ -163,7 +163,7 @@ def _with_known_names(reader: Reader, hub_id: str, ask: Ask) -> tuple[Ask, list[
 
 def _withheld(withheld: Callable[[Memory, int, int], bool]) -> Callable[[Evidence], str]:
     def reason_of(item: Evidence) -> str:
-        if item.memory.layer != TURN:
+        if item.memory.layer != TURN and not is_archive(item.memory):
             return ""
         found = item.candidate
         return WITHHELD if withheld(item.memory, found.start, found.end) else ""

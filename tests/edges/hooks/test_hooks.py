@@ -145,6 +145,25 @@ def test_forget_that_takes_back_nothing_that_was_said_before(hooks: Hooks) -> No
     assert "Mondays" in listed and "nuts" in listed
 
 
+def test_what_is_forgotten_does_not_come_back_from_the_archive_of_its_session(
+    hooks: Hooks,
+) -> None:
+    hooks.turn("The nightly backup goes to Oslo.", turn="t1")
+    hooks.turn("Remember that the staging server is called heron.", turn="t2")
+    hooks.call("PreCompact", trigger="auto")
+    hooks.turn("Forget that.", turn="t3")
+    asked = "What is the staging server called?"
+    assert "heron" not in hooks.turn(asked, turn="t1", session="s2")
+    assert "heron" not in hooks.holdfast("recall", asked, "--explain", "--json")
+    assert "Oslo" in hooks.turn("Where does the nightly backup go?", turn="t2", session="s2")
+    # Nor when the archive is made anew.
+    hooks.call("PreCompact", trigger="auto")
+    assert "heron" not in hooks.holdfast("recall", asked, "--json")
+    for _ in ("the archive", "the fact"):
+        hooks.holdfast("undo")
+    assert "heron" in hooks.holdfast("recall", asked, "--json")
+
+
 def test_forget_that_takes_back_what_is_in_both_hubs(hooks: Hooks) -> None:
     hooks.turn("I am allergic to nuts, and remember that the build runs on Mondays.", turn="t1")
     told = hooks.turn("Forget that.", turn="t2")

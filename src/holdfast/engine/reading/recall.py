@@ -61,16 +61,14 @@ def recall_memories(
 
     with _reader_when_ready(scope, model) as reader:
         past = None if as_of is None else engine.history.states_as_of(scope, reader, as_of)
-        hidden = Withheld(reader, scope, as_of=as_of) if wanted.turns else None
-        withheld = None if hidden is None else hidden.hides_in
-        ask = Ask(analysis, wanted, count, moment, past, project, windows, withheld)
+        hidden = Withheld(reader, scope, as_of=as_of)
+        ask = Ask(analysis, wanted, count, moment, past, project, windows, hidden.hides_in)
         vectors = scope.core.vectors
         recalled = recall(
             reader, scope.hub_id, ask, embedder, vectors, meaning=meaning, explain=explain
         )
-        if hidden is not None:
-            recalled[:] = [hidden.without(hit) for hit in recalled]
-            recalled.left_out = [hidden.without_left_out(one) for one in recalled.left_out]
+        recalled[:] = [hidden.without(hit) for hit in recalled]
+        recalled.left_out = [hidden.without_left_out(one) for one in recalled.left_out]
         if around:
             recalled[:] = [_with_neighbours(reader, hit, around, hidden) for hit in recalled]
     if recalled.degraded:
