@@ -769,6 +769,8 @@ class HubMemory:
             self.core.require("manage")
             found = engine.traces.traces(self.scope, ids)
             ids += [memory.id for memory in found.memories]
+            archives = engine.forget_turns.archives_of(self.scope, found.turns)
+            ids += [one for one in archives if one not in ids]
             drop_turns = engine.forget_turns.dropping(self.scope, found.turns)
         forget_seen(self.scope)
         # Looked up before: afterwards nothing says which file was theirs.
@@ -1071,6 +1073,8 @@ class HubMemory:
         Memories that were made from them, and with `about` alone those that hold the words, are
         forgotten in a change set that `undo` takes back, or purged. A `dry_run` tells what would
         go, and changes nothing."""
+        from holdfast.files.conversation_archive import cut_turns
+
         return engine.forget_turns.forget_turns(
             self.scope,
             since=since,
@@ -1079,6 +1083,7 @@ class HubMemory:
             about=about,
             turns=[*turns],
             purge=self._purge if purge else None,
+            cut_archives=lambda gone: cut_turns(self._journals, gone),
             dry_run=dry_run,
             reason=reason,
         )

@@ -325,7 +325,9 @@ class ProjectHub(HubMemory):
         from holdfast.engine.log.forget_turns import drop_turns_saying
 
         if call.values.get("everywhere"):
-            drop_turns_saying(self.scope, self._persons_own(call.named))
+            archives = drop_turns_saying(self.scope, self._persons_own(call.named))
+            if archives:
+                _alone(self).purge_many(archives, reason="they hold turns that are gone")
 
     def _turns_saying(self, references: Iterable[Reference]) -> list[Turn]:
         """The turns of the project's log that say what memories of the person's own hub say."""

@@ -112,6 +112,32 @@ def remove(place: JournalFolder, files: Sequence[str]) -> None:
                 ) from None
 
 
+def cut_turns(place: JournalFolder, turns: Sequence[Turn]) -> None:
+    """Removes turns that are about to be forgotten from the files of their sessions' archives, and
+    a file of which nothing is left."""
+    said = {turn.id: turn.content for turn in turns}
+    for session in {turn.session for turn in turns if turn.session is not None}:
+        wanted = Filter(
+            states=(),
+            categories=("conversation",),
+            session=session,
+            forgotten=None,
+            quarantined=None,
+        )
+        found = engine.listing.scan_memories(place.scope, wanted)
+        paths = {one.source_path or "" for one in found}
+        for path in (one for one in paths if one.startswith(f"{FOLDER}/")):
+            with locked(os.path.join(place.folder, FOLDER)):
+                text = _read(place, path)
+                if text is None or conversation_archive_format.session_of(text) != session:
+                    continue
+                left = conversation_archive_format.without(text, said)
+                if left is None:
+                    os.unlink(real_path(os.path.join(place.folder, path), within=place.folder))
+                elif left != text:
+                    write_atomic(os.path.join(place.folder, path), left, within=place.folder)
+
+
 def remove_all(folder: str) -> None:
     """Removes the archives of a deleted hub; other files in their folder stay."""
     place = os.path.join(folder, FOLDER)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -25,6 +25,8 @@ _LABEL_CHARS_MAX = 100
 _SESSION = re.compile(r"^<!-- session (\".*\") -->$", re.MULTILINE)
 _MESSAGE = re.compile(r"^<!-- message (\S+) -->$", re.MULTILINE)
 _SUMMARY = re.compile(r"^## Summary\n.*?(?=^## Conversation$)", re.MULTILINE | re.DOTALL)
+_TITLE = re.compile(r"\A# .*$", re.MULTILINE)
+_HEAD = re.compile(r"\*\*(.+)\*\*(?: \((.*)\))?$")
 _COUNT = re.compile(r"^- Messages: \d+$", re.MULTILINE)
 
 
@@ -68,16 +70,19 @@ def one_line(text: str, chars_max: int = _LABEL_CHARS_MAX) -> str:
     return re.sub(r"([\\`*_\[\]<>#|~])", r"\\\1", bare(text)[:chars_max])
 
 
+def text_of(said: str) -> str:
+    """What was said as an archive has it: cut to its bound, its line ends in one form."""
+    plain = said.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+    return plain if len(plain) <= MESSAGE_CHARS_MAX else plain[:MESSAGE_CHARS_MAX] + "…"
+
+
 def message_of(
     id_: str, role: str, text: str, *, source: str = "", at: datetime | None = None
 ) -> Message:
-    """A message, cut to its bound, its line ends in one form."""
+    """A message of an archive."""
     when = f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if at else ""
     about = ", ".join(one_line(part) for part in (source, when) if part)
-    plain = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
-    if len(plain) > MESSAGE_CHARS_MAX:
-        plain = plain[:MESSAGE_CHARS_MAX] + "…"
-    return Message(id_, one_line(role) or "Unknown", about, plain)
+    return Message(id_, one_line(role) or "Unknown", about, text_of(text))
 
 
 def make(title: str, session: str, day: str, messages: Sequence[Message]) -> str:
@@ -108,6 +113,36 @@ def add(text: str, messages: Sequence[Message]) -> str:
     text = _SUMMARY.sub(lambda _: summary, text, count=1)
     text = _COUNT.sub(f"- Messages: {len(every)}", text, count=1)
     return text.rstrip("\n") + "\n" + "".join(map(_rendered, fresh))
+
+
+def without(text: str, said: Mapping[str, str]) -> str | None:
+    """The archive without messages that have one of these ids, or that a caller handed in with the
+    same text; None where no message is left. What a person wrote between the messages stays."""
+    texts = set(map(text_of, said.values()))
+    every = read(text)
+    gone = [one for one in every if one.id in said or (not is_logged(one.id) and one.text in texts)]
+    if not gone:
+        return text
+    left = [one for one in every if one not in gone]
+    if not left:
+        return None
+    places = [*(match.start() for match in _MESSAGE.finditer(text)), len(text)]
+    parts = [text[: places[0]]]
+    for message, start, end in zip(every, places, places[1:], strict=False):
+        part = text[start:end]
+        parts.append(_unquoted(part) if message in gone else part)
+    cut = "".join(parts)
+    summary = f"## Summary\n\n{_shown(summary_of(left))}\n\n"
+    cut = _SUMMARY.sub(lambda _: summary, cut, count=1)
+    cut = _COUNT.sub(f"- Messages: {len(left)}", cut, count=1)
+    return _TITLE.sub("# Conversation", cut, count=1)
+
+
+def _unquoted(part: str) -> str:
+    """What a person wrote behind a message."""
+    lines = part.split("\n")[1:]
+    own = [line for line in lines if not line.startswith(">") and not _HEAD.match(line)]
+    return "\n".join(own).strip("\n") + "\n\n" if any(map(str.strip, own)) else ""
 
 
 def _missing(known: Sequence[Message], messages: Sequence[Message]) -> list[Message]:
@@ -148,7 +183,7 @@ def read(text: str) -> list[Message]:
     out = []
     for match, end in zip(found, ends, strict=True):
         lines = text[match.end() : end].strip("\n").split("\n")
-        head = re.match(r"\*\*(.+)\*\*(?: \((.*)\))?$", lines[0])
+        head = _HEAD.match(lines[0])
         quoted = [line[1:].removeprefix(" ") for line in lines if line.startswith(">")]
         who, about = (head[1], head[2] or "") if head else ("Unknown", "")
         out.append(Message(match[1], who, about, "\n".join(quoted)))

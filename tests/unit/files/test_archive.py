@@ -216,6 +216,46 @@ def test_a_purged_archive_takes_its_file_along(talked: HubMemory) -> None:
     assert not os.path.exists(first.path) and os.path.exists(other.path)
 
 
+@pytest.mark.parametrize("way", ["log", "messages"])
+@pytest.mark.parametrize("purge", [False, True])
+def test_what_is_forgotten_of_the_log_is_in_no_archive(
+    hub: HubMemory, way: str, purge: bool
+) -> None:
+    said = [
+        ("user", "The vault code hangs beside the heron painting."),
+        ("assistant", "I will look there."),
+        ("user", "The nightly backup goes to Oslo."),
+    ]
+    first, *_ = [hub.log_turn(role, content, session="s1").id for role, content in said]
+    hub.log_turn("user", "The billing gateway restarts at night.", session="s2")
+    messages = None if way == "log" else said
+    done = hub.archive_conversation("s1", messages=messages)
+    other = text_of(hub.archive_conversation("s2"))
+    assert done.memory and done.path
+    text = text_of(done).replace("> I will look there.\n", "> I will look there.\n\nMy own note.\n")
+    Path(done.path).write_text(text, encoding="utf-8")
+    told = hub.forget_turns(turns=[first], purge=purge, dry_run=True)
+    assert [one.id for one in told.memories] == [done.memory.id]
+    hub.forget_turns(turns=[first], purge=purge)
+    assert all("heron" not in hit.memory.content for hit in hub.recall("heron painting"))
+    if not purge:
+        text = text_of(done)
+        assert "heron" not in text and "Messages: 2\n" in text and "My own note." in text
+        assert [one.text for one in read(text)] == ["I will look there.", said[2][1]]
+    hub.forget_turns(session="s1", purge=purge)
+    assert not os.path.exists(done.path)
+    assert text_of(hub.archive_conversation("s2")) == other
+
+
+def test_what_is_purged_everywhere_is_in_no_archive(hub: HubMemory) -> None:
+    hub.log_turn("user", "The vault code hangs beside the heron painting.", session="s1")
+    done = hub.archive_conversation("s1")
+    fact = hub.remember("The vault code hangs beside the heron painting").memory
+    assert done.path
+    hub.purge(fact.id, everywhere=True)
+    assert not os.path.exists(done.path) and hub.list() == []
+
+
 def test_a_purge_leaves_the_file_of_an_archive_that_was_made_again(talked: HubMemory) -> None:
     first = talked.archive_conversation("s1")
     assert first.memory and first.path

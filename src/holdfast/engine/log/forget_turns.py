@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.memory import TURN
+from holdfast.domain.memory import TURN, is_archive
 from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.domain.results import ForgottenTurns
 from holdfast.engine import jobs, late_words, traces
@@ -74,19 +74,22 @@ def forget_turns(
     about: str | None = None,
     turns: Sequence[str] = (),
     purge: Callable[[list[str], str], object] | None = None,
+    cut_archives: Callable[[Sequence[Turn]], object] = len,
     dry_run: bool = False,
     reason: str = "",
 ) -> ForgottenTurns:
-    """Forgets turns that meet all conditions, and the memories made from them; with `about`, also
-    memories that hold the words. At least one condition is needed. `purge` removes memories for
-    good, with what files hold of them; it is given their ids and the reason."""
+    """Forgets turns that meet all conditions, and the memories made from them: the archives of
+    their sessions too, and with `about` those that hold the words. At least one condition is
+    needed. `purge` removes memories for good, with what files hold of them; it is given their ids
+    and the reason. `cut_archives` removes turns from the files of archives."""
     wanted = _wanted(since, until, session, about, turns)
     scope.require("write")
     if wanted.words:
         late_words.index_late_turns(scope.core, scope.hub_id)
     with scope.read() as reader:
         ids = _turns_wanted(reader, scope.hub_id, wanted)
-        memories = _made_from(reader, scope.hub_id, set(ids))
+        sessions = _sessions(reader, scope.hub_id, ids)
+        memories = _made_from(reader, scope.hub_id, set(ids), sessions)
         if wanted.is_all_about:
             memories = _with_those_about(
                 reader, scope.hub_id, memories, wanted, also_forgotten=purge is not None
@@ -107,11 +110,16 @@ def forget_turns(
     if purge is not None and wanted.is_all_about:
         _clean_history(scope, wanted)
     for start in range(0, len(ids), _BATCH):
+        some = ids[start : start + _BATCH]
+        if sessions:
+            with scope.read() as reader:
+                turns_here = reader.turns_by_id(scope.hub_id, some)
+            cut_archives([*turns_here.values()])
         with scope.write() as writer:
-            drop(scope, writer, ids[start : start + _BATCH])
+            drop(scope, writer, some)
     # Those that were made in the meantime; from now on nothing is made of the turns.
     with scope.read() as reader:
-        forget(_made_from(reader, scope.hub_id, set(ids)))
+        forget(_made_from(reader, scope.hub_id, set(ids), sessions))
     edit.clear_purged(scope.core, "The turns are forgotten")
     return found
 
@@ -233,12 +241,38 @@ def _holding(reader: Reader, hub_id: str, wanted: _Wanted) -> set[str]:
     return {*whole, *(one for one, found in held.items() if len(found) == len(words))}
 
 
-def _made_from(reader: Reader, hub_id: str, ids: set[str]) -> list[Memory]:
-    """The memories that are not forgotten and were made from one of these turns."""
+def archives_of(scope: Scope, turns: Sequence[Turn]) -> list[str]:
+    """The ids of the archives of the sessions of these turns."""
+    sessions = {turn.session for turn in turns} - {None}
+    wanted = EVERYTHING._replace(categories=("conversation",), forgotten=None)
+    with scope.read() as reader:
+        found = every_memory(reader, scope.hub_id, wanted) if sessions else ()
+        return [one.id for one in found if one.session in sessions and is_archive(one)]
+
+
+def _sessions(reader: Reader, hub_id: str, ids: Sequence[str]) -> set[str]:
+    """The sessions of these turns that were archived."""
+    wanted = EVERYTHING._replace(categories=("conversation",), forgotten=None)
+    archived = {one.session for one in every_memory(reader, hub_id, wanted) if is_archive(one)}
+    found: set[str | None] = set()
+    for start in range(0, len(ids) if archived else 0, _BATCH):
+        turns = reader.turns_by_id(hub_id, ids[start : start + _BATCH])
+        found |= {turn.session for turn in turns.values()} & archived
+    return {one for one in found if one is not None}
+
+
+def _made_from(reader: Reader, hub_id: str, ids: set[str], sessions: set[str]) -> list[Memory]:
+    """The memories that are not forgotten and were made from one of these turns, or are archives of
+    one of these sessions."""
     if not ids:
         return []
     found = every_memory(reader, hub_id, EVERYTHING._replace(forgotten=False))
-    return [one for one in found if one.origin is not None and one.origin.turn in ids]
+    return [
+        one
+        for one in found
+        if (one.origin is not None and one.origin.turn in ids)
+        or (one.session in sessions and is_archive(one))
+    ]
 
 
 def _with_those_about(
@@ -317,13 +351,15 @@ def dropping(scope: Scope, turns: Sequence[Turn]) -> Callable[[Writer], None]:
     return lambda writer: drop(scope, writer, [turn.id for turn in turns])
 
 
-def drop_turns_saying(scope: Scope, memories: Sequence[Memory]) -> None:
-    """Drops the turns of this hub's log that say what memories of another hub say."""
+def drop_turns_saying(scope: Scope, memories: Sequence[Memory]) -> list[str]:
+    """Drops the turns of this hub's log that say what memories of another hub say; the ids of the
+    archives of their sessions."""
     said = traces.turns_saying(scope, memories)
     if said:
         scope.require("manage")
         with scope.write() as writer:
             drop(scope, writer, [turn.id for turn in said])
+    return archives_of(scope, said)
 
 
 def drop(scope: Scope, writer: Writer, ids: Sequence[str]) -> None:
