@@ -57,6 +57,13 @@ def test_the_rules_pick_from_the_text_what_nobody_gave(read: Push) -> None:
     assert given.tags == ("mine",)
 
 
+def test_what_is_given_with_a_file_shapes_what_the_rules_pick_from_its_text(read: Push) -> None:
+    daily = read(b"The heron is grey.", "today.txt", category="daily")
+    assert (daily.kind, daily.stability) == ("episodic", "volatile")
+    reason = read(b"The heron is blue.", "why.txt", kind="rationale")
+    assert (reason.kind, reason.stability) == ("rationale", "stable")
+
+
 def test_a_file_without_words_says_so(read: Push) -> None:
     memory = read(b"  \n\t\n", "blank.txt")
     assert (memory.state, memory.content) == ("active", "blank.txt")

@@ -254,11 +254,13 @@ def _with_words(memory: Memory, about: Mapping[str, Any], text: str, made: Made)
     # As it came: the guard decodes what is hidden in a text.
     fields["quarantine"] = instruction_shaped(storable(made.text)) or ""
     # By the shape of the words themselves: that they come from a file says nothing of them.
-    picked = classify(text, title=memory.title)
-    for name, before in about["picked"].items():
-        if _plain(getattr(memory, name)) == before:
-            fields[name] = getattr(picked, name)
-    return fields
+    unset = [
+        name for name, before in about["picked"].items() if _plain(getattr(memory, name)) == before
+    ]
+    # What was given shapes the rest.
+    given = {name: getattr(memory, name) for name in ("category", "kind") if name not in unset}
+    picked = classify(text, title=memory.title, **given)
+    return fields | {name: getattr(picked, name) for name in unset}
 
 
 def storable(text: str) -> str:
