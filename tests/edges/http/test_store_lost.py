@@ -44,11 +44,11 @@ def test_a_store_that_is_lost_beside_the_work_is_waited_for(
     real = getattr(idempotency, where)
     lost: list[str] = []
 
-    def lose_once(*values: Any) -> Any:
+    def lose_once(*values: Any, **named: Any) -> Any:
         if not lost:
             lost.append(where)
             raise ServerUnreachable("Gone.", again=True)
-        return real(*values)
+        return real(*values, **named)
 
     monkeypatch.setattr(idempotency, where, lose_once)
     said = {"role": "user", "content": "Hello"}
