@@ -179,8 +179,37 @@ def test_over_the_budget_what_was_not_used_for_longest_leaves_first_and_pinned_o
     assert not {2, 3, 4, 6} & shown
     gone = {absent.memory.number for absent in built.left_out}
     assert gone == set(range(1, 62)) - shown
-    assert f"({len(gone)} more not shown)" in built.text
+    assert f"({len(gone)} more not shown; recall finds them)" in built.text
     assert hub.get(2), "what is left out of the block is still in the store"
+
+
+def test_a_large_store_is_not_shown_as_a_whole_though_it_fits(
+    hub: HubMemory, clock: FixedClock
+) -> None:
+    hub.remember("Is allergic to peanuts", category="core")
+    hub.remember("Keep the release notes short", pinned=True)
+    for n in range(300):
+        clock.tick()
+        hub.remember(f"Note {n} about shelf {n}", category="fact")
+    for n in range(60):
+        clock.tick()
+        hub.remember(f"Prefers thing {n} over another", category="preference")
+    built = hub.context(explain=True)
+    lines = [line for line in built.text.splitlines() if line.startswith("- [#")]
+    assert len(built.text) <= 4_000
+    assert 40 <= len(lines) <= 65
+    assert "Keep the release notes short" in lines[0]
+    assert "Is allergic to peanuts" in built.text
+    assert "Note 299" in built.text and "Note 1 about" not in built.text
+    assert f"({362 - len(lines)} more not shown; recall finds them)" in built.text
+    assert {absent.reason for absent in built.left_out} == {
+        "more of its kind than are shown without a question"
+    }
+
+
+def test_the_summary_of_max_holds_all_that_there_is_room_for(hub: HubMemory) -> None:
+    hub.remember_many([f"Note {n} about shelf {n}" for n in range(200)])
+    assert hub.context(style="max").count("about shelf") == 200
 
 
 def test_of_a_very_large_memory_only_the_first_are_thought_of_and_the_rest_is_not_counted(
@@ -192,10 +221,10 @@ def test_of_a_very_large_memory_only_the_first_are_thought_of_and_the_rest_is_no
     monkeypatch.setattr(sys.modules["holdfast.engine.context.styles"], "MORE_MAX", 20)
     monkeypatch.setattr(sys.modules["holdfast.engine.context.build"], "_IDS_MAX", 50)
     built = hub.context(budget=1_500)
-    assert "(20 or more not shown)" in built
+    assert "(20 or more not shown; recall finds them)" in built
     assert "Fact number 59" in built
     # Where so much fits that the rest must be counted, all of them are thought of.
-    assert hub.context(budget=100_000).count("Fact number") == 60
+    assert hub.context(style="max", budget=100_000).count("Fact number") == 60
 
 
 def test_a_full_long_term_memory_leaves_room_for_the_question_or_the_journal(

@@ -1,9 +1,10 @@
 """The block that is put into an agent's prompt.
 
-Without a question: long-term memory, the journal of today and yesterday, and where the last session
-ended. With one: a few standing facts, and then what is relevant to it, memories and turns of the
-conversation log alike; nothing else, however much room is left. The styles of other systems have
-long-term memory in both cases, and memories that are relevant below it.
+Without a question: standing facts, a few of the other long-term memories, the journal of today and
+yesterday, and where the last session ended. With one: a few standing facts, and then what is
+relevant to it, memories and turns of the conversation log alike; nothing else, however much room is
+left. The styles of other systems have long-term memory in both cases, and memories that are
+relevant below it.
 
 Same state, same block, byte for byte. What grows, grows at the end of its section, and what no
 longer fits leaves in steps, so that a prompt cache keeps most of the block. A budget is never
@@ -21,6 +22,7 @@ from holdfast.domain.query import Filter, Hit
 from holdfast.domain.records import Turn, as_memory
 from holdfast.engine.context.budget import Budget, Candidates, Tokenizer, Unit, budget_of
 from holdfast.engine.context.items import (
+    CATEGORIES,
     MARK,
     CorrectedFact,
     by_weight,
@@ -57,6 +59,10 @@ _ANSWERS_MAX = 40
 _STANDING_MAX = 5
 _STANDING_SHARE = 4
 _STANDING_READ = 200
+# Without a question: how many lines of standing facts there are at most, and of other long-term
+# memories, the last used of them. Together they are about 4,000 characters: what a question does
+# not ask for is not worth more of a prompt. Pinned ones are all in, as far as there is room.
+_STANDING_LINES, _OTHER_LINES = 48, 16
 # How many documents are listed at most.
 _FILES_MAX = 50
 # How many turns show where a session ended.
@@ -64,6 +70,7 @@ _LAST_TURNS = 4
 _NO_ROOM = "there is no room for it"
 _NO_ROOM_USE = f"{_NO_ROOM}; what is in was used more recently"
 _NO_ROOM_AGE = f"{_NO_ROOM}; what is in is newer"
+_NOT_ASKED = "more of its kind than are shown without a question"
 
 
 class Absent(NamedTuple):
@@ -189,6 +196,8 @@ def _always(
         room = block.room - for_relevant - for_journal - for_files
         if file is not None and look.is_file:
             block.add_file(file, candidates, room, _NO_ROOM_USE)
+        elif look.by_relevance:
+            _add_standing(block, candidates, _standing(scope, now), look, room)
         else:
             block.add_best(candidates, room, _NO_ROOM_USE)
     degraded: tuple[str, ...] = ()
@@ -208,6 +217,19 @@ def _always(
     if look.by_relevance and elsewhere is None:
         block.add_fitting(_last_session(request), block.room, _NO_ROOM)
     return request.finished(block, unfit, degraded)
+
+
+def _add_standing(
+    block: Block, candidates: Candidates, standing: Sequence[Memory], look: Style, room: int
+) -> None:
+    """Adds standing facts, those that matter most first, and then some of the others."""
+    before = block.room
+    ids = {memory.id for memory in standing}
+    first = [_item(memory, look) for memory in standing]
+    others = candidates.among([one for one in candidates.ids if one not in ids])
+    for items, most in ((first, _STANDING_LINES), (others, _OTHER_LINES)):
+        left = room - (before - block.room)
+        block.add_best(items, left, _NO_ROOM_USE, most=most, beyond=_NOT_ASKED)
 
 
 def documents_listed(scope: Scope, paths: Sequence[str], now: datetime) -> list[BlockItem]:
@@ -267,6 +289,11 @@ def _standing(scope: Scope, now: datetime) -> list[Memory]:
     )
     with scope.read() as reader:
         ids = reader.ids_by_use(scope.hub_id, wanted, limit=_STANDING_READ)
+        if len(ids) == _STANDING_READ:
+            # Who somebody is may not have been used for long.
+            lasting = wanted._replace(categories=CATEGORIES)
+            ids += reader.ids_by_use(scope.hub_id, lasting, limit=_STANDING_READ)
+            ids = [*dict.fromkeys(ids)]
         found = reader.memories_by_id(scope.hub_id, ids)
     return by_weight(one for one in found.values() if not _unfit(scope.core, one, now))
 

@@ -24,6 +24,8 @@ ANSWER_SHARE = 2
 # What does not fit leaves in steps of about an eighth of what does: the first part then stays
 # the same for several additions, at the price of at most an eighth of the room.
 _STEP_SHARE = 8
+# Where a number of lines is the bound, an eighth is one or two.
+_STEP_OF_BOUND = 8
 # Nobody reads a budget's worth of text in one memory; longer ones are cut before they are measured.
 _CHARS_PER_UNIT_MAX = 8
 _GAP = "\n\n"
@@ -85,16 +87,27 @@ class Block:
 
     # Filling
 
-    def add_best(self, items: Sequence[BlockItem], room: int, reason: str) -> None:
-        """As many of the best as there is room for; the last ones leave first, in steps."""
+    def add_best(
+        self,
+        items: Sequence[BlockItem],
+        room: int,
+        reason: str,
+        *,
+        most: int | None = None,
+        beyond: str = "",
+    ) -> None:
+        """As many of the best as there is room for; the last ones leave first, in steps. `most` is
+        how many there may be beside pinned ones, and `beyond` why no more."""
         new = items
         if self._ids:
             new = [item for item in items if item.memory.id not in self._ids]
         if self._look.cut_as_text and new and new[0].part == "long_term":
             self._add_text(self._as_file(new), Candidates.of_none(), room, reason)
             return
-        fitting = self._fitting(new, room)
-        keep = self._in_steps(new, len(fitting))
+        fitting = self._fitting(new if most is None else _first(new, most), room)
+        is_bounded = len(fitting) == most
+        keep = self._in_steps(new, len(fitting), _STEP_OF_BOUND if is_bounded else 1)
+        reason = beyond if is_bounded else reason
         self._take(fitting[:keep])
         self._leave(new[keep:], reason)
 
@@ -167,7 +180,7 @@ class Block:
     def _heading_cost(self, item: BlockItem) -> int:
         return self._budget.measure(self._look.heading(item.section) + self._look.ending)
 
-    def _in_steps(self, items: Sequence[BlockItem], fits: int) -> int:
+    def _in_steps(self, items: Sequence[BlockItem], fits: int, least: int = 1) -> int:
         """How many to keep, so that the boundary moves seldom while more and more are added.
 
         Counted from the end, where the next one to leave is: that end stays where it is when new
@@ -175,7 +188,7 @@ class Block:
         """
         if fits == len(items):
             return fits
-        step = 1 << max(0, (fits // _STEP_SHARE).bit_length() - 1)
+        step = max(least, 1 << max(0, (fits // _STEP_SHARE).bit_length() - 1))
         leaving = -(-(len(items) - fits) // step) * step
         pinned = sum(1 for item in items[:fits] if item.memory.pinned)
         return max(len(items) - leaving, pinned, 0)
@@ -336,6 +349,14 @@ class Block:
         # Empty lines between sections are not needed after the last one.
         text = "".join(out)
         return re.sub(r"\n+\Z", "\n", text)
+
+
+def _first(items: Sequence[BlockItem], most: int) -> Iterable[BlockItem]:
+    """The first items, and pinned ones beyond, which come before all others."""
+    for at, item in enumerate(items):
+        if at >= most and not item.memory.pinned:
+            return
+        yield item
 
 
 def _id_of(part: FileItem | BlockItem) -> str:

@@ -226,7 +226,8 @@ WAITING_MAX = 100
 def _below(left: int, waiting: int) -> list[str]:
     """The lines below a block of Holdfast's own styles. The styles of other programs are reproduced
     exactly, and have no line for what waits."""
-    lines = [_more(left)] if left else []
+    # Ours are cut on purpose; who reads them should know that the rest is there to be asked for.
+    lines = [_more(left).replace("shown)", "shown; recall finds them)")] if left else []
     if waiting:
         some = f"{WAITING_MAX} or more" if waiting >= WAITING_MAX else str(waiting)
         lines.append(f"({some} waiting for review: `holdfast review`)\n")

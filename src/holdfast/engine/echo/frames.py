@@ -20,7 +20,8 @@ _ELLIPSIS = re.compile(r"[\s>]*(?:…|\.\.\.)[\s>]*\Z")
 _FRAMING = re.compile(r"instructions\.|important:")
 # A heading that was cut, and the last line of a block behind it.
 _MORE = re.compile(
-    r"(?:\(\d+morenotshown\))?(?:\(\d+(?:ormore)?waitingforreview:`?holdfastreview`?\))?\Z"
+    r"(?:\(\d+morenotshown(?:;recallfindsthem)?\))?"
+    r"(?:\(\d+(?:ormore)?waitingforreview:`?holdfastreview`?\))?\Z"
 )
 # How a block ends.
 _LAST = ("</memory>", "shown)", "review`)")

@@ -267,8 +267,9 @@ _FRAMES: tuple[tuple[str, str, Literal["opening", "heading", "line", "closing"],
     ("ong-term", rf"#{_GAP}Long-term{_GAP}Memory{_LINE_END}", "opening", "file"),
     ("conversations;", rf"(?:---{_GAP})?##{_GAP}Memory{_GAP}{_KEPT}", "opening", "file"),
     (
-        "shown)",
-        rf"(?:<note>\s*)?\(\d+{_GAP}more{_GAP}not{_GAP}shown\)(?:\s*</note>)?",
+        "shown",
+        rf"(?:<note>\s*)?\(\d+{_GAP}more{_GAP}not{_GAP}shown"
+        rf"(?:;{_GAP}recall{_GAP}finds{_GAP}them)?\)(?:\s*</note>)?",
         "line",
         "",
     ),
@@ -357,7 +358,7 @@ _BEGUN = re.compile(
     r"[-*+•](?:\s+(?:\[(?:\#\d{0,15}(?:,[^\]\n]{0,100})?\]?)?)?)?"
     r"|•\s+\#\d{0,15}(?:\s+\[[^\n]{0,100})?"
     r"|<(?:item number|section name|memory hub)=[^<>\n]{0,400}"
-    r"|\(\d+ (?:more(?: not(?: shown)?)?)?"
+    r"|\(\d+ (?:more(?: not(?: shown(?:;(?: recall(?: finds(?: them)?)?)?)?)?)?)?"
     r"|(?:\#{1,3}|\*\*)\s*(?P<name>[^\n]{0,100})"
 )
 

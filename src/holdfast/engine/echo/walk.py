@@ -50,7 +50,8 @@ _REST = re.compile(r"[ \t>]*(?:[-#][^\n]{0,20})?(?:…|\.\.\.)[ \t\r]*(?:\n[\s>]
 _JOINED = re.compile(
     r"[\s>]+(?:[-*+•][\s>]+(?:(?:\[#|#)\d|\[turn )|\*\*[^*\n]{1,100}\*\*:|#{2,3} |</"
     r"|<item|<turn|<section|<note>"
-    r"|\(\d+ (?:or )?more not shown\)|\(\d+ (?:or more )?waiting for review:)"
+    r"|\(\d+ (?:or )?more not shown(?:; recall finds them)?\)"
+    r"|\(\d+ (?:or more )?waiting for review:)"
 )
 
 
