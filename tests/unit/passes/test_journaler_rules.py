@@ -58,6 +58,10 @@ def test_an_age_is_kept_with_the_day_on_which_it_was_said(
     [
         "I decided on getting that color.",
         "I have been playing for many years.",
+        "My husband's birthday is next month.",
+        "I have moved into a new flat.",
+        "I decided to come over and say hello.",
+        "Don't work too hard.",
         "We meet once a month.",
         "I got the job!",
         "I prefer movies more.",
@@ -569,3 +573,17 @@ def test_a_pet_is_kept_by_its_name(memory: Holdfast, hub: HubMemory) -> None:
     noted(memory)
     (made,) = hub.list(layer="long_term")
     assert "Miso" in made.content
+
+
+def test_what_has_a_second_verb_is_kept_as_it_was_said(memory: Holdfast, hub: HubMemory) -> None:
+    hub.observe_turn("I go to the sports club and work out once a week", "Good.")
+    noted(memory)
+    (made,) = hub.list(layer="long_term")
+    assert made.content == "I go to the sports club and work out once a week"
+
+
+def test_a_name_in_an_answer_is_told_once(memory: Holdfast, hub: HubMemory) -> None:
+    hub.observe_turn("Hello", "What is your name?", session="s")
+    hub.observe_turn("Norman. Norman Bates", "Hello, Norman.", session="s")
+    noted(memory)
+    assert [one.content for one in hub.list(layer="long_term")] == ["Name is Norman Bates"]

@@ -51,7 +51,7 @@ _NO_LIST = lazy(
 )
 _LISTS = ("Children:", "Pets:", "Occupation:", "Age:")
 _OF_OTHERS = lazy(r"\A(?!.*\b(?:i|i'?m|my|we|our|me|us)\b)[^,;]*\w (?:is|are|was|were) \w")
-_PLAIN_IN = lazy(r"(?i)(?:in|en|em|à|au|a) ")
+_PLAIN_IN = lazy(r"(?i)(?:in|from|en|em|à|au|a) ")
 
 
 # What the assistant calls 'I' is 'you' in the words of the person.
@@ -117,7 +117,12 @@ def _stated(kind: Question, value: str) -> str:
     ):
         return f"Lives {value[:1].lower()}{value[1:]}"
     if kind.statement.startswith("Lives"):
-        value = _PLAIN_IN.sub("", value, count=1)
+        value = _PLAIN_IN.sub("", value, count=1).partition(". ")[0]
+    if kind.statement.startswith("Name"):
+        # 'Norman. Norman Bates', 'Bill Johnson, room 203'.
+        value = value.partition(",")[0]
+        *_, last = value.rpartition(". ")
+        value = last if value.startswith(last.partition(" ")[0]) else value
     return kind.statement.format(value)
 
 

@@ -143,7 +143,7 @@ _LAST_WORDS = tuple(
     for word in (  # noqa: SIM905 - a list of thirty quoted words is harder to read
         "too|as well|either|though|tho|lol|haha|btw|by the way|fyi|tbh|actually|honestly|please|pls"
         "|thanks|thank you|xd|x|xx|you know|of course|obviously|right|ok|okay|anyway"
-        "|if that matters|in case that helps|so far|unfortunately|and|but|so|even"
+        "|if that matters|in case that helps|so far|unfortunately|sir|madam|and|but|so|even"
     ).split("|")
 )
 
@@ -203,7 +203,7 @@ def stated(
             text, verbatim = as_said(own), True
         elif (
             "verbatim" in rule.how
-            or not is_told_well(words, resolved)
+            or (rule.name != "name" and not is_told_well(words, resolved))
             or (not named and rule.name != "name" and speaks_of_oneself(words))
         ):
             if subject and not named and not speaks_of_oneself(words):

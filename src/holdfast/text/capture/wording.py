@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from holdfast.text.analysis.spans import fold_in_place as fold
 from holdfast.text.dates import DateMention, find_dates
+from holdfast.text.facts.statements import VERBS
 from holdfast.text.tables import Patterns, lazy, read_words
 
 _PATTERNS = Patterns("capture/patterns.txt")
@@ -139,7 +140,25 @@ def is_told_well(words: str, resolved: Resolved) -> bool:
     grammatical. Where it is not, the person's own words are kept."""
     if resolved.inside or _TOGETHER.search(fold(words)):
         return False
+    if any(_may_be_verb(found) for found in _AND.finditer(fold(words))):
+        return False  # 'I go to the gym and work out': only the first verb is changed.
     return _PATTERNS["hanging"].search(fold(words)) is None
+
+
+_AND = lazy(
+    r"(?:\b(?:and|or|then)|,) (?P<word>[a-z]+(?<!ing)(?<!ed)(?<!s))\b"
+    r"(?P<object> (?:the|my|our|an?|at|in|on|to|up|out|all|some|it)\b)?"
+)
+_NO_VERBS = frozenset(
+    "in on at to for with by from of a an the my our some all then also now even but so".split()  # noqa: SIM905
+)
+
+
+def _may_be_verb(found: re.Match[str]) -> bool:
+    word = found["word"]
+    if word in VERBS and f"{word}s" in VERBS:
+        return True
+    return found["object"] is not None and word not in _NO_VERBS
 
 
 def speaks_of_oneself(words: str) -> bool:
@@ -217,7 +236,7 @@ _HELD_BY = lazy(r"(?i)\b(?:by|for|from|of|due) *$")
 _ABOUT = lazy(r"(?i)\b(?:about|around|almost) *$")
 _SEASONS = {3: "spring", 6: "summer", 9: "autumn", 12: "winter"}
 # 'On Monday evenings' is every week.
-_REPEATED = lazy(r"(?i) (?:mornings|afternoons|evenings|nights)\b")
+_REPEATED = lazy(r"(?i)(?:(?:,? (?:and|or)|,) \w+days?)* (?:mornings|afternoons|evenings|nights)\b")
 _WEEKDAY = lazy(r"(?i)(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day")
 _NEXT_WORD = lazy(r" ([A-Za-z]+)")
 _SOME_YEAR = lazy(r"(?i)(?:last|this|next) year")
