@@ -234,7 +234,8 @@ def by_number(now: Statement, then: Statement) -> Verdict | None:
         new, at
     ):
         return None
-    if not _PATTERNS["present"].match(now.body) or _unit(first) != _unit(second):
+    is_changed = now.begun and not then.begun
+    if not (is_changed or _PATTERNS["present"].match(now.body)) or _unit(first) != _unit(second):
         return None
     said = f"it was {second.rstrip('.')} and is {first.rstrip('.')}"
     # 'A discount of 20%' may be one of several.
@@ -244,7 +245,7 @@ def by_number(now: Statement, then: Statement) -> Verdict | None:
 
 
 def amount_terms(now: Statement) -> TermSets:
-    if not _PATTERNS["present"].match(now.body):
+    if not (now.begun or _PATTERNS["present"].match(now.body)):
         return []
     tokens = _amount_tokens(now.body)
     numbers = (at for at, word in enumerate(tokens) if re.fullmatch(_NUMBER, word))
@@ -515,7 +516,7 @@ def _listing_stems() -> frozenset[str]:
 def _is_series(now: Statement, then: Statement) -> bool:
     """Whether both only number what they are about: 'Addition 3 to …', 'Addition 4 to …'."""
     found = difference(now.body, then.body)
-    if found is None or _is_complement(now, found):
+    if found is None or _is_complement(now, found) or (now.begun and not then.begun):
         return False
     return bool(_type_of(found.new)) and _type_of(found.new) == _type_of(found.old)
 
