@@ -20,7 +20,7 @@ from tools.docs_site.navigation import Section, paths_of, sections_of
 
 ROOT = Path(__file__).resolve().parents[2]
 # Beside docs/: what its pages link to.
-BESIDE = ("*.md", "LICENSE", "bench/README.md", "packages/*/README.md", "examples/**/README.md")
+BESIDE = ("*.md", "LICENSE", "bench/*.md", "packages/*/README.md", "examples/**/README.md")
 _FOLDERS = ("docs",)
 # Zensical loads this from a CDN, for searching in pages that are opened as files.
 _CDN_SHIM = re.compile(r"https://unpkg\.com/iframe-worker/shim")
