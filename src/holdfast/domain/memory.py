@@ -175,6 +175,10 @@ class Memory(NamedTuple):
             and (self.valid_until is None or self.valid_until > now)
         )
 
+    def in_force(self, now: datetime) -> bool:
+        """Whether it is visible and still holds."""
+        return self.visible and self.current(now)
+
     @property
     def said_at(self) -> datetime:
         """When it was said; for a memory made from others, when the last of them was said."""

@@ -181,8 +181,6 @@ def outdated(scope: Scope, versions: Mapping[str, int]) -> set[str]:
         ]
     now = scope.now()
     current = {
-        one.id
-        for one in memories.values()
-        if one.version == versions[one.id] and one.visible and one.current(now)
+        one.id for one in memories.values() if one.version == versions[one.id] and one.in_force(now)
     }
     return set(versions) - current - set(known_turns)

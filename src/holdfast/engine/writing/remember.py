@@ -309,8 +309,7 @@ def _still_close(writer: Writer, item: Prepared, recorder: Recorder) -> Memory |
     if close is None:
         return None
     found = writer.memories_by_id(item.memory.hub_id, [close]).get(close)
-    holds = found is not None and found.visible and found.current(recorder.change.at)
-    return found if holds else None
+    return found if found is not None and found.in_force(recorder.change.at) else None
 
 
 # ── a new version ────────────────────────────────────────────────────────────────────────────

@@ -271,7 +271,7 @@ def _find_close(reader: Reader, item: Prepared, words: tuple[str, ...]) -> str |
     is_comparable = _comparable_with(memory)
     # Best first, as the index has them.
     for one in (there[each] for each in ids if each in there):
-        if one.id == memory.id or not one.visible or not one.current(memory.created_at):
+        if one.id == memory.id or not one.in_force(memory.created_at):
             continue
         if one.layer == "journal" or not _is_short(one.content) or not is_comparable(one):
             continue
@@ -296,10 +296,9 @@ def changed_by(reader: Reader, scope: Scope, text: str) -> Memory | None:
     now, actor = scope.now(), scope.core.actor
     for memory in there.values():
         is_own = memory.owner == actor and memory.boundary != "private"
-        holds = memory.visible and memory.superseded_by is None and memory.current(now)
-        if memory.layer != "long_term" or not (is_own and holds and _is_short(memory.content)):
+        if memory.layer != "long_term" or not (is_own and memory.in_force(now)):
             continue
-        if may_change(text, memory.content):
+        if _is_short(memory.content) and may_change(text, memory.content):
             return memory
     return None
 
@@ -386,9 +385,11 @@ def _by_required_terms(
 ) -> Iterator[tuple[TermQuery, int]]:
     """What to ask the index for, and how many at most, where the terms of every rival are known."""
     asked = (*sought.words, *sought.kind)
+    # How many passages hold a common word is counted anew each time: no more are asked for.
+    required = dict.fromkeys(term for one in sought.required for term in one)
+    frequency = reader.lexicon(hub_id, tuple(required)).frequency
     for one in sought.required:
-        # How many passages hold a common word is counted anew each time: no more are asked for.
-        count = min(reader.lexicon(hub_id, tuple(one)).frequency.values())
+        count = min(frequency[term] for term in one)
         if 0 < count <= _POSTINGS_MAX:
             query = TermQuery((), tuple((term,) for term in sorted(one)))
             if count > _OF_KIND_MAX:
