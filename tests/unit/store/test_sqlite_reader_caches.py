@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from holdfast.api.memory import Holdfast
+from holdfast.domain.hub import PersonName, Viewer
 from holdfast.domain.query import Filter
 from holdfast.errors import HoldfastError
 from holdfast.store.base import Store
 from holdfast.store.sqlite import SqliteStore
+from holdfast.store.sqlite.rows import _VIEWS_MAX
 from holdfast.store.values import TermQuery
 from holdfast.testing import CountedIds, HashEmbedder, open_for_tests
 
@@ -141,3 +143,17 @@ def test_a_memory_that_is_written_without_a_revision_is_seen(tmp_path: Path) -> 
         assert everything(store, kept.hub_id) == everything(fresh, kept.hub_id)
         for one in (store, fresh):
             one.close()
+
+
+def test_rows_are_kept_of_the_hubs_and_viewers_that_asked_last(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path) as memory:
+        hub = memory.hub()
+        hub.remember("A guitar")
+        store = SqliteStore(str(tmp_path / "memory.db"))
+        for number in range(_VIEWS_MAX + 20):
+            with store.read(viewer=Viewer(PersonName(f"person{number}"))) as reader:
+                assert reader.lexicon(hub.id, TERMS).frequency["guitar"] == 1
+                snapshot = reader._snapshot
+        assert snapshot is not None
+        assert len(snapshot.hubs) == _VIEWS_MAX
+        store.close()

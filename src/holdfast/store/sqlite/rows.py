@@ -368,6 +368,8 @@ class HubRows:
 # Rows of a kind that are kept of all hubs and connections together; a passage takes about 1 kB, and
 # most memories are kept as well by the cache of memories.
 _ROWS_MAX = 20_000
+# Hubs and viewers of one connection that rows are kept of, those that were asked last.
+_VIEWS_MAX = 32
 
 
 class Snapshot:
@@ -380,9 +382,12 @@ class Snapshot:
         self.hubs: dict[tuple[str, str], HubRows] = {}
 
     def of(self, hub_id: str, viewer: str) -> HubRows:
-        rows = self.hubs.get((hub_id, viewer))
+        rows = self.hubs.pop((hub_id, viewer), None)
         if rows is None:
-            rows = self.hubs[hub_id, viewer] = HubRows()
+            rows = HubRows()
+        self.hubs[hub_id, viewer] = rows
+        if len(self.hubs) > _VIEWS_MAX:
+            del self.hubs[next(iter(self.hubs))]
         return rows
 
 
