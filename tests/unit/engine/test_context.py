@@ -207,6 +207,19 @@ def test_a_large_store_is_not_shown_as_a_whole_though_it_fits(
     }
 
 
+def test_pinned_ones_beyond_the_bound_do_not_make_a_lack_of_room_its_reason(
+    hub: HubMemory,
+) -> None:
+    pinned = [{"content": f"Keep rule {n} in mind", "pinned": True} for n in range(50)]
+    hub.remember_many(pinned)
+    hub.remember_many([f"Prefers thing {n} over another" for n in range(20)])
+    built = hub.context(budget=40_000, explain=True)
+    assert built.text.count("Keep rule") == 50
+    assert {absent.reason for absent in built.left_out} == {
+        "more of its kind than are shown without a question"
+    }
+
+
 def test_the_summary_of_max_holds_all_that_there_is_room_for(hub: HubMemory) -> None:
     hub.remember_many([f"Note {n} about shelf {n}" for n in range(200)])
     assert hub.context(style="max").count("about shelf") == 200

@@ -105,7 +105,7 @@ class Block:
             self._add_text(self._as_file(new), Candidates.of_none(), room, reason)
             return
         fitting = self._fitting(new if most is None else _first(new, most), room)
-        is_bounded = len(fitting) == most
+        is_bounded = most is not None and _ends_at(new, len(fitting), most)
         keep = self._in_steps(new, len(fitting), _STEP_OF_BOUND if is_bounded else 1)
         reason = beyond if is_bounded else reason
         self._take(fitting[:keep])
@@ -354,9 +354,13 @@ class Block:
 def _first(items: Sequence[BlockItem], most: int) -> Iterable[BlockItem]:
     """The first items, and pinned ones beyond, which come before all others."""
     for at, item in enumerate(items):
-        if at >= most and not item.memory.pinned:
+        if _ends_at(items, at, most):
             return
         yield item
+
+
+def _ends_at(items: Sequence[BlockItem], at: int, most: int) -> bool:
+    return most <= at < len(items) and not items[at].memory.pinned
 
 
 def _id_of(part: FileItem | BlockItem) -> str:
