@@ -359,6 +359,7 @@ def test_a_memory_opens_in_the_editor(stocked: Run, at_terminal) -> None:
         ("sed -i d", "is empty"),
         ("false", "failed"),
         ("no-such-editor", "cannot be started"),
+        ('vi "', "cannot be started"),
     ):
         assert said in at_terminal("update", "1", EDITOR=editor, VISUAL="")[1], editor
     assert stocked("get", "1", "--content").out == "Prefers four over spaces\n"
@@ -378,3 +379,15 @@ def test_a_memory_that_was_changed_while_its_editor_was_open_is_not_overwritten(
     code, seen = at_terminal("edit", "1", EDITOR=str(editor), VISUAL="")
     assert code == 5 and "My own words" in seen
     assert stocked("get", "1", "--content").out == "Prefers tabs, and eight of them\n"
+
+
+def test_what_the_editor_wrote_is_shown_where_it_cannot_be_stored(
+    stocked: Run, at_terminal, tmp_path: Path
+) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text(
+        f'#!/bin/sh\n{sys.executable} -m holdfast forget 1\necho "My own words" > "$1"\n'
+    )
+    editor.chmod(0o755)
+    code, seen = at_terminal("edit", "1", EDITOR=str(editor), VISUAL="")
+    assert code != 0 and "My own words" in seen

@@ -385,9 +385,11 @@ class Call:
                 file.write(text)
             try:
                 ended = subprocess.run([*shlex.split(editor), path], check=False)
-            except OSError as error:
+            except (OSError, ValueError) as error:
+                # ValueError: a quotation mark that is not closed.
+                reason = error.strerror if isinstance(error, OSError) else error
                 raise InvalidInput(
-                    f"The editor {editor!r} cannot be started: {error.strerror}.",
+                    f"The editor {editor!r} cannot be started: {reason}.",
                     hint=f"Set EDITOR, or give the text: {instead}.",
                 ) from None
             if ended.returncode:

@@ -12,7 +12,7 @@ from holdfast.domain.results import Traces
 from holdfast.edges.cli.bind import Flags, after, flag, text_of
 from holdfast.edges.cli.command import YES, Commands, Namespace, option, switch
 from holdfast.edges.cli.output import counted, note_new_category, short
-from holdfast.errors import Conflict, InvalidInput, NotFound
+from holdfast.errors import Conflict, HoldfastError, InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -223,9 +223,12 @@ def _update_in_editor(call: Call, reference: str, changes: dict[str, Any]) -> No
         return
     try:
         after = call.hub.update(**({"expected_version": before.version} | changes), content=text)
-    except Conflict:
+    except HoldfastError as error:
         # The file that was edited is gone by now.
-        call.out.note(f"It was changed while you edited it. Your text was:\n{text}")
+        changed = (
+            "It was changed while you edited it" if isinstance(error, Conflict) else "Not stored"
+        )
+        call.out.note(f"{changed}. Your text was:\n{text}")
         raise
     _show_changed(call, "updated", [after], began)
     call.embed_left()
