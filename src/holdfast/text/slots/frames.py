@@ -457,9 +457,21 @@ def _ends_what_is_named(now: Statement, old: set[str]) -> bool:
 
 
 def _about_two_things(now: Statement, then: Statement) -> bool:
-    """Whether the subjects name two things of one kind: 'The red bike', 'The blue bike'."""
+    """Whether the subjects name two things of one kind, or of two owners: 'The red bike' and 'The
+    blue bike', 'Mum's number' and 'Dad has a new number'."""
+    first, second = _owner(now), _owner(then)
+    if first and second and first != second:
+        return True
     new, old = _subject_stems(now), _subject_stems(then)
     return bool(new & old and new - old and old - new)
+
+
+def _owner(said: Statement) -> str:
+    """Who has what a statement is about, where it says so."""
+    if said.owned and said.subject:
+        return said.subject.lower()
+    match = _PATTERNS["owner"].match(said.body)
+    return match["owner"].lower() if match else ""
 
 
 def _subject_stems(said: Statement) -> set[str]:
