@@ -63,7 +63,7 @@ export interface ArchivedOut {
   [field: string]: unknown;
 }
 
-/** Keeps sessions (by name, or a pattern with `*`) and folders, with all that is below them, out of the log from now on; `remove` takes that back. What was logged stays: see `forget_turns`. */
+/** Excludes sessions (a name, or a pattern with `*`) and folders with their subfolders from the log from now on; `remove` ends the exclusion. Turns already logged stay: see `forget_turns`. */
 export interface Aside {
   sessions?: string[];
   folders?: string[];
@@ -186,7 +186,7 @@ export interface EntryOut {
   [field: string]: unknown;
 }
 
-/** Before a compaction: the prompt that asks the agent to save what it must keep; and what users said that nobody has looked at yet is captured by rules, from the log or from the conversation given (a transcript, or messages with role and content). Again, it captures nothing new. The log is looked at only in a hub that is shared with nobody, as it does not say who said what; `note` tells so. */
+/** Prepares for a compaction of the agent's context. Returns the prompt that asks the agent to save what it must keep, and captures by rules what users said that was not processed yet: from the log, or from the given conversation (a transcript, or messages with role and content). Calling it again captures nothing twice. The log is only read in a hub that is not shared, because it does not say who said what; `note` then says so. */
 export interface FlushedConversation {
   messages?: unknown[] | string | null;
   /** the conversation it is from */
@@ -203,7 +203,7 @@ export interface FlushedOut {
   [field: string]: unknown;
 }
 
-/** Forgets turns that meet all conditions: said since or until a time, of a session, about a word or a few, or named by their ids. They go for good, from the index and the vectors too. Memories that were made from them, and with `about` alone those that hold the words, are forgotten in a change set that `undo` takes back, or purged. A `dry_run` tells what would go, and changes nothing. */
+/** Deletes the turns that meet all conditions: said since or until a time, in a session, about a word or a few, or with these ids. Turns are deleted permanently, from the index and the vectors too. Memories made from them (and with `about` alone, those that contain the words) are forgotten in a change set that `undo` reverts, or purged. A `dry_run` only reports what would go. */
 export interface Forget {
   /** happened or said not before */
   since?: string | null;
@@ -516,7 +516,7 @@ export interface MoveOut {
   [field: string]: unknown;
 }
 
-/** Adds an entry to the journal of its UTC day, in the file and as a memory. What the day says already is not written again where it is to be there `once`. */
+/** Adds an entry to the journal of its UTC day, in the file and as a memory. With `once`, an entry that the day already has is not added again. */
 export interface NewEntry {
   text: string;
   /** when it was */
@@ -642,7 +642,7 @@ export interface NewTeam {
   org: string;
 }
 
-/** Logs what a user, an assistant or the system said; recall finds it from then on. `speaker` is a name, where several people are users. `trust` is whose words these are, where they are not those of the role: `tool` for what a tool or a page says, `import` for a pasted document. `folder` is where the agent works; `log_rules` may set it aside. */
+/** Adds a message of a user, an assistant or the system to the conversation log, where recall finds it. `speaker` is the speaker's name, if there are several users. `trust` says where the words come from, if not from the role itself: `tool` for the output of a tool or a page, `import` for a pasted document. `folder` is where the agent works; `log_rules` may exclude it. */
 export interface NewTurn {
   role: string;
   content: string;
@@ -700,7 +700,7 @@ export interface PassageOut {
   headings: string[];
 }
 
-/** Logs no turn from now on: until a time, or until `resume_log`. */
+/** Stops logging turns, until a time or until `resume_log`. */
 export interface Pause {
   /** not after; a day counts to its end */
   until?: string | null;
@@ -842,7 +842,7 @@ export interface RulesOut {
   [field: string]: unknown;
 }
 
-/** A text without what this hub has handed out itself, in blocks and replies: `text` is what remains, `memories` what came back. For programs that store what an agent says. */
+/** Removes from a text whatever this hub itself has returned, in context blocks and replies. `text` is the rest, `memories` are those that were found in it. For programs that store an agent's output. */
 export interface Said {
   text: string;
 }
@@ -929,7 +929,7 @@ export interface TurnOut {
   [field: string]: unknown;
 }
 
-/** Takes back the last change set, or the one named; undoing an undo brings it back. */
+/** Undoes the last change set, or the one named. Undoing an undo reapplies the changes. */
 export interface Undo {
   change?: string | null;
   /** also over later changes */
@@ -966,7 +966,7 @@ export interface Wanted {
   dry_run?: boolean;
 }
 
-/** Takes a question back without an answer. */
+/** Withdraws a question that has no answer. */
 export interface Withdrawal {
   /** the memory: its number (12), its id (mem_…) or its key */
   reference: string;
@@ -988,7 +988,7 @@ export class Holdfast {
   acceptInvite(body: Token, options?: CallOptions): Promise<MemberOut>;
   /** Keeps a conversation as a memory to find, and as a file beside the hub. */
   archiveConversation(body: Conversation, options?: CallOptions): Promise<ArchivedOut>;
-  /** What automatic memory took in, left out, and why: the last days on which there was anything, newest first. */
+  /** Returns what automatic memory captured and what it left out, with reasons, for the last days that have anything; newest first. */
   captured(query?: { days?: number }, options?: CallOptions): Promise<CapturedDayOut[]>;
   /** The block to put into an agent's prompt; with `explain`, also what is in, what is not, and why. */
   context(query?: { query?: string | null; budget?: number | null; style?: string; unit?: string; count_tokens?: string | null; explain?: boolean }, options?: CallOptions): Promise<TextOut>;
@@ -996,32 +996,32 @@ export class Holdfast {
   events(options?: CallOptions): Promise<Response>;
   /** The hub as lines of JSON, as far as the caller may see it; for its members. */
   export(options?: CallOptions): Promise<Response>;
-  /** Before a compaction: the prompt that asks the agent to save what it must keep; and what users said that nobody has looked at yet is captured by rules, from the log or from the conversation given (a transcript, or messages with role and content). Again, it captures nothing new. The log is looked at only in a hub that is shared with nobody, as it does not say who said what; `note` tells so. */
+  /** Prepares for a compaction of the agent's context. Returns the prompt that asks the agent to save what it must keep, and captures by rules what users said that was not processed yet: from the log, or from the given conversation (a transcript, or messages with role and content). Calling it again captures nothing twice. The log is only read in a hub that is not shared, because it does not say who said what; `note` then says so. */
   flush(body: FlushedConversation, options?: CallOptions): Promise<FlushedOut>;
-  /** A text without what this hub has handed out itself, in blocks and replies: `text` is what remains, `memories` what came back. For programs that store what an agent says. */
+  /** Removes from a text whatever this hub itself has returned, in context blocks and replies. `text` is the rest, `memories` are those that were found in it. For programs that store an agent's output. */
   heard(body: Said, options?: CallOptions): Promise<HeardOut>;
   /** Cools and archives what is due by the rules, as one change set. With `dry_run`, says what would move and why, and writes nothing. */
   lifecycle(body: LifecycleRequest, options?: CallOptions): Promise<LifecycleOut>;
   /** Work for later on memories in sight: waiting, running, done, failed, oldest first. */
   listJobs(query?: { limit?: number }, options?: CallOptions): Promise<JobOut[]>;
-  /** What language models cost this hub in the last days: requests and tokens by day, pass and model, newest day first. What a hub holds is counted by `statistics`, which is `/usage` in REST. */
+  /** Returns what language models cost this hub: requests and tokens by day, pass and model, newest day first. What the hub holds is counted by `statistics`, which is `/usage` in REST. */
   modelUsage(query?: { days?: number }, options?: CallOptions): Promise<ModelUsageOut[]>;
-  /** Shows memory a turn of a conversation: both sides are logged, where recall finds them, and with `shadowJournal.enabled` what is worth keeping is noted in the day's journal, later, off the path of the reply. Turns of the modes cron, heartbeat and consolidation are only logged. `turn` names the turn in its session: a side that was logged under that name is not logged again. `noted` is the part of `user` to take notes of, where that is not all of it. `speaker` is the user's name, where several people are users; `trust` is whose words the user's side has, as in `log_turn`. `folder` is where the agent works. Text in `<private>…</private>` and what `log_rules` exclude is not logged; `reason` says so. `import_run` is the change set of an import under way, to which what is noted of the turn belongs. */
+  /** Takes in a turn of a conversation. Both sides are logged, where recall finds them. With `shadowJournal.enabled`, facts worth keeping are written to the day's journal in the background, after the reply. Turns with the mode cron, heartbeat or consolidation are only logged. `turn` is the turn's name within its session, for idempotency: a side that was logged under it is not logged again. `noted` is the part of `user` to take facts from, if not all of it. `speaker` is the user's name, if there are several. `trust` says where the user's words come from, as in `log_turn`. `folder` is where the agent works. Text in `<private>…</private>` and whatever `log_rules` exclude is not logged, and `reason` says so. `import_run` is the change set of a running import; facts taken from the turn become part of it. */
   observeTurn(body: NewObservation, options?: CallOptions): Promise<ObservedOut>;
   /** What answers a question, best first, each with its reasons. */
   recall(body: RecallQuestion, options?: CallOptions): Promise<RecalledOut>;
-  /** What was purged. */
+  /** Lists the receipts of what was purged. */
   receipts(options?: CallOptions): Promise<ReceiptOut[]>;
   /** The hub that `X-Hub-ID` names, else the one the server uses; and the server's time. */
   thisHub(options?: CallOptions): Promise<ThisHub>;
   /** What the hub is about: its categories, with how many memories each has. */
   topics(options?: CallOptions): Promise<TopicOut[]>;
-  /** Takes back the last change set, or the one named; undoing an undo brings it back. */
+  /** Undoes the last change set, or the one named. Undoing an undo reapplies the changes. */
   undo(body: Undo, options?: CallOptions): Promise<UndoneOut>;
   /** What is in the hub, counted: `statistics` of the library. What language models cost is at `/model-usage`. */
   usage(options?: CallOptions): Promise<UsageOut>;
   readonly changes: {
-    /** Change sets, newest first. */
+    /** Lists change sets, newest first. */
     list(query?: { limit?: number; before?: string | null }, options?: CallOptions): Promise<ChangeOut[]>;
     /** The memories that each change set touched, as they are now. */
     touched(body: ChangesChanges, options?: CallOptions): Promise<Record<string, MemoryOut[]>>;
@@ -1033,13 +1033,13 @@ export class Holdfast {
     plan(options?: CallOptions): Promise<PlanOut>;
   };
   readonly decisions: {
-    /** A person's answer: an option by its words or its number. It becomes a memory. */
+    /** Records a person's answer: an option by its text or number. The answer becomes a memory. */
     decide(body: Answer, options?: CallOptions): Promise<DecisionOut>;
-    /** Open questions, oldest first; with `every`, also those decided or withdrawn. */
+    /** Lists open questions, oldest first; with `every`, also those decided or withdrawn. */
     list(query?: { every?: boolean }, options?: CallOptions): Promise<DecisionOut[]>;
-    /** Asks a person to decide between 2 to 4 options. At most 3 questions are open at a time; until it is answered, a question is neither recalled nor injected. */
+    /** Asks a person to decide between 2 to 4 options. At most 3 questions may be open; until it is answered, a question is neither recalled nor injected. */
     request(body: ReviewQuestion, options?: CallOptions): Promise<DecisionOut>;
-    /** Takes a question back without an answer. */
+    /** Withdraws a question that has no answer. */
     withdraw(body: Withdrawal, options?: CallOptions): Promise<DecisionOut>;
   };
   readonly hubs: {
@@ -1067,7 +1067,7 @@ export class Holdfast {
     withdrawInvite(hubId: string | number, inviteId: string | number, options?: CallOptions): Promise<Withdrawn>;
   };
   readonly journal: {
-    /** Adds an entry to the journal of its UTC day, in the file and as a memory. What the day says already is not written again where it is to be there `once`. */
+    /** Adds an entry to the journal of its UTC day, in the file and as a memory. With `once`, an entry that the day already has is not added again. */
     add(body: NewEntry, options?: CallOptions): Promise<MemoryOut>;
     /** The journals of today, yesterday, a date or a range such as 2026-05-01..2026-05-27; newest day first. */
     read(query?: { when?: string }, options?: CallOptions): Promise<JournalOut>;
@@ -1081,35 +1081,35 @@ export class Holdfast {
     revoke(keyId: string | number, options?: CallOptions): Promise<KeyOut>;
   };
   readonly log: {
-    /** Forgets turns that meet all conditions: said since or until a time, of a session, about a word or a few, or named by their ids. They go for good, from the index and the vectors too. Memories that were made from them, and with `about` alone those that hold the words, are forgotten in a change set that `undo` takes back, or purged. A `dry_run` tells what would go, and changes nothing. */
+    /** Deletes the turns that meet all conditions: said since or until a time, in a session, about a word or a few, or with these ids. Turns are deleted permanently, from the index and the vectors too. Memories made from them (and with `about` alone, those that contain the words) are forgotten in a change set that `undo` reverts, or purged. A `dry_run` only reports what would go. */
     forgetTurns(body: Forget, options?: CallOptions): Promise<ForgottenOut>;
-    /** Logs no turn from now on: until a time, or until `resume_log`. */
+    /** Stops logging turns, until a time or until `resume_log`. */
     pause(body: Pause, options?: CallOptions): Promise<RulesOut>;
     /** What to tell a new session of the one that was lost; empty where the log is. */
     recovery(query?: { turns?: number; chars?: number; name?: string; session?: string | null }, options?: CallOptions): Promise<TextOut>;
-    /** Logs turns again. */
+    /** Resumes logging. */
     resume(options?: CallOptions): Promise<RulesOut>;
-    /** What is not logged: whether the log is paused, and which sessions and folders are set aside. */
+    /** Returns what is not logged: whether the log is paused, and the excluded sessions and folders. */
     rules(options?: CallOptions): Promise<RulesOut>;
     /** Turns that hold words of the query, best first. */
     searchTurns(query: { q: string; limit?: number }, options?: CallOptions): Promise<TurnOut[]>;
-    /** Keeps sessions (by name, or a pattern with `*`) and folders, with all that is below them, out of the log from now on; `remove` takes that back. What was logged stays: see `forget_turns`. */
+    /** Excludes sessions (a name, or a pattern with `*`) and folders with their subfolders from the log from now on; `remove` ends the exclusion. Turns already logged stay: see `forget_turns`. */
     setLogAside(body: Aside, options?: CallOptions): Promise<RulesOut>;
-    /** How large the log is, about how much room it takes in the store, and how much a year of the like would. */
+    /** Returns the size of the log, roughly how much of the store it takes, and how much a year at this rate would take. */
     size(options?: CallOptions): Promise<SizeOut>;
-    /** The speakers in the conversation log, each with the number of their turns and the time of the last; most turns first. */
+    /** Lists the speakers in the conversation log with the number of their turns and the time of the last one; most turns first. */
     speakers(query?: { limit?: number }, options?: CallOptions): Promise<SpeakerOut[]>;
-    /** Logs what a user, an assistant or the system said; recall finds it from then on. `speaker` is a name, where several people are users. `trust` is whose words these are, where they are not those of the role: `tool` for what a tool or a page says, `import` for a pasted document. `folder` is where the agent works; `log_rules` may set it aside. */
+    /** Adds a message of a user, an assistant or the system to the conversation log, where recall finds it. `speaker` is the speaker's name, if there are several users. `trust` says where the words come from, if not from the role itself: `tool` for the output of a tool or a page, `import` for a pasted document. `folder` is where the agent works; `log_rules` may exclude it. */
     turn(body: NewTurn, options?: CallOptions): Promise<TurnOut>;
-    /** Turns of the log, newest first; `before` is the id of the last one seen. */
+    /** Lists turns of the log, newest first; `before` is the id of the last one seen. */
     turns(query?: { limit?: number; session?: string | null; before?: string | null }, options?: CallOptions): Promise<TurnOut[]>;
   };
   readonly memories: {
-    /** Notes that it was really used; being shown by recall does not count as that. */
+    /** Records that a memory was used. Appearing in a recall does not count as use. */
     access(memoryId: string | number, options?: CallOptions): Promise<MemoryOut>;
     /** Notes that all of them were really used, at the same moment. */
     accessMany(body: Batch, options?: CallOptions): Promise<MemoryOut[]>;
-    /** Hides it from recall and lists, and keeps it. */
+    /** Archives a memory: it is kept, but hidden from recall and lists. */
     archive(memoryId: string | number, query?: { reason?: string }, options?: CallOptions): Promise<MemoryOut>;
     /** Hides several from recall and lists, and keeps them. */
     archiveMany(body: Batch, options?: CallOptions): Promise<MemoryOut[]>;
@@ -1123,21 +1123,21 @@ export class Holdfast {
     delete(memoryId: string | number, query?: { everywhere?: boolean }, options?: CallOptions): Promise<Deleted>;
     /** What differs between two versions; by default the last change. */
     diff(memoryId: string | number, query?: { old?: number | null; new?: number | null }, options?: CallOptions): Promise<DiffOut[]>;
-    /** The same as `get`, also for one that was forgotten. */
+    /** Like `get`, but also finds a forgotten memory. */
     find(query: { reference: string }, options?: CallOptions): Promise<MemoryOut>;
-    /** Hides it everywhere; `restore` or `undo` brings it back. */
+    /** Hides a memory everywhere; `restore` or `undo` brings it back. */
     forget(memoryId: string | number, query?: { reason?: string }, options?: CallOptions): Promise<MemoryOut>;
     /** Hides several, or none of them; a restore brings them back. */
     forgetMany(body: Batch, options?: CallOptions): Promise<MemoryOut[]>;
     /** One memory by id, number or key; its ETag is its version. */
     get(memoryId: string | number, query?: { as_of?: string | null }, options?: CallOptions): Promise<MemoryOut>;
-    /** Everything that happened to a memory, oldest first. */
+    /** Returns everything that happened to a memory, oldest first. */
     history(memoryId: string | number, options?: CallOptions): Promise<EntryOut[]>;
     /** Memories in an order, a page at a time; the cursor of a page fetches the next one. `where` holds conditions on metadata and fields, as a line of text or a JSON object. */
     list(query?: { category?: string | null; kind?: string | null; state?: string | null; stability?: string | null; layer?: string | null; source?: string | null; tag?: string[] | null; session?: string | null; pinned?: boolean | null; since?: string | null; until?: string | null; where?: string | null; forgotten?: boolean; quarantined?: boolean; order?: string; limit?: number; cursor?: string | null; as_of?: string | null }, options?: CallOptions): Promise<MemoryPage>;
     /** Sets fields. With `If-Match`, only where the memory is still at that version (else 412). */
     patch(memoryId: string | number, body: MemoriesChanges, options?: CallOptions): Promise<MemoryOut>;
-    /** Keeps it from ageing, and lets it rank a little higher. */
+    /** Pins a memory: it does not age, and ranks a little higher. */
     pin(memoryId: string | number, options?: CallOptions): Promise<MemoryOut>;
     /** Takes a memory in: 201 where it is new, 200 where it was there or is a new version. */
     push(body: NewMemory, options?: CallOptions): Promise<Pushed>;
@@ -1145,7 +1145,7 @@ export class Holdfast {
     pushMany(body: Pushes, options?: CallOptions): Promise<Pushed[]>;
     /** Memories near a memory. */
     related(memoryId: string | number, query?: { limit?: number }, options?: CallOptions): Promise<RelatedOut>;
-    /** Brings back what was forgotten, archived or held for review. */
+    /** Brings back a memory that was forgotten, archived or held for review. */
     restore(memoryId: string | number, query?: { reason?: string }, options?: CallOptions): Promise<MemoryOut>;
     /** Brings several back, or none of them. */
     restoreMany(body: Batch, options?: CallOptions): Promise<MemoryOut[]>;
@@ -1185,13 +1185,13 @@ export class Holdfast {
     withdrawInvite(orgId: string | number, inviteId: string | number, options?: CallOptions): Promise<Withdrawn>;
   };
   readonly review: {
-    /** Shows items of the review inbox: those named, or `every` one, those of a `kind` or from a `source`; one may be given another `text`. What an item contradicts, or was to renew, it takes the place of, unless `keep_both`. Returns the memories that say it now. */
+    /** Approves items of the review inbox: those named, `every` one, or those of a `kind` or from a `source`. A single item may be given another `text`. An approved item replaces the memory that it contradicts or renews, unless `keep_both`. Returns the memories that are now visible. */
     approve(body: Approval, options?: CallOptions): Promise<MemoryOut[]>;
     /** How many items wait. */
     count(options?: CallOptions): Promise<CountOut>;
-    /** What is kept and hidden until a person has looked at it, oldest first: of a kind (quarantined, conflict, low_trust), or from a source (mcp, an agent, a file or folder). */
+    /** Lists what is hidden until a person has reviewed it, oldest first: all, or of a kind (quarantined, conflict, low_trust), or from a source (mcp, an agent, a file or folder). */
     list(query?: { kind?: string | null; source?: string | null; limit?: number | null }, options?: CallOptions): Promise<ItemOut[]>;
-    /** Archives items of the review inbox, hidden as they are; `undo` brings them back. */
+    /** Rejects items of the review inbox: they are archived and stay hidden; `undo` brings them back to review. */
     reject(body: Chosen, options?: CallOptions): Promise<MemoryOut[]>;
   };
   readonly teams: {

@@ -587,7 +587,7 @@ def test_a_server_that_is_stuck_is_given_up(
     """It does not hang up, and its own limits are as stuck as it is."""
     for name in ("_STOP_WAIT_S", "_BEGIN_WAIT_S", "RECONNECT_WAIT_S"):
         monkeypatch.setattr(f"holdfast.store.postgres.connections.{name}", 0.3)
-    monkeypatch.setattr("holdfast.api.perform._BEGUN_WITHIN_S", 0.3)
+    monkeypatch.setattr("holdfast.api.perform._RETRY_READS_S", 0.3)
     url = url_of(own_place.programs, connect_timeout="2")
     settings = {**SETTINGS, "store.url": url, "recall.deadline_s": 0.2}
     with open_memory(tmp_path, settings=settings) as memory:

@@ -66,7 +66,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("holdfast.store.postgres.connections.RECONNECT_WAIT_S", 2.2)
     # Longer than the pooler waits, below.
     monkeypatch.setattr("holdfast.store.postgres.connections._BEGIN_WAIT_S", 4.0)
-    for name in ("_BEGUN_WITHIN_S", "_WRITES_BEGUN_WITHIN_S"):
+    for name in ("_RETRY_READS_S", "_RETRY_WRITES_S"):
         monkeypatch.setattr(f"holdfast.api.perform.{name}", 0.1)
 
 

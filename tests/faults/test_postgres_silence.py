@@ -106,7 +106,7 @@ def test_a_write_is_given_up_in_its_middle_and_nothing_of_it_is_written(
     at: Callable[[str, Callable[[], None]], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("holdfast.api.perform._WRITES_BEGUN_WITHIN_S", 0.1)
+    monkeypatch.setattr("holdfast.api.perform._RETRY_WRITES_S", 0.1)
     at("INSERT INTO memories", ice.freeze)
     began = time.monotonic()
     answer = library(memory)("Another one")

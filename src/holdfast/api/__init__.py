@@ -1,1 +1,1 @@
-"""The library's public classes: an open memory, its hubs, the operations of a hub, callers."""
+"""The library's public classes: an open memory, its hubs, their operations, and callers."""

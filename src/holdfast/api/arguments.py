@@ -1,7 +1,6 @@
-"""The arguments of operations: the fields of a memory that a caller may set, as keyword arguments
-that type checkers know, and drafts and filters made from plain arguments, each field checked.
-The library, the client, the bodies of REST requests and the options of commands read the fields
-here."""
+"""The arguments of operations: the fields of a memory that a caller may set, typed as keyword
+arguments, and the conversion of plain arguments to checked drafts and filters. The library, the
+client, the bodies of REST requests and the options of commands all use these definitions."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class DescriptiveFields(TypedDict, total=False):
-    """What a new memory may have and an update may set."""
+    """Fields that `remember` and `update` both accept."""
 
     title: str | None
     summary: str | None
@@ -44,7 +43,8 @@ class DescriptiveFields(TypedDict, total=False):
 
 
 class MemoryFields(DescriptiveFields, total=False):
-    """What `remember` takes besides the content. What is not given is picked by the rules."""
+    """The fields of `remember` besides the content. Fields that are not given are chosen by
+    rules."""
 
     pinned: bool
     trust: str
@@ -52,29 +52,29 @@ class MemoryFields(DescriptiveFields, total=False):
     source_agent: str | None
     assisted_by_agent: str | None
     source_path: str | None
-    # After how long it is archived, instead of `expires_at`.
+    # How long until the memory is archived; instead of `expires_at`.
     ttl: timedelta | None
     supersedes: Reference | None
     parent: str | None
     origin: Origin | None
-    # For a link: whether the page behind it is fetched.
+    # For a link: whether to fetch the page.
     fetch: bool
 
 
 class MemoryChanges(DescriptiveFields, total=False):
-    """What `update` sets. None clears a field that may be empty."""
+    """The fields of `update`. None clears a field that may be empty."""
 
     content: str | None
     pinned: bool | None
     trust: str | None
 
 
-# A condition as JSON or as a line of text.
+# A condition as a JSON object, or as a line of text.
 Where: TypeAlias = Mapping[str, Any] | str | None
 
 
 def to_draft(item: str | Draft | Mapping[str, Any]) -> Draft:
-    """Text, a draft or a dictionary as a draft."""
+    """Converts a text or a dictionary to a draft."""
     from holdfast.domain.memory import Draft
 
     if isinstance(item, Draft):
@@ -83,7 +83,8 @@ def to_draft(item: str | Draft | Mapping[str, Any]) -> Draft:
 
 
 def draft_from(values: Mapping[str, Any]) -> Draft:
-    """A draft from named values; a name that is no field is an error with the nearest one."""
+    """Builds a draft from named values. An unknown name is an error that suggests the nearest
+    field."""
     from holdfast.domain.memory import Draft
 
     for name in values:
@@ -110,7 +111,7 @@ def filter_from(
     where: Where = None,
     **rest: Any,
 ) -> Filter:
-    """A filter from plain arguments, each of them checked."""
+    """Builds a filter from plain arguments and checks each of them."""
 
     def one(value: str | None, allowed: tuple[str, ...], field: str) -> Any:
         return () if value is None else (clean.one_of(value, allowed, field),)
@@ -140,7 +141,8 @@ def _read_where(where: Where) -> Condition | None:
 
 
 def states_from(state: str | None, *, hidden: bool) -> tuple[Any, ...]:
-    """The states that a list shows; those that are hidden for another reason come in any state."""
+    """The states to include in a list. Memories hidden for another reason are listed in any
+    state."""
     if state == "all" or (state is None and hidden):
         return ()
     if state is None:

@@ -1,8 +1,9 @@
 """The library for asyncio: `holdfast.aopen()`, `AsyncHoldfast` and `AsyncHub`.
 
-The methods are made from those of `Holdfast` and the operations that `HubMemory` declares, with the
-same names, arguments, results and errors. Each call runs in a thread, so the event loop goes on.
-`asynchronous.pyi` has the signatures for type checkers; `make reference` writes it.
+The methods are generated from those of `Holdfast` and the operations that `HubMemory` declares,
+with the same names, arguments, results and errors. Each call runs in a thread, so that the event
+loop is not blocked. `asynchronous.pyi`, written by `make reference`, has the signatures for type
+checkers.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from holdfast.api.memory import Holdfast
 from holdfast.api.memory import open as open_memory
 from holdfast.api.operation import operations_of
 
-# How many items of a stream are fetched from its thread at once.
+# Items of a stream fetched from its thread per round trip.
 _BATCH = 100
 
 
 class AsyncHub:
-    """One hub. Its methods are coroutines; `wrapped` is the hub they are called on."""
+    """A hub whose methods are coroutines. `wrapped` is the synchronous hub."""
 
     def __init__(self, hub: HubMemory) -> None:
         self.wrapped = hub
@@ -43,8 +44,8 @@ class AsyncHub:
 
 
 class AsyncHoldfast:
-    """An open memory, or a `holdfast.Client`. Its methods are coroutines; `wrapped` is the memory
-    they are called on."""
+    """An open memory, or a `holdfast.Client`, whose methods are coroutines. `wrapped` is the
+    synchronous object."""
 
     def __init__(self, memory: Any) -> None:
         self.wrapped = memory
@@ -56,12 +57,12 @@ class AsyncHoldfast:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Writes what is waiting and closes the store; a second call does nothing."""
+        """Writes pending data and closes the store. A second call does nothing."""
         await in_thread(self.wrapped.close)
 
 
 class _Opening:
-    """What `aopen` returns: awaited, or entered with `async with`."""
+    """What `aopen` returns. It can be awaited or entered with `async with`."""
 
     def __init__(self, opens: Callable[[], Holdfast]) -> None:
         self._opens = opens
@@ -88,8 +89,9 @@ def aopen(*args: Any, **values: Any) -> _Opening:
 
 
 async def in_thread(call: Callable[..., Any], *args: Any, **values: Any) -> Any:
-    """Runs a call in a thread. Where the task is cancelled, it ends only after the call has: a
-    thread cannot be stopped, and a change must not be made after the caller went on."""
+    """Runs a call in a thread. If the task is cancelled, it still waits for the call to end: a
+    thread cannot be stopped, and the call must not change anything after the caller has moved on.
+    """
     work = asyncio.ensure_future(asyncio.to_thread(call, *args, **values))
     try:
         return await asyncio.shield(work)
@@ -99,7 +101,7 @@ async def in_thread(call: Callable[..., Any], *args: Any, **values: Any) -> Any:
 
 
 async def _stream(call: Callable[[], Iterator[Any]]) -> AsyncIterator[Any]:
-    """The items of an iterator. It runs in one thread, as it may hold locks."""
+    """Yields the items of an iterator, which runs in one thread because it may hold locks."""
     loop = asyncio.get_running_loop()
     with ThreadPoolExecutor(1, thread_name_prefix="holdfast-stream") as thread:
         items = await loop.run_in_executor(thread, call)
@@ -142,7 +144,7 @@ def _generator(name: str, method: Callable[..., Any]) -> Any:
 
 
 def public_methods(kind: type) -> dict[str, Callable[..., Any]]:
-    """The public methods of a class by name, without those that open and close it."""
+    """The public methods of a class by name, except those that open and close it."""
     return {
         name: method
         for name, method in inspect.getmembers(kind, inspect.isfunction)

@@ -1,7 +1,8 @@
-"""Who makes a call, by a key or as the owner of this machine: which hubs they reach, what they see
-and what they may do there. Every edge that serves more than one person asks here, and nowhere else.
+"""The caller of an operation: the owner of a key, or the owner of this machine. `Caller` says which
+hubs they can reach, what they see and what they may do. Every edge that serves more than one person
+checks access here and nowhere else.
 
-A hub out of reach reads like one that is not there.
+A hub out of reach gives the same error as one that does not exist.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ _REFUSED: dict[Act, str] = {
 
 
 def without_places(text: str, home: str) -> str:
-    """A sentence for a caller on another machine: without the paths of files and folders of this
-    one, and without the address of the database."""
+    """Removes local paths and the address of the database from a message for a caller on another
+    machine."""
     if "://" not in text and (not home or home not in text):
         return text
     import re
@@ -50,9 +51,8 @@ def without_places(text: str, home: str) -> str:
 
 
 class Caller:
-    """Who makes a call, a person or an agent: the owner of a key, or without a key the owner of
-    this machine and of everything on it. Hubs are looked up with the core `looking`, which may have
-    a deadline."""
+    """A person or an agent: the owner of a key, or without a key the owner of this machine and
+    everything on it. Hubs are looked up with the core `looking`, which may have a deadline."""
 
     def __init__(
         self, memory: Holdfast, key: Key | None = None, *, looking: Core | None = None
@@ -64,12 +64,13 @@ class Caller:
 
     @property
     def core(self) -> Core:
-        """The engine with the caller's permissions, for what is about no hub."""
+        """The engine with the caller as actor, for operations outside any hub."""
         return self._memory.core.acting(self.actor)
 
     @property
     def memory_core(self) -> Core:
-        """The engine without limits, for what was checked before."""
+        """The engine without the caller's limits, for operations whose permission was checked
+        already."""
         return self._memory.core
 
     @property
@@ -78,17 +79,17 @@ class Caller:
 
     @property
     def name_scope(self) -> PersonName | None:
-        """Among whose hubs a name has to be unique: the caller's, or with None everybody's."""
+        """Whose hub names must differ from each other: the caller's; None means everybody's."""
         return None if self.local else self.actor
 
     def people(self, usual_hub: str | None = None) -> CallersPeople:
-        """The operations on people as they may use them."""
+        """The operations on people, run as this caller."""
         from holdfast.api.people import CallersPeople
 
         return CallersPeople(self, usual_hub)
 
     def hubs(self) -> list[tuple[Hub, Standing]]:
-        """The hubs in reach, by name, with the caller's role in each."""
+        """The hubs that the caller can reach, by name, with the caller's role in each."""
         if self.local:
             return [(hub, self._owner()) for hub in self._memory.hubs()]
         reach = self.key.hubs if self.key is not None else ()
@@ -103,8 +104,8 @@ class Caller:
         deadline_s: float | None = None,
         also: Callable[[Writer], None] | None = None,
     ) -> HubMemory:
-        """The hub of that name or id as they see it, if they may do this there; for the other
-        arguments see `Core.acting`."""
+        """The hub of that name or id with the caller's view of it. Raises Forbidden if the caller
+        may not do this there. For the other arguments see `Core.acting`."""
         hub, standing = self.hub_standing(name)
         self.require(standing, act, hub.called)
         core = self._memory.core
@@ -122,8 +123,8 @@ class Caller:
         return HubMemory(core, hub, self.home)
 
     def hub_standing(self, name: str | None = None) -> tuple[Hub, Standing]:
-        """The hub of that name or id and the caller's role in it; NotFound where they have none, or
-        where there is no such hub."""
+        """The hub of that name or id and the caller's role in it. Raises NotFound if there is no
+        such hub, or the caller has no role in it."""
         chosen = parse_place(name or self._usual())
         if self.local:
             return self._own_hub(chosen, name), self._owner()
@@ -135,7 +136,7 @@ class Caller:
         ]
         if not found:
             raise self._unknown(chosen)
-        # Somebody may have shared a hub with them that has the name of one of their own.
+        # Somebody may have shared a hub with the caller that has the name of one of their own.
         own = [pair for pair in found if pair[0].owner == self.actor]
         meant = own if len(own) == 1 else found
         if len(meant) > 1:
@@ -146,7 +147,7 @@ class Caller:
         return meant[0]
 
     def _own_hub(self, chosen: str, name: str | None) -> Hub:
-        """The hub for the owner of the machine."""
+        """Looks up a hub for the owner of the machine."""
         with self._looking.read() as reader:
             hub = reader.hub_by_id(chosen) or reader.hub(chosen)
         if hub is None:
@@ -156,14 +157,14 @@ class Caller:
         return hub
 
     def _usual(self) -> str:
-        """The hub that is meant where none is named: the one in use on this machine; with a key,
-        the only one in reach."""
+        """The hub to use if none is named: the one in use on this machine; with a key, that one if
+        the caller can reach it, else the only one in reach."""
         used: str = self._memory.core.settings["hub"]
         if self.local:
             return used
         found = [hub for hub, _ in self.hubs()]
         for hub in found:
-            # By its own name, as the caller is the owner of the machine.
+            # Compared with the hub's own name, because the owner of the machine chose the setting.
             if hub.name == used:
                 return hub.id
         if len(found) == 1:
@@ -178,7 +179,7 @@ class Caller:
         )
 
     def require(self, standing: Standing, act: Act, hub: str) -> None:
-        """Forbidden where the role or the key does not allow it."""
+        """Raises Forbidden if the role or the key does not allow the action."""
         if standing.allows(act, self.key):
             return
         if act == "read_log" and standing.role is None:
@@ -196,7 +197,7 @@ class Caller:
         )
 
     def create_hub(self, name: str) -> HubMemory:
-        """A new hub, theirs. A key that is for some hubs, or for reading, makes none."""
+        """Creates a hub owned by the caller. A key limited to some hubs or to reading may not."""
         self.require_free("make hubs")
         made = engine.hubs.create_hub(self.core, name, seen_by=self.name_scope)
         return self.hub(made.id)
@@ -205,33 +206,35 @@ class Caller:
         self._memory._rename_hub(hub.name, new, self.name_scope)
 
     def require_free(self, what: str) -> None:
-        """Forbidden for a key that is for some hubs, or for reading."""
+        """Raises Forbidden for a key that is limited to some hubs or to reading."""
         if self.key is not None and (self.key.hubs or self.key.read_only):
             raise Forbidden(f"This key cannot {what}.", hint="Use one that is not limited.")
 
     def require_deletes(self) -> None:
-        """Forbidden for a key that deletes nothing: what is removed whole is gone too."""
+        """Raises Forbidden for a key without permission to delete, as removing a whole is a
+        deletion too."""
         if self.key is not None and self.key.no_delete:
             raise Forbidden("This key deletes nothing.", hint="Use one that is not limited.")
 
     # Organisations and teams
 
     def orgs(self) -> list[tuple[Org, Standing]]:
-        """The organisations they belong to, by name."""
+        """The caller's organisations by name."""
         if self.local:
             return [(org, self._owner()) for org in teams.orgs(self._memory.core)]
         self._refuse_hub_key()
         return teams.orgs_of(self._memory.core, self.actor)
 
     def teams(self) -> list[tuple[Team, Standing]]:
-        """The teams they belong to, and the others of their organisations, by name."""
+        """The caller's teams and the other teams of their organisations, by name."""
         if self.local:
             return [(team, self._owner()) for team in teams.teams(self._memory.core)]
         self._refuse_hub_key()
         return teams.teams_of(self._memory.core, self.actor)
 
     def org(self, name: str, act: Act = "read") -> tuple[Org, Standing]:
-        """The organisation of that name or id, if they may do this there."""
+        """The organisation of that name or id. Raises Forbidden if the caller may not do this
+        there."""
         self._refuse_hub_key()
         core, meant = self._memory.core, parse_place(name)
         if self.local:
@@ -241,7 +244,7 @@ class Caller:
         return org, standing
 
     def team(self, name: str, act: Act = "read") -> tuple[Team, Standing]:
-        """The team of that name or id, if they may do this there."""
+        """The team of that name or id. Raises Forbidden if the caller may not do this there."""
         self._refuse_hub_key()
         core, meant = self._memory.core, parse_place(name)
         if self.local:
@@ -262,7 +265,7 @@ class Caller:
         )
 
     def _refuse_hub_key(self) -> None:
-        # Before anything is looked up, so that the key learns nothing of what exists.
+        # Before any lookup, so that the key learns nothing about what exists.
         if self.key is not None and self.key.hubs:
             raise Forbidden(
                 "This key is for some hubs, not for teams or organisations.",

@@ -1,9 +1,9 @@
-"""Converts values to JSON and back, by their type hints.
+"""Converts values to JSON and back, guided by their type hints.
 
-A named tuple is an object of its fields. No list says which types there are: the hints of the
-operations lead to all of them. In a union, values that JSON does not tell apart carry the name of
-their type: `{"kind": "Stored", "value": {…}}`. Which values of a `Literal` are allowed is decided
-where they are used, as for a local caller.
+A named tuple becomes an object of its fields. There is no list of types: they are found by
+following the hints of the operations. In a union, values that JSON cannot tell apart are tagged
+with the name of their type: `{"kind": "Stored", "value": {…}}`. The values of a `Literal` are
+checked by the operation, as for a local caller.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from holdfast.engine.history import FieldDiff
 from holdfast.errors import InvalidInput
 from holdfast.text.clean import clean_time
 
-# What every store can hold as an integer.
+# The largest integer that every store can hold.
 _INT_MAX = 2**62
 _KIND, _VALUE = "kind", "value"
 _OBJECT = "object"
@@ -56,26 +56,26 @@ _OBJECT = "object"
 class WireError(ValueError):
     """Data that does not fit its type. The message completes "the answer came …"."""
 
-    # Whether the message names the field.
+    # Whether the message already names the field.
     placed = False
 
 
 class Coder(NamedTuple):
-    """How the values of one type are sent. `accepts` says whether a value is one of them."""
+    """Encodes and decodes the values of one type. `accepts` says whether a value belongs to it."""
 
     encode: Callable[[Any], Any]
     decode: Callable[[Any], Any]
     accepts: Callable[[Any], bool]
-    # The name of the type, which distinguishes it in a union.
+    # The name of the type, used as its tag in a union.
     name: str
-    # The JSON types that need no tag in a union.
+    # The JSON types by which a union recognises it without a tag.
     plain: tuple[type, ...] = ()
 
 
 @cache
 def coder(hint: Any, *, strict: bool = False) -> Coder:
-    """How values of a type are sent; TypeError for a type that cannot be. Where it is `strict`,
-    fields that a named tuple does not have are refused, else they are ignored."""
+    """The coder for a type. Raises TypeError for a type that cannot be sent. If `strict`, unknown
+    fields of a named tuple are refused; otherwise they are ignored."""
     if hint in _SIMPLE:
         return _SIMPLE[hint]
     if hint in _OWN:
@@ -112,8 +112,8 @@ _ARRAYS = (
 
 
 def type_hints(of: Any, scope: Mapping[str, Any]) -> dict[str, Any]:
-    """The hints of a function or a class in the module whose names are `scope`. What the module
-    imports for type checkers alone is imported now, where a hint names it."""
+    """The type hints of a function or class, evaluated with the names in `scope`. Names that the
+    module imports only for type checkers are imported now."""
     imports = _type_checking_imports(scope["__name__"])
     words = set(re.findall(r"\w+", " ".join(map(str, of.__annotations__.values()))))
     named = {
@@ -130,8 +130,8 @@ def class_hints(kind: type) -> dict[str, Any]:
 
 @cache
 def _type_checking_imports(module: str) -> dict[str, tuple[str, str]]:
-    """What a module imports below `if TYPE_CHECKING:`, by the names it has there: the module that
-    each is from, and its name in that one."""
+    """The imports below `if TYPE_CHECKING:` of a module: name there → (module, name in that
+    module)."""
     return {
         one.asname or one.name: (node.module or "", one.name)
         for found in _TYPE_CHECKING.finditer(inspect.getsource(sys.modules[module]))
@@ -144,7 +144,7 @@ def _type_checking_imports(module: str) -> dict[str, tuple[str, str]]:
 _TYPE_CHECKING = re.compile(r"^if TYPE_CHECKING:\n((?:[ ][^\n]*\n|\n)+)", re.MULTILINE)
 
 
-# Values that are one value of JSON
+# Types whose values are a single JSON value
 
 
 def _wrong(expected: str, value: Any) -> WireError:
@@ -161,7 +161,7 @@ def _checked(kind: type, expected: str) -> Callable[[Any], Any]:
 
 
 def _is(kind: type) -> Callable[[Any], bool]:
-    # A bool is an int for Python, and not for JSON.
+    # In Python, a bool is also an int; in JSON it is not.
     if kind is int:
         return lambda value: isinstance(value, int) and not isinstance(value, bool)
     return lambda value: isinstance(value, kind)
@@ -278,7 +278,7 @@ def _literal(values: tuple[Any, ...]) -> Coder:
     return _SIMPLE[kind]
 
 
-# Values that hold others
+# Types whose values contain others
 
 
 def _items(value: Any) -> Iterable[Any]:
@@ -376,7 +376,7 @@ def _within(name: str, act: Callable[[Any], Any], value: Any) -> Any:
 
 
 def _annotated_list(kind: Any, strict: bool) -> Coder:
-    """A list with notes: what its constructor takes after the items is an attribute of it."""
+    """A list with attributes, which its constructor takes after the items."""
     hints = type_hints(kind.__init__, vars(sys.modules[kind.__module__]))
     hints.pop("return", None)
     (_, hint), *rest = hints.items()
@@ -389,7 +389,7 @@ def _annotated_list(kind: Any, strict: bool) -> Coder:
         return {"items": listed.encode(value), **extra}
 
     def decode(data: Any) -> Any:
-        # Checked as the answers of a server of another version are.
+        # Checked because the server may be of another version.
         if not isinstance(data, dict) or "items" not in data:
             raise WireError("without 'items'")
         extra = {name: one.decode(data[name]) for name, one in notes.items() if name in data}
@@ -406,7 +406,8 @@ def _union(members: tuple[Any, ...], strict: bool) -> Coder:
         return _optional(others[0])
     tagged = {one.name: one for one in others if not one.plain}
     if strict and len(tagged) > 1:
-        # Beside a named tuple a free object would be the same without the check of its fields.
+        # A free-form object beside a named tuple would accept the same data without checking
+        # fields.
         tagged.pop(_OBJECT, None)
     by_type: dict[type, Coder] = {}
     for one in others:
@@ -453,11 +454,11 @@ def _optional(of: Coder) -> Coder:
     )
 
 
-# Types with a form of their own
+# Types with a JSON form of their own
 
 
 def _decode_memory(data: Any) -> Memory:
-    """A memory as every route sends it; fields that a newer server adds are ignored."""
+    """A memory in the form that every route sends. Fields added by a newer server are ignored."""
     known = {name: data[name] for name in Memory._fields if name in data}
     return memory_from_plain(known)
 
@@ -494,7 +495,7 @@ def _refuse_attachment(value: Any) -> Any:
 _OWN: dict[Any, Coder] = {
     Memory: Coder(memory_to_plain, _guarded(_decode_memory), _is(Memory), "Memory"),
     FieldDiff: Coder(_encode_difference, _guarded(_decode_difference), _is(FieldDiff), "FieldDiff"),
-    # Which file a memory is made from is said by the upload of the file, and by nothing else.
+    # Only an upload may attach a file to a memory.
     Attachment: Coder(_refuse_attachment, _refuse_attachment, _is(Attachment), "Attachment"),
 }
 _OWN_FIELDS: dict[tuple[Any, str], Coder] = {

@@ -1,5 +1,5 @@
-"""One hub as a program sees it: every operation, declared once. Each method parses its arguments
-into values and calls the engine."""
+"""`HubMemory`: every operation of a hub, declared once. Each method turns its arguments into domain
+values and calls the engine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from holdfast.api.operation import (
     reads,
     writes,
 )
-from holdfast.api.perform import PURGED, perform, show_held
+from holdfast.api.perform import PURGED, perform, write_inbox
 from holdfast.domain.memory import STATES
 from holdfast.domain.query import SHOWN_STATES, Filter
 from holdfast.engine.core import Scope
@@ -82,17 +82,17 @@ if TYPE_CHECKING:
     from holdfast.files.tool_files.sync import KeptFiles
     from holdfast.passes.consolidation import Consolidated, Plan
 
-# Inside the class the word `list` is the method; here it is the type.
+# Inside the class, `list` is the method; `list_` is the built-in type.
 list_ = list
-# Revisions of one memory in one change set that a limited reading of it reckons with.
+# How many revisions of one memory within a change set `touched` allows for when it has a limit.
 _REVISIONS_OF_ONE = 4
 
 
 class HubMemory:
-    """One hub: remember, recall, change, look back.
+    """A hub: remember, recall, change and look back.
 
-    Each public method is declared once, here, with `reads` or `writes` (see `operation`). The
-    declaration is what permissions, retries, file sync and the remote hub go by."""
+    Each public method is declared once, with `reads` or `writes` (see `api/operation.py`).
+    Permissions, retries, file sync and the remote hub all follow that declaration."""
 
     def __init__(self, core: Core, info: Hub, home: str) -> None:
         self.core = core
@@ -110,30 +110,32 @@ class HubMemory:
         args: tuple[Any, ...],
         values: dict[str, Any],
     ) -> Any:
-        """Runs an operation as it is declared. A hub on a server overrides this."""
+        """Runs an operation according to its declaration. A remote hub overrides this."""
         return perform(self, operation, method, args, values)
 
     @property
     def _file_owner(self) -> PersonName:
-        """The person who reads and writes the hub's files: its owner if the caller has a key."""
+        """The user who reads and writes the hub's files: the hub's owner if the caller has a
+        key."""
         return self.core.actor if self.core.permit is None else self.info.owner
 
     @property
     def _owner_view(self) -> Self:
-        """This hub for the owner of its files, with every memory visible: the files hold what the
-        store holds, whatever the caller may see. Its results are not for callers with a key."""
+        """This hub with the file owner's permissions and every memory visible, because the files
+        hold what the store holds, whatever the caller may see. Never return its results to a caller
+        with a key."""
         if self.core.viewer is None:
             return self
         if self._owner_hub is None:
             core = self.core.acting(self._file_owner, sees_all=True)
             self._owner_hub = type(self)(core, self.info, self.home)
-            # Both have read the same files.
+            # Both views share the record of which journal files were read.
             self._owner_hub._journals_seen = self._journal_changes
         return self._owner_hub
 
     @property
     def _by_hand(self) -> Scope:
-        """The scope in which edits made by hand are recorded: the file owner's."""
+        """The scope that edits made by hand are recorded under: the file owner's."""
         return self.scope if self.core.permit is None else self.scope.acting(self._file_owner)
 
     def _require_local(self) -> None:
@@ -145,13 +147,13 @@ class HubMemory:
 
     @property
     def scope(self) -> Scope:
-        """This hub as operations of the engine are given it: which store, which hub, who acts and
-        what they see. Made anew each time, so it follows a renamed hub."""
+        """The scope that engine operations take: the store, the hub, the actor and what they see.
+        Built on each access, so that it follows a renamed hub."""
         return Scope(self.core, self.info.id, self.info.called)
 
     @property
     def name(self) -> str:
-        """Its name for the caller."""
+        """The hub's name, as the caller sees it."""
         return self.info.called
 
     @property
@@ -160,19 +162,19 @@ class HubMemory:
 
     @property
     def folder(self) -> str:
-        """Where the hub's files are; made when the first one is written."""
+        """The folder of the hub's files. It is created when the first file is written."""
         from holdfast.files import hub_path
 
         return hub_path(self.home, self.info.name)
 
     @property
     def memory_md(self) -> str:
-        """Where the hub's MEMORY.md is, once `sync` has made it."""
+        """The path of the hub's MEMORY.md, which `sync` creates."""
         return os.path.join(self.home, "hubs", self.info.name, "MEMORY.md")
 
     def _look_up(self) -> None:
-        """A hub may be renamed or deleted while this is held, and its old name, and the folder of
-        that name, may be another hub's by now."""
+        """Reloads the hub's name. It may have been renamed or deleted since this object was made,
+        and its old name and folder may belong to another hub by now."""
         with self.core.store.read() as reader:
             found = self.scope.require_hub(reader)
             if found.name == self.info.name:
@@ -183,7 +185,7 @@ class HubMemory:
         self._file_sync = self._journals_seen = None
 
     def _here(self) -> str:
-        """The folder, for work in it."""
+        """The hub's folder, under the hub's current name."""
         self._look_up()
         return self.folder
 
@@ -214,11 +216,11 @@ class HubMemory:
 
     @writes(follow=MEMORY_FILES | Follow.TOOL_FILES, replay=True)
     def remember(self, content: str, **fields: Unpack[MemoryFields]) -> Remembered:
-        """Keeps a piece of knowledge.
+        """Stores a memory.
 
         Returns Stored, Updated (same key or source path), Duplicate (same content), Superseded or
-        Quarantined. What is not given is picked by the rules in the classification reference. For a
-        link, `fetch` asks for the page behind it: a worker fetches it later.
+        Quarantined. Fields that are not given are chosen by the rules in the classification
+        reference. For a link, `fetch` has a worker fetch the page later.
         """
         values: dict[str, Any] = {"content": content, **fields}
         ttl = values.pop("ttl", None)
@@ -241,8 +243,8 @@ class HubMemory:
     def remember_many(
         self, items: Iterable[str | Draft | Mapping[str, Any]], *, first_is_parent: bool = False
     ) -> list_[Remembered]:
-        """Keeps all of them or none, as one change set; each is text, a Draft or a dictionary.
-        With `first_is_parent` the others point to the first, as its parts."""
+        """Stores several memories as one change set, all or none. Each item is text, a Draft or a
+        dictionary. With `first_is_parent`, the others become parts of the first."""
         drafts = [to_draft(item) for item in items]
         return engine.remember.remember_many(
             self.scope, drafts, first_is_parent=first_is_parent, by_rule=True
@@ -252,7 +254,7 @@ class HubMemory:
     def remember_stream(
         self, items: Iterable[str | Draft | Mapping[str, Any]]
     ) -> Iterator[Remembered]:
-        """Keeps any number, a batch at a time, as one change set; memory stays flat."""
+        """Stores any number of memories in batches, as one change set and in constant memory."""
         drafts = (to_draft(item) for item in items)
         return engine.remember.remember_stream(self.scope, drafts)
 
@@ -265,9 +267,9 @@ class HubMemory:
         *,
         dry_run: bool = False,
     ) -> list_[Taken]:
-        """Takes in some of what another program has stored; `Holdfast.import_from` reads it.
-        `change` is the id of the change set, for all that belongs together; without it, it is one
-        of its own. A dry run writes nothing."""
+        """Imports a batch of another program's records; `Holdfast.import_from` reads the source.
+        `change` is the id of the change set to add to; without it, a new one is made. A dry run
+        writes nothing."""
         from holdfast.engine.transfer.imports import import_batch, preview_batch
 
         if dry_run:
@@ -283,9 +285,9 @@ class HubMemory:
         *,
         dry_run: bool = False,
     ) -> list_[Taken]:
-        """Brings memories up to date with a source that is edited as text; `statements` are all
-        that it holds. Edited ones become new versions, and those that are gone are archived.
-        `change` and `dry_run` as for `import_items`."""
+        """Updates memories from a source that is edited as text; `statements` is everything that
+        the source holds now. Edited statements become new versions; missing ones are archived.
+        `change` and `dry_run` work as in `import_items`."""
         from holdfast.engine.transfer.imports import follow_items
 
         change = change or self.core.ids.next("chg")
@@ -299,9 +301,10 @@ class HubMemory:
         name: str | None = None,
         **fields: Any,
     ) -> Remembered:
-        """Keeps a file: its bytes beside the store, and a memory with its name as the title. A
-        worker reads its text (`holdfast work`, or the server); until then it is `processing`. The
-        other fields are those of `remember`. The same bytes again are a duplicate."""
+        """Stores a file: its bytes beside the store, and a memory with the file's name as its
+        title. A worker extracts the text (`holdfast work`, or the server); until then the memory is
+        `processing`. The other fields are those of `remember`. A file with the same bytes is a
+        Duplicate."""
         from holdfast.files.attachments import described
 
         if isinstance(file, str | os.PathLike):
@@ -319,18 +322,19 @@ class HubMemory:
 
     @reads(sync=False, retry=False, local=FILES_ARE_LOCAL)
     def attachment(self, reference: Reference) -> Kept:
-        """The file of a memory: what is known of it, and where its bytes are."""
+        """The attached file of a memory: its metadata and the path of its bytes."""
         return self.attachments.kept(self.get(reference))
 
     @reads(sync=False, retry=False)
     def heard(self, text: str) -> Heard:
-        """A text without what this hub has handed out itself, in blocks and replies: `text` is what
-        remains, `memories` what came back. For programs that store what an agent says."""
+        """Removes from a text whatever this hub itself has returned, in context blocks and replies.
+        `text` is the rest, `memories` are those that were found in it. For programs that store an
+        agent's output."""
         return engine.detect.without_echo(self.core, self.id, text)
 
     def take_redacted(self) -> dict[str, int]:
-        """How many secrets of each kind were replaced by placeholders, in what this thread has
-        written since it last asked. Never what they were."""
+        """How many secrets of each kind this thread's writes have replaced by placeholders since
+        the last call. Only counts; never the secrets."""
         return self.core.redactor.take()
 
     # Finding
@@ -360,18 +364,19 @@ class HubMemory:
         turns: bool = True,
         around: int = 0,
     ) -> Recalled:
-        """Finds what answers a question, best first; each hit says why.
+        """Finds the memories that answer a question, best first. Each hit says why it was found.
 
-        The query may hold "quoted phrases", -exclusions and field:value filters; in a `plain` one
-        quotes, dashes and colons are characters like any other. `as_of` reads the past.
-        `meaning=False` matches words only, without the embedding model. `explain` also names
-        what matched and was left out, and why. `project` is a folder or a name: what belongs to it,
-        by source path, tag or metadata, ranks a little higher. `where` holds conditions on metadata
-        and fields, as a dictionary ({"priority": {"gte": 3}}) or as text ("priority >= 3").
+        The query may hold "quoted phrases", -exclusions and field:value filters; in a `plain`
+        query, quotes, dashes and colons are ordinary characters. `as_of` searches the hub as it was
+        then. `meaning=False` matches words only, without the embedding model. `explain` also lists
+        what matched but was left out, and why. `project` is a folder or a name: memories of that
+        project, by source path, tag or metadata, rank a little higher. `where` holds conditions on
+        metadata and fields, as a dictionary ({"priority": {"gte": 3}}) or as text ("priority >=
+        3").
 
-        Turns of the conversation log are found like memories, unless `turns` is False or there are
-        conditions that turns cannot meet; the layer `turn` finds nothing else. Such a hit has a
-        `turn`, and `around` brings so many turns before and after it along.
+        Turns of the conversation log are searched too, unless `turns` is False or a filter applies
+        only to memories. `layer="turn"` searches nothing else. The hit has a `turn`; with
+        `around=N` it also carries the N turns before and after it.
         """
         wanted = filter_from(
             category=category,
@@ -411,9 +416,9 @@ class HubMemory:
         order: str = "newest",
         limit: int = 20,
     ) -> list_[Memory]:
-        """Memories with this text in their content, ignoring case and accents; with `words`, also
-        those that hold all its words in any form. Nothing in it is an operator, and nothing is
-        ranked: they come in the `order` of `list`."""
+        """Finds memories whose content contains this text, ignoring case and accents; with `words`,
+        also those that contain all of its words in any form. The text has no operators and the
+        results are not ranked: they come in the same `order` as in `list`."""
         wanted = filter_from(category=category, layer=layer)
         return engine.listing.search_text(
             self.scope, text, wanted, words=words, order=order, limit=limit
@@ -421,7 +426,7 @@ class HubMemory:
 
     @reads()
     def get(self, reference: Reference, *, as_of: datetime | str | None = None) -> Memory:
-        """One memory by its id, number (12 or '#12') or key."""
+        """Returns a memory by its id, number (12 or '#12') or key."""
         at = clean.clean_time(as_of)
         if at is not None:
             return engine.history.memory_as_of(self.scope, reference, at)
@@ -430,7 +435,7 @@ class HubMemory:
 
     @reads()
     def find(self, reference: Reference) -> Memory:
-        """The same as `get`, also for one that was forgotten."""
+        """Like `get`, but also finds a forgotten memory."""
         with self.scope.read() as reader:
             return engine.lookup.find_memory(reader, self.scope, reference, forgotten=True)
 
@@ -457,9 +462,9 @@ class HubMemory:
         cursor: str | None = None,
         as_of: datetime | str | None = None,
     ) -> Page:
-        """Memories in an order; with a limit, a page with a `cursor` that fetches the next one. The
-        newest entries of the journal are those of the newest days, whenever they were written.
-        `where` holds conditions on metadata and fields, as in `recall`."""
+        """Lists memories in order; with a limit, one page and a `cursor` for the next. Journal
+        entries are ordered by the day they belong to, not by when they were written. `where` holds
+        conditions on metadata and fields, as in `recall`."""
         at = clean.clean_time(as_of)
         if layer == "journal" and order == "newest":
             order = "happened"
@@ -486,19 +491,20 @@ class HubMemory:
 
     @reads(retry=False, deadline=None)
     def scan(self, *, after: int = 0) -> Iterator[Memory]:
-        """Every visible memory by number, without holding all of them at once; `after` is the
-        number of the last one that was seen."""
+        """Streams every visible memory in order of number. `after` is the last number already
+        seen."""
         wanted = Filter(states=())
         return engine.listing.scan_memories(self.scope, wanted, after=after)
 
     @reads(limits={"limit": 50})
     def related(self, reference: Reference, *, limit: int = 5) -> Recalled:
-        """Memories near a memory."""
+        """Finds memories similar to a memory."""
         return engine.recall.related(self.scope, reference, limit=limit)
 
     @reads()
     def statistics(self) -> Statistics:
-        """What is in the hub, counted. REST has it at `/usage`; `usage` is the cost of models."""
+        """Counts what the hub holds. In REST this is `/usage`; `usage` here is the cost of
+        models."""
         with self.scope.read() as reader:
             counted = reader.statistics(self.id)
             ran = engine.automatic.last_run(reader, self.id)
@@ -508,16 +514,16 @@ class HubMemory:
 
     @reads(sync=False, deadline=None, limits={"limit": 20_000})
     def meaning_map(self, *, limit: int = 20_000) -> MeaningMap:
-        """Where memories are on a map on which near in meaning is near, and the groups they form,
-        named by their words. Of more than `limit`, an even sample."""
+        """Places memories on a two-dimensional map where similar meanings are close together, and
+        returns the clusters with the words that name them. Hubs of more than `limit` memories are
+        sampled evenly."""
         from holdfast.engine.reading import pictures
 
         return pictures.meaning_map(self.scope, limit=limit)
 
     @reads(sync=False, limits={"days": 371})
     def activity(self, *, days: int = 371) -> Activity:
-        """How many changes of each kind there were on each of the last days, and how the hub has
-        grown."""
+        """Counts the changes of each kind on each of the last `days`, and the growth of the hub."""
         from holdfast.engine.reading import pictures
 
         return pictures.activity(self.scope, days=days)
@@ -557,11 +563,12 @@ class HubMemory:
         count_tokens: Callable[[str], int] | str | None = None,
         explain: bool = False,
     ) -> str | Context:
-        """The block to put into an agent's prompt, never larger than `budget` characters or tokens.
+        """Builds the block to put into an agent's prompt, never larger than `budget`.
 
-        `style` is plain, xml, max, maven or minion. Tokens are counted by a bound that holds for
-        any model, or by `count_tokens`: a function, or a name such as `tiktoken:o200k_base`. With
-        `explain`, a value that also says what is in, what is not, and why.
+        `unit` is chars or tokens, `style` is plain, xml, max, maven or minion. Tokens are counted
+        by an upper bound that holds for any model, or by `count_tokens`: a function, or a name such
+        as `tiktoken:o200k_base`. With `explain`, returns a `Context` that also says what was
+        included, what was not, and why.
         """
         built = self._context(
             query,
@@ -585,12 +592,12 @@ class HubMemory:
         elsewhere: Callable[[str | None], bool] | None = None,
         outdated: Sequence[CorrectedFact] = (),
     ) -> Context:
-        """The block as a value. Without `explain` it does not say what is left out, for which
-        everything would have to be read."""
+        """The context block as a value. Without `explain` it does not list what was left out,
+        because that would mean reading everything."""
         from holdfast.engine.context import build
 
         file = None
-        # A caller with a key sees their memories, but not the owner's text beside them in the file.
+        # A caller with a key sees the memories, but not the owner's other text in MEMORY.md.
         if style in ("maven", "minion") and self.core.permit is None:
             from holdfast.files.memory_md.edit import file_parts
 
@@ -615,8 +622,8 @@ class HubMemory:
         return built
 
     def _own_files(self) -> list_[str]:
-        """The paths of the hub's own documents, after what is new in its folder was read. What
-        cannot be read now does not keep the block from being made."""
+        """Indexes the hub's own `files` folder and returns the paths of its documents. A folder
+        that cannot be read does not prevent the block from being built."""
         if not os.path.isdir(os.path.join(self.folder, "files")):
             return []
         from holdfast.files.documents import own_paths
@@ -636,14 +643,14 @@ class HubMemory:
         reason: str = "",
         **changes: Unpack[MemoryChanges],
     ) -> Memory:
-        """Sets fields of a memory, for example content, title, category, tags or key."""
+        """Changes fields of a memory, for example content, title, category, tags or key."""
         return engine.edit.update(
             self.scope, reference, dict(changes), expected_version=expected_version, reason=reason
         )
 
     @writes(follow=Follow.NOTHING)
     def pin(self, reference: Reference) -> Memory:
-        """Keeps it from ageing, and lets it rank a little higher."""
+        """Pins a memory: it does not age, and ranks a little higher."""
         return engine.edit.pin(self.scope, reference, True)
 
     @writes(follow=Follow.NOTHING)
@@ -652,48 +659,49 @@ class HubMemory:
 
     @writes()
     def archive(self, reference: Reference, *, reason: str = "archived by hand") -> Memory:
-        """Hides it from recall and lists, and keeps it."""
+        """Archives a memory: it is kept, but hidden from recall and lists."""
         return engine.edit.archive(self.scope, [reference], reason)[0]
 
     @writes(limits={"references": 100})
     def archive_many(
         self, references: Iterable[Reference], *, reason: str = "archived by hand"
     ) -> list_[Memory]:
-        """Archives all of them or none, as one change set."""
+        """Archives several memories as one change set, all or none."""
         return engine.edit.archive(self.scope, [*references], reason)
 
     @writes(permission="read", follow=ALL_FILES)
     def forget(self, reference: Reference, *, reason: str = "") -> Memory:
-        """Hides it everywhere; `restore` or `undo` brings it back."""
+        """Hides a memory everywhere; `restore` or `undo` brings it back."""
         return engine.edit.forget(self.scope, [reference], reason)[0]
 
     @writes(permission="read", follow=ALL_FILES, limits={"references": 100})
     def forget_many(self, references: Iterable[Reference], *, reason: str = "") -> list_[Memory]:
-        """Forgets all of them or none, as one change set."""
+        """Forgets several memories as one change set, all or none."""
         return engine.edit.forget(self.scope, [*references], reason)
 
     @writes(permission="read", follow=ALL_FILES)
     def forget_last(
         self, session: str, *, dry_run: bool = False, reason: str = ""
     ) -> list_[Memory]:
-        """Forgets what was taken in last from a session, as one change set: all that was made from
-        the last thing said. A `dry_run` lists what would go, and changes nothing."""
+        """Forgets everything that was captured from the last message of a session, as one change
+        set. A `dry_run` lists the memories and changes nothing."""
         return engine.forget_turns.forget_last(self.scope, session, dry_run=dry_run, reason=reason)
 
     @reads(limits={"references": 100})
     def traces(self, references: Iterable[Reference]) -> Traces:
-        """What else holds the words of memories: the same memory in another layer, and turns of the
-        log. `forget` hides all of it; of a forgotten memory, what was hidden with it."""
+        """Finds other places with the words of these memories: the same memory in another layer,
+        and turns of the log. `forget` hides those too; for a forgotten memory, this is what was
+        hidden with it."""
         return engine.traces.traces(self.scope, [*references])
 
     @writes(follow=ALL_FILES)
     def restore(self, reference: Reference, *, reason: str = "") -> Memory:
-        """Brings back what was forgotten, archived or held for review."""
+        """Brings back a memory that was forgotten, archived or held for review."""
         return engine.edit.restore(self.scope, [reference], reason)[0]
 
     @writes(follow=ALL_FILES, limits={"references": 100})
     def restore_many(self, references: Iterable[Reference], *, reason: str = "") -> list_[Memory]:
-        """Brings all of them back or none, as one change set."""
+        """Brings back several memories as one change set, all or none."""
         return engine.edit.restore(self.scope, [*references], reason)
 
     @writes(
@@ -706,8 +714,9 @@ class HubMemory:
         own_request=True,
     )
     def move_many(self, references: Iterable[Reference], to: HubMemory) -> list_[Memory]:
-        """Moves memories to another hub and returns them as they are there. They are written there
-        before they are forgotten here; their history stays here, and `restore` brings them back."""
+        """Moves memories to another hub and returns the copies there. They are written to the other
+        hub before they are forgotten here; their history stays here, and `restore` brings them
+        back."""
         from holdfast.engine.writing.edit import MOVED, copied_draft, movable
 
         if to.id == self.id:
@@ -722,8 +731,8 @@ class HubMemory:
 
     @writes(permission="read", follow=MEMORY_FILES | Follow.JOURNALS, purges=True)
     def purge(self, reference: Reference, *, reason: str = "", everywhere: bool = False) -> Receipt:
-        """Removes it and its whole history, for good; only a receipt without content stays. With
-        `everywhere`, also what `traces` names."""
+        """Deletes a memory and its whole history permanently; only a receipt without content
+        remains. With `everywhere`, also everything that `traces` lists."""
         return self._purge([reference], reason, everywhere=everywhere)[0]
 
     @writes(
@@ -735,12 +744,13 @@ class HubMemory:
     def purge_many(
         self, references: Iterable[Reference], *, reason: str = "", everywhere: bool = False
     ) -> list_[Receipt]:
-        """Purges all of them or none; with `everywhere`, also what `traces` names."""
+        """Purges several memories, all or none. With `everywhere`, also everything that `traces`
+        lists."""
         return self._purge([*references], reason, everywhere=everywhere)
 
     @writes(permission="manage", follow=MEMORY_FILES | Follow.JOURNALS, purges=True, retry=False)
     def purge_forgotten(self, *, reason: str = "") -> list_[Receipt]:
-        """Purges what was forgotten more than `forget.keep_days` ago."""
+        """Purges memories that were forgotten more than `forget.keep_days` ago."""
         self.core.require("delete_any")
         oldest = self.core.now() - timedelta(days=self.core.settings["forget.keep_days"])
         wanted = Filter(states=(), forgotten=True, quarantined=None)
@@ -754,7 +764,7 @@ class HubMemory:
     def _purge(
         self, references: list_[Any], reason: str, *, everywhere: bool = False
     ) -> list_[Receipt]:
-        """Purges memories with everything that files hold of them."""
+        """Purges memories and everything that files hold of them."""
         try:
             ids = self._ids(references)
         except NotFound:
@@ -773,7 +783,7 @@ class HubMemory:
             ids += [one for one in archives if one not in ids]
             drop_turns = engine.forget_turns.dropping(self.scope, found.turns)
         forget_seen(self.scope)
-        # Looked up before: afterwards nothing says which file was theirs.
+        # Looked up first: after the purge, nothing says which files belonged to these memories.
         files = conversation_archive.files_of(self._journals, ids)
         kept = follow.doomed(self._kept_files, ids)
         with self.attachments.releasing(ids):
@@ -783,7 +793,7 @@ class HubMemory:
         if self._file_sync is not None:
             self._file_sync.note(notes)
         if not is_kept_in_files(os.path.dirname(self.memory_md)):
-            # Elsewhere it is done when all files have followed.
+            # With synced files, the freed pages are cleared after those files were written.
             engine.edit.clear_purged(self.core, PURGED)
         return receipts
 
@@ -794,21 +804,21 @@ class HubMemory:
 
     @writes(permission="read", follow=Follow.NOTHING)
     def access(self, reference: Reference) -> Memory:
-        """Notes that it was really used; being shown by recall does not count as that."""
+        """Records that a memory was used. Appearing in a recall does not count as use."""
         return engine.edit.access(self.scope, [reference])[0]
 
     @writes(permission="read", follow=Follow.NOTHING, limits={"references": 100})
     def access_many(self, references: Iterable[Reference]) -> list_[Memory]:
-        """Notes that all of them were used, at the same moment."""
+        """Records that several memories were used, all at the same time."""
         return engine.edit.access(self.scope, [*references])
 
     @writes(permission="manage", retry=False)
     def compact(self, *, dry_run: bool = False) -> Compacted:
-        """Of long-term memories that say the same, one stays; the others are archived with a link
-        to it, as one change set. In MEMORY.md sections of one category become one. A dry run only
-        says what it would do."""
+        """Merges long-term memories that say the same: one stays, the others are archived with a
+        link to it, as one change set. In MEMORY.md, sections of the same category are joined. A dry
+        run only reports what it would do."""
         done = engine.lifecycle.compact(self.scope, dry_run=dry_run)
-        # The file is the owner's: somebody else's run leaves it as it is.
+        # The file belongs to the owner, so a run by another caller leaves it unchanged.
         if self.core.permit is not None or not os.path.exists(self.memory_md):
             return done
         from holdfast.files.memory_md.edit import tidy
@@ -818,45 +828,46 @@ class HubMemory:
 
     @writes(permission="manage", retry=False, deadline=None)
     def lifecycle(self, *, dry_run: bool = False, category: str | None = None) -> LifecycleMoves:
-        """Cools and archives what is due, or only what is due of one category; a dry run only
-        says what it would do and why. A run is one change set, named in `change`."""
+        """Cools and archives memories that are due, or only those of one category. A dry run only
+        reports what it would do and why. The run is one change set, whose id is `change`."""
         return engine.lifecycle.lifecycle(self.scope, dry_run=dry_run, category=category)
 
     @writes(permission="manage", retry=False, deadline=None, local=UPKEEP_IS_LOCAL)
     def _lifecycle_automatically(self) -> LifecycleMoves:
-        """The same for an automatic run, which `engine.automatic.claim` allows."""
+        """The same for an automatic run, for which the caller holds the claim
+        (`engine.automatic.claim`)."""
         return engine.lifecycle.lifecycle_automatically(self.scope)
 
     # Looking back
 
     @reads()
     def history(self, reference: Reference) -> list_[Entry]:
-        """Everything that happened to a memory, oldest first."""
+        """Returns everything that happened to a memory, oldest first."""
         return engine.history.history(self.scope, reference)
 
     @reads()
     def diff(
         self, reference: Reference, *, old: int | None = None, new: int | None = None
     ) -> list_[FieldDiff]:
-        """What differs between two versions; by default the last change."""
+        """Returns the differences between two versions; by default, the last change."""
         return engine.history.diff(self.scope, reference, old=old, new=new)
 
     @reads(limits={"limit": 200})
     def changes(self, *, limit: int = 50, before: str | None = None) -> list_[Change]:
-        """Change sets, newest first."""
+        """Lists change sets, newest first."""
         return engine.history.changes(self.scope, limit=limit, before=before)
 
     @reads(limits={"changes": 200})
     def touched(
         self, changes: Iterable[str], *, limit: int | None = None
     ) -> dict[str, list_[Memory]]:
-        """The memories that each of these change sets touched, by number; what was purged since is
-        gone. With a limit, only so many of each, the first that it touched."""
+        """Returns the memories that each of these change sets touched, in order of number; memories
+        purged since are missing. With a limit, the first `limit` memories of each change set."""
         out = {}
         named = [engine.drafts.clean_label("change set", change) for change in changes]
         with self.scope.read() as reader:
             for change in named:
-                # A change may revise a memory more than once.
+                # A change set may revise a memory more than once.
                 most = None if limit is None else limit * _REVISIONS_OF_ONE
                 revisions = reader.revisions_of(self.id, change, limit=most)
                 ids = dict.fromkeys(one.memory_id for one in revisions)
@@ -866,7 +877,7 @@ class HubMemory:
 
     @writes(follow=ALL_FILES)
     def undo(self, change: str | None = None, *, force: bool = False) -> Undone:
-        """Takes back the last change set, or the one named; undoing an undo brings it back."""
+        """Undoes the last change set, or the one named. Undoing an undo reapplies the changes."""
         undone = engine.history.undo(self.scope, change, force=force)
         if os.path.exists(self.memory_md):
             from holdfast.files.memory_md.append import put_back
@@ -876,21 +887,22 @@ class HubMemory:
 
     @reads(permission="read_log")
     def receipts(self) -> list_[Receipt]:
-        """What was purged."""
+        """Lists the receipts of what was purged."""
         with self.scope.read() as reader:
             return self.core.receipts(reader, self.id)
 
     @reads(permission="read_log", retry=False, deadline=None)
     def export(self) -> Iterator[str]:
-        """The whole hub as lines of JSON, revisions included."""
+        """Streams the whole hub as lines of JSON, revisions included."""
         from holdfast.engine.transfer.export import export_hub
 
         return export_hub(self.scope)
 
     @reads(sync=False, retry=False, local=FILES_ARE_LOCAL)
     def export_files(self, path: str | os.PathLike[str]) -> Packed:
-        """The files that memories of this hub were made from, as an archive to go with an export,
-        and as far as that tells of them; nothing is written where there are none."""
+        """Writes the attached files of the hub's memories to an archive that accompanies an export,
+        with only as much about them as the export holds. Without attachments, nothing is written.
+        """
         from holdfast.files.attachments import Attachments
         from holdfast.files.attachments_tar import pack_for_export
 
@@ -911,12 +923,12 @@ class HubMemory:
         source_agent: str | None = None,
         once: bool = False,
     ) -> Memory:
-        """Adds an entry to the journal of its UTC day, in the file and as a memory. What the day
-        says already is not written again where it is to be there `once`."""
+        """Adds an entry to the journal of its UTC day, in the file and as a memory. With `once`, an
+        entry that the day already has is not added again."""
         from holdfast.files import journal
 
         if self.core.permit is not None:
-            # What the owner wrote into the file must not be recorded as the caller's.
+            # Read the owner's edits first, or they would be recorded as the caller's.
             self._owner_view.sync_journals()
         memory = journal.add(
             self._journals,
@@ -928,13 +940,13 @@ class HubMemory:
             once=once,
         )
         if memory.quarantine:
-            show_held(self)
+            write_inbox(self)
         return memory
 
     @reads(sync=False, retry=False)
     def journal(self, when: str | date | tuple[date, date] = "today") -> Days:
-        """The journal of today, yesterday, a date, or a range such as `2026-05-01..2026-05-27`;
-        newest day first. What was changed in the files is taken in before."""
+        """Returns the journal of today, yesterday, a date, or a range such as
+        `2026-05-01..2026-05-27`, newest day first. Edits in the files are read first."""
         from holdfast.files import journal
 
         if self.core.permit is not None:
@@ -944,17 +956,17 @@ class HubMemory:
 
     @writes(sync=False, retry=False, local=FILES_ARE_LOCAL)
     def rewrite_journal(self, when: str | date, text: str, *, shown: str) -> JournalRewritten:
-        """Puts a text in the place of a day's journal. `shown` is the day's text as its author saw
-        it: what others wrote since is kept, entry by entry. What is left out is archived; `changes`
-        are the change sets, to undo."""
+        """Replaces the text of a day's journal. `shown` is the day's text as its author saw it;
+        entries that others wrote since are kept. Entries left out are archived; `changes` are the
+        change sets to undo."""
         from holdfast.files import journal
 
         return journal.rewrite(self._journals, when, text, shown)
 
     @writes(sync=False, retry=False, local=FILES_ARE_LOCAL)
     def sync_journals(self, *, confirm: bool = False) -> list_[str]:
-        """Takes in what was changed in the journal files; returns notes on what could not be.
-        `confirm` says that many missing entries are meant."""
+        """Reads edits in the journal files and returns notes on those that could not be applied.
+        `confirm` accepts that many entries are missing."""
         from holdfast.files import journal
 
         return journal.sync(self._journals, confirm=confirm)
@@ -972,11 +984,12 @@ class HubMemory:
         trust: str | None = None,
         folder: str | None = None,
     ) -> Turn:
-        """Logs what a user, an assistant or the system said; recall finds it from then on.
+        """Adds a message of a user, an assistant or the system to the conversation log, where
+        recall finds it.
 
-        `speaker` is a name, where several people are users. `trust` is whose words these are, where
-        they are not those of the role: `tool` for what a tool or a page says, `import` for a pasted
-        document. `folder` is where the agent works; `log_rules` may set it aside.
+        `speaker` is the speaker's name, if there are several users. `trust` says where the words
+        come from, if not from the role itself: `tool` for the output of a tool or a page, `import`
+        for a pasted document. `folder` is where the agent works; `log_rules` may exclude it.
         """
         turn = engine.turns.log_turn(
             self.scope,
@@ -989,7 +1002,7 @@ class HubMemory:
             trust=trust,
             folder=folder,
         )
-        # Words find it at once; its vectors are made in the background.
+        # The turn can be found by its words at once; its vectors are made in the background.
         self.core.catch_up()
         return turn
 
@@ -997,40 +1010,40 @@ class HubMemory:
     def turns(
         self, limit: int = 20, session: str | None = None, before: str | None = None
     ) -> list_[Turn]:
-        """Turns of the log, newest first; `before` is the id of the last one seen."""
+        """Lists turns of the log, newest first; `before` is the id of the last one seen."""
         return engine.turns.turns(self.scope, limit=limit, session=session, before=before)
 
     @reads(permission="read_log", sync=False, limits={"limit": 500})
     def search_turns(self, query: str, limit: int = 10) -> list_[Turn]:
-        """Turns that hold words of the query, best first."""
+        """Finds turns that contain words of the query, best first."""
         return engine.turns.search_turns(self.scope, query, limit=limit)
 
     @reads(permission="read_log", sync=False, limits={"limit": 1_000})
     def speakers(self, *, limit: int = 100) -> list_[Speaker]:
-        """The speakers in the conversation log, each with the number of their turns and the time of
-        the last; most turns first."""
+        """Lists the speakers in the conversation log with the number of their turns and the time of
+        the last one; most turns first."""
         return engine.turns.speakers(self.scope, limit=limit)
 
     @reads(permission="read_log", sync=False)
     def log_rules(self) -> LogRules:
-        """What is not logged: whether the log is paused, and which sessions and folders are set
-        aside."""
+        """Returns what is not logged: whether the log is paused, and the excluded sessions and
+        folders."""
         return engine.log_rules.rules(self.scope)
 
     @reads(permission="read_log", sync=False)
     def log_size(self) -> LogSize:
-        """How large the log is, about how much room it takes in the store, and how much a year of
-        the like would."""
+        """Returns the size of the log, roughly how much of the store it takes, and how much a year
+        at this rate would take."""
         return engine.log_rules.log_size(self.scope)
 
     @writes(sync=False)
     def pause_log(self, until: datetime | str | None = None) -> LogRules:
-        """Logs no turn from now on: until a time, or until `resume_log`."""
+        """Stops logging turns, until a time or until `resume_log`."""
         return engine.log_rules.pause(self.scope, until)
 
     @writes(sync=False)
     def resume_log(self) -> LogRules:
-        """Logs turns again."""
+        """Resumes logging."""
         return engine.log_rules.resume(self.scope)
 
     @writes(sync=False, limits={"sessions": 500, "folders": 500})
@@ -1041,8 +1054,8 @@ class HubMemory:
         folders: Iterable[str] = (),
         remove: bool = False,
     ) -> LogRules:
-        """Keeps sessions (by name, or a pattern with `*`) and folders, with all that is below them,
-        out of the log from now on; `remove` takes that back. What was logged stays: see
+        """Excludes sessions (a name, or a pattern with `*`) and folders with their subfolders from
+        the log from now on; `remove` ends the exclusion. Turns already logged stay: see
         `forget_turns`."""
         return engine.log_rules.set_aside(
             self.scope, sessions=[*sessions], folders=[*folders], remove=remove
@@ -1068,11 +1081,11 @@ class HubMemory:
         dry_run: bool = False,
         reason: str = "",
     ) -> ForgottenTurns:
-        """Forgets turns that meet all conditions: said since or until a time, of a session, about a
-        word or a few, or named by their ids. They go for good, from the index and the vectors too.
-        Memories that were made from them, and with `about` alone those that hold the words, are
-        forgotten in a change set that `undo` takes back, or purged. A `dry_run` tells what would
-        go, and changes nothing."""
+        """Deletes the turns that meet all conditions: said since or until a time, in a session,
+        about a word or a few, or with these ids. Turns are deleted permanently, from the index and
+        the vectors too. Memories made from them (and with `about` alone, those that contain the
+        words) are forgotten in a change set that `undo` reverts, or purged. A `dry_run` only
+        reports what would go."""
         from holdfast.files.conversation_archive import cut_turns
 
         return engine.forget_turns.forget_turns(
@@ -1099,7 +1112,8 @@ class HubMemory:
         name: str = "Assistant",
         session: str | None = None,
     ) -> str:
-        """What to tell a new session of the one that was lost; empty where the log is."""
+        """Builds a prompt that tells a new session what was said in the one that was lost; empty if
+        nothing is logged."""
         return engine.turns.recovery_prompt(
             self.scope, count=turns, chars=chars, name=name, session=session
         )
@@ -1113,8 +1127,8 @@ class HubMemory:
         name: str | None = None,
         at: datetime | str | None = None,
     ) -> Archived:
-        """Keeps a conversation as a file to read and a memory to find: the messages given, else
-        what the log has of the session. Raises nothing: what went wrong is in the notes."""
+        """Archives a conversation as a readable file and a searchable memory: the given messages,
+        or else the session's turns in the log. Never raises; problems are reported in `notes`."""
         from holdfast.files.conversation_archive import Archived, archive_conversation
 
         try:
@@ -1122,7 +1136,7 @@ class HubMemory:
         except HoldfastError as error:
             return Archived(None, None, (str(error),))
         done = archive_conversation(place, session, messages=messages, name=name, at=at)
-        # Where files are on this machine is not for a caller with a key.
+        # A caller with a key does not learn paths of this machine.
         return done if self.core.permit is None else done._replace(path=None)
 
     # Automatic memory and review
@@ -1146,18 +1160,17 @@ class HubMemory:
         folder: str | None = None,
         import_run: str | None = None,
     ) -> Observed:
-        """Shows memory a turn of a conversation: both sides are logged, where recall finds them,
-        and with `shadowJournal.enabled` what is worth keeping is noted in the day's journal, later,
-        off the path of the reply. Turns of the modes cron, heartbeat and consolidation are only
+        """Takes in a turn of a conversation. Both sides are logged, where recall finds them. With
+        `shadowJournal.enabled`, facts worth keeping are written to the day's journal in the
+        background, after the reply. Turns with the mode cron, heartbeat or consolidation are only
         logged.
 
-        `turn` names the turn in its session: a side that was logged under that name is not logged
-        again. `noted` is the part of `user` to take notes of, where that is not all of it.
-        `speaker` is the user's name, where several people are users; `trust` is whose words the
-        user's side has, as in `log_turn`. `folder` is where the agent works. Text in
-        `<private>…</private>` and what `log_rules` exclude is not logged; `reason` says so.
-        `import_run` is the change set of an import under way, to which what is noted of the turn
-        belongs."""
+        `turn` is the turn's name within its session, for idempotency: a side that was logged under
+        it is not logged again. `noted` is the part of `user` to take facts from, if not all of it.
+        `speaker` is the user's name, if there are several. `trust` says where the user's words come
+        from, as in `log_turn`. `folder` is where the agent works. Text in `<private>…</private>`
+        and whatever `log_rules` exclude is not logged, and `reason` says so. `import_run` is the
+        change set of a running import; facts taken from the turn become part of it."""
         observed = engine.observe.observe(
             self.scope,
             user,
@@ -1187,7 +1200,7 @@ class HubMemory:
         return observed
 
     def _run_what_is_due(self) -> None:
-        """Has passes that are due run in the background, where no worker does it."""
+        """Runs scheduled passes that are due, in the background, if no worker does."""
         if not self.core.upkeep_is_here:
             return
         from holdfast.passes.schedule import Due
@@ -1203,11 +1216,11 @@ class HubMemory:
     def flush(
         self, messages: Iterable[Any] | str | None = None, *, session: str | None = None
     ) -> Flushed:
-        """Before a compaction: the prompt that asks the agent to save what it must keep; and what
-        users said that nobody has looked at yet is captured by rules, from the log or from the
-        conversation given (a transcript, or messages with role and content). Again, it captures
-        nothing new. The log is looked at only in a hub that is shared with nobody, as it does not
-        say who said what; `note` tells so."""
+        """Prepares for a compaction of the agent's context. Returns the prompt that asks the agent
+        to save what it must keep, and captures by rules what users said that was not processed yet:
+        from the log, or from the given conversation (a transcript, or messages with role and
+        content). Calling it again captures nothing twice. The log is only read in a hub that is not
+        shared, because it does not say who said what; `note` then says so."""
         from holdfast.passes.flush import flush
 
         self.core.settings.refresh()
@@ -1215,21 +1228,21 @@ class HubMemory:
 
     @reads(permission="read_log", sync=False, retry=False, limits={"days": 92})
     def captured(self, *, days: int = 7) -> list_[CapturedDay]:
-        """What automatic memory took in, left out, and why: the last days on which there was
-        anything, newest first."""
+        """Returns what automatic memory captured and what it left out, with reasons, for the last
+        days that have anything; newest first."""
         return engine.capture_stats.captured(self.scope, days=days)
 
     @reads(permission="read_log", sync=False, retry=False, limits={"days": 400})
     def usage(self, *, days: int = 30) -> list_[UsageRow]:
-        """What language models cost this hub in the last days: requests and tokens by day, pass
-        and model, newest day first. What a hub holds is counted by `statistics`, which is
-        `/usage` in REST."""
+        """Returns what language models cost this hub: requests and tokens by day, pass and model,
+        newest day first. What the hub holds is counted by `statistics`, which is `/usage` in REST.
+        """
         return engine.model_usage.usage(self.scope, days=days)
 
     @reads(sync=False, limits={"limit": 500})
     def jobs(self, *, limit: int = 100) -> list_[Job]:
-        """Work for later, on memories that you see and on turns: the newest of it, oldest first.
-        The text of the turns is not repeated here: the log has it."""
+        """Lists the newest background jobs on turns and on memories that the caller sees, oldest
+        first. The text of the turns is left out: it is in the log."""
         jobs = engine.jobs
         found = jobs.jobs(self.scope, limit=limit)
         with self.core.read() as reader:
@@ -1247,13 +1260,13 @@ class HubMemory:
     def review(
         self, *, kind: str | None = None, source: str | None = None, limit: int | None = None
     ) -> list_[Item]:
-        """What is kept and hidden until a person has looked at it, oldest first: of a kind
+        """Lists what is hidden until a person has reviewed it, oldest first: all, or of a kind
         (quarantined, conflict, low_trust), or from a source (mcp, an agent, a file or folder)."""
         return engine.inbox.review(self.scope, kind=kind, source=source, limit=limit)
 
     @reads()
     def review_count(self) -> int:
-        """How many items wait for review."""
+        """Counts the items that wait for review."""
         return engine.inbox.count(self.scope)
 
     @writes(follow=ALL_FILES, limits={"references": 1_000})
@@ -1268,9 +1281,10 @@ class HubMemory:
         source: str | None = None,
         reason: str = "",
     ) -> list_[Memory]:
-        """Shows items of the review inbox: those named, or `every` one, those of a `kind` or from a
-        `source`; one may be given another `text`. What an item contradicts, or was to renew, it
-        takes the place of, unless `keep_both`. Returns the memories that say it now."""
+        """Approves items of the review inbox: those named, `every` one, or those of a `kind` or
+        from a `source`. A single item may be given another `text`. An approved item replaces the
+        memory that it contradicts or renews, unless `keep_both`. Returns the memories that are now
+        visible."""
         chosen = _chosen(references, every, kind, source)
         return engine.inbox.approve(
             self.scope, chosen, text=text, keep_both=keep_both, reason=reason
@@ -1286,7 +1300,8 @@ class HubMemory:
         source: str | None = None,
         reason: str = "",
     ) -> list_[Memory]:
-        """Archives items of the review inbox, hidden as they are; `undo` brings them back."""
+        """Rejects items of the review inbox: they are archived and stay hidden; `undo` brings them
+        back to review."""
         chosen = _chosen(references, every, kind, source)
         return engine.inbox.reject(self.scope, chosen, reason=reason)
 
@@ -1303,8 +1318,8 @@ class HubMemory:
         source: Source = "sdk",
         source_agent: str | None = None,
     ) -> Decision:
-        """Asks a person to decide between 2 to 4 options. At most 3 questions are open at a time;
-        until it is answered, a question is neither recalled nor injected."""
+        """Asks a person to decide between 2 to 4 options. At most 3 questions may be open; until it
+        is answered, a question is neither recalled nor injected."""
         return engine.decisions.request_decision(
             self.scope,
             question,
@@ -1317,44 +1332,46 @@ class HubMemory:
 
     @reads()
     def decisions(self, *, every: bool = False) -> list_[Decision]:
-        """Open questions, oldest first; with `every`, also those decided or withdrawn."""
+        """Lists open questions, oldest first; with `every`, also those decided or withdrawn."""
         return engine.decisions.decisions(self.scope, every=every)
 
     @writes()
     def decide(
         self, reference: Reference, option: str | int, *, note: str = "", source: Source = "sdk"
     ) -> Decision:
-        """A person's answer: an option by its words or its number. It becomes a memory."""
+        """Records a person's answer: an option by its text or number. The answer becomes a
+        memory."""
         return engine.decisions.decide(self.scope, reference, option, note=note, source=source)
 
     @writes()
     def withdraw_decision(self, reference: Reference, *, note: str = "") -> Decision:
-        """Takes a question back without an answer."""
+        """Withdraws a question that has no answer."""
         return engine.decisions.withdraw_decision(self.scope, reference, note=note)
 
     # Consolidation
 
     @reads(permission="manage", retry=False, deadline=None)
     def plan_consolidation(self) -> Plan:
-        """What a consolidation would do: what it would promote from the journals of the last days
-        to long-term memory, merge and retire there, and what it refuses and why. Writes nothing.
-        Its `text` can be edited, and given to `consolidate`."""
+        """Returns what `consolidate` would do: which journal entries of the last days it would
+        promote to long-term memory, which memories it would merge and retire, and what it refuses
+        and why. Writes nothing. Its `text` can be edited and passed to `consolidate`."""
         from holdfast.passes.consolidation import run
 
         return run.plan_consolidation(self.scope)
 
     @writes(permission="manage", retry=False, deadline=None)
     def consolidate(self, plan: Plan | str | None = None, *, dry_run: bool = False) -> Consolidated:
-        """Moves what lasts from the journals to long-term memory, as one change set that one undo
-        takes back: by a plan or the text of one, or by one that is made now. Skipped where the
-        journals are empty, where nothing has changed since the last run, and while another is
-        running."""
+        """Moves lasting facts from the journals to long-term memory, as one change set that one
+        undo reverts. Uses the given plan or the text of one, or makes a new one. Skipped if the
+        journals are empty, if nothing has changed since the last run, or if another run is in
+        progress."""
         from holdfast.passes.consolidation import run
 
         return run.consolidate(self.scope, plan=plan, dry_run=dry_run, backup=self._keep_memory_md)
 
     def _keep_memory_md(self) -> str | None:
-        """Writes a copy of MEMORY.md beside it; only callers without a key learn where."""
+        """Writes a backup of MEMORY.md beside it. Returns its path, only to callers without a
+        key."""
         from holdfast.files.memory_md.cache import keep_copy
 
         kept = keep_copy(self.memory_md)
@@ -1364,9 +1381,9 @@ class HubMemory:
 
     @writes(sync=False, retry=False, local=FILES_ARE_LOCAL)
     def sync(self, *, confirm: bool = False) -> SyncReport:
-        """Brings MEMORY.md, INBOX.md, the journals and the store together, and keeps them so from
-        now on: afterwards each operation takes in what was edited. `confirm` says that many missing
-        lines are meant, and that this folder is the hub's where another was so far."""
+        """Synchronises MEMORY.md, INBOX.md and the journals with the store, and keeps them in sync:
+        from then on, every operation reads edits first. `confirm` accepts that many lines are
+        missing, or that this folder replaces the one that the hub had so far."""
         from holdfast.files import journal
         from holdfast.files.hub_folder import take_over
         from holdfast.files.inbox import InboxFile
@@ -1374,7 +1391,7 @@ class HubMemory:
 
         if confirm:
             take_over(self._owner_view.scope, self.folder)
-        # What is wrong with a journal is a note, and keeps MEMORY.md from nothing.
+        # A problem with a journal becomes a note and does not stop the sync of MEMORY.md.
         notes = self.sync_journals(confirm=confirm)
         files = self._owner_view.scope
         # Decisions made in INBOX.md change MEMORY.md, so they come first.
@@ -1388,29 +1405,31 @@ class HubMemory:
 
     @reads(retry=False, local=FILES_ARE_LOCAL)
     def conflicts(self) -> list_[Clash]:
-        """Where the file and the store both changed one memory; both texts are kept."""
+        """Lists conflicts: memories that were changed both in the file and in the store. Both texts
+        are kept."""
         from holdfast.files.merge import open_clashes
 
         return open_clashes(self.scope)
 
     @writes(follow=ALL_FILES, retry=False, local=FILES_ARE_LOCAL)
     def settle(self, conflict: str, *, keep: str) -> Clash:
-        """Ends a conflict: `keep` the "store" text, the "file" text, or "both"."""
+        """Resolves a conflict: `keep` the "store" text, the "file" text, or "both"."""
         from holdfast.files.merge import settle
 
         return settle(self.scope, conflict, keep)
 
     @property
     def notes(self) -> list_[str]:
-        """What there is to know about the hub's files: restored, refused, in conflict."""
+        """Messages about the hub's files: what was restored, refused or is in conflict."""
         filer = self._owner_hub or self
         notes = list(filer._file_sync.notes) if filer._file_sync is not None else []
         return notes + (filer._journals_seen.notes if filer._journals_seen is not None else [])
 
     @reads(retry=False, local=FILES_ARE_LOCAL)
     def read_memory_md(self, *, source_agent: str | None = None) -> str | None:
-        """MEMORY.md as a model should see it, without the marks in it; None where there is none.
-        What `source_agent` was shown is noted, so that its next rewrite can be merged."""
+        """Returns MEMORY.md without Holdfast's markers, for a model to read; None if there is no
+        file. The text shown to `source_agent` is recorded, so that its next rewrite can be merged.
+        """
         from holdfast.files.memory_md import edit
 
         return edit.read(self._as_text("sdk", "user", source_agent))
@@ -1425,10 +1444,10 @@ class HubMemory:
         source: str = "sdk",
         source_agent: str | None = None,
     ) -> Appended:
-        """Adds text to MEMORY.md as it is given: below the heading that it names, or at the end.
-        Each bullet and each paragraph becomes a memory; what is known is not added again. Past
-        `chars_max` it is refused, or, with a language model, the file is condensed: that is a
-        rewrite which `undo` takes back."""
+        """Appends text to MEMORY.md unchanged: below the heading that it starts with, or at the
+        end. Each bullet and paragraph becomes a memory; what is already known is not added again.
+        Beyond `chars_max` it is refused, or, with a language model, the file is condensed: a
+        rewrite that `undo` reverts."""
         from holdfast.files.memory_md import edit
 
         place = self._as_text(source, trust, source_agent)
@@ -1454,9 +1473,9 @@ class HubMemory:
         source: str = "sdk",
         source_agent: str | None = None,
     ) -> Rewritten:
-        """Puts a text in the place of MEMORY.md's: lines that are the same or alike stay the same
-        memories, what is left out is archived. The changes are one change set; what others wrote
-        since `source_agent` last read it is kept."""
+        """Replaces the text of MEMORY.md. Lines that are the same or similar remain the same
+        memories; missing ones are archived. The changes are one change set. What others wrote since
+        `source_agent` last read the file is kept."""
         from holdfast.files.memory_md import edit
 
         place = self._as_text(source, trust, source_agent)
@@ -1472,12 +1491,11 @@ class HubMemory:
         dry_run: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> Report:
-        """Brings documents up to date with a folder: the hub's own `files`, or another one.
+        """Updates the index of documents in a folder: the hub's own `files`, or another one.
 
-        New and changed files are read, what is unchanged is not opened, and what is gone is
-        archived, unless `remove` says not to.
-        Where very many files are gone at once, `remove_many` says that this is meant. A dry run
-        only says what it would do.
+        New and changed files are read, unchanged files are not opened, and documents whose file is
+        missing are archived unless `remove` is False. If very many files are missing, `remove_many`
+        confirms that this is meant. A dry run only reports what it would do.
         """
         from holdfast.files import documents
         from holdfast.files.documents import other_place
@@ -1501,8 +1519,8 @@ class HubMemory:
     def files(
         self, *, trust: Trust = "user", source: Source = "sdk", source_agent: str | None = None
     ) -> Files:
-        """The hub's own folder as an agent edits it, with paths below `/memories`: look, create,
-        replace, insert, delete, rename, clear. Each file is a memory, and each text it ever had a
+        """The hub's own folder, for an agent to edit, with paths below `/memories`: view, create,
+        replace, insert, delete, rename, clear. Each file is a memory and each text it ever had a
         version; undo brings files back."""
         from holdfast.files.tool_files.operations import Files
         from holdfast.files.tool_files.sync import Author
@@ -1518,7 +1536,7 @@ class HubMemory:
 
     @property
     def attachments(self) -> Attachments:
-        """The files that memories of this hub were made from."""
+        """The hub's attached files."""
         from holdfast.files.attachments import Attachments
 
         return Attachments(self.core, self.id, self._here())
@@ -1530,9 +1548,9 @@ class HubMemory:
         *,
         note: Callable[[str], None] | None = None,
     ) -> list_[Secret]:
-        """The secrets in the store, its history, the log, the hub's files and those attached to
-        memories: where, of which kind, how many; never the secrets themselves. `note` is called
-        with the attached files that could not be searched, such as pictures."""
+        """Finds secrets in the store, its history, the log, the hub's files and attached files, and
+        returns where they are, which kind and how many; never the secrets themselves. `note` is
+        called for each attached file that could not be searched, such as a picture."""
         from holdfast.files.secret_scan import find_in_attachments, find_in_files
 
         found = engine.secret_scan.find_in_store(self.scope, progress)
@@ -1546,9 +1564,9 @@ class HubMemory:
         *,
         attachments: bool = False,
     ) -> list_[str]:
-        """Replaces all of them by placeholders, in old versions too, for good; returns notes. With
-        `attachments`, the attached files that hold some are removed, which cannot be undone; their
-        memories stay. What lies in other files stays there: `find_secrets` names it."""
+        """Replaces all secrets by placeholders, in old versions too. This cannot be undone. Returns
+        notes. With `attachments`, attached files that contain secrets are deleted; their memories
+        stay. Other files are not changed: `find_secrets` lists them."""
         from holdfast.files.secret_scan import clean_files, remove_attachments
 
         engine.secret_scan.clean_store(self.scope, progress)
@@ -1566,4 +1584,4 @@ def _chosen(
 
 
 def _unheard(note: str) -> None:
-    """Takes notes where the caller wants none."""
+    """Discards a note."""

@@ -1,5 +1,5 @@
-"""Imports from other memory programs: reads the source, spreads its scopes over hubs, and takes it
-in as one change set of each hub."""
+"""Imports from other memory programs. Reads the source, assigns each of its scopes (users,
+projects) to a hub, and writes one change set for each hub."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from holdfast.api.memory import Holdfast
     from holdfast.engine.history import Undone
 
-# What is written in one transaction: as many as `remember_many` takes, and few enough characters
-# that preparing them does not need much memory.
+# The size of a transaction: as many items as `remember_many` takes, and few enough characters that
+# preparing them does not need much memory.
 _ITEMS_MAX = 500
 _CHARS_MAX = 4_000_000
-# As many of what is skipped or refused are listed; the rest is counted.
+# How many skipped or refused records are listed; the rest are only counted.
 NOTES_MAX = 100
 _EXAMPLES_MAX = 3
 
 
 class ScopeReport(NamedTuple):
-    """The result for one scope of the source: how many records had each outcome, the change set
-    that `undo` takes back, and the titles of the first that are new."""
+    """The result for one scope of the source: the number of records per outcome, the change set
+    that `undo` takes, and the titles of the first new records."""
 
     hub: str
     scope: str
@@ -44,7 +44,7 @@ class ScopeReport(NamedTuple):
 
 
 class ImportReport(NamedTuple):
-    """What an import did, or would do in a dry run."""
+    """The result of an import, or what a dry run predicts."""
 
     program: str
     path: str
@@ -61,7 +61,8 @@ _WRITTEN = ("new", "updated", "held")
 
 
 class Placing(NamedTuple):
-    """Which records go where: only those of a scope, a hub for each scope, or all in one."""
+    """Which records are imported and where: only those of one scope, one hub per scope, or all in
+    one."""
 
     hub: str | None = None
     only: str | None = None
@@ -79,8 +80,8 @@ def import_from(
     dry_run: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> ImportReport:
-    """Takes in what another program has stored. The source is read once before anything is
-    written, so that one that is damaged leaves nothing half done."""
+    """Imports what another program has stored. The source is read completely once before anything
+    is written, so that a damaged source leaves nothing half done."""
     importer = importer_named(program)
     place = os.path.realpath(os.path.expanduser(os.fspath(path)))
     if not os.path.exists(place):
@@ -103,7 +104,7 @@ def import_from(
 def undo_import(
     memory: Holdfast, program: str, path: str | os.PathLike[str], *, force: bool = False
 ) -> dict[str, Undone]:
-    """Takes back the last import of a source, in every hub that it went to."""
+    """Undoes the last import of a source in every hub that it wrote to."""
     importer_named(program)
     source = Source(program, os.path.realpath(os.path.expanduser(os.fspath(path))))
     hubs = {info.name: memory.hub(info.name) for info in memory.hubs()}
@@ -120,7 +121,7 @@ def undo_import(
 
 
 def _survey(found: Iterator[Found], placing: Placing) -> Counter[str]:
-    """How many records each scope has."""
+    """Counts the records of each scope."""
     return Counter(
         one.scope for one in found if isinstance(one, Record) and _is_wanted(one, placing)
     )
@@ -130,12 +131,12 @@ def _is_wanted(record: Record, placing: Placing) -> bool:
     return placing.only is None or record.scope == placing.only
 
 
-# Scopes that may be different people.
+# Kinds of scope that may stand for different people.
 OF_PEOPLE = {"user": "users or agents", "agent": "agents", "namespace": "namespaces"}
 
 
 def _require_choice(importer: Importer, scopes: Counter[str], placing: Placing) -> None:
-    """Refuses to put several people into one hub unless that was asked for."""
+    """Refuses to put several people into one hub unless that was requested."""
     people = OF_PEOPLE.get(importer.scopes)
     if people is None or len(scopes) < 2 or placing.split or placing.merge:
         return
@@ -150,7 +151,7 @@ def _require_choice(importer: Importer, scopes: Counter[str], placing: Placing) 
 
 
 class _Run:
-    """One import: batches for each hub, and what became of them."""
+    """A running import: the pending batches of each hub, and the results so far."""
 
     def __init__(
         self,
@@ -201,7 +202,7 @@ class _Run:
             import_run.finish(hub.scope, run)
 
     def _begun(self) -> str:
-        """The change set of a run that was interrupted, or a new one: the same id in each hub."""
+        """The change set of an interrupted run, or a new one. Its id is the same in each hub."""
         scopes = [self._memory.hub(info.name).scope for info in self._memory.hubs()]
         return import_run.interrupted(scopes, self._source.run) or self._memory.core.ids.next("chg")
 
@@ -226,7 +227,7 @@ class _Run:
         return self._placing.hub or str(self._memory.core.settings["hub"])
 
     def _hub(self, name: str) -> HubMemory | None:
-        """The hub; in a dry run None where it is yet to be made."""
+        """The hub; None in a dry run if it would have to be created."""
         if name not in self._hubs:
             self._hubs[name] = self._opened(name)
         return self._hubs[name]
@@ -274,13 +275,13 @@ class _Run:
 
 
 _NAME_CHARS_MAX = 40
-# What the names of hubs begin with in which adapters keep users, agents and namespaces.
+# The prefix of the names of hubs in which the adapters keep users, agents and namespaces.
 _APP = hub_labels.prefix_of(hub_labels.DEFAULT_APP)
 
 
 def hub_name_of(scope: str, labels: tuple[str, ...] = ()) -> str:
-    """The hub of a scope: where it has labels, that of the adapters. Else it has the name of the
-    scope, where that can be one; or letters and digits of it and a few that tell it from others."""
+    """The name of the hub for a scope. If the scope has labels, the name that the adapters use.
+    Else the scope's own name if it is a valid one, or a slug of it with a short digest."""
     if labels and all(labels):
         return hub_labels.name_of(_APP, labels)
     slug = re.sub(r"[^a-z0-9._-]+", "-", scope.casefold()).strip("-._")

@@ -1,5 +1,5 @@
-"""The library: `holdfast.open()` and what it returns. Thin: it parses arguments into values and
-calls the engine. Thread-safe.
+"""`holdfast.open()` and `Holdfast`, the open memory that it returns. Its methods turn their
+arguments into values and call the engine. Thread-safe.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def open(
 ) -> Holdfast:
     """Opens the memory: the default home, a folder, or a store's URL such as `sqlite:/a/b.db`.
 
-    `settings` win over the file and the environment. A clock, ids, an embedder, a language model
-    or a store may be handed in, for tests and for programs that bring their own.
+    `settings` override the file and the environment. A clock, ids, an embedder, a language model or
+    a store may be passed in by tests and by programs that bring their own.
     """
     _refuse_names(store, embedder, settings)
     flags = dict(settings or {})
@@ -75,7 +75,7 @@ def open(
 
 
 def _refuse_names(store: object, embedder: object, settings: object) -> None:
-    """Refuses the name of a store or of a model where the object itself belongs."""
+    """Raises InvalidInput for the name of a store or model where the object itself is expected."""
     if isinstance(store, str):
         raise InvalidInput(
             "The store that is handed in must be an open one, not text.",
@@ -94,7 +94,7 @@ def _refuse_names(store: object, embedder: object, settings: object) -> None:
 
 def _is_url(where: str) -> bool:
     scheme, colon, _ = where.partition(":")
-    # A single letter before the colon is a drive, not a scheme.
+    # A single letter before the colon is a Windows drive, not a scheme.
     return bool(colon) and len(scheme) > 1 and scheme.replace("+", "").isalnum()
 
 
@@ -123,7 +123,7 @@ class Holdfast(OpenMemory):
         self.close()
 
     def close(self) -> None:
-        """Writes what is waiting and closes the store; a second call does nothing."""
+        """Writes pending data and closes the store. A second call does nothing."""
         if not self._closed:
             self._closed = True
             self.core.stop()
@@ -131,10 +131,10 @@ class Holdfast(OpenMemory):
             self.core.store.close()
 
     def hub(self, name: str | None = None, *, create: bool = False) -> HubMemory:
-        """The hub of that name; without one, the hub in use (the setting `hub`).
+        """Returns the hub of that name; without a name, the hub in use (the setting `hub`).
 
-        Only the hub `default` is made when it is first used; any other must be there, so that a
-        typing error does not look like lost memory. `create` makes it where it is missing.
+        Only the hub `default` is created on first use; any other must exist, so that a typing error
+        does not look like lost memory. `create` creates it if it is missing.
         """
         self._refuse_closed()
         chosen = self.core.settings["hub"] if name is None else name
@@ -143,12 +143,12 @@ class Holdfast(OpenMemory):
         return HubMemory(self.core, found, self.home)
 
     def create_hub(self, name: str) -> HubMemory:
-        """A new hub."""
+        """Creates a hub."""
         self._refuse_closed()
         return HubMemory(self.core, engine.hubs.create_hub(self.core, name), self.home)
 
     def hubs(self) -> list[Hub]:
-        """All hubs, by name."""
+        """Lists all hubs by name."""
         self._refuse_closed()
         return engine.hubs.list_hubs(self.core)
 
@@ -164,9 +164,8 @@ class Holdfast(OpenMemory):
         return hub
 
     def set_hub_folder(self, name: str, folder: str | os.PathLike[str]) -> str:
-        """Keeps the hub's files in this folder from now on: MEMORY.md, journals and the rest. What
-        the hub has in files so far moves there; what is there already is taken in. Returns the
-        folder's path."""
+        """Keeps the hub's files (MEMORY.md, journals and the rest) in this folder from now on, and
+        returns its path. Existing files of the hub move there; files already there are taken in."""
         from holdfast.files.hub_folder import link_hub_folder
 
         hub = self.hub(name)
@@ -175,7 +174,7 @@ class Holdfast(OpenMemory):
         return place
 
     def delete_hub(self, name: str) -> Hub:
-        """Removes a hub and everything in it, for good."""
+        """Deletes a hub and everything in it, permanently."""
         pages = self._pages_of(name)
         kept = self._kept_of(name)
         hub = engine.hubs.delete_hub(self.core, name)
@@ -196,12 +195,12 @@ class Holdfast(OpenMemory):
                 from holdfast.files.hub_folder import unlink_hub_folder
 
                 unlink_hub_folder(self.home, hub.name)
-        # Last, since it may fail where there is no room, and the hub's files must go all the same.
+        # Last, because it may fail on a full disk, and the hub's files must be removed in any case.
         engine.edit.clear_purged(self.core, "The hub is gone")
         return hub
 
     def _kept_of(self, name: str) -> list[Doomed]:
-        """The files of a hub that were written through the memory tool."""
+        """The files of a hub that agents wrote with the memory tool."""
         if not os.path.isdir(os.path.join(self.home, "hubs")):
             return []
         from holdfast.files.tool_files import follow
@@ -209,7 +208,8 @@ class Holdfast(OpenMemory):
         return follow.all_kept(self.hub(name)._kept_files)
 
     def _pages_of(self, name: str) -> list[str]:
-        """The files of a hub's categories; afterwards nothing says which were its own."""
+        """The pages of a hub's categories. Looked up before the hub is deleted, which loses the
+        list."""
         from holdfast.files.memory_md.disk import page_names
 
         with self.core.store.read() as reader:
@@ -224,8 +224,8 @@ class Holdfast(OpenMemory):
         progress: Callable[[int], None] | None = None,
         files: str | os.PathLike[str] | None = None,
     ) -> HubMemory:
-        """A hub from the lines of an export, under its own name or another; `files` is the archive
-        that `export_files` has written. It is checked first."""
+        """Creates a hub from the lines of an export, under its own name or another, after checking
+        all of them. `files` is the archive that `export_files` has written."""
         from holdfast.engine.transfer.export import import_hub
 
         if isinstance(lines, (str, bytes)):
@@ -257,10 +257,10 @@ class Holdfast(OpenMemory):
         dry_run: bool = False,
         progress: Callable[[int, int], None] | None = None,
     ) -> ImportReport:
-        """Takes in what another memory program has stored, as one change set of each hub: into a
-        hub, or with `split` a hub for each user or project there. `only` takes one of them; `merge`
-        puts several users into one hub. A second run takes in only what is new or changed. A dry
-        run writes nothing and says what would come in."""
+        """Imports what another memory program has stored, as one change set for each hub: into one
+        hub, or with `split` into a hub for each user or project. `only` selects one of them;
+        `merge` puts several users into one hub. A second run imports only new and changed records.
+        A dry run writes nothing and reports what would be imported."""
         from holdfast.api.imports import Placing, import_from
 
         self._refuse_closed()
@@ -272,23 +272,23 @@ class Holdfast(OpenMemory):
     def undo_import(
         self, program: str, path: str | os.PathLike[str], *, force: bool = False
     ) -> dict[str, Undone]:
-        """Takes back the last import of a source in every hub that it went to, by hub; with
-        `force` also where something was changed since."""
+        """Undoes the last import of a source in every hub that it wrote to, and returns the result
+        by hub; with `force`, also where something was changed since."""
         from holdfast.api.imports import undo_import
 
         self._refuse_closed()
         return undo_import(self, program, path, force=force)
 
     def embed_missing(self, progress: Callable[[int, int], None] | None = None) -> int:
-        """Makes the vectors that are missing for the present model, and returns how many passages
-        that were. It can be broken off and goes on where it was. Where `embed.background` is on,
-        this happens by itself."""
+        """Makes the missing vectors of the current model and returns how many passages had none. It
+        can be interrupted and continues where it stopped. With `embed.background`, this happens by
+        itself."""
         from holdfast.engine.writing.indexing import embed_missing
 
         return embed_missing(self.core, progress)
 
     def unembedded(self) -> int:
-        """How many passages have no vector of the present model yet."""
+        """Counts the passages that have no vector of the current model yet."""
         from holdfast.engine.writing.indexing import unembedded
 
         return unembedded(self.core)
@@ -299,9 +299,9 @@ class Holdfast(OpenMemory):
         *,
         progress: Callable[[int, int], None] | None = None,
     ) -> Packed:
-        """A consistent copy of the whole store, while others read and write; and beside it, where
-        there are any, the files that memories were made from, in an archive called like it with
-        `.files.tar` at the end. Returns what is in that."""
+        """Writes a consistent copy of the whole store while others read and write. Attached files,
+        if there are any, go to an archive beside it with the same name and `.files.tar`; returns
+        what is in that archive."""
         from holdfast.files import attachments_tar
 
         name = os.fspath(path)
@@ -314,12 +314,13 @@ class Holdfast(OpenMemory):
         else:
             from holdfast.wiring.copies import copy_to_file
 
-            # The same file as of the embedded store: it can be opened, and brought back anywhere.
+            # The same file format as the embedded store's, so that it can be opened and restored
+            # anywhere.
             copy_to_file(self.core.store, name, progress)
         return attachments_tar.pack(name + attachments_tar.BESIDE, self._attachments())
 
     def _attachments(self) -> Iterator[Attachments]:
-        """Of each hub."""
+        """The attached files of each hub."""
         for hub in self.hubs():
             yield HubMemory(self.core, hub, self.home).attachments
 

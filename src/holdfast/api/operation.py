@@ -1,14 +1,14 @@
-"""Declares the operations of a hub, and describes their parameters.
+"""The decorators that declare the operations of a hub, and the descriptions of their parameters.
 
 Each public method of `HubMemory` is decorated with `reads` or `writes`. The declaration says which
-permission the caller needs, whether the operation is retried after the store was lost, which files
-are updated after it, how long a server lets it run, and whether it works through a server. Every
-layer reads the declaration; there is no list of method names. What an operation does in a
-repository, with the project's hub and the person's own, is a method of `api/project_hub.py`.
+permission the caller needs, whether the operation is retried after the connection to the store was
+lost, which files are updated after it, how long a server lets it run, and whether it works through
+a server. Every layer reads the declaration; there is no list of method names. How an operation
+combines a project's hub with the personal hub is a method of `api/project_hub.py`.
 
-The name of a parameter means the same in every operation, so it is described once, in `PARAMETERS`.
-The command line reads its help and its completions from there, and REST the descriptions of its
-fields.
+A parameter of the same name means the same in every operation, so each is described once, in
+`PARAMETERS`. The command line takes its help and completions from there, and REST the descriptions
+of its fields.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ R = TypeVar("R")
 
 
 class Follow(Flag):
-    """Files of a hub that may have to be written after an operation."""
+    """Files of a hub that may need to be rewritten after an operation."""
 
     NOTHING = 0
     MEMORY_MD = auto()
@@ -51,22 +51,22 @@ class Follow(Flag):
     TOOL_FILES = auto()
 
 
-# What every change of a memory may show in.
+# The files that a change of a memory may affect.
 MEMORY_FILES = Follow.MEMORY_MD | Follow.INBOX
-# What an operation that may hide, restore or rewrite any memory also shows in.
+# The files that an operation may affect which hides, restores or rewrites any memory.
 ALL_FILES = MEMORY_FILES | Follow.JOURNALS | Follow.TOOL_FILES
 
-# How long a server lets an operation run: as long as a request, as long as a recall, or unbounded.
+# The server's time limit for an operation: that of a request, that of a recall, or none.
 Deadline: TypeAlias = Literal["request", "recall"] | None
 
-# Why an operation does not work through a server.
+# Reasons why an operation does not work through a server.
 FILES_ARE_LOCAL = "it is about the hub's files, which are on the server's machine"
 UPKEEP_IS_LOCAL = "it is upkeep, which is done on the server itself"
 STREAMS_ARE_LOCAL = "any number in one change set needs the store itself; use remember_many"
 
 
 class Operation(NamedTuple):
-    """What is declared of one operation."""
+    """The declaration of an operation."""
 
     writes: bool
     # The permission that a server requires of the caller's role before it runs the operation.
@@ -75,24 +75,24 @@ class Operation(NamedTuple):
     # Whether edits in the hub's files are read before it, and which files are written after it.
     sync: bool
     follow: Follow
-    # Whether it is retried after the store was lost. Never for what writes a file first: the
-    # second attempt would write it twice.
+    # Whether it is retried after the connection to the store was lost. Never for an operation that
+    # writes a file first: a second attempt would write it twice.
     retry: bool
     deadline: Deadline
-    # Why it does not work through a server; empty where it does.
+    # Why it does not work through a server; empty if it does.
     local: str
-    # The largest number, or the most items, that a server takes for an argument in one request.
+    # The largest number or most items that a server accepts for an argument in one request.
     limits: Mapping[str, int]
-    # Whether running it twice has the same effect as once, so that a server that died in the
-    # middle of it may run it again under the same idempotency key.
+    # Whether it is idempotent, so that after a crash of the server it may be run again under the
+    # same idempotency key.
     replay: bool = True
-    # Whether it removes text for good, which the files then must not hold either.
+    # Whether it removes text permanently, so that the files must not contain it either.
     purges: bool = False
-    # Whether a remote hub sends it by a request of its own, as it takes files of the caller's
-    # machine or another hub.
+    # Whether a remote hub sends it with a hand-written request, because it takes files of the
+    # caller's machine or another hub.
     own_request: bool = False
     # Read from the method: its name, whether it returns an iterator, and whether it returns a page
-    # by `limit` and `cursor`.
+    # that is requested with `limit` and `cursor`.
     name: str = ""
     stream: bool = False
     paged: bool = False
@@ -146,18 +146,18 @@ def writes(
 
 
 def operation_of(method: Any) -> Operation | None:
-    """What is declared of a method; None where it is not an operation."""
+    """The declaration of a method; None if it is not an operation."""
     return cast("Operation | None", getattr(method, "__operation__", None))
 
 
 def operations_of(hub: type) -> dict[str, Operation]:
-    """All operations of a hub class, by name."""
+    """The declarations of all operations of a hub class, by name."""
     found = ((name, operation_of(getattr(hub, name))) for name in dir(hub) if name[0] != "_")
     return {name: declared for name, declared in found if declared is not None}
 
 
 def remote_operations_of(hub: type) -> dict[str, Operation]:
-    """The operations that a server runs for a remote hub."""
+    """The declarations of the operations that a server runs for a remote hub."""
     return {
         name: declared
         for name, declared in operations_of(hub).items()
@@ -166,7 +166,7 @@ def remote_operations_of(hub: type) -> dict[str, Operation]:
 
 
 def check_limits(operation: Operation, values: Mapping[str, Any]) -> None:
-    """InvalidInput for more than a server takes in one request."""
+    """Raises InvalidInput for more than a server accepts in one request."""
     for name, most in operation.limits.items():
         value = values.get(name)
         if isinstance(value, int) and value > most:
@@ -186,7 +186,7 @@ def has_iterator(args: tuple[Any, ...], values: dict[str, Any]) -> bool:
 
 
 def _declaring(given: Operation) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorates a method of a hub: a call goes through `_perform`, with what is declared of it."""
+    """Makes a decorator that routes calls of a method through `_perform` with its declaration."""
 
     def decorate(method: Callable[P, R]) -> Callable[P, R]:
         declared = given._replace(
@@ -208,8 +208,8 @@ def _declaring(given: Operation) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def _lists_of(method: Callable[..., Any]) -> tuple[tuple[int, str], ...]:
-    """The parameters that take several values and not one text, each with its place in a call.
-    `Iterable[Any]` is checked by its operation, element by element."""
+    """The parameters that take several values (and not a single text), with their positions.
+    `Iterable[Any]` is checked by the operation itself, element by element."""
     names = method.__code__.co_varnames[1 : 1 + method.__code__.co_argcount - 1]
     return tuple(
         (names.index(name) if name in names else len(names), name)
@@ -221,8 +221,8 @@ def _lists_of(method: Callable[..., Any]) -> tuple[tuple[int, str], ...]:
 
 
 def _check_list(name: str, value: Any) -> None:
-    """InvalidInput for one value where several belong. A text would be taken for the list of its
-    characters: `purge_many("12")` would purge #1 and #2."""
+    """Raises InvalidInput for a single value where several are expected. A string would be read as
+    a list of characters: `purge_many("12")` would purge #1 and #2."""
     if isinstance(value, (str, bytes, int)):
         import reprlib
 
@@ -241,14 +241,15 @@ def _is_page(method: Callable[..., Any]) -> bool:
 
 
 class Parameter(NamedTuple):
-    """The description of a parameter. `values` are offered; the engine checks what is given."""
+    """The description of a parameter. `values` are suggestions; the engine checks what is
+    passed."""
 
     about: str = ""
     values: tuple[str, ...] = ()
 
     @property
     def described(self) -> str:
-        """The description; without one, the values."""
+        """The description, or else the values."""
         return self.about or ", ".join(self.values)
 
 
@@ -287,7 +288,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "origin": Parameter("where in a conversation it was taken from"),
     "fetch": Parameter("whether the page behind a link is fetched"),
     "expected_version": Parameter("refuse if it moved on"),
-    # Which memories, and how many
+    # Selecting memories
     "query": Parameter("the question"),
     "where": Parameter("on metadata and fields, such as 'priority >= 3 and team = core'"),
     "since": Parameter("happened or said not before"),
@@ -299,7 +300,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "order": Parameter(values=ORDERS),
     "limit": Parameter("how many"),
     "cursor": Parameter("go on where the last page ended"),
-    # How they are found
+    # How to search
     "explain": Parameter("say why each hit ranked"),
     "meaning": Parameter("match words and meaning; without it words only"),
     "turns": Parameter("find turns of the conversation log too"),

@@ -1,8 +1,9 @@
-"""People of a memory: organisations, teams, members, invitations and API keys.
+"""Organisations, teams, members, invitations and API keys.
 
-Each operation is declared once, here, and runs as somebody: the owner of this machine, who may do
-everything, or the owner of an API key, limited by their role and the key. `Holdfast` runs
-them on this machine, REST routes for the caller of a request, and a client through a server.
+Each operation is declared once, here, and runs for a caller: the owner of this machine, who may do
+everything, or the owner of an API key, limited by their role and the key. `Holdfast` runs the
+operations on this machine, REST routes run them for the caller of a request, and a client sends
+them to a server.
 """
 
 from __future__ import annotations
@@ -36,25 +37,25 @@ if TYPE_CHECKING:
     )
     from holdfast.engine.people.records import HandedInvite, HandedKey
 
-# Which permission is needed depends on the place that is named, so each method checks it. None of
-# them touches the files of a hub.
+# The required permission depends on the place that is named, so each method checks it. None of
+# these operations touches a hub's files.
 _reads = reads(sync=False, retry=False)
 _writes = writes(sync=False, follow=Follow.NOTHING, retry=False)
-# Running it twice has the same effect as once, so a client may send it again.
+# Running it twice has the same effect as once, so a client may retry it.
 _sets = writes(sync=False, follow=Follow.NOTHING, retry=False, replay=True)
 _makes_key = writes(sync=False, follow=Follow.NOTHING, retry=False, limits={"hubs": 100})
 
 
 class People:
-    """The operations on people. A hub, a team or an organisation is named by its name or its id;
-    where none is named, the hub in use is meant."""
+    """Operations on people. A hub, team or organisation is given by name or id; without one, the
+    operation is about the hub in use."""
 
-    # The hub that is meant where none is named; None for the caller's usual one.
+    # The hub to use if none is named; None for the caller's default.
     _usual_hub: str | None = None
 
     @property
     def _caller(self) -> Caller:
-        """Who acts. A client has none: its server looks up the key."""
+        """The caller. A client has none: its server looks up the key."""
         raise NotImplementedError
 
     def _perform(
@@ -71,7 +72,7 @@ class People:
 
     @_reads
     def orgs(self) -> list[Org]:
-        """The organisations that one belongs to; for the owner of this machine, all of them."""
+        """Lists the caller's organisations; for the owner of this machine, all of them."""
         return [org for org, _ in self._caller.orgs()]
 
     @_writes
@@ -92,7 +93,7 @@ class People:
 
     @_writes
     def remove_org(self, org: str) -> Org:
-        """Removes an organisation that has no teams any more. Hubs that were shared with it stay,
+        """Removes an organisation, which must have no teams. Hubs that were shared with it stay,
         for their members."""
         found, _ = self._caller.org(org, "own")
         self._caller.require_deletes()
@@ -100,7 +101,7 @@ class People:
 
     @_reads
     def teams(self, org: str | None = None) -> list[Team]:
-        """The teams that one belongs to and the others of one's organisations, or the teams of one
+        """Lists the caller's teams and the other teams of their organisations, or the teams of one
         organisation; for the owner of this machine, all of them."""
         org_id = None if org is None else self._caller.org(org)[0].id
         found = [team for team, _ in self._caller.teams()]
@@ -108,7 +109,7 @@ class People:
 
     @_writes
     def create_team(self, name: str, *, org: str) -> Team:
-        """Creates a team of an organisation, owned by the caller."""
+        """Creates a team in an organisation, owned by the caller."""
         found, _ = self._caller.org(org, "manage")
         label = names.parse_label(name, "team")
         return engine.teams.create_team(self._caller.core, found.id, label)
@@ -122,8 +123,8 @@ class People:
 
     @_writes
     def remove_team(self, team: str) -> Team:
-        """Removes a team. Its hubs stay and belong to no team: what was for the team is then for
-        the members of the hub alone."""
+        """Removes a team. Its hubs stay but belong to no team: memories with the boundary `team`
+        are then for the members of the hub only."""
         found, _ = self._caller.team(team, "own")
         self._caller.require_deletes()
         return engine.teams.remove_team(self._caller.core, found.id)
@@ -137,8 +138,8 @@ class People:
         org: str | None = None,
         delete_policy: str | None = None,
     ) -> HubCard:
-        """Gives a hub to a team, or shares it with an organisation; an empty one takes it back. Or
-        sets what contributors may delete: none, own or any. Only a member of a team gives it a
+        """Gives a hub to a team or shares it with an organisation; an empty name ends that. Also
+        sets what contributors may delete: none, own or any. Only a member of a team may give it a
         hub."""
         place = self._place("hub", hub or self._usual_hub, "manage")
         card = self._checked_card(team, org, delete_policy)
@@ -150,7 +151,7 @@ class People:
     def members(
         self, hub: str | None = None, *, team: str | None = None, org: str | None = None
     ) -> list[Member]:
-        """Who belongs to a hub, a team or an organisation, for its members."""
+        """Lists the members of a hub, a team or an organisation. Only members may ask."""
         place = self._named(hub, team, org)
         if place.standing.role is None:
             raise Forbidden(f"You are not a member of the {_WORDS[place.scope]} `{place.name}`.")
@@ -166,7 +167,7 @@ class People:
         team: str | None = None,
         org: str | None = None,
     ) -> Member:
-        """Adds a member, or changes their role. Only an owner makes owners, or changes one."""
+        """Adds a member or changes their role. Only an owner may add or change an owner."""
         from holdfast.engine.people.records import parse_role
 
         who, wanted = names.parse_person(actor), parse_role(role)
@@ -184,9 +185,10 @@ class People:
         team: str | None = None,
         org: str | None = None,
     ) -> str:
-        """Takes a member's role away, and returns their name; anyone may leave."""
+        """Removes a member and returns their name. Anyone may remove themselves."""
         caller = self._caller
-        # A key that only reads, or is for some hubs, is not for members: not even to leave.
+        # A key that only reads, or is limited to some hubs, cannot change members, not even to
+        # leave.
         limited = caller.key is not None and (caller.key.read_only or bool(caller.key.hubs))
         place = self._named(hub, team, org)
         who = engine.members.member_called(caller.memory_core, place.scope, place.id, actor)
@@ -207,7 +209,8 @@ class People:
         team: str | None = None,
         org: str | None = None,
     ) -> HandedInvite:
-        """A one-time token that gives a role; it is in `secret`, and stored nowhere."""
+        """Creates a one-time token that grants a role. It is returned in `secret` and stored
+        nowhere."""
         from holdfast.engine.people.records import parse_role
 
         wanted = parse_role(role)
@@ -219,7 +222,7 @@ class People:
     def invites(
         self, hub: str | None = None, *, team: str | None = None, org: str | None = None
     ) -> list[Invite]:
-        """The invitations, used ones among them; never their tokens."""
+        """Lists invitations, including used ones; never their tokens."""
         place = self._named(hub, team, org, "manage")
         return engine.members.invites(self._caller.memory_core, place.scope, place.id)
 
@@ -241,8 +244,8 @@ class People:
 
     @_writes
     def accept_invite(self, token: str, *, actor: str | None = None) -> Member:
-        """Takes the place that a token offers, for oneself; on this machine also for somebody
-        else."""
+        """Accepts an invitation for the caller; on this machine also for somebody else
+        (`actor`)."""
         caller = self._caller
         caller.require_free("join")
         if actor is not None and not caller.local:
@@ -254,9 +257,9 @@ class People:
 
     @_reads
     def keys(self, *, everyone: bool = False) -> list[Key]:
-        """One's own keys, revoked ones among them; never their secrets. The owner of this machine
-        may list everyone's; a limited key lists itself, as the others may be for hubs that it
-        does not reach."""
+        """Lists the caller's keys, including revoked ones; never their secrets. The owner of this
+        machine may list everyone's. A limited key lists only itself, as the others may give access
+        to hubs that it does not reach."""
         from holdfast.engine.people.keys import keys
 
         caller = self._caller
@@ -278,8 +281,9 @@ class People:
         no_delete: bool = False,
         expires_at: datetime | str | None = None,
     ) -> HandedKey:
-        """A key for oneself, on this machine also for somebody else (`actor`); it is in `secret`,
-        and stored nowhere. `hubs` are names or ids, and none means all."""
+        """Creates a key for the caller, on this machine also for somebody else (`actor`). It is
+        returned in `secret` and stored nowhere. `hubs` are names or ids; an empty list means all.
+        """
         from holdfast.engine.people.keys import create_key
         from holdfast.text.clean import clean_time
 
@@ -300,8 +304,8 @@ class People:
 
     @_sets
     def revoke_key(self, key_id: str) -> Key:
-        """Ends a key, for good. It is named by its id, or by its name where only one valid key has
-        that name. A limited key ends only itself; the owner of this machine ends anybody's."""
+        """Revokes a key permanently. It is given by its id, or by its name if only one valid key
+        has that name. A limited key may revoke only itself; the owner of this machine any key."""
         from holdfast.engine.people.keys import keys, revoke_key
 
         caller = self._caller
@@ -310,13 +314,13 @@ class People:
         limited = caller.key is not None and is_limited(caller.key)
         own = None if caller.key is None else caller.key.id
         if key_id not in ids:
-            # A limited key learns nothing about the names of the others.
+            # A limited key learns nothing about the names of other keys.
             nameable = [key for key in known if not limited or key.id == own]
             key_id = _only_valid(nameable, key_id, caller.memory_core.now()) or key_id
         wanted = names.parse_id(key_id, "key")
         if wanted not in ids:
             raise NotFound(f"There is no key {wanted!r}.", hint="List the keys to see yours.")
-        # A stolen limited key could revoke the others; revoking itself is harmless.
+        # Otherwise a stolen limited key could revoke the others. Revoking itself is harmless.
         if limited and own != wanted:
             raise Forbidden("A limited key ends only itself.", hint="Use one that is not limited.")
         return revoke_key(caller.memory_core, wanted)
@@ -326,7 +330,8 @@ class People:
     def _named(
         self, hub: str | None, team: str | None, org: str | None, act: Act = "read"
     ) -> _Place:
-        """The hub, team or organisation that is named, if the caller may do this there."""
+        """Looks up the hub, team or organisation that is named and checks that the caller may do
+        this there."""
         if len([one for one in (hub, team, org) if one is not None]) > 1:
             raise InvalidInput("Name a hub, a team or an organisation; one of them.")
         if team is not None:
@@ -346,15 +351,15 @@ class People:
         return _Place(scope, group.id, group.name, standing)
 
     def _require_owner_for(self, place: _Place, *roles: Role | None) -> None:
-        """Owners are made, changed and removed by owners."""
+        """Raises Forbidden if a role of an owner is involved and the caller is not an owner."""
         if "owner" in roles:
             self._place(place.scope, place.id, "own")
 
     def _checked_card(
         self, team: str | None, org: str | None, delete_policy: str | None
     ) -> dict[str, Any]:
-        """What a hub is to be shared with, as `set_card` takes it. Knowing that a team of one's
-        organisation exists is not enough to give it a hub."""
+        """Checks what a hub is to be shared with and returns it as `set_card` takes it. Knowing
+        that a team of one's organisation exists is not enough to give it a hub."""
         caller = self._caller
         team_id = team and caller.team(team)[0].id
         org_id = org and caller.org(org)[0].id
@@ -386,8 +391,8 @@ class CallersPeople(People):
         org: str | None = None,
         delete_policy: str | None = None,
     ) -> str:
-        """Renames and shares a hub, and returns its id. Everything is checked before anything is
-        changed; the name comes first, as it may be taken."""
+        """Renames and shares a hub and returns its id. Everything is checked before anything is
+        changed; the name is changed first, as it may be taken."""
         found, standing = self._caller.hub_standing(hub)
         self._caller.require(standing, "manage" if name is None else "own", found.called)
         card = self._checked_card(team, org, delete_policy)
@@ -399,20 +404,20 @@ class CallersPeople(People):
 
 
 class OpenMemory(People, ABC):
-    """What a memory on this machine and one on a server have in common: hubs and people."""
+    """The operations on hubs and people that a local memory and a remote one have in common."""
 
     @abstractmethod
     def hub(self, name: str | None = None, *, create: bool = False) -> HubMemory:
-        """The hub of that name; without one, the hub in use. `create` makes it where it is
-        missing."""
+        """Returns the hub of that name; without a name, the hub in use. `create` creates it if it
+        is missing."""
 
     @abstractmethod
     def create_hub(self, name: str) -> HubMemory:
-        """A new hub."""
+        """Creates a hub."""
 
     @abstractmethod
     def hubs(self) -> list[Hub]:
-        """The hubs in reach, by name."""
+        """Lists the caller's hubs by name."""
 
     @abstractmethod
     def rename_hub(self, name: str, new: str) -> Hub:
@@ -420,11 +425,11 @@ class OpenMemory(People, ABC):
 
     @abstractmethod
     def delete_hub(self, name: str) -> Hub:
-        """Removes a hub and everything in it, for good."""
+        """Deletes a hub and everything in it, permanently."""
 
     @abstractmethod
     def close(self) -> None:
-        """Closes it; a second call does nothing."""
+        """Closes the memory. A second call does nothing."""
 
 
 class _Place(NamedTuple):
@@ -440,11 +445,11 @@ _WORDS = {"hub": "hub", "team": "team", "org": "organisation"}
 
 
 def _only_valid(keys: Iterable[Key], name: str, now: datetime) -> str:
-    """The id of the only valid key of that name; empty where there is none, or more than one."""
+    """The id of the only valid key of that name; empty if there is none or more than one."""
     found = [key.id for key in keys if key.name == name and not key.refusal(now)]
     return found[0] if len(found) == 1 else ""
 
 
 def is_limited(key: Key) -> bool:
-    """Whether a key does less than the person it speaks for: it then makes no keys."""
+    """Whether a key may do less than its owner. A limited key cannot create keys."""
     return bool(key.hubs or key.read_only or key.no_delete or key.expires_at)

@@ -1,8 +1,8 @@
-"""How an operation of a hub is performed, as its declaration says (`operation`).
+"""Runs an operation of a hub according to its declaration (`api/operation.py`).
 
-It is retried after the store was lost, if nothing of it was written. Around it the hub's files are
-synced: edits in MEMORY.md, INBOX.md and journals are read before it, and the files that the
-declaration names are written after it.
+It is retried if the connection to the store was lost before anything was committed. The hub's files
+are synced around it: edits in MEMORY.md, INBOX.md and journals are read before it, and the files
+that the declaration names are written after it.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# No attempt at a read begins later than this. Each attempt itself waits for a lost store, so a
-# caller waits about twice as long at most.
-_BEGUN_WITHIN_S = 15.0
-# Writes are retried longer: a cluster that has lost its primary elects another only when the lease
-# of the lost one is over, which takes 20 to 30 seconds.
-_WRITES_BEGUN_WITHIN_S = 30.0
-# A fixed pause, as the store itself backs off while it is away. It only prevents two operations
-# that conflicted from conflicting again at once.
-_NAP_S = 0.05
-# The message after a purge where the disk is too full to clear freed pages.
+# No attempt at a read starts later than this. Each attempt itself waits for a lost store, so a
+# caller waits at most about twice as long.
+_RETRY_READS_S = 15.0
+# Writes are retried for longer: a cluster that has lost its primary elects another only when the
+# old primary's lease has expired, which takes 20 to 30 seconds.
+_RETRY_WRITES_S = 30.0
+# A fixed pause is enough, as the store itself backs off while it is away. It only prevents two
+# operations that conflicted from conflicting again at once.
+_RETRY_PAUSE_S = 0.05
+# The start of the error after a purge on a disk too full to clear the freed pages.
 PURGED = "What was purged is gone"
 
 
@@ -48,7 +48,7 @@ def perform(
     args: tuple[Any, ...],
     values: dict[str, Any],
 ) -> Any:
-    """What the method returns, performed as it is declared."""
+    """Runs an operation and returns its result."""
     if operation.stream and operation.writes:
         return _stream(hub, operation, method, args, values)
     hub.core.note_call(CALL_S)
@@ -89,13 +89,14 @@ def _stream(
 
 
 def retried(work: Callable[[], T], *, writes: bool = False) -> T:
-    """What `work` returns, done again as long as the store was lost before it wrote anything.
+    """Returns the result of `work`, retrying it if the connection to the store was lost before
+    anything was committed.
 
-    A transaction cannot be run again by the store: it is a `with` block of somebody else's. An
-    operation can, because it is a function; and it may be, if none of its transactions was
-    committed. How a store is lost and found is the store's business: its error says whether another
-    attempt may help (`again`), and whether there is time for one (`late`)."""
-    ends = time.monotonic() + (_WRITES_BEGUN_WITHIN_S if writes else _BEGUN_WITHIN_S)
+    The store cannot retry a transaction, which is a `with` block in the caller's code. An operation
+    can be retried because it is a function. Only the store knows how it is lost and found again:
+    its error says whether another attempt may help (`again`) and whether it would come too late
+    (`late`)."""
+    ends = time.monotonic() + (_RETRY_WRITES_S if writes else _RETRY_READS_S)
     while True:
         before = COMMITS.count
         try:
@@ -110,16 +111,16 @@ def retried(work: Callable[[], T], *, writes: bool = False) -> T:
                 raise
             if time.monotonic() > ends:
                 raise
-        time.sleep(_NAP_S)
+        time.sleep(_RETRY_PAUSE_S)
 
 
 @contextmanager
 def synced(hub: HubMemory, operation: Operation) -> Iterator[None]:
-    """Takes in edits of the hub's files before an operation and writes the files that follow it. A
+    """Reads edits of the hub's files before an operation and writes the affected files after it. A
     hub without files costs one check of its folder."""
     thread = get_ident()
     if thread in hub._syncing:
-        # Operations call each other: the files are synced around the outermost one.
+        # Operations may call each other; only the outermost one syncs the files.
         yield
         return
     hub._syncing.add(thread)
@@ -140,9 +141,9 @@ def synced(hub: HubMemory, operation: Operation) -> Iterator[None]:
 
 
 def _with_files(hub: HubMemory) -> HubMemory | None:
-    """The hub in the name of its owner, where it has files and can be written. Files belong to the
-    hub: edits in them are read, and what is written to them is rendered, in the name of its owner,
-    not of the caller. Edits wait until the store can be written."""
+    """The hub as seen by the owner of its files; None if it has no files or the store is read-only.
+    Edits are recorded and files are rendered for the owner of the hub, not for the caller. On a
+    read-only store, edits wait until it can be written."""
     if not _has_files(hub) or getattr(hub.core.store, "read_only", False):
         return None
     filed = hub._owner_view
@@ -157,18 +158,18 @@ def _has_files(hub: HubMemory) -> bool:
 
 
 def _read_edits(hub: HubMemory, sync: FileSync) -> None:
-    """Takes in what was edited in the hub's files."""
+    """Applies edits in the hub's files."""
     sync.before()
     if names := hub._journal_changes.changed(hub.core, hub.id, hub.folder):
         from holdfast.files import journal
 
         journal.take_in(hub._journals, names)
     if sync.decisions():
-        _follow(hub, sync, _decided())
+        _follow(hub, sync, _approval())
 
 
 def _follow(hub: HubMemory, sync: FileSync, operation: Operation) -> None:
-    """Writes the files that follow an operation."""
+    """Writes the files that an operation may have affected."""
     follow = operation.follow
     if Follow.TOOL_FILES in follow and os.path.isdir(os.path.join(hub.folder, "files")):
         from holdfast.files.tool_files.follow import follow_newest
@@ -183,13 +184,14 @@ def _follow(hub: HubMemory, sync: FileSync, operation: Operation) -> None:
     if Follow.INBOX in follow:
         sync.waiting()
     if operation.purges:
-        # The base text of the last sync held the purged line, and freed pages still do. Last, since
-        # it may fail on a full disk, and the files must follow all the same.
+        # The base text of the last sync held the purged line, and freed pages still do. This comes
+        # last, since it may fail on a full disk, and the files must be written in any case.
         engine.edit.clear_purged(hub.core, PURGED)
 
 
-def _decided() -> Operation:
-    """Decisions that a person made in INBOX.md have the effect of `approve` on the files."""
+def _approval() -> Operation:
+    """The declaration for decisions that a person made in INBOX.md: they affect the same files as
+    `approve`."""
     from holdfast.api.hub import HubMemory
 
     declared = operation_of(HubMemory.approve)
@@ -197,8 +199,8 @@ def _decided() -> Operation:
     return declared
 
 
-def show_held(hub: HubMemory) -> None:
-    """Writes INBOX.md after an operation that syncs its own files has held something."""
+def write_inbox(hub: HubMemory) -> None:
+    """Writes INBOX.md after an operation that syncs its own files has quarantined something."""
     filed = hub._owner_view
     if _has_files(filed):
         _sync_of(filed).waiting()

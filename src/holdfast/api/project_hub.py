@@ -1,8 +1,9 @@
-"""The hub of a project with the person's own hub beside it.
+"""A project's hub combined with the personal hub of its owner.
 
-Questions are put to both and ranked together; what is remembered goes where it belongs. A memory of
-the person's own hub is named `default#12` (the hub's name and its number), or by its id. Nothing
-crosses between hubs of different owners, and a caller with a key sees the project's hub alone.
+Queries go to both and the results are ranked together; a new memory is stored in the hub it is
+about. A memory of the personal hub is named `default#12` (the hub's name and its number), or by its
+id. Hubs of different owners are never combined, and a caller with a key sees only the project's
+hub.
 """
 
 from __future__ import annotations
@@ -29,24 +30,23 @@ if TYPE_CHECKING:
     from holdfast.engine.reading.lookup import Reference
     from holdfast.text.facts.statements import About
 
-# The share of a block that what is known of the person may take: a third, as the project at hand
-# is what most questions are about.
+# The personal hub gets one third of a context block, as most questions are about the project.
 _OWN_SHARE = 3
-# Less room than this holds no line; it is left to the project.
+# Less than this many characters fits no line, so the project gets everything.
 _OWN_LEAST = 200
 _BETWEEN = "\n\n"
-# How a line of a block names its memory.
+# The start of a line in a block, which names its memory.
 _HEAD = re.compile(r"^- \[[^\]\n]*\]", re.MULTILINE)
 _NUMBER = re.compile(r"#(?=\d)")
 
 
 def may_stand_beside(own: Hub, project: Hub, core: Core) -> bool:
-    """Whether a person's hub may be read together with a project's."""
+    """Whether a personal hub may be read together with a project's hub."""
     return own.id != project.id and own.owner == project.owner and core.permit is None
 
 
 class _Call:
-    """A call of an operation that may be about the project's hub, the person's own, or both."""
+    """A call of an operation that may concern the project's hub, the personal hub, or both."""
 
     def __init__(
         self,
@@ -63,27 +63,29 @@ class _Call:
 
     @property
     def named(self) -> list[Reference]:
-        """The memories that the first argument names."""
+        """The references in the first argument."""
         by_name = self.values.get("references", self.values.get("reference"))
         first = self.args[0] if self.args else by_name
         return [first] if isinstance(first, str | int) else list(first or ())
 
     def with_list(self) -> _Call:
-        """The same call with its memories in a list, which can be read twice."""
+        """The same call with its references in a list, which can be iterated twice."""
         values = {name: value for name, value in self.values.items() if name != "references"}
         args = (self.named, *self.args[1:])
         return _Call(self._hub, self.own, self.operation, self._method, args, values)
 
     def here(self) -> Any:
-        """The result of the project's hub."""
+        """Runs the operation on the project's hub."""
         return HubMemory._perform(self._hub, self.operation, self._method, self.args, self.values)
 
     def there(self, *args: Any) -> Any:
-        """The result of the person's own hub, with these arguments in the place of those given."""
+        """Runs the operation on the personal hub, with these positional arguments if any are
+        given."""
         return getattr(self.own, self.operation.name)(*(args or self.args), **self.values)
 
     def by_reference(self) -> Any:
-        """A number is the project's; `default#12`, an id or a key may name one of the person's."""
+        """Picks the hub by the reference: a number belongs to the project; `default#12`, an id or a
+        key may name a memory of the personal hub."""
         reference = self.args[0] if self.args else self.values.get("reference")
         if isinstance(reference, str) and reference.startswith(f"{self.own.name}#"):
             self.values.pop("reference", None)
@@ -100,7 +102,7 @@ class _Call:
                 raise error from None
 
     def by_references(self) -> Any:
-        """Several memories are of one hub: all of the person's, or all of the project's."""
+        """Like `by_reference`, for several references. All must be in the same hub."""
         given = self.args[0] if self.args else self.values.get("references")
         if isinstance(given, str | int):
             return self.here()
@@ -118,8 +120,8 @@ class _Call:
 
 
 class ProjectHub(HubMemory):
-    """A project's hub; `own` is the hub of the person, where one is read beside it. Methods named
-    `_on_…` perform an operation on both."""
+    """A project's hub; `own` is the personal hub read beside it, if any. Methods named `_on_…` run
+    an operation on both."""
 
     def __init__(
         self,
@@ -132,7 +134,7 @@ class ProjectHub(HubMemory):
     ) -> None:
         super().__init__(core, info, home)
         self.own = own
-        # Where in the project the caller works.
+        # The folder within the project where the caller works.
         self.place = place
 
     @property
@@ -163,11 +165,11 @@ class ProjectHub(HubMemory):
         return call.here()
 
     def hub_of(self, memory: Memory | Turn) -> HubMemory:
-        """The hub that a memory or a turn is in."""
+        """The hub that a memory or a turn belongs to."""
         return self.own if self.own is not None and memory.hub_id == self.own.id else self
 
     def named(self, memory: Memory) -> str:
-        """What a memory is called here: `#12`, or `default#12` where it is the person's."""
+        """The name of a memory in this project: `#12`, or `default#12` in the personal hub."""
         hub = self.hub_of(memory)
         return f"#{memory.number}" if hub is self else f"{hub.name}#{memory.number}"
 
@@ -180,7 +182,7 @@ class ProjectHub(HubMemory):
         return performed
 
     def _on_recall(self, call: _Call) -> Recalled:
-        """The hits of both, by score."""
+        """Merges the hits of both hubs by score."""
         ours: Recalled = call.here()
         theirs: Recalled = call.there()
         limit = call.values.get("limit") or self.core.settings["recall.limit"]
@@ -189,7 +191,7 @@ class ProjectHub(HubMemory):
         marked = [
             hit._replace(why=(mark, *hit.why))
             for hit in theirs
-            # The project's log has the whole turn.
+            # Turns logged in the project's hub are complete there.
             if hit.turn is None or not is_logged(hit.turn.session)
         ]
         merged = sorted([*ours, *marked], key=lambda hit: -hit.score)
@@ -200,7 +202,7 @@ class ProjectHub(HubMemory):
             if words not in seen:
                 seen.add(words)
                 hits.append(hit)
-        # As the one that found more says of itself.
+        # Confidence, filters and the like are those of the hub with the better hit.
         first = theirs if theirs and (not ours or theirs[0].score > ours[0].score) else ours
         joined = Recalled(hits[:limit])
         joined.__dict__.update(first.__dict__)
@@ -221,15 +223,17 @@ class ProjectHub(HubMemory):
         return call.there() if _is_own(self, {**call.values, **content}) else call.here()
 
     def _on_remember_many(self, call: _Call) -> Any:
-        """One by itself goes where it belongs; several are one change of the project's hub."""
+        """A single memory goes to the hub it is about; several are one change set of the project's
+        hub."""
         items = call.args[0] if call.args else None
         one = items[0] if isinstance(items, list) and len(items) == 1 else None
         return call.there() if isinstance(one, dict) and _is_own(self, one) else call.here()
 
     def _on_observe_turn(self, call: _Call) -> Observed:
-        """The project's log has the whole turn; what the person said of themselves is noted in
-        their own hub, and there alone. The log of a hub that others read has only the part about
-        the project: the reply, which may repeat the rest, goes to the person's own log too."""
+        """Logs the whole turn in the project's hub and captures what the person said about
+        themselves in the personal hub only. If others can read the project's hub, its log gets only
+        the part about the project; the reply, which may repeat the rest, then goes to the personal
+        log."""
         from holdfast.text.clean import without_private_sides
         from holdfast.text.facts.statements import parts_of, said_about
 
@@ -240,7 +244,7 @@ class ProjectHub(HubMemory):
         given = dict(zip(("user", "assistant"), call.args, strict=False)) | call.values
         user = given.get("user")
         if isinstance(user, str):
-            # Before it is cut into sentences: a private passage may have several.
+            # Before splitting into sentences: a private passage may span several.
             reply = given.get("assistant")
             user, shown = without_private_sides(user, reply if isinstance(reply, str) else "")
             given["user"] = user
@@ -259,11 +263,11 @@ class ProjectHub(HubMemory):
         return _alone(self).observe_turn(**{**given, "noted": rest})
 
     def _on_flush(self, call: _Call) -> Flushed:
-        """Captures what the person said of themselves for their own hub, and the rest here."""
+        """Captures what the person said about themselves in the personal hub, and the rest here."""
         given = dict(zip(("messages",), call.args, strict=False)) | call.values
         messages = given.get("messages")
         if messages is not None and not isinstance(messages, str):
-            # Both read it.
+            # A list, because both hubs iterate it.
             given["messages"] = list(messages)
 
         def flushed(hub: HubMemory, about: About | None) -> Flushed:
@@ -272,13 +276,14 @@ class ProjectHub(HubMemory):
             )
             return performed
 
-        # All of the person's own log is for their own hub.
+        # The personal log belongs to the personal hub as a whole.
         theirs = flushed(call.own, None if messages is None else "person")
         ours = flushed(self, "project")
         return ours._replace(noted=(*theirs.noted, *ours.noted), note=ours.note or theirs.note)
 
     def _on_log_turn(self, call: _Call) -> Any:
-        """What the person says of themselves goes to their own log where others read this one."""
+        """If others can read this hub, what the person says about themselves is logged in the
+        personal hub instead."""
         from holdfast.text.clean import without_private
         from holdfast.text.facts.statements import parts_of, said_about
 
@@ -304,7 +309,7 @@ class ProjectHub(HubMemory):
         try:
             found: Traces = call.by_references()
         except NotFound:
-            # An id or a key does not tell which of the two hubs it belongs to.
+            # An id or a key does not show which of the two hubs it belongs to.
             found = call.there()
         return found._replace(turns=(*found.turns, *self._turns_saying(call.named)))
 
@@ -320,8 +325,8 @@ class ProjectHub(HubMemory):
         return receipts
 
     def _drop_turns(self, call: _Call) -> None:
-        """Before the person's memories are purged everywhere: afterwards nothing says which turns
-        of the project's log held their words."""
+        """Removes the project's turns that contain the words of personal memories which are about
+        to be purged everywhere. Afterwards nothing would say which turns those are."""
         from holdfast.engine.log.forget_turns import drop_turns_saying
 
         if call.values.get("everywhere"):
@@ -330,19 +335,20 @@ class ProjectHub(HubMemory):
                 _alone(self).purge_many(archives, reason="they hold turns that are gone")
 
     def _turns_saying(self, references: Iterable[Reference]) -> list[Turn]:
-        """The turns of the project's log that say what memories of the person's own hub say."""
+        """The turns of the project's log that say the same as these memories of the personal
+        hub."""
         from holdfast.engine.traces import turns_saying
 
         return turns_saying(self.scope, self._persons_own(references))
 
     def _persons_own(self, references: Iterable[Reference]) -> list[Memory]:
-        """Those of the memories that are in the person's own hub."""
+        """Those of the memories that are in the personal hub."""
         found = [self.find(one) for one in references]
         return [one for one in found if self.hub_of(one) is not self]
 
     def _on_forget_last(self, call: _Call) -> list[Memory]:
-        """What was taken in last may be in both: some of it is about the project, some about the
-        person."""
+        """The last message may have been captured in both hubs: partly about the project, partly
+        about the person."""
         from holdfast.engine.log.forget_turns import made_last
 
         session = call.args[0] if call.args else call.values["session"]
@@ -354,7 +360,7 @@ class ProjectHub(HubMemory):
         return gone
 
     def _on_undo(self, call: _Call) -> Undone:
-        """Takes back the last change of both, or the one named, in whichever of them it is."""
+        """Undoes the last change set of either hub, or the one named, in whichever hub it is."""
         from holdfast.engine.history import last_change
 
         if call.args[:1] not in ((), (None,)) or call.values.get("change") is not None:
@@ -367,13 +373,14 @@ class ProjectHub(HubMemory):
                     raise absent from None
             return undone
         ours, theirs = last_change(self.scope), last_change(call.own.scope)
-        # Ids of change sets are in the order of their making, also within one moment of the clock.
+        # Ids of change sets are in order of creation, even within one tick of the clock.
         newer = theirs is not None and (ours is None or (theirs.at, theirs.id) > (ours.at, ours.id))
         undone = call.there() if newer else call.here()
-        return undone  # noqa: RET504  as what it is declared to be
+        return undone  # noqa: RET504  gives it the declared type
 
     def _on_changes(self, call: _Call) -> list[Change]:
-        """The change sets of both, the newest first, as `undo` takes them back."""
+        """Merges the change sets of both hubs, newest first: the order in which `undo` takes
+        them."""
         from holdfast.engine.history import changes_before
 
         before, limit = call.values.get("before"), call.values.get("limit", 50)
@@ -382,10 +389,10 @@ class ProjectHub(HubMemory):
         else:
             with self.core.read() as reader:
                 is_own = reader.change(call.own.id, before) is not None
-            # Where neither has it, the project's hub says so.
+            # If neither hub has it, the project's hub raises the error.
             known, other = (call.there, self) if is_own else (call.here, call.own)
             found = [*known(), *changes_before(other.scope, before, limit=limit)]
-        # An import is one change set of the same id in both.
+        # An import is one change set with the same id in both hubs.
         each = {one.id: one for one in reversed(found)}
         newest = sorted(each.values(), key=lambda one: (one.at, one.id), reverse=True)
         return newest[:limit]
@@ -396,7 +403,7 @@ class ProjectHub(HubMemory):
 
 
 class UnmadeHub(ProjectHub):
-    """The hub of a repository that nobody has used yet: it is made by the first operation on it."""
+    """The hub of a repository that is not created until the first operation on it."""
 
     def __init__(
         self,
@@ -406,7 +413,7 @@ class UnmadeHub(ProjectHub):
         make: Callable[[], HubMemory],
         beside: HubMemory | None = None,
     ) -> None:
-        # The person's own hub, which may be read before this one is made.
+        # The personal hub, which may be read before this one is created.
         self.beside = beside
         self._name = name
         self._make = make
@@ -442,7 +449,7 @@ class UnmadeHub(ProjectHub):
 
     @own.setter
     def own(self, own: HubMemory | None) -> None:
-        """It comes with the hub."""
+        """Ignored: it is set when the hub is created."""
 
     @property
     def place(self) -> str | None:
@@ -451,42 +458,42 @@ class UnmadeHub(ProjectHub):
 
     @place.setter
     def place(self, place: str | None) -> None:
-        """So does this."""
+        """Ignored: it is set when the hub is created."""
 
 
 def named(hub: HubMemory, memory: Memory) -> str:
-    """What a memory is called in this hub: its number, and `said` for a turn of a conversation,
-    which has none."""
+    """The name of a memory in this hub: its number, or `said` for a turn of a conversation, which
+    has no number."""
     if not memory.number:
         return "said"
     return hub.named(memory) if isinstance(hub, ProjectHub) else f"#{memory.number}"
 
 
-# Reading both
+# Reading both hubs
 
 
 def built_context(
     hub: HubMemory, query: str | None = None, *, explain: bool = False, **asked: Any
 ) -> Context:
-    """The block of a hub as a value; of a project's, that of the person and the project's, together
-    within the budget. Styles that show a file show the project's alone."""
+    """Builds the context block of a hub as a value; for a project, one block of the personal hub
+    and the project's hub within the budget. Styles that show MEMORY.md show only the project's."""
     own = hub.own if isinstance(hub, ProjectHub) else None
     is_tokens = asked.get("unit", "chars") != "chars"
     budget = asked.get("budget") or (None if is_tokens else hub.core.settings["context.chars_max"])
     in_lines = asked.get("style", "plain") in ("plain", "xml")
     if own is None or not in_lines or budget is None or budget // _OWN_SHARE < _OWN_LEAST:
         return hub._context(query, explain=explain, **asked)
-    # What the person said about themselves in this project is in both logs, and shown once.
+    # What the person said about themselves in this project is in both logs; show it once.
     logged = _sessions_of(hub)
     share = {**asked, "budget": budget // _OWN_SHARE, "elsewhere": logged}
     theirs = own._context(query, explain=explain, **share)
     text = theirs.text
     if not is_tokens:
-        # A number alone is the project's.
+        # A number without a hub's name belongs to the project.
         text = _HEAD.sub(lambda head: _NUMBER.sub(f"{own.name}#", head[0]), theirs.text)
         theirs = theirs._replace(text=text, used=len(text))
     if not theirs.included:
-        # A frame with nothing in it.
+        # The block has a frame but no memories in it.
         theirs = theirs._replace(text="", used=0)
     room = budget - (theirs.used + len(_BETWEEN) if theirs.text else 0)
     ours = hub._context(
@@ -505,7 +512,7 @@ def built_context(
 
 
 def _sessions_of(hub: HubMemory) -> Callable[[str | None], bool]:
-    """Asks whether whole turns of a session are in the log of a hub."""
+    """Returns a function that says whether the turns of a session are logged complete in a hub."""
     known: dict[str | None, bool] = {}
     if _is_shared(hub):
         return lambda session: False
@@ -529,7 +536,7 @@ def _context(
 
 
 def _is_shared(hub: HubMemory) -> bool:
-    """Whether others than its owner may read a hub."""
+    """Whether anyone except its owner may read a hub."""
     from holdfast.engine.people.members import is_alone
 
     with hub.core.read() as reader:
@@ -540,7 +547,7 @@ def _alone(hub: ProjectHub) -> HubMemory:
     return HubMemory(hub.core, hub.info, hub.home)
 
 
-# Writing where it belongs
+# Choosing the hub to write to
 
 
 def _flush(hub: HubMemory, *, about: About | None, **given: Any) -> Flushed:
@@ -553,7 +560,7 @@ def _flush(hub: HubMemory, *, about: About | None, **given: Any) -> Flushed:
 
 
 def _is_own(hub: ProjectHub, given: dict[str, Any]) -> bool:
-    """Whether something to remember is for the person's own hub: by the memory that it replaces,
+    """Whether a new memory belongs in the personal hub: decided by the memory that it replaces,
     else by its words."""
     from holdfast.text.facts.statements import about
 
@@ -575,7 +582,7 @@ def _category(content: str) -> str | None:
     from holdfast.text.classify import classify
 
     found = classify(content).category
-    # A routine may be the project's as well as the person's; the words decide.
+    # A routine may be the person's or the project's, so its words decide.
     return found if found in ("person", "preference") else None
 
 
@@ -588,8 +595,8 @@ def _has(hub: HubMemory, reference: Any) -> bool:
 
 
 def _set_aside(hub: ProjectHub, values: dict[str, Any]) -> str:
-    """Why a turn is not to be logged by the rules of the person's own hub, which hold in every
-    project, or by those of the project, which hold for what goes to the person's own."""
+    """Why a turn must not be logged; empty if it may be. The rules of the personal hub hold in
+    every project, and those of the project hold for what goes to the personal hub."""
     from holdfast.engine.log.log_rules import why_not
 
     assert hub.own is not None
@@ -600,7 +607,7 @@ def _set_aside(hub: ProjectHub, values: dict[str, Any]) -> str:
 
 
 def _taking(first: str) -> frozenset[str]:
-    """The operations with a first argument of that name."""
+    """The names of the operations whose first argument has that name."""
     operations = operations_of(HubMemory)
     return frozenset(
         name

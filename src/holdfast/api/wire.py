@@ -1,7 +1,7 @@
-"""How the arguments and the result of an operation are sent between a client and a server.
+"""Encodes the arguments and the result of an operation for a client and a server.
 
-Both read the type hints of the methods of `HubMemory` and `People`; no other description of an
-operation exists. `codec` converts the values.
+Both sides read the type hints of the methods of `HubMemory` and `People`; an operation has no other
+description. `api/codec.py` converts the values.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from holdfast.errors import InvalidInput
 
 
 class Coders(NamedTuple):
-    """How the arguments and the result of one operation are sent."""
+    """Encodes and decodes the arguments and the result of one operation."""
 
     arguments: dict[str, Coder]
     required: tuple[str, ...]
-    # For a stream, of each item.
+    # For a stream, the coder of each item.
     result: Coder
 
 
 def bind(
     method: Callable[..., Any], args: tuple[Any, ...], values: dict[str, Any]
 ) -> dict[str, Any]:
-    """The arguments of a call by name, without `self`; TypeError where they do not fit."""
+    """The arguments of a call by name, without `self`. Raises TypeError if they do not fit."""
     signature = _signature(method)
     bound = signature.bind(None, *args, **values).arguments
     del bound["self"]
@@ -45,7 +45,7 @@ def _signature(method: Callable[..., Any]) -> inspect.Signature:
 
 @cache
 def coders_of(method: Callable[..., Any]) -> Coders:
-    """How an operation is sent, by the hints of its method."""
+    """The coders of an operation, made from the type hints of its method."""
     returned = returned_by(method)
     if get_origin(returned) is collections.abc.Iterator:
         (returned,) = get_args(returned)
@@ -55,14 +55,14 @@ def coders_of(method: Callable[..., Any]) -> Coders:
 
 
 def returned_by(method: Callable[..., Any]) -> Any:
-    """The type of what an operation returns."""
+    """The type that an operation returns."""
     method = inspect.unwrap(method)
     return type_hints(method, method.__globals__)["return"]
 
 
 class Argument(NamedTuple):
-    """One argument of an operation. `default` is REQUIRED where it must be given, and OMITTED
-    where it may be left out and has no default of its own."""
+    """One argument of an operation. `default` is REQUIRED if it must be given, and OMITTED if it
+    may be left out and has no default value."""
 
     name: str
     hint: Any
@@ -77,7 +77,7 @@ REQUIRED, OMITTED = object(), object()
 
 
 def arguments_of(method: Callable[..., Any]) -> list[Argument]:
-    """The arguments of an operation; keyword arguments that are declared together come last."""
+    """The arguments of an operation; keyword arguments from a TypedDict come last."""
     method = inspect.unwrap(method)
     hints = type_hints(method, method.__globals__)
     out: list[Argument] = []
@@ -100,7 +100,7 @@ def _keyword_hints(hint: Any) -> dict[str, Any]:
 
 
 def encode_arguments(coders: Coders, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments as JSON; InvalidInput where one has no form there."""
+    """Encodes arguments as JSON. Raises InvalidInput for one that has no JSON form."""
     out = {}
     for name, value in values.items():
         if name not in coders.arguments:
@@ -115,7 +115,8 @@ def encode_arguments(coders: Coders, values: Mapping[str, Any]) -> dict[str, Any
 
 
 def decode_arguments(coders: Coders, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments from JSON; InvalidInput for one that is unknown, missing or of another type."""
+    """Decodes arguments from JSON. Raises InvalidInput for an unknown or missing one, or a wrong
+    type."""
     for name in data:
         if name not in coders.arguments:
             raise InvalidInput(

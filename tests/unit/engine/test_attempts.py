@@ -97,7 +97,7 @@ def test_what_can_be_walked_through_once_is_not_walked_through_twice(
 def test_a_store_that_stays_away_is_given_up(
     store: Flaky, hub: HubMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.api.perform._WRITES_BEGUN_WITHIN_S", 0.1)
+    monkeypatch.setattr("holdfast.api.perform._RETRY_WRITES_S", 0.1)
     store.lost_at = dict.fromkeys(range(1, 100), False)
     with pytest.raises(ServerUnreachable) as caught:
         hub.remember("Ada lives in Bonn")
