@@ -1,1 +1,1 @@
-"""From a question to passages: analyse, gather by words and by meaning, fuse, rank, explain."""
+"""Search: analyse a question, gather candidates by words and by vectors, fuse, rank, explain."""

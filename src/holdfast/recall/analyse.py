@@ -1,8 +1,8 @@
-"""Read a question into what recall needs: terms, phrases, exclusions, filters, a time, an intent.
+"""Parse a question into what recall needs: terms, phrases, exclusions, filters, time and intent.
 
-Only what is written below has a meaning; every other character, also the operators of a search
-engine, is a character like any other. It knows no store and no ranking: what a window or an
-intent is worth is decided where hits are ranked.
+Only the syntax below has a meaning; every other character, operators of other search engines
+included, is plain text. This module knows no store and no ranking: how much a time window or an
+intent counts is decided in rank.py.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from holdfast.text.dates import find_dates, parse_when
 from holdfast.text.sentences import SPACES_AND_LINES
 from holdfast.text.tables import lazy
 
-# A question is a few sentences; what is pasted after that slows every stage and blurs the vector.
+# A question is a few sentences; pasted text behind it slows every stage and blurs the vector.
 CHARS_MAX = 4_000
-# The cost of a full-text query grows with its terms, and past some dozens they only add noise.
+# The cost of a full-text query grows with its terms, and beyond a few dozen they only add noise.
 TERMS_MAX = 64
-# Each is a condition of its own on every candidate row.
+# Each phrase and each filter is a separate condition on every candidate row.
 PHRASES_MAX = 16
 FILTERS_MAX = 16
 
@@ -35,7 +35,8 @@ FIELDS: tuple[Field, ...] = get_args(Field)
 
 
 class FieldCondition(NamedTuple):
-    """A condition a memory must meet, or with `negated` must not; before and after hold times."""
+    """A condition that a memory must meet, or must not meet if `negated`. The value of `before` and
+    `after` is a datetime."""
 
     field: Field
     value: str | datetime
@@ -43,7 +44,7 @@ class FieldCondition(NamedTuple):
 
 
 class Window(NamedTuple):
-    """The time a question speaks of, [since, until), and the words that say so."""
+    """The period that a question mentions, [since, until), and the words that mention it."""
 
     since: datetime
     until: datetime
@@ -51,7 +52,7 @@ class Window(NamedTuple):
 
 
 class Analysis(NamedTuple):
-    """A question, taken apart."""
+    """A parsed question."""
 
     text: str
     words: str
@@ -63,31 +64,30 @@ class Analysis(NamedTuple):
     kind: Kind | None = None
     names: tuple[str, ...] = ()
     cut: bool = False
-    # Several sentences: part of a dialogue rather than a question or a search.
+    # Several sentences: a message in a dialogue rather than a question or a search.
     is_prompt: bool = False
-    # Asked in a sentence, and no search for words.
+    # A question in a sentence, not a search for keywords.
     is_question: bool = False
 
 
 def analyse(
     text: str, *, now: datetime, zone: tzinfo | None = None, plain: bool = False
 ) -> Analysis:
-    """Take a question apart; InvalidInput when it is empty or a filter makes no sense.
+    """Parse a question. Raises InvalidInput if it is empty or a filter is not valid.
 
-    `now` and `zone` settle what 'last Tuesday' means; without a zone days are those of UTC. The
-    query language is that of a search field. In a question in prose (one that ends with a question
-    mark, or several sentences) quotes and dashes are text; in several sentences, and in a `plain`
-    question, colons are as well.
+    `now` and `zone` (UTC by default) resolve dates such as 'last Tuesday'. The query syntax is
+    that of a search field. In prose (a text that ends with a question mark, or several sentences)
+    quotes and dashes are plain text; in several sentences, and if `plain` is set, colons are too.
     """
     if not text.strip():
         raise InvalidInput("Say what to look for, in a few words: the query is empty.")
     asked = text.strip()
     is_prompt = len(_sentences(asked[:CHARS_MAX])) > 1
     if is_prompt:
-        asked = _written(asked)
+        asked = _without_pasted_text(asked)
     cut = len(asked) > CHARS_MAX
     if cut:
-        # At a space, so that no half a filter is left at the end.
+        # Cut at a space, so that no half of a filter is left at the end.
         asked = asked[:CHARS_MAX].rsplit(None, 1)[0]
     filters: tuple[FieldCondition, ...] = ()
     excluded: tuple[tuple[str, ...], ...] = ()
@@ -99,7 +99,8 @@ def analyse(
         rest = words
         excluded, words = _take_exclusions(rest)
         if excluded and not filters and not _WORD.search(words):
-            # Everything but these would be the whole store; a query of '-i' alone means '-i'.
+            # Exclusions alone would match nearly the whole store, so '-i' alone is searched as
+            # text.
             excluded, words = (), rest
         phrases, words = _take_phrases(words)
     words = " ".join(words.split())
@@ -121,7 +122,7 @@ def analyse(
 
 
 def respelled(analysis: Analysis, names: Mapping[str, str]) -> Analysis:
-    """The question with these names written in another way."""
+    """The question with the names in `names` replaced by the spellings they map to."""
     words = analysis.words
     for name, other in names.items():
         words = re.sub(rf"\b{re.escape(name)}\b", other, words)
@@ -134,7 +135,7 @@ _QUESTION = lazy(
     r"|have|had|may|must|will|would|should)\s|[^?]*\?\s*$",
     re.IGNORECASE,
 )
-# Fewer words are an abbreviation, a greeting or a remark.
+# Fewer words are an abbreviation, a greeting or a remark, and do not count as a sentence.
 _SENTENCE_WORDS_LEAST = 3
 
 
@@ -143,27 +144,27 @@ def _sentences(text: str) -> list[str]:
     return [one for one in every if len(one.split()) >= _SENTENCE_WORDS_LEAST]
 
 
-# Fewer telling words ('fix this') ask about what was pasted.
-_WRITTEN_TERMS_LEAST = 4
-# More is never read; a file that was pasted whole must not take a second.
-_WRITTEN_CHARS_MAX = 100_000
+# A prompt with fewer index terms of its own ('fix this') asks about the text pasted into it.
+_OWN_TERMS_LEAST = 4
+# Only the first and last half of this are read: a large pasted file must not take a second.
+_PROMPT_CHARS_MAX = 100_000
 
 
-def _written(prompt: str) -> str:
-    """What a prompt asks, without the code or log that was pasted into it; text that is too short
-    to be asked alone is put before what was pasted."""
+def _without_pasted_text(prompt: str) -> str:
+    """Returns the prompt without the code or log pasted into it. If too little remains to search
+    for, that remainder is put in front of the whole prompt."""
     if "\n" not in prompt:
         return prompt
     from holdfast.text.analysis.spans import without_pasted  # few questions need its patterns
 
     text = prompt
-    if len(prompt) > _WRITTEN_CHARS_MAX:
-        half = _WRITTEN_CHARS_MAX // 2
+    if len(prompt) > _PROMPT_CHARS_MAX:
+        half = _PROMPT_CHARS_MAX // 2
         text = f"{prompt[:half]}\n{prompt[-half:]}"
     written = without_pasted(text)
     if len(written) == len(text):
         return prompt
-    if len(query_terms(written)) < _WRITTEN_TERMS_LEAST:
+    if len(query_terms(written)) < _OWN_TERMS_LEAST:
         return f"{written}\n{prompt}"
     return written
 
@@ -178,9 +179,9 @@ _VALUE_TAIL = ",;?!." + _QUOTES
 
 @cache
 def _filter_pattern() -> re.Pattern[str]:
-    # At the start of a word only, so that `https://…/tag:x` and `note:` are text; and with a value
-    # right behind the colon, so that 'kind: it depends' is text too. Compiled when first needed,
-    # like the two below, since most questions need none and each costs a fraction of the start.
+    # Only at the start of a word, so that `https://…/tag:x` and `note:` are text; and only with a
+    # value directly after the colon, so that 'kind: it depends' is text too. Compiled on first use,
+    # like the two below: most questions need none of them, and compiling slows down start-up.
     fields = "|".join(FIELDS)
     return re.compile(rf"(?<!\S)(-?)({fields}):(?:{_QUOTED}(?!\w)|(\S+))", re.IGNORECASE)
 
@@ -219,12 +220,12 @@ def _filter(
     if field == "kind":
         return FieldCondition(field, _kind(value), negated)
     if field == "source" and value.lower() in SOURCES:
-        # Any other value may name a file or an agent, so it cannot be wrong here.
+        # Any other value may be the name of a file or an agent, so it is not validated.
         return FieldCondition(field, value.lower(), negated)
     if field in ("before", "after"):
         when = parse_when(value, now=now, zone=zone or UTC)
         if negated:
-            # Not before a moment is from it on: the same as after, which begins with it.
+            # 'Not before t' means from t on, which is what `after` means: it includes t.
             field = "after" if field == "before" else "before"
         return FieldCondition(field, when)
     return FieldCondition(field, value, negated)
@@ -260,15 +261,15 @@ _WORD = lazy(r"\w")
 
 @cache
 def _exclusion_pattern() -> re.Pattern[str]:
-    # A minus counts at the start of a word only, and before a letter or a quote: so `gpt-4`, `-5`
-    # and a dash between words are text. Nor before a single ASCII letter: nobody means to leave
-    # out every memory with an 'i' in it, but many ask what `rm -r` does.
+    # A minus excludes only at the start of a word and before a letter or a quote, so `gpt-4`, `-5`
+    # and a dash between words are text. A minus before a single ASCII letter is text too: nobody
+    # wants to exclude every memory with an 'i' in it, but many ask what `rm -r` does.
     return re.compile(rf"(?<!\S)-(?:{_QUOTED}(?!\w)|(?![A-Za-z](?!\S))([^\W\d_]\S*))")
 
 
 @cache
 def _phrase_pattern() -> re.Pattern[str]:
-    # A quote opens after a space and closes before one, so that 5" and 6" are sizes.
+    # A phrase opens after a space and closes before one, so that 5" and 6" are read as sizes.
     return re.compile(rf"(?<![^\s(\[]){_QUOTED}(?!\w)")
 
 
@@ -289,7 +290,7 @@ def _take_exclusions(text: str) -> tuple[tuple[tuple[str, ...], ...], str]:
 
 
 def _take_phrases(text: str) -> tuple[tuple[tuple[str, ...], ...], str]:
-    """The phrases, and the text with their words but without their quotes."""
+    """Returns the phrases, and the text without the quotation marks around them."""
     if not any(quote in text for quote in _QUOTES):
         return (), text
     phrases: list[tuple[str, ...]] = []
@@ -309,7 +310,8 @@ def _take_phrases(text: str) -> tuple[tuple[tuple[str, ...], ...], str]:
 
 
 def _window(words: str, *, now: datetime, zone: tzinfo | None) -> Window | None:
-    """Times that overlap narrow each other; times apart are spanned, from the first to the last."""
+    """Returns one window for all dates in the text: the intersection of periods that overlap, and
+    otherwise the span from the first to the last."""
     window: Window | None = None
     for found in find_dates(words, now=now, zone=zone or UTC):
         if window is None:
@@ -324,7 +326,7 @@ def _window(words: str, *, now: datetime, zone: tzinfo | None) -> Window | None:
     return window
 
 
-# In this order: 'why did we choose how to deploy' asks for the reason.
+# The first that matches counts: 'why did we choose how to deploy' asks for the reason.
 _INTENTS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("rationale", lazy(r"\b(?:why|reasons?|rationale|how come)\b", re.IGNORECASE)),
     (
@@ -353,12 +355,12 @@ def _intent(words: str) -> Kind | None:
     return None
 
 
-# A word with the mark before it, if any, that makes it the first of a sentence.
+# A word; group 1 matches if the word begins a sentence.
 _NAME = lazy(r"(^\W*|[.!?:]\s+\W*)?\b([^\W\d_](?:[^\W_]|['’-](?=\w))*)")
 
 
 def _names(words: str) -> tuple[str, ...]:
-    """Words written like a name where a plain word would not be: inside a sentence."""
+    """The capitalised words that do not begin a sentence: probably names."""
     names: dict[str, None] = {}
     for found in _NAME.finditer(words):
         word = found.group(2)
@@ -376,8 +378,8 @@ Label = TypeVar("Label", bound=str)
 def read_conditions(
     wanted: Filter, conditions: Sequence[FieldCondition]
 ) -> tuple[Filter, list[Filter]]:
-    """The caller's filter narrowed by the conditions of a question (`tag:x`, `-kind:y`,
-    `after:May`), and the filters that must not be met."""
+    """Returns the caller's filter, narrowed by the conditions in a question (`tag:x`,
+    `after:May`), and the filters that a memory must not match (`-kind:y`)."""
     unwanted = []
     for condition in conditions:
         if condition.negated:
@@ -401,17 +403,20 @@ def _narrowed(wanted: Filter, condition: FieldCondition) -> Filter:
         case "kind":
             return wanted._replace(kinds=_narrower(wanted.kinds, cast(Kind, value)))
         case "key":
-            return wanted._replace(key=value if wanted.key in (None, value) else _NOTHING)
+            return wanted._replace(key=value if wanted.key in (None, value) else _MATCHES_NOTHING)
         case _ if value in SOURCES:
             return wanted._replace(sources=_narrower(wanted.sources, value))
         case _:
-            return wanted._replace(came_from=value if wanted.came_from is None else _NOTHING)
+            return wanted._replace(
+                came_from=value if wanted.came_from is None else _MATCHES_NOTHING
+            )
 
 
-# No memory has this key, category or source: a space is taken off every label.
-_NOTHING: Any = " "
+# No memory has this key, category or source, because labels are stripped of spaces.
+_MATCHES_NOTHING: Any = " "
 
 
 def _narrower(allowed: tuple[Label, ...], value: Label) -> tuple[Label, ...]:
-    """The question may narrow what the caller asked for, and never widen it."""
-    return (value,) if not allowed or value in allowed else (_NOTHING,)
+    """Returns the one value that is left. A question can narrow the caller's filter but never
+    widen it: a value that the caller did not allow matches nothing."""
+    return (value,) if not allowed or value in allowed else (_MATCHES_NOTHING,)

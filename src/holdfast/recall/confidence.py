@@ -1,18 +1,17 @@
 """How likely each memory answers the question, and how likely the hub holds an answer at all.
 
-A score orders the hits of one question and says nothing across questions. The confidence of an
-answer is a logistic function of a few features, chosen and weighted on questions that have an
-answer and on questions that were meant for another hub (`python -m bench.confidence`). Cosines
-depend on the question: some are near to any text. So the best cosine counts beside what the
-question has in common with general text, and with the hub at large.
+A score orders the hits of one question and cannot be compared across questions. The confidence of
+an answer is a logistic regression on a few features, trained on questions that have an answer in
+the hub and on questions written for other hubs (`python -m bench.confidence`). Some questions
+('what is the name of my …?') have a high cosine with any text, others with none. So the features
+include, beside the best cosine, the question's cosine with general text and with the whole hub.
 
-A model whose cosines were not measured is compared with the hub alone: how far the best cosine is
-above what this question has with the hub's other text, in standard deviations.
+For a model that the regression was not trained on, the best cosine is compared with the hub alone:
+how many standard deviations it is above the mean cosine of the question with the hub's text.
 
-General text is the mean of a hundred sentences about everyday things (bench/sets/general.txt). Some
-questions are near to everything ('what is the name of my …?'), others to nothing. The means are
-stored for the models whose cosines were measured (`python -m bench.confidence --general` writes
-them).
+General text is the mean vector of a hundred sentences about everyday things
+(bench/sets/general.txt). It is stored for the models that the regression was trained on
+(`python -m bench.confidence --general` writes it).
 """
 
 from __future__ import annotations
@@ -33,35 +32,36 @@ if TYPE_CHECKING:
 
 
 class Background(NamedTuple):
-    """What a question has in common with other text than its answer."""
+    """How similar a question is to text that does not answer it."""
 
-    # The mean of its cosines with the hub's text, and with general text.
+    # The mean cosine with the hub's text, and the cosine with general text.
     hub: float
     general: float = 0.0
-    # For a model that was not measured: the deviation of the first, over so many windows.
+    # For models without trained weights: the standard deviation of the cosines with the hub's
+    # windows, and the number of windows.
     deviation: float = 0.0
     windows: int = 0
 
 
 class Features(NamedTuple):
-    """What the confidence of an answer is made of, for a model that was measured."""
+    """The features of the regression, for a model with trained weights."""
 
-    # The best cosine of the first hits. Being of the time that was asked about adds to it.
+    # The best cosine among the first hits, plus a bonus if the hit is from the period asked about.
     cosine: float
-    # How far the nearest memory stands out from the thirtieth.
+    # The difference between the cosines of the nearest memory and of the thirtieth.
     gap: float
-    # The share of the question's words that the first hit holds, rare ones counting for more, with
-    # the speaker and the time that are asked for.
+    # The share of the question's words in the first hit, weighted by rarity; the speaker and the
+    # time that are asked for count as a word each.
     coverage: float
     hub: float
     general: float
-    # The share of the names in the question that none of the first hits holds. A prompt brings up
-    # new names, so they count in questions alone.
+    # The share of the names in the question that occur in none of the first hits. Not used for
+    # prompts, which often introduce new names.
     absent_names: float
 
 
 class Estimate(NamedTuple):
-    """How likely the hub holds an answer, as log odds, and the best cosine."""
+    """The log odds that the hub holds an answer, and the best cosine."""
 
     logit: float
     cosine: float
@@ -74,7 +74,8 @@ class Estimate(NamedTuple):
 def features(
     ordered: Sequence[Evidence], covered: Coverage, background: Background, names: Sequence[str]
 ) -> Features:
-    """The features of an answer, best hits first, to a question with these names in it."""
+    """Returns the features of an answer. `ordered` are the hits, best first; `names` are the names
+    in the question."""
     best = ordered[: weights.CONFIDENCE_LOOKS_AT]
     return Features(
         _best_cosine(ordered),
@@ -93,11 +94,11 @@ def estimate(
     background: Background | None,
     names: Sequence[str] = (),
 ) -> Estimate:
-    """How likely the hub holds an answer, given at least one memory that may be it."""
+    """Returns how likely the hub holds an answer. `ordered` has at least one memory."""
     cosine = _best_cosine(ordered)
-    # What has no vector yet is judged by its words, however far the others are.
+    # Memories without a vector yet are judged by their words alone.
     by_words = [item for item in ordered[: weights.CONFIDENCE_LOOKS_AT] if not item.parts["vector"]]
-    least = _by_words(by_words, covered) if by_words else -math.inf
+    least = _logit_by_words(by_words, covered) if by_words else -math.inf
     if not cosine:
         return Estimate(least, cosine)
     known = weights.CONFIDENCE.get(model)
@@ -106,7 +107,9 @@ def estimate(
         return Estimate(max(least, _weighted(known, found)), cosine)
     is_spread = background is not None and has_spread(len(ordered))
     values = (
-        _stands_out(ordered) if is_spread else _above(cosine, background),
+        _deviations_above_others(ordered)
+        if is_spread
+        else _deviations_above_background(cosine, background),
         _best_coverage(ordered, covered),
         covered(ordered[0]),
         covered.absent_names(names, ordered[: weights.CONFIDENCE_LOOKS_AT]),
@@ -116,29 +119,26 @@ def estimate(
 
 
 def has_spread(memories: int) -> bool:
-    """Whether there are too few memories for a background, and enough to compare the best with the
-    others."""
+    """Whether there are too few memories for background statistics, but enough to compare the best
+    one with the others."""
     return weights.CONFIDENCE_SPREAD_FROM <= memories < weights.CONFIDENCE_BACKGROUND_LEAST
 
 
-def _by_words(items: Sequence[Evidence], covered: Coverage) -> float:
-    """The log odds of an answer by words alone: as many of them as make an answer are just enough
-    to show it."""
+def _logit_by_words(items: Sequence[Evidence], covered: Coverage) -> float:
+    """Returns the log odds of an answer by words alone, scaled so that a coverage of CUT_COVERAGE
+    gives exactly the confidence CUT_CONFIDENCE_ANY_MODEL, the lowest that is shown."""
     share = _odds(_best_coverage(items, covered)) - _odds(weights.CUT_COVERAGE)
     return share + _odds(weights.CUT_CONFIDENCE_ANY_MODEL)
 
 
 def least_among(memories: int) -> float:
-    """The confidence from which an answer is shown, where so many memories may be it."""
+    """Returns the least confidence at which an answer is shown, for this number of candidates."""
     share = min(1.0, memories / weights.CONFIDENCE_FEW)
     return float(weights.CUT_CONFIDENCE * share**weights.CONFIDENCE_FEW_POWER)
 
 
 def rate(shown: Sequence[Evidence], covered: Coverage, answer: Estimate) -> None:
-    """Sets the probability of each memory that is shown.
-
-    None is likelier than one that ranks before it.
-    """
+    """Sets the probability of each memory that is shown; it never increases from rank to rank."""
     likely = 1.0
     for item in shown:
         likely = item.probability = min(likely, _probability(item, covered(item), answer))
@@ -150,8 +150,8 @@ def _weighted(factors: Sequence[float], values: Sequence[float]) -> float:
 
 
 def _gap(cosines: Sequence[float], general: float) -> float:
-    """How far the first stands out from the thirtieth, and where there are fewer, from one at two
-    thirds of them and from general text."""
+    """Returns the difference between the first cosine and the thirtieth. Below 45 cosines the one
+    at two thirds of the list is used; below 60 it is mixed with the cosine of general text."""
     share = math.ceil(len(cosines) * weights.CONFIDENCE_GAP_SHARE)
     compared = cosines[min(weights.CONFIDENCE_GAP_RANK, share) - 1]
     missing = max(0, 1 - len(cosines) / weights.CONFIDENCE_GAP_OF)
@@ -167,9 +167,9 @@ def _best_coverage(ordered: Sequence[Evidence], covered: Coverage) -> float:
     return max(map(covered, ordered[: weights.CONFIDENCE_LOOKS_AT]))
 
 
-def _above(cosine: float, background: Background | None) -> float:
-    """How much better than chance the best cosine is, in standard deviations: less than 0 where it
-    is about what the best of so many has by chance."""
+def _deviations_above_background(cosine: float, background: Background | None) -> float:
+    """Returns how many standard deviations the best cosine is above the expected maximum of that
+    many random cosines; negative if it is below that."""
     if background is None or background.windows < weights.CONFIDENCE_BACKGROUND_LEAST:
         return weights.CONFIDENCE_UNKNOWN
     spread = max(background.deviation, 1e-3)
@@ -177,8 +177,9 @@ def _above(cosine: float, background: Background | None) -> float:
     return (cosine - background.hub) / spread - by_chance
 
 
-def _stands_out(ordered: Sequence[Evidence]) -> float:
-    """How far the nearest of a few memories is above the others, in their standard deviations."""
+def _deviations_above_others(ordered: Sequence[Evidence]) -> float:
+    """Returns how many standard deviations the nearest of a few memories is above the mean of the
+    others."""
     nearest, *others = sorted(map(_nearness, ordered), reverse=True)
     mean = sum(others) / len(others)
     spread = math.sqrt(sum((one - mean) ** 2 for one in others) / len(others))
@@ -207,7 +208,7 @@ def _sigmoid(value: float) -> float:
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, value))))
 
 
-# `pathlib` would take 2 ms of the start of a command.
+# Not `pathlib`: importing it would add 2 ms to the start of a command.
 MEANS = os.path.join(os.path.dirname(__file__), "general.json")
 
 
@@ -227,6 +228,6 @@ def _means() -> dict[str, Vector]:
 
 
 def nearness(model: str, question: Vector) -> float:
-    """The cosine of a question with general text; 0 for a model that was not measured."""
+    """Returns the cosine of a question with general text; 0 for a model without a stored mean."""
     mean = _means().get(model)
     return 0.0 if mean is None else float(mean @ question)

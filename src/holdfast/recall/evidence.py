@@ -1,6 +1,6 @@
-"""One memory on its way to being a hit: what speaks for it, part by part; the memories and turns
-that passages belong to; and what answers in place of a found one: facts that have replaced it, and
-replies where it is a turn that asks the very question which is asked now."""
+"""A candidate memory and the parts of its score; loading the memories and turns that passages
+belong to; and substitutions: the fact that superseded a memory, and the reply to a turn that asks
+the same question as the query."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ScoredPassage(NamedTuple):
-    """A passage with what was measured of it, in units of cosine."""
+    """A passage with its cosine and its word score; both are in units of cosine."""
 
     candidate: Candidate
     cosine: float = 0.0
@@ -36,12 +36,12 @@ class ScoredPassage(NamedTuple):
 
 
 class Evidence:
-    """A memory, its best passage, and the parts of its score."""
+    """A candidate memory, its best passage, and the parts of its score."""
 
     __slots__ = ("_best", "memory", "own", "parts", "probability", "score", "why")
 
     def __init__(self, memory: Memory, found: Sequence[tuple[Candidate, float, float]]) -> None:
-        """`found` are passages with their cosines and word scores: what a ScoredPassage holds."""
+        """`found` are the fields of ScoredPassages as plain tuples."""
         self.memory = memory
         self._best = best = found[0]
         _, cosine, words = best
@@ -49,18 +49,18 @@ class Evidence:
         for one in found[1:] if len(found) > 1 else ():
             if (one[1] + one[2], -one[0].ordinal) > (best[1] + best[2], -best[0].ordinal):
                 self._best = best = one
-            # The best of each kind may come from two passages of one document.
+            # The best cosine and the best word score may come from different passages.
             cosine, words = max(cosine, one[1]), max(words, one[2])
         self.parts: dict[str, float] = {"vector": cosine, "words": words}
-        # What the memory itself says to the question, without its surroundings; and all parts.
+        # `own` is the evidence of the memory itself, without its context; `score` sums all parts.
         self.own = self.score = cosine + words
-        # How likely it answers the question; estimated once all parts are known.
+        # The probability that it answers the question; set once all parts are known.
         self.probability = 1.0
         self.why: tuple[str, ...] = ()
 
     @property
     def best(self) -> ScoredPassage:
-        # Made when it is asked for: of two hundred memories that are ranked, few are read.
+        # Built on access: of the two hundred memories that are ranked, few are read.
         return ScoredPassage._make(self._best)
 
     @property
@@ -87,14 +87,15 @@ class Evidence:
 
 
 def corrected(cosine: float, windows: int) -> float:
-    """The best cosine of a memory's windows, less what the best of so many has by chance."""
+    """Returns the best cosine of a passage's windows, minus a penalty that grows with their number,
+    because the maximum of many cosines is high by chance."""
     if windows <= 1 or not cosine:
         return cosine
     return cosine - weights.WINDOWS_PENALTY * math.log2(min(windows, weights.WINDOWS_COUNTED))
 
 
 def owners_by_id(reader: Reader, hub_id: str, ids: Sequence[str]) -> dict[str, Memory]:
-    """Those that are there, in the order in which they are asked for."""
+    """Returns the memories and turns with these ids, in this order; missing ids are left out."""
     found = reader.memories_by_id(hub_id, ids)
     if len(found) == len(ids):
         return found
@@ -115,9 +116,9 @@ def bring_successors(
     past: Mapping[str, Memory | None],
     admits: Admits,
 ) -> None:
-    """Adds to the items, or lifts among them, what has replaced one of them since.
+    """For each superseded item, adds its newest successor to the items, or raises its score.
 
-    `past` has changed memories as they were at the time that is asked about, where that is not now.
+    In a query about the past, `past` maps changed memories to their state at that time.
     """
     replaced = [item for item in items if item.memory.superseded_by is not None]
     if not replaced:
@@ -142,7 +143,7 @@ def bring_successors(
 def _newest(
     reader: Reader, hub_id: str, memory: Memory, past: Mapping[str, Memory | None]
 ) -> Memory | None:
-    """The end of the chain of replacements that begins with this memory, if there is one."""
+    """Returns the last memory of the chain of successors that begins with this memory, if any."""
     found: Memory | None = None
     newer = memory.superseded_by
     for _ in range(weights.SUCCESSORS_MAX):
@@ -155,11 +156,11 @@ def _newest(
     return None
 
 
-# Turns that ask the same. Every question ends up in the log, and comes first when it is asked
-# again, but answers nothing; its reply may.
+# Turns that ask the same question. Every question is logged, and would rank first when it is asked
+# again, although only its reply can answer it.
 
-# One question and nothing else: what is said around it may be an answer. Both patterns are compiled
-# where they are used, as every command loads this module.
+# A turn that is one question and nothing else; any other text in it may be an answer. This and the
+# next pattern are compiled on use, because every command loads this module.
 _ONE_QUESTION = r"[^.!?。！？\n]{3,200}[?？]+"
 _SAYS_NOTHING = (
     r"\b(?:(?:do|did|could|can|does)(?:n['’]t| not)|cannot) "
@@ -171,7 +172,7 @@ _SAYS_NOTHING = (
     r"|\bno (?:lo )?sé\b|\bno tengo\b|\bne sais pas\b|\baucune information\b"
     r"|\bnon (?:lo )?so\b|\bnão sei\b|\bweet (?:het )?niet\b|不知道|わかりません|知りません"
 )
-# Replies longer than this say something beside what they do not know.
+# Replies longer than this say more than that they do not know.
 _NOTHING_CHARS = 300
 
 
@@ -183,9 +184,9 @@ def replace_by_replies(
     covered: Coverage,
     admits: Admits,
 ) -> list[Evidence]:
-    """Takes the turns that ask the same out of the items, and returns them. The reply to each has
-    the evidence of its question, but ranks behind what was said about it since; one that says it
-    does not know is left as it was found."""
+    """Removes turns that ask the same question from the items, and returns them. The reply to each
+    gets the evidence of its question, but ranks behind newer statements on the subject. A reply
+    that only says it does not know gets nothing."""
     turns = [item for item in items if item.memory.layer == TURN]
     if not turns:
         return []
@@ -194,7 +195,7 @@ def replace_by_replies(
     repeated = [
         item for item in turns[: weights.TURNS_COMPARED] if _asks_the_same(item, asked, covered)
     ]
-    # The newest first: its reply may have replaced the others.
+    # The newest first: its reply may have superseded the older ones.
     repeated.sort(key=lambda item: item.memory.created_at, reverse=True)
     for question in repeated:
         items.remove(question)
@@ -210,15 +211,15 @@ def replace_by_replies(
 
 
 def _words_of(understood: Understood) -> frozenset[str]:
-    """The words of the question, and others for them. Those that only say what is asked for, such
-    as `why`, are not looked for, but belong to it."""
+    """Returns the terms of the question and of their alternatives, with question words such as
+    `why` that are not searched for."""
     others = (one for found in understood.alternatives.values() for one in found)
     looked_for = frozenset(understood.query.terms)
     return looked_for.union(terms(understood.text), *(one.terms for one in others))
 
 
 def _asks_the_same(item: Evidence, asked: frozenset[str], covered: Coverage) -> bool:
-    """Whether it is a question with no other word than the one that is asked now, or with few."""
+    """Whether the item is a question that has most of its words in common with the query."""
     if not re.fullmatch(_ONE_QUESTION, item.memory.content.strip()):
         return False
     if covered(item) < weights.ASKED_BEFORE_COVERAGE:
@@ -228,7 +229,7 @@ def _asks_the_same(item: Evidence, asked: frozenset[str], covered: Coverage) -> 
 
 
 def says_nothing(reply: str) -> bool:
-    """Whether all that a reply says is that it does not know."""
+    """Whether a reply says nothing but that it does not know."""
     return len(reply) <= _NOTHING_CHARS and bool(re.search(_SAYS_NOTHING, reply, re.IGNORECASE))
 
 
@@ -248,13 +249,13 @@ def _put(
     most: float,
     admits: Admits,
 ) -> None:
-    """Puts a reply among the items, with at most so much evidence."""
+    """Adds a reply to the items, with the evidence of its question but not more than `most`."""
     known = next((item for item in items if item.memory.id == reply.id), None)
     passages = [known.candidate] if known else reader.passages(hub_id, [reply.id])
     if not passages or not admits(reply, passages[0]):
         return
     asked, said = question.best, passages[0]
-    # Read together: the words that the question has are not said again.
+    # Question and reply are matched as one text: a reply rarely repeats the words of its question.
     both = said._replace(body=f"{asked.candidate.body} {said.body}")
     share = min(1.0, most / max(asked.evidence, 1e-9))
     answer = Evidence(reply, [ScoredPassage(both, asked.cosine * share, asked.words * share)])

@@ -1,12 +1,12 @@
-"""Other words for what a question asks, as far as the hub uses them; and names in a question that
-the hub does not know.
+"""Query expansion: alternatives for the terms of a question that occur in the hub, and the names in
+a question that the hub does not know.
 
-Other words come from a table (prod, production), from definitions in the hub ('PostgreSQL (pg)'),
+Alternatives come from a table (prod, production), from definitions in the hub ('PostgreSQL (pg)'),
 from spellings of numbers and words (colour, color; time zone, timezone), from inflections and
-compounds of six languages, and from the hub's own vocabulary where a word of the question is
-unknown to it and looks like a mistype. An alternative never adds to the word that it replaces: a
-passage counts the better of the two. A question about somebody of whom nothing was ever said gets
-no answer, however close other people's words are.
+compounds of six languages, and, if a word of the question looks misspelled and is not in the hub,
+from the hub's vocabulary. An alternative never adds to the score of the word that it replaces: a
+passage counts the better of the two. A question about a person whom no memory mentions gets no
+answer, however similar the statements of other people are.
 """
 
 from __future__ import annotations
@@ -52,28 +52,29 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader
 
 
-# Looking into the vocabulary costs some milliseconds in a large hub: a long prompt has many unknown
-# words, and none of them matters much.
+# A vocabulary lookup costs some milliseconds in a large hub. Longer queries are not expanded from
+# it: a long prompt has many unknown words, and no single one matters much.
 _VOCABULARY_TERMS_MAX = 12
 _LOOKED_UP_MAX = 4
 _VOCABULARY_MAX = 2_000
-# Shorter words have too many neighbours.
+# Shorter words have too many similar words.
 _TYPO_CHARS_LEAST = 5
 _TWO_TYPOS_CHARS_LEAST = 9
 _FORM_CHARS_LEAST = 4
 _TWO_WORDS_CHARS_LEAST = 5
 _COMPOUND_CHARS_LEAST = 5
 _COMPOUND_FRONT_LEAST = 3
-# Memories that are looked through for compounds that end with a word.
+# How many memories are searched for compounds that end with a word.
 _COMPOUND_MEMORIES_MAX = 50
 _ALTERNATIVES_MAX = 4
 _DEFINING_PASSAGES_MAX = 8
 
 
 class Alternative(NamedTuple):
-    """Terms that mean the same as a term of the question. `quality` is their weight, relative to
-    the term itself; where they replace several terms, each gets its share. Several terms have to
-    follow each other, unless they may be `apart`: 'Schlüssel zum Keller' for 'Kellerschlüssel'."""
+    """Terms that mean the same as a term of the question. `quality` is their weight relative to
+    the term itself. If they replace several terms of the question, `share` is the part of each.
+    Several terms must be adjacent, unless `apart` is set: 'Schlüssel zum Keller' matches
+    'Kellerschlüssel'."""
 
     terms: Variant
     quality: float
@@ -86,25 +87,25 @@ NO_ALTERNATIVES: Alternatives = {}
 
 
 class Understood(NamedTuple):
-    """The question's terms without function words of its language, what else the hub calls them,
-    how often the hub has each; and its text, with abbreviations that the hub does not use spelled
-    out as it does: a model may not know them."""
+    """The question's terms without stop words of its language, their alternatives in the hub, the
+    document frequency of each, and the text of the question. In the text, abbreviations that the
+    hub does not use are spelled out as in the hub: an embedding model may not know them."""
 
     query: TermQuery
     lexicon: Lexicon
     alternatives: Alternatives
     text: str
-    # Not in English, as far as its function words and its script tell.
+    # Not in English, judging by its function words and its script.
     foreign: bool = False
 
 
 def understand(reader: Reader, hub_id: str, text: str, query: TermQuery) -> Understood:
-    """Reads a question's terms against the hub."""
+    """Looks up a question's terms in the hub and expands them."""
     words = words_of(text)
     language = language_of(words)
     if language:
         query = _without_function_words(query, language)
-    others = _Others(query)
+    others = _AlternativesFound(query)
     for found in (find_variants(phrase_terms(text)), number_variants(text)):
         for own, variants in found.items():
             others.add(own, variants, VARIANT_QUALITY)
@@ -127,16 +128,16 @@ def understand(reader: Reader, hub_id: str, text: str, query: TermQuery) -> Unde
 
 
 def load_tables() -> None:
-    """Makes the tables and patterns that questions are read by. They are made when they are first
-    needed: a process that is forked for each question makes them beforehand."""
+    """Builds the tables and patterns that are otherwise built lazily. The fork server calls this
+    once, so that no forked process has to."""
     words = words_of("colours in 2017")
     load_variants()
     spelling_variants(words)
     language_of(words)
 
 
-class _Others:
-    """Alternatives as they are found."""
+class _AlternativesFound:
+    """Collects the alternatives for each term of a question."""
 
     def __init__(self, query: TermQuery) -> None:
         self._asked = set(query.terms)
@@ -177,9 +178,10 @@ def _without_function_words(query: TermQuery, language: str) -> TermQuery:
 
 
 def _add_definitions(
-    reader: Reader, hub_id: str, lexicon: Lexicon, query: TermQuery, others: _Others
+    reader: Reader, hub_id: str, lexicon: Lexicon, query: TermQuery, others: _AlternativesFound
 ) -> Lexicon:
-    """What a term is short for, by the hub's own texts."""
+    """Adds what a term is short for, or is abbreviated to, according to texts of the hub. Returns
+    the lexicon with the frequencies of the new terms."""
     marks = [DEFINES + term for term in query.terms]
     found = reader.lexicon(hub_id, marks)
     there = tuple(mark for mark in marks if found.frequency[mark])
@@ -207,9 +209,10 @@ def _add_from_vocabulary(
     words: Sequence[str],
     query: TermQuery,
     language: str,
-    others: _Others,
+    others: _AlternativesFound,
 ) -> Lexicon:
-    """Forms, compounds and mistypes of words, from the terms that the hub has."""
+    """Adds inflected forms, compounds and corrections of misspelled words from the hub's terms.
+    Returns the lexicon with the frequencies of the new terms."""
     frequency = dict(lexicon.frequency)
     looked_up = 0
     asked = set(query.terms)
@@ -219,17 +222,17 @@ def _add_from_vocabulary(
         if len(word) < _FORM_CHARS_LEAST or not word.isalpha() or not word.isascii():
             continue
         (term,) = phrase_terms(word) or ("",)
-        # What the hub has is left alone, but for other forms of it in an inflected language.
+        # Terms that the hub has are only expanded in an inflected language, to other forms.
         if term not in asked or (frequency[term] and not language) or others.has(term, lexicon):
             continue
         looked_up += 1
         near = _forms(reader, hub_id, word, term, language)
         if not near and language in _COMPOUNDING:
-            near = _parts(reader, hub_id, word)
+            near = _compound_parts(reader, hub_id, word)
             if len(near) > 1:
                 others.add((term,), [tuple(near)], FORM_QUALITY, apart=True)
         if not near and not frequency[term]:
-            for parts, held in _two_words(reader, hub_id, word).items():
+            for parts, held in _split_words(reader, hub_id, word).items():
                 others.add((term,), [parts], VARIANT_QUALITY)
                 frequency.update(held)
             if not others.has(term, lexicon._replace(frequency=frequency)):
@@ -240,13 +243,14 @@ def _add_from_vocabulary(
     return lexicon._replace(frequency=frequency)
 
 
-def _two_words(reader: Reader, hub_id: str, word: str) -> dict[Variant, dict[str, int]]:
-    """The two words that a word is made of, where the hub has them one after the other."""
+def _split_words(reader: Reader, hub_id: str, word: str) -> dict[Variant, dict[str, int]]:
+    """Returns the splits of a word into two words that the hub has next to each other, each with
+    the frequencies of the two."""
     if len(word) < _TWO_WORDS_CHARS_LEAST:
         return {}
     several = split_variants(word)
     held = reader.lexicon(hub_id, list({parts[0] for parts in several})).frequency
-    # Few words begin with one that the hub has.
+    # The first halves are checked first, because few of them are in the hub.
     several = [parts for parts in several if held[parts[0]]]
     if not several:
         return {}
@@ -262,12 +266,13 @@ def _two_words(reader: Reader, hub_id: str, word: str) -> dict[Variant, dict[str
     return found
 
 
-_Near = dict[str, tuple[float, int]]
+# By term: its quality as an alternative, and the number of passages that hold it.
+_SimilarTerms = dict[str, tuple[float, int]]
 
 
-def _forms(reader: Reader, hub_id: str, word: str, term: str, language: str) -> _Near:
-    """Terms with the same stem in the language, or in any where it is not known; and, in German
-    and Dutch, longer words that begin or end with it."""
+def _forms(reader: Reader, hub_id: str, word: str, term: str, language: str) -> _SimilarTerms:
+    """Returns the hub's terms with the same stem in the language (in any of the languages, if it
+    is not known), and in German and Dutch also compounds that begin or end with the stem."""
     languages = (language,) if language else LANGUAGES
     own = {name: stem(word, name) for name in languages}
     prefix = min((*own.values(), term), key=len)[: max(3, len(word) - 3)]
@@ -282,7 +287,7 @@ def _forms(reader: Reader, hub_id: str, word: str, term: str, language: str) -> 
                 if its == one and other not in function_words(name)
             )
     has_compounds = language in _COMPOUNDING
-    found: _Near = {}
+    found: _SimilarTerms = {}
     for other in others:
         if other in same:
             found[other] = (FORM_QUALITY, known[other])
@@ -295,25 +300,30 @@ def _forms(reader: Reader, hub_id: str, word: str, term: str, language: str) -> 
             found[other] = (COMPOUND_QUALITY, known[other])
     found |= _other_number(reader, hub_id, word, term, language)
     if has_compounds and len(own[language]) >= _COMPOUND_CHARS_LEAST:
-        found = {**_ending_with(reader, hub_id, word, own[language], term, language), **found}
+        found = {
+            **_compounds_ending_with(reader, hub_id, word, own[language], term, language),
+            **found,
+        }
     return found
 
 
-def _other_number(reader: Reader, hub_id: str, word: str, term: str, language: str) -> _Near:
-    """The singular or plural of a word, where the hub has it."""
+def _other_number(
+    reader: Reader, hub_id: str, word: str, term: str, language: str
+) -> _SimilarTerms:
+    """Returns the singular or plural of a word, if the hub has it."""
     others = [phrase_terms(other) for other in other_number(word, language)]
     terms = [one[0] for one in others if len(one) == 1 and one[0] != term]
     held = reader.lexicon(hub_id, terms).frequency if terms else {}
     return {other: (FORM_QUALITY, passages) for other, passages in held.items() if passages}
 
 
-def _ending_with(
+def _compounds_ending_with(
     reader: Reader, hub_id: str, word: str, ending: str, term: str, language: str
-) -> _Near:
-    """Compounds whose last part has this stem: Krankenversicherung, for Versicherung. The index
-    takes English endings off both, so they may also end with the word's own term:
-    autoverzekering, for verzekering."""
-    # A Dutch stem may be spelled in another way than the word.
+) -> _SimilarTerms:
+    """Returns compounds whose last part has this stem: Krankenversicherung, for Versicherung. The
+    index strips English suffixes from both, so a compound may also end with the word's own index
+    term: autoverzekering, for verzekering."""
+    # The stem of a Dutch word may be spelled differently from the word.
     written = ending if word.startswith(ending) else term
     ids = reader.search_substring(hub_id, written, EVERYTHING, limit=_COMPOUND_MEMORIES_MAX)
     found = {
@@ -328,18 +338,18 @@ def _ending_with(
 
 
 _COMPOUNDING = ("german", "dutch")
-# Letters between the parts of a compound: Arbeit-s-vertrag, Blume-n-topf.
-_JOINTS = ("", "s", "n", "es", "en", "e")
+# Linking letters between the parts of a compound: Arbeit-s-vertrag, Blume-n-topf.
+_LINKING_LETTERS = ("", "s", "n", "es", "en", "e")
 
 
-def _parts(reader: Reader, hub_id: str, word: str) -> _Near:
-    """The longest first part and the longest last part of a compound that the hub knows."""
+def _compound_parts(reader: Reader, hub_id: str, word: str) -> _SimilarTerms:
+    """Returns the longest prefix and the longest suffix of a compound that the hub has as terms."""
     cuts = range(4, len(word) - 2)
-    fronts = {word[:at].removesuffix(joint): at for at in cuts for joint in _JOINTS[:5]}
+    fronts = {word[:at].removesuffix(joint): at for at in cuts for joint in _LINKING_LETTERS[:5]}
     ends = {word[at:]: at for at in cuts if len(word) - at >= 4}
     terms = {part: (phrase_terms(part) or [""])[0] for part in (*fronts, *ends) if len(part) >= 4}
     held = reader.lexicon(hub_id, list(dict.fromkeys(terms.values()))).frequency
-    found: _Near = {}
+    found: _SimilarTerms = {}
     for parts in (fronts, ends):
         for part in sorted(parts, key=len, reverse=True):
             if passages := held.get(terms.get(part, ""), 0):
@@ -348,31 +358,34 @@ def _parts(reader: Reader, hub_id: str, word: str) -> _Near:
     return found
 
 
-def _mistyped(reader: Reader, hub_id: str, term: str) -> _Near:
-    """The nearest terms by edits; the first letters are held to be right, or swapped."""
+def _mistyped(reader: Reader, hub_id: str, term: str) -> _SimilarTerms:
+    """Returns the hub's terms with the smallest edit distance to a term. Candidates must begin with
+    the same two letters, in either order."""
     if len(term) < _TYPO_CHARS_LEAST:
         return {}
-    most = 2 if len(term) >= _TWO_TYPOS_CHARS_LEAST else 1
+    edits_max = 2 if len(term) >= _TWO_TYPOS_CHARS_LEAST else 1
     first, second = term[0], term[1]
     known: Mapping[str, int] = reader.vocabulary(hub_id, first + second, limit=_VOCABULARY_MAX)
-    found = _nearest(term, known, most)
+    found = _nearest(term, known, edits_max)
     if found or first == second:
         return found
-    if most == 1:
-        # A single edit leads to three words at most: no need to read all that begin like them.
+    if edits_max == 1:
+        # At edit distance 1 only three words can begin with the two letters swapped, so the
+        # vocabulary under that prefix need not be read.
         near = {second + first + term[2:], second + term, term[1:]}
         likely = sorted(one for one in near if one.startswith(second + first))
         known = reader.lexicon(hub_id, likely).frequency
         return {one: (TYPO_QUALITY, known[one]) for one in likely if known[one]}
     known = reader.vocabulary(hub_id, second + first, limit=_VOCABULARY_MAX)
-    return _nearest(term, known, most)
+    return _nearest(term, known, edits_max)
 
 
-def _nearest(term: str, known: Mapping[str, int], most: int) -> _Near:
-    """Of terms with their numbers of passages, those with the fewest edits, and at most so many."""
-    best, found = most + 1, _Near()
-    front, middle, end = _blocks(term, most)
-    shortest, longest = len(term) - most, len(term) + most
+def _nearest(term: str, known: Mapping[str, int], edits_max: int) -> _SimilarTerms:
+    """Returns the terms of `known` with the smallest edit distance, at most `edits_max`. `known`
+    maps terms to their document frequency."""
+    best, found = edits_max + 1, _SimilarTerms()
+    front, middle, end = _unchanged_parts(term, edits_max)
+    shortest, longest = len(term) - edits_max, len(term) + edits_max
     letters = set(term)
     for other in [
         other
@@ -380,27 +393,30 @@ def _nearest(term: str, known: Mapping[str, int], most: int) -> _Near:
         if shortest <= len(other) <= longest
         and (other.startswith(front) or other.endswith(end) or (middle and middle in other))
     ]:
-        # An edit adds one letter and takes one away at most. This spares most comparisons.
-        if len(letters.difference(other)) > most or len(set(other) - letters) > most:
+        # One edit adds at most one letter and removes at most one. This cheap check skips most of
+        # the comparisons.
+        if len(letters.difference(other)) > edits_max or len(set(other) - letters) > edits_max:
             continue
         if not other.isalpha():
             continue
-        distance = edits(term, other, min(best, most))
+        distance = edits(term, other, min(best, edits_max))
         if distance < best:
             best, found = distance, {}
-        if distance == best <= most:
+        if distance == best <= edits_max:
             found[other] = (TYPO_QUALITY, known[other])
     return found
 
 
-def _blocks(term: str, most: int) -> tuple[str, str, str]:
-    """Parts of a term of which a word that is at most so many edits away (one or two) has one: the
-    first at its front, the last at its end. This spares most comparisons.
+def _unchanged_parts(term: str, edits_max: int) -> tuple[str, str, str]:
+    """Splits a term into `edits_max` + 1 parts (two or three; the middle one is empty if two).
 
-    There is one part more than edits, and a letter between any two, so that no edit, nor a swap of
-    two letters, changes more than one of them. The words to compare begin alike, so the first part
-    is longer."""
-    if most == 1:
+    A word at an edit distance of at most `edits_max` contains at least one of the parts unchanged:
+    the first at its start, the last at its end, or the middle one anywhere. Checking for that skips
+    most comparisons. One letter is left out between the parts, so that swapping two adjacent
+    letters changes only one of them. The first part is longer, because all candidates begin with
+    the same two letters.
+    """
+    if edits_max == 1:
         cut = len(term) // 2 + 1
         return term[:cut], "", term[cut + 1 :]
     cut = (len(term) - 4) // 3 + 2
@@ -408,7 +424,7 @@ def _blocks(term: str, most: int) -> tuple[str, str, str]:
     return term[:cut], term[cut + 1 : cut + 1 + half], term[cut + half + 2 :]
 
 
-# A capital letter inside a sentence. German writes all nouns so: English questions alone are read.
+# A capitalised word inside a sentence. Used for English only: German capitalises all nouns.
 _NAME = lazy(r"(?<=[\w,;:'’)\"] )[A-Z][a-z]\w+")
 _CALENDAR = frozenset(
     """
@@ -419,7 +435,7 @@ _CALENDAR = frozenset(
 
 
 def names_in(question: str, understood: Understood) -> list[str]:
-    """The names in a question, but for those of months and days."""
+    """Returns the names in an English question, without months and weekdays."""
     if understood.foreign:
         return []
     found = dict.fromkeys(_NAME.findall(question))
@@ -429,7 +445,7 @@ def names_in(question: str, understood: Understood) -> list[str]:
 def unknown_names(
     names: Iterable[str], understood: Understood, speakers: Iterable[str]
 ) -> list[str]:
-    """The names that occur nowhere in the hub, in no spelling that it knows."""
+    """Returns the names that do not occur in the hub, in any known spelling."""
     known = {part for speaker in speakers for part in speaker.casefold().split()}
     return [
         name
@@ -439,7 +455,8 @@ def unknown_names(
 
 
 def _is_name_known(name: str, understood: Understood) -> bool:
-    """Also where it is no term of the question, as a function word: then nothing is known of it."""
+    """Whether the hub has the name or an alternative for it. Also true if the name is a stop word,
+    because stop words are not searched for."""
     frequency = understood.lexicon.frequency
     asked = [term for term in terms(name) if term in understood.query.terms]
     return not asked or any(

@@ -1,8 +1,9 @@
-"""Gathering: the memories that may be answers, by words, by meaning, and by literal substrings.
+"""Candidate generation: finds the memories that may be answers, by words, by vectors and by literal
+substrings.
 
-What comes out is one Evidence a memory, with what was measured of the memory itself; ranking is not
-done here. Where the filter leaves too few of the nearest, the search reaches further, so that a
-narrow filter never turns into an empty answer.
+The result is one Evidence per memory with its own scores; ranking is done elsewhere. If the filter
+leaves too few of the nearest passages, the vector search is repeated with a larger limit, so that a
+narrow filter does not lead to an empty answer.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ if TYPE_CHECKING:
     from holdfast.embed import Embedder, Vector
     from holdfast.store.base import Reader
 
-# Why an answer may be less than usual. The command line adds what to do about it.
+# Why an answer may be worse than usual. The command line adds what to do about it.
 NO_MODEL = "there is no embedding model, so only words were matched"
 NO_VECTORS = "no vector of this model yet"
 
 
 class SearchRequest(NamedTuple):
-    """What is looked for, and where."""
+    """The parsed question, the hub to search, and the filter."""
 
     reader: Reader
     hub_id: str
@@ -43,12 +44,12 @@ class SearchRequest(NamedTuple):
     voice: Voice
     wanted: Filter
     limit: int
-    # Changed memories as they were at the past time that is asked about; None where it is now.
+    # For a query about the past: changed memories as they were then. None for the present.
     past: Mapping[str, Memory | None] | None
 
 
 class QuestionVector(NamedTuple):
-    """The question as a vector, and the space it lives in."""
+    """The question's vector, the model that made it, and the cache of the hub's vectors."""
 
     vector: Vector
     model: str
@@ -56,7 +57,7 @@ class QuestionVector(NamedTuple):
     scan: Scan
 
     def background(self, reader: Reader, hub_id: str) -> Background | None:
-        """What the question has in common with the hub at large, and with general text."""
+        """Returns the similarity of the question to the whole hub and to general text."""
         if self.model not in weights.CONFIDENCE:
             return self.cache.background(reader, hub_id, self.model, self.vector, self.scan)
         centre = self.cache.centre(reader, hub_id, self.model)
@@ -65,11 +66,10 @@ class QuestionVector(NamedTuple):
         return Background(float(centre @ self.vector), nearness(self.model, self.vector))
 
 
-# A passage, its cosine, and its word score in units of cosine: what `ScoredPassage` holds of the
-# best of a memory.
-_Measured = tuple[Candidate, float, float]
-# The passages that were found, by the memory that they belong to.
-_Rows = dict[str, tuple[_Measured, ...]]
+# A passage, its cosine, and its word score in units of cosine: a ScoredPassage as a plain tuple.
+_PassageScores = tuple[Candidate, float, float]
+# The passages that were found, by memory id.
+_Rows = dict[str, tuple[_PassageScores, ...]]
 
 
 def embed_question(
@@ -79,7 +79,8 @@ def embed_question(
     cache: VectorCache,
     degraded: list[str],
 ) -> QuestionVector | None:
-    """The question as a vector; None, and why, where meaning cannot be asked."""
+    """Embeds the question. Returns None if vector search is not possible, and adds the reason to
+    `degraded`."""
     if embedder is None:
         degraded.append(NO_MODEL)
         return None
@@ -89,7 +90,7 @@ def embed_question(
             f"{missing} {'passage has' if missing == 1 else 'passages have'} {NO_VECTORS}"
         )
     state = asked.reader.vector_state(asked.hub_id, embedder.identity)
-    # Signs alone have no meaning that a model could know.
+    # A question of punctuation alone has nothing to embed.
     if not state.size or not asked.analysis.terms:
         return None
     try:
@@ -106,7 +107,7 @@ def embed_question(
 
 
 def term_query(analysis: Analysis) -> TermQuery:
-    """The question in index terms; parts of identifiers count as well as the whole."""
+    """Returns the question in index terms. Identifiers are searched for whole and in parts."""
     parts = (t for t in symbols(analysis.words) if not is_stop(t) and t not in analysis.terms)
     return TermQuery((*analysis.terms, *parts), analysis.phrases, analysis.excluded)
 
@@ -114,14 +115,14 @@ def term_query(analysis: Analysis) -> TermQuery:
 def gather(
     asked: SearchRequest, hits: Sequence[lexical.WordHit], question: QuestionVector | None
 ) -> dict[str, Evidence]:
-    """The memories that may be answers, by id: what words found, and what is near."""
-    found = _measured(asked, hits, question)
+    """Returns the candidate memories by id, found by words, by vectors or as substrings."""
+    found = _score_passages(asked, hits, question)
     if asked.past is None:
         kept = _best(found)
         memories = owners_by_id(asked.reader, asked.hub_id, list(kept))
         if len(memories) < len(kept):
-            # Found by its passage a moment ago, in the same transaction.
-            # The id itself may be what is damaged: then it is no text.
+            # Its passage was read in the same transaction, so the row must be damaged. The id
+            # itself may be the damaged part, and then is not a string.
             raise damaged_row("memories", str(next(key for key in kept if key not in memories)))
         items = {key: Evidence(memories[key], rows) for key, rows in kept.items()}
     else:
@@ -131,9 +132,9 @@ def gather(
 
 
 def fits(one: Candidate, analysis: Analysis) -> bool:
-    """Whether a passage holds every quoted phrase and nothing that is excluded.
+    """Whether a passage has every quoted phrase and nothing that is excluded.
 
-    The store asks this of what it finds by words; here it is asked of what came by another way.
+    The store checks this in a search by words; this function is for passages found in other ways.
     """
     if not (analysis.phrases or analysis.excluded):
         return True
@@ -151,10 +152,11 @@ def fits(one: Candidate, analysis: Analysis) -> bool:
 def hear_speakers(
     asked: SearchRequest, understood: Understood, hits: Sequence[lexical.WordHit]
 ) -> tuple[SearchRequest, list[lexical.WordHit]]:
-    """Where a name in the question speaks in transcripts kept as text, the voice is theirs.
+    """Detects speakers in transcripts that are stored as plain text ('Nate: …').
 
-    Their name is in front of all that they say, so it no longer counts as a word. A group is known
-    by the texts that hold the names, too.
+    If the question names one, the request asks for their voice, and the hits are scored without
+    the name: it is in front of every line that the person says. Also detects from these texts
+    whether more than two people talk.
     """
     asked, heard = _hear_in_text(asked, understood, hits)
     if not asked.voice.about or asked.voice.in_group:
@@ -182,7 +184,7 @@ def _hear_in_text(
 
 
 def find_by_words(asked: SearchRequest, understood: Understood) -> list[lexical.WordHit]:
-    """The passages that hold the words, and past texts that did."""
+    """Returns the passages that match the words; in a query about the past, also past texts."""
     query, lexicon, others, *_ = understood
     hits = lexical.gather(
         asked.reader, asked.hub_id, query, lexicon, asked.wanted, alternatives=others
@@ -195,18 +197,18 @@ def find_by_words(asked: SearchRequest, understood: Understood) -> list[lexical.
         if m is not None and asked.wanted.admits(m)
     ]
     then = [one for one in then if fits(one, asked.analysis)]
-    # Every term counts as known, or a word that is gone from today's index would not match.
+    # Frequencies are at least 1: a word that has disappeared from today's index must still match.
     known = {term: max(1, n) for term, n in lexicon.frequency.items()}
     lexicon = lexicon._replace(frequency=known)
     scores = lexical.bm25(then, query.terms, lexicon, alternatives=others)
     return hits + [hit for hit in zip(then, scores, strict=True) if hit[1] > 0]
 
 
-def _scaled(hits: Sequence[lexical.WordHit], *, alone: bool) -> list[float]:
-    """Word scores in units of cosine: the best has the whole weight, the others their share.
+def _scale_to_cosine(hits: Sequence[lexical.WordHit], *, alone: bool) -> list[float]:
+    """Scales BM25 scores to units of cosine: the best gets the full weight, the others their share.
 
-    BM25 grows with the number of the question's words and with the hub, so only its ratios can be
-    compared: a prompt of fifty words would count for nothing, or for everything, on a fixed scale.
+    BM25 scores grow with the number of words in the question and with the hub, so only their
+    ratios are comparable. On a fixed scale a prompt of fifty words would dominate or vanish.
     """
     scores = [score for _, score in hits]
     best = max(scores, default=0.0)
@@ -219,11 +221,11 @@ def _scaled(hits: Sequence[lexical.WordHit], *, alone: bool) -> list[float]:
 # By meaning
 
 
-def _measured(
+def _score_passages(
     asked: SearchRequest, hits: Sequence[lexical.WordHit], question: QuestionVector | None
-) -> list[_Measured]:
-    """The passages that words found, with their cosines, and those that are near besides."""
-    words = _scaled(hits, alone=question is None)
+) -> list[_PassageScores]:
+    """Returns the passages found by words, with their cosines, and those found by vectors only."""
+    words = _scale_to_cosine(hits, alone=question is None)
     by_words = {one.passage_id: None for one, _ in hits}
     cosines: dict[int, float] = {}
     others: list[Candidate] = []
@@ -247,7 +249,7 @@ def _measured(
         if len(others) + len(hits) >= asked.limit or len(cosines) < reach:
             break
         reach *= 8
-    # Most passages have one window, which takes no call for each.
+    # Most passages have one window; checking that inline saves a call for each.
     found = [
         (one, cosine if one.windows == 1 else corrected(cosine, one.windows), score)
         for (one, _), score in zip(hits, words, strict=True)
@@ -267,10 +269,10 @@ def _worth_reading(
     hits: Sequence[lexical.WordHit],
     words: Sequence[float],
 ) -> list[int]:
-    """Of the passages found by meaning alone, those that may come among the memories ranked.
+    """Returns the passages found by vectors only that can still be among the memories ranked.
 
-    A passage that words found has more evidence than its cosine. The margin makes up for what
-    belongs to the same memory, is filtered, or has many windows.
+    Passages found by words rank by cosine plus word score. The margin makes up for passages of
+    the same memory, for filtered ones, and for those with many windows.
     """
     spare = int(weights.RANKED * _MARGIN)
     if len(unknown) <= spare:
@@ -294,22 +296,22 @@ def _worth_reading(
 _MARGIN = 1.25
 
 
-def _by_memory(found: Iterable[_Measured]) -> _Rows:
+def _by_memory(found: Iterable[_PassageScores]) -> _Rows:
     out: _Rows = {}
     for one in found:
         memory_id = one[0].memory_id
         before = out.get(memory_id)
-        # Tuples, as most memories have one passage and a list would be collected as garbage.
+        # Tuples, not lists: most memories have one passage, and the garbage collector tracks lists.
         out[memory_id] = (one,) if before is None else (*before, one)
     return out
 
 
-def _best(found: Sequence[_Measured]) -> _Rows:
-    """Those with the most evidence of their own; the rest is not worth reading from the store."""
+def _best(found: Sequence[_PassageScores]) -> _Rows:
+    """Returns the memories with the most evidence; the others are not read from the store."""
     own = [cosine + words for _, cosine, words in found]
     owners = {one[0].memory_id for one in found}
     if weights.RANKED < len(owners) == len(found) == len({*own}):
-        # Mostly each has one passage, and none has as much as another.
+        # The usual case: one passage per memory, and no two with the same evidence.
         best = sorted(range(len(own)), key=own.__getitem__, reverse=True)[: weights.RANKED]
         return {found[at][0].memory_id: (found[at],) for at in best}
     rows = _by_memory(found)
@@ -319,7 +321,7 @@ def _best(found: Sequence[_Measured]) -> _Rows:
     for memory_id, several in rows.items():
         _, cosine, words = several[0]
         if len(several) > 1:
-            # The best of each kind may come from two passages of one document.
+            # The best cosine and the best word score may come from different passages.
             for _, other, score in several[1:]:
                 cosine, words = max(cosine, other), max(words, score)
         order.append((-(cosine + words), memory_id))
@@ -336,8 +338,8 @@ def _as_of(
         memory = past.get(memory_id, memories[memory_id])
         if memory is None or not asked.wanted.admits(memory):
             continue
-        # Today's passages say nothing about a text that has changed since; the one passage that
-        # was made of the past text (0) says less than they do where it has not.
+        # If the text has changed since, today's passages do not apply, and the one made from the
+        # past text (passage_id 0) is used; if it has not, today's passages are the better evidence.
         same = memory.content == memories[memory_id].content
         rows = tuple(one for one in passages if same == bool(one[0].passage_id))
         if same and not rows:
@@ -351,7 +353,7 @@ def _as_of(
 
 
 def _add_substrings(asked: SearchRequest, items: dict[str, Evidence], *, found_words: bool) -> None:
-    """Part of a word, a symbol or an address: searched literally."""
+    """Adds memories that contain the query literally: part of a word, a symbol or an address."""
     if asked.past is not None:
         return
     needle = trigram_text(asked.analysis.words).strip()

@@ -1,8 +1,8 @@
-"""Evidence from words: BM25 over a passage's terms, with the hub's own statistics; and how
-much of a question a memory holds.
+"""Evidence from words: BM25 over the terms of passages, with the statistics of one hub; and the
+share of a question's words that a memory covers.
 
-A store finds the candidates; the score is computed here, so that every store ranks alike and no
-hub's words weigh in another's ranking.
+The store finds the candidates; scores are computed here, so that every store ranks alike and no
+hub's word frequencies affect the ranking of another.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ WordHit = tuple[Candidate, float]
 
 
 def terms_asked(query: TermQuery) -> tuple[str, ...]:
-    """Every term of a query, once: those whose statistics are needed."""
+    """Returns every distinct term of a query, phrases included."""
     return tuple(dict.fromkeys([*query.terms, *(t for phrase in query.phrases for t in phrase)]))
 
 
@@ -50,28 +50,29 @@ def gather(
     alternatives: Alternatives = NO_ALTERNATIVES,
     limit: int = LEXICAL_CANDIDATES,
 ) -> list[WordHit]:
-    """The passages that hold the words or their alternatives, best first."""
+    """Returns the passages that match the terms or their alternatives, best first."""
     asked = terms_asked(query)
     prefixes = tuple(t for t in query.terms if len(t) == 1 and is_unspaced(t))
     terms = tuple(t for t in _worth_asking(query.terms, lexicon) if t not in prefixes)
-    # Of several words that replace one, the rarest finds those that hold all.
-    others = (min(a.terms, key=lexicon.frequency.__getitem__) for a in _each(alternatives))
+    # If several terms replace one, searching for the rarest finds all passages that have them all.
+    others = (min(a.terms, key=lexicon.frequency.__getitem__) for a in _flatten(alternatives))
     terms = tuple(dict.fromkeys([*terms, *_worth_asking(list(others), lexicon)]))
     narrowed = query._replace(terms=terms, prefixes=prefixes)
     found = reader.search_terms(hub_id, narrowed, wanted, limit=limit)
     found.sort(key=attrgetter("passage_id"))
     scores = bm25(found, asked, lexicon, prefixes, alternatives)
-    # Among equals, in the order of their numbers.
+    # Ties are ordered by passage id.
     best_first = sorted(range(len(found)), key=scores.__getitem__, reverse=True)
     return [(found[at], scores[at]) for at in best_first]
 
 
-def _each(alternatives: Alternatives) -> list[Alternative]:
+def _flatten(alternatives: Alternatives) -> list[Alternative]:
     return [one for several in alternatives.values() for one in several]
 
 
 def _worth_asking(terms: Sequence[str], lexicon: Lexicon) -> list[str]:
-    """The terms to search by: those the hub has, without the very common while others remain."""
+    """Returns the terms to search for: those in the hub, without very common ones if any rare
+    ones are left."""
     there = [term for term in terms if lexicon.frequency[term]]
     if lexicon.passages < COMMON_FROM_PASSAGES:
         return there
@@ -86,7 +87,8 @@ def bm25(
     prefixes: Sequence[str] = (),
     alternatives: Alternatives = NO_ALTERNATIVES,
 ) -> list[float]:
-    """Each candidate's score for the terms; of a term and its alternatives the best counts."""
+    """Returns the BM25 score of each candidate. A term that a candidate does not have is scored by
+    the best of its alternatives."""
     passages = max(lexicon.passages, 1)
     average = max(lexicon.terms / passages, 1.0)
     weights = [
@@ -98,7 +100,7 @@ def bm25(
     for candidate in candidates:
         words = f"{candidate.body} {candidate.head}" if candidate.head else candidate.body
         length = words.count(" ") + 1
-        # Counting in one text takes a third of the time of making a list of its words.
+        # Counting in the text takes a third of the time of splitting it into words.
         text = f" {words} "
         damping = BM25_K1 * (1 - BM25_B + BM25_B * length / average)
         score = 0.0
@@ -109,7 +111,7 @@ def bm25(
                     count = _count(text, word)
                 score += weight * count * (BM25_K1 + 1) / (count + damping)
             elif others:
-                score += _instead(others, candidate, text, damping, lexicon)
+                score += _alternative_score(others, candidate, text, damping, lexicon)
         for front in prefixes:
             score += f" {front}" in text
         out.append(score)
@@ -117,19 +119,19 @@ def bm25(
 
 
 def _count(text: str, word: str) -> int:
-    """How often a text holds a word; both are between spaces."""
-    # With two spaces between words, so that the same word twice in a row is counted twice.
+    """Returns how often a text has a word; both have a space at either end."""
+    # With doubled spaces, `count` finds a word twice that is repeated: matches may not overlap.
     return text.replace(" ", "  ").count(word)
 
 
-def _instead(
+def _alternative_score(
     alternatives: Sequence[Alternative],
     candidate: Candidate,
     text: str,
     damping: float,
     lexicon: Lexicon,
 ) -> float:
-    """The best score of an alternative for a term that the candidate does not hold."""
+    """Returns the best score of the alternatives for a term that the candidate does not have."""
     best = 0.0
     for one in alternatives:
         if len(one.terms) == 1:
@@ -142,7 +144,7 @@ def _instead(
             count = f" {candidate.body} ".count(run) + f" {candidate.head} ".count(run)
         if count:
             rarities = [lexicon.rarity(term) for term in one.terms]
-            # Words that are found apart from each other tell as much as two words of the question.
+            # Words that need not be adjacent count as much as separate words of the question.
             worth = sum(rarities) if one.apart else max(rarities)
             weight = one.quality * one.share * worth
             best = max(best, weight * count * (BM25_K1 + 1) / (count + damping))
@@ -150,10 +152,11 @@ def _instead(
 
 
 class Coverage:
-    """Called with a memory, tells the share of the question's words that it holds.
+    """A callable that returns the share of the question's words that a memory has, weighted by
+    rarity.
 
-    A word the hub has never seen counts too: that it is missing says the most. Speakers' names and
-    dates do not: ranking has looked at whose words these are, and of when.
+    Words that the hub has never seen count too: that they are missing is the strongest sign.
+    Speakers' names and dates do not count: ranking takes speaker and time into account.
     """
 
     def __init__(self, asked: SearchRequest, understood: Understood) -> None:
@@ -162,18 +165,18 @@ class Coverage:
         self._speakers = asked.voice.names
         said = {*self._speakers, *terms(window.words if window else "")}
         wanted = [term for term in query.terms if term not in said] or list(query.terms)
-        # In a hub of three notes every word is common; rarity needs a little more to go by.
+        # In a hub of three notes every word is common, so rarity assumes a minimum size.
         lexicon = lexicon._replace(passages=max(lexicon.passages, CUT_PASSAGES_LEAST))
         weight = {term: lexicon.rarity(term) for term in wanted}
         for term in wanted:
             if not lexicon.frequency[term] and term in self._others:
-                # It is known, under another name.
+                # The hub has it under another name.
                 names = [other for one in self._others[term] for other in one.terms]
                 weight[term] = max(lexicon.rarity(name) for name in names)
         self._terms = frozenset(query.terms)
         self._whole = sum(weight.values()) or 1.0
-        # As they are written in the text of a passage: between spaces. A single character of a
-        # script without spaces begins some pair.
+        # As they appear in a passage: between spaces. A single character of a script without
+        # spaces is matched as the first of a bigram.
         self._written = [
             (
                 f" {term}" if len(term) == 1 and is_unspaced(term) else f" {term} ",
@@ -195,7 +198,7 @@ class Coverage:
         return found / self._whole
 
     def held(self, item: Evidence) -> int:
-        """Which of the question's words the memory holds, a bit each."""
+        """Returns a bit mask of the question's words that the memory has."""
         text = _text(item)
         out, bit = 0, 1
         for word, _, others in self._written:
@@ -205,7 +208,7 @@ class Coverage:
         return out
 
     def share(self, held: int) -> float:
-        """The share of the question's words that these bits stand for."""
+        """Returns the share of the question's words for a bit mask made by `held`."""
         share = self._shares.get(held)
         if share is None:
             worth = (worth for at, (_, worth, _) in enumerate(self._written) if held >> at & 1)
@@ -213,8 +216,8 @@ class Coverage:
         return share
 
     def of_first(self, ordered: Sequence[Evidence]) -> float:
-        """The coverage of the best memory, in which its speaker and its time count as a word each:
-        the speaker where the question names one, the time where it asks for one that a hit has."""
+        """Returns the coverage of the first hit. Its speaker and its time count as one word each:
+        the speaker if the question names one, the time if any hit is from the period asked for."""
         first, words = ordered[0], len(self._written)
         held, whole = self(first) * words, words
         if self._speakers:
@@ -224,8 +227,8 @@ class Coverage:
         return held / max(1, whole)
 
     def absent_names(self, names: Sequence[str], ordered: Sequence[Evidence]) -> float:
-        """The share of the names that none of these memories holds, and no speaker of the hub
-        has."""
+        """Returns the share of the names that occur in none of these memories and are not the name
+        of a speaker in the question."""
         if not names:
             return 0.0
         texts = [_text(item) for item in ordered]
@@ -233,7 +236,7 @@ class Coverage:
 
     def _is_held(self, name: str, texts: Sequence[str]) -> bool:
         asked = [term for term in terms(name) if term in self._terms]
-        # A function word is no term of the question: then nothing is known of it.
+        # A stop word is not a term of the question, so it counts as present.
         return not asked or any(
             term in self._speakers
             or f" {term} " in text

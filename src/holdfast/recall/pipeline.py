@@ -1,9 +1,9 @@
-"""The order of things in a recall, and why each hit ranked where it did.
+"""The steps of a recall, and the explanation of each hit's rank.
 
-analyse → gather by words, by meaning and by substring → one evidence per memory → successors →
-surroundings → priors → order → cut → echoes collapsed.
+analyse → gather by words, vectors and substring → one Evidence per memory → successors → context →
+priors → order → cut → duplicates collapsed.
 
-Nothing here fails silently: where a part could not be asked, the answer says that it is degraded.
+Nothing fails silently: if a step was not possible, the answer is marked as degraded.
 """
 
 from __future__ import annotations
@@ -52,26 +52,26 @@ MERGED = "a memory stands for this turn"
 ASKED_BEFORE = "the same question, asked before"
 WITHHELD = "a memory made of it was forgotten"
 _TOO_LONG = "the query was too long; only its beginning was used"
-# An explanation names at most this many.
+# An explanation lists at most this many memories that were left out.
 LEFT_OUT_MAX = 20
 # At most this many superseded memories are reported.
 SUPERSEDED_MAX = 20
 
 
 class Ask(NamedTuple):
-    """A recall, parsed."""
+    """A parsed recall request."""
 
     analysis: Analysis
     wanted: Filter
     limit: int
     now: datetime
-    # Changed memories as they were at the past time that is asked about; None where it is now.
+    # For a query about the past: changed memories as they were then. None for the present.
     past: Mapping[str, Memory | None] | None = None
-    # A folder, or a name: what belongs to it ranks a little higher.
+    # A folder or a name; memories of this project rank a little higher.
     project: str = ""
-    # Whether hits say which part of them is nearest to the question.
+    # Whether hits include the span that is nearest to the question.
     windows: bool = False
-    # Whether a part of a turn is withheld, because a memory made of it was forgotten.
+    # Returns whether a span of a turn is withheld because a memory made from it was forgotten.
     withheld: Callable[[Memory, int, int], bool] | None = None
 
 
@@ -85,7 +85,7 @@ def recall(
     meaning: bool = True,
     explain: bool = False,
 ) -> Recalled:
-    """The answer to a question in one hub."""
+    """Answers a question from one hub."""
     wanted, unwanted = read_conditions(ask.wanted, ask.analysis.filters)
     if not ask.analysis.words.strip():
         return _filtered_only(reader, hub_id, ask, wanted, unwanted)
@@ -98,14 +98,14 @@ def recall(
     question = (
         embed_question(asked, understood.text, embedder, cache, degraded) if meaning else None
     )
-    left = _Left(names=explain)
+    left = _NotShown(names=explain)
     if explain:
         left.hidden(_hidden(reader, hub_id, understood, wanted))
     kept = list(gather(asked, words, question).values())
     if unwanted:
-        kept = left.unless(kept, lambda item: _met(item.memory, unwanted))
+        kept = left.unless(kept, lambda item: _excluded(item.memory, unwanted))
     if not kept:
-        return _nothing(degraded, left)
+        return _no_hits(degraded, left)
     covered = Coverage(asked, understood)
     if ask.analysis.is_question:
         repeated = replace_by_replies(
@@ -115,7 +115,7 @@ def recall(
     if ask.withheld is not None:
         kept = left.unless(kept, _withheld(ask.withheld))
     if not kept:
-        return _nothing(degraded, left)
+        return _no_hits(degraded, left)
     ordered, merged = _ranked(ask, asked, understood, kept, covered, unwanted)
     left.add(merged, MERGED)
     names = names_in(ask.analysis.words, understood)
@@ -126,7 +126,7 @@ def recall(
         estimated.confidence,
         least=least,
         looked_up=not ask.analysis.is_question,
-        held_words=weights.KEYWORDS_HELD_WEIGHT if _asks_about_words(ask, understood) else 0.0,
+        held_words=weights.KEYWORDS_HELD_WEIGHT if _is_short_question(ask, understood) else 0.0,
         past=ask.past is not None,
     )
     left.add(others, reason)
@@ -148,13 +148,13 @@ def recall(
 
 
 def _holds_all(names: Sequence[str], covered: Coverage, ordered: Sequence[Evidence]) -> bool:
-    """Whether a question has names, and the best hits have all of them."""
+    """Whether the question has names and all of them occur in the best hits."""
     best = ordered[: weights.CONFIDENCE_LOOKS_AT]
     return bool(names) and covered.absent_names(names, best) == 0
 
 
 def _with_known_names(reader: Reader, hub_id: str, ask: Ask) -> tuple[Ask, list[str]]:
-    """The question with the names of speakers as the hub spells them, and who speaks there."""
+    """Returns the request with speakers' names spelled as in the hub, and the hub's speakers."""
     speakers = reader.speakers(hub_id, limit=SPEAKERS_MAX)
     if others := misspelled_speakers(reader, hub_id, ask.analysis.names, speakers):
         ask = ask._replace(analysis=respelled(ask.analysis, others))
@@ -171,14 +171,15 @@ def _withheld(withheld: Callable[[Memory, int, int], bool]) -> Callable[[Evidenc
     return reason_of
 
 
-def _nothing(degraded: Sequence[str], left: _Left) -> Recalled:
+def _no_hits(degraded: Sequence[str], left: _NotShown) -> Recalled:
     return Recalled([], degraded=tuple(degraded), filtered=left.counts, left_out=left.named)
 
 
 def _admits(ask: Ask, wanted: Filter, unwanted: Sequence[Filter]) -> Admits:
-    """Whether a memory that no search has found may be among the answers."""
+    """Returns a predicate for memories that were not found by a search: whether they may be among
+    the answers."""
     return lambda memory, passage: (
-        wanted.admits(memory) and not _met(memory, unwanted) and fits(passage, ask.analysis)
+        wanted.admits(memory) and not _excluded(memory, unwanted) and fits(passage, ask.analysis)
     )
 
 
@@ -190,25 +191,25 @@ def _ranked(
     covered: Coverage,
     unwanted: Sequence[Filter],
 ) -> tuple[list[Evidence], list[Evidence]]:
-    """What was found, best first, with what has replaced it since; and the turns for which a memory
-    stands."""
+    """Returns the candidates and their successors, best first, and the turns that are represented
+    by a memory."""
     reader, hub_id, wanted = asked.reader, asked.hub_id, asked.wanted
     bring_successors(reader, hub_id, kept, ask.past or {}, _admits(ask, wanted, unwanted))
     rank.add_missing_vectors(kept, covered)
     if len(understood.query.terms) <= weights.KEYWORDS_MAX:
-        rank.add_keywords(kept, covered, asked=_asks_about_words(ask, understood))
+        rank.add_keywords(kept, covered, asked=_is_short_question(ask, understood))
     rank.add_surroundings(
         kept, asked.voice, covered, lambda pairs: _adjacent(reader, hub_id, pairs)
     )
     rank.add_priors(kept, ask.analysis, ask.now, ask.project)
     kept, merged = merge_turns(kept)
-    # Last: what a line of the journal gains from its turn, the memory made from it gains too.
+    # Last, so that a memory made from a journal line gains what that line gains from its turn.
     rank.lift_consolidated(kept)
     return rank.ordered(kept), merged
 
 
-def _asks_about_words(ask: Ask, understood: Understood) -> bool:
-    """Whether this is a question with so few words that they may as well be looked up."""
+def _is_short_question(ask: Ask, understood: Understood) -> bool:
+    """Whether this is a question with so few words that it may be a keyword lookup."""
     few = len(understood.query.terms) <= weights.KEYWORDS_MAX
     return few and ask.analysis.words.endswith("?")
 
@@ -221,15 +222,16 @@ def _estimated(
     covered: Coverage,
     names: Sequence[str],
 ) -> tuple[Estimate, float]:
-    """How likely the hub holds an answer, and how likely one has to be to be shown."""
-    # Cosines were measured in English.
+    """Returns the estimated confidence that the hub holds an answer, and the least confidence at
+    which answers are shown."""
+    # The confidence weights were trained on English text.
     model = question.model if question and not understood.foreign else ""
-    # What a narrow filter leaves is no better for being unlike the rest of the hub, and between two
-    # languages a background tells nothing.
+    # Background statistics do not apply behind a narrow filter, where all candidates differ from
+    # the rest of the hub, nor between two languages.
     narrow = understood.foreign or _is_narrow(asked.wanted)
     compared = model in weights.CONFIDENCE or not narrow
     background = question.background(asked.reader, asked.hub_id) if question and compared else None
-    # A prompt brings up new names.
+    # A prompt often introduces new names.
     telling = () if asked.analysis.is_prompt else names
     estimated = estimate(ordered, covered, model, background, telling)
     if not question:
@@ -238,14 +240,14 @@ def _estimated(
 
 
 def _least_confidence(analysis: Analysis, found: int, model: str, *, narrow: bool) -> float:
-    """How likely an answer has to be that was found by meaning."""
-    # Only a part of a prompt is a question.
+    """Returns the least confidence at which answers are shown, for a search that used vectors."""
+    # Only part of a prompt is a question, so its cosines are lower.
     if analysis.is_prompt:
         return weights.CUT_CONFIDENCE_UNSURE
     few = found < weights.CONFIDENCE_BACKGROUND_LEAST
     if model in weights.CONFIDENCE and not (few and narrow):
         return least_among(found)
-    # Among a few memories none is distinctive.
+    # Among few memories, no cosine can be told from chance.
     if few and (narrow or not has_spread(found)):
         return weights.CUT_CONFIDENCE_UNSURE
     return weights.CUT_CONFIDENCE_ANY_MODEL
@@ -259,7 +261,7 @@ def _hits(
     understood: Understood,
     question: QuestionVector | None,
 ) -> list[Hit]:
-    """What is shown, with the turns that it was said in and the part that is nearest."""
+    """Returns the hits, with the turn of each hit from the log and, on request, its best window."""
     turns = [item.memory.id for item in shown if item.memory.layer == TURN]
     said = reader.turns_by_id(hub_id, turns) if turns else {}
     hits = [_hit(item, understood, said.get(item.memory.id)) for item in shown]
@@ -274,21 +276,21 @@ def _hits(
 def _filtered_only(
     reader: Reader, hub_id: str, ask: Ask, wanted: Filter, unwanted: Sequence[Filter]
 ) -> Recalled:
-    """A question of conditions alone is a list: what meets them, newest first."""
+    """Answers a query of filters alone: lists the memories that match, newest first."""
     found = reader.memories(hub_id, wanted, order="newest", after=None, limit=_FILTERED_MAX)
-    fitting = [memory for memory in found if not _met(memory, unwanted)][: ask.limit]
+    fitting = [memory for memory in found if not _excluded(memory, unwanted)][: ask.limit]
     return Recalled(
         Hit(m, Passage(m.content, 0, len(m.content)), 0.0, ("meets the conditions",), {})
         for m in fitting
     )
 
 
-# Enough that what the question excludes does not use up the answer.
+# Enough that memories excluded by negated filters do not use up the answer.
 _FILTERED_MAX = 2_000
 
 
-class _Left:
-    """What was found and is not shown, and why."""
+class _NotShown:
+    """Counts the memories that were found and not shown, by reason."""
 
     def __init__(self, *, names: bool) -> None:
         self.counts: dict[str, int] = {}
@@ -304,7 +306,7 @@ class _Left:
     def unless(
         self, items: Sequence[Evidence], reason_of: Callable[[Evidence], str]
     ) -> list[Evidence]:
-        """Those for which there is no reason to leave them out."""
+        """Returns the items for which `reason_of` is empty, and records the others."""
         kept = []
         for item in items:
             if reason := reason_of(item):
@@ -322,7 +324,7 @@ class _Left:
 def _hidden(
     reader: Reader, hub_id: str, understood: Understood, wanted: Filter
 ) -> list[tuple[Memory, str]]:
-    """What fits the words, but not the filter."""
+    """Returns memories that match the words but not the filter, with the reason for each."""
     query, lexicon, others, *_ = understood
     found = lexical.gather(reader, hub_id, query, lexicon, EVERYTHING, alternatives=others)
     ids = [one.memory_id for one, _ in found]
@@ -331,18 +333,18 @@ def _hidden(
 
 
 def _is_narrow(wanted: Filter) -> bool:
-    """Whether a filter names anything but what is usually shown."""
+    """Whether a filter is narrower than the default one."""
     usual = wanted._replace(states=(), alive_at=None, known_by=None, turns=False)
     return usual != Filter(states=(), turns=False)
 
 
-def _met(memory: Memory, conditions: Sequence[Filter]) -> str:
+def _excluded(memory: Memory, conditions: Sequence[Filter]) -> str:
     met = any(condition.admits(memory) for condition in conditions)
     return "the question excludes it" if met else ""
 
 
 def _adjacent(reader: Reader, hub_id: str, pairs: Sequence[tuple[Memory, Memory]]) -> list[bool]:
-    """For each two of one session: whether nothing was said between them."""
+    """For each pair from one session, whether no memory or turn of it lies between the two."""
     memories, turns = [], []
     for a, b in pairs:
         if a.layer == TURN:

@@ -1,9 +1,8 @@
-"""From evidence to an order: surroundings, priors, what no longer holds, what says the same, and
-where answers end. Pure: everything it needs is handed in.
+"""Ranking: evidence from context, priors, outdated memories, near duplicates, and the cut-off.
 
-A question without an answer should get little or nothing, not five rows that have nothing to do
-with it. A curated memory replaces the turn of the conversation log that it was made from, and comes
-before a turn that says the same.
+Pure functions. A question without an answer should get few or no hits, not five unrelated ones. A
+memory replaces the turn of the conversation log that it was made from, and ranks before a turn that
+says the same.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ from holdfast.text.sentences import SPACES
 if TYPE_CHECKING:
     from holdfast.recall.lexical import Coverage
 
-# For each two memories, or two turns, of one session: do they follow each other?
+# Takes pairs of memories, or of turns, of one session, and returns whether each pair is adjacent.
 Adjacent = Callable[[Sequence[tuple[Memory, Memory]]], list[bool]]
 
 
 def add_missing_vectors(items: Sequence[Evidence], covered: Callable[[Evidence], float]) -> None:
-    """What has no vector yet, or is a past text, is held to be as near as its words say.
+    """Estimates a cosine for items without a vector (new ones and past texts) from their words.
 
-    Otherwise it would rank after everything that has one, however unrelated.
+    Otherwise they would rank after every item that has a vector, however unrelated.
     """
     near = [item.parts["vector"] for item in items if item.parts["vector"]]
     if not near:
@@ -49,8 +48,8 @@ def add_missing_vectors(items: Sequence[Evidence], covered: Callable[[Evidence],
 def add_keywords(
     items: Sequence[Evidence], covered: Callable[[Evidence], float], *, asked: bool
 ) -> None:
-    """One or two words are a search for those words: who holds them comes first. Where they are
-    `asked` about, with a question mark, they count for less."""
+    """Ranks memories that contain the words first, in a query of one or two words. The words count
+    for less if `asked` is set: the query ends with a question mark."""
     weight = weights.KEYWORDS_ASKED_WEIGHT if asked else weights.KEYWORDS_WEIGHT
     for item in items:
         item.add("keywords", weight * covered(item))
@@ -59,7 +58,7 @@ def add_keywords(
 def add_surroundings(
     items: Sequence[Evidence], voice: Voice, covered: Coverage, adjacent: Adjacent
 ) -> None:
-    """What the turns around it, its session and its speaker say for each memory."""
+    """Adds evidence from neighbouring turns, the session and the speaker to each memory."""
     # Memories of a session and the turns said in it are treated separately.
     sessions: dict[tuple[str, bool], list[Evidence]] = {}
     alone: list[Evidence] = []
@@ -79,9 +78,9 @@ def add_surroundings(
     people = {name for name in {item.memory.speaker for item in items} if _is_person(name)}
     _add_neighbours(sessions, floor, people, adjacent)
     if voice.in_text:
-        _add_lines(items, floor)
+        _add_text_neighbours(items, floor)
     for (_, logged), turns in sessions.items():
-        # Turns of the log have no numbers to tell what was said around them.
+        # Turns of the log have no numbers from which their neighbours could be found.
         if not logged and not people.isdisjoint([turn.memory.speaker for turn in turns]):
             _add_words_around(turns, covered)
         best = turns[0].own if len(turns) == 1 else max([turn.own for turn in turns])
@@ -91,7 +90,7 @@ def add_surroundings(
 
 
 def _add_voice(items: Sequence[Evidence], voice: Voice) -> None:
-    # By speaker, and what is trusted where there is none: few say many things.
+    # Cached by speaker and trust, because few speakers have many turns.
     known: dict[tuple[str | None, str], tuple[bool, bool]] = {}
     for item in items:
         memory = item.memory
@@ -105,26 +104,26 @@ def _add_voice(items: Sequence[Evidence], voice: Voice) -> None:
         if is_asked_about:
             why = f"said by {memory.speaker}" if voice.about else ""
             item.add("voice", weights.VOICE_WEIGHT, why)
-        # Among people, a turn that asks answers little. What a user asks an agent is not ranked
-        # lower: it is often what the question is about.
+        # Among people, a turn that asks a question answers little. A user's question to an agent
+        # is not ranked lower: it is often what the query is about.
         if is_person and "?" in memory.content:
             item.add("asks", weights.ASKS_WEIGHT * _share_of_questions(memory.content))
 
 
 def _is_person(speaker: str | None) -> bool:
-    """Whether this is the name of somebody, and not a role."""
+    """Whether this is a person's name, not a role."""
     return speaker is not None and speaker.casefold() not in ROLES
 
 
 def _share_of_questions(text: str) -> float:
-    """The share of its sentences that are questions."""
+    """Returns the share of sentences that are questions."""
     sentences = SPACES.split(text.strip())
     return len([one for one in sentences if one.endswith("?")]) / len(sentences)
 
 
 def _add_stored_together(items: Sequence[Evidence]) -> None:
-    """Without a session, what was stored right before and after, at the same time, takes its place:
-    the lines of a conversation, the notes of one import."""
+    """Adds session evidence to memories without a session, from those stored just before and after
+    them at the same time: the lines of a conversation, the notes of one import."""
     in_order = sorted(items, key=lambda item: item.memory.number)
     best = [item.own for item in in_order]
     for step in range(1, weights.TOGETHER_NUMBERS + 1):
@@ -156,11 +155,11 @@ def _add_neighbours(
     pairs: list[tuple[Evidence, Evidence]] = []
     for turns in sessions.values():
         before = None
-        for turn in sorted(turns, key=_place) if len(turns) > 1 else ():
+        for turn in sorted(turns, key=_position) if len(turns) > 1 else ():
             memory = turn.memory
-            # Notes of one session are neighbours without answering each other.
+            # Only turns with a speaker: adjacent notes of a session do not answer each other.
             if memory.speaker and len(memory.content) <= weights.NEIGHBOUR_CHARS_MAX:
-                # Where neither is above the floor, neither has anything to give.
+                # If neither is above the floor, neither adds anything to the other.
                 if before is not None and (before.own > floor or turn.own > floor):
                     pairs.append((before, turn))
                 before = turn
@@ -171,12 +170,12 @@ def _add_neighbours(
             _lend(one, two, floor, people=is_person)
 
 
-# Turns have no number; their ids sort by the time they were logged.
-_place = attrgetter("memory.number", "memory.id")
+# Turns have no number; their ids sort by the time of logging.
+_position = attrgetter("memory.number", "memory.id")
 
 
-def _add_lines(items: Sequence[Evidence], floor: float) -> None:
-    """The same for lines of a transcript that are kept as texts, one after the other."""
+def _add_text_neighbours(items: Sequence[Evidence], floor: float) -> None:
+    """Adds evidence from neighbours to consecutive lines of a transcript stored as plain texts."""
     lines = [
         item
         for item in items
@@ -192,7 +191,7 @@ def _add_lines(items: Sequence[Evidence], floor: float) -> None:
 
 
 def _lend(one: Evidence, two: Evidence, floor: float, *, people: bool = False) -> None:
-    """Neighbours count for a share of what each other has above the floor."""
+    """Adds to each of two neighbours a share of the other's evidence above the floor."""
     weight = weights.NEIGHBOUR_PEOPLE_WEIGHT if people else weights.NEIGHBOUR_WEIGHT
     for turn, other in ((one, two), (two, one)):
         if other.own > floor:
@@ -201,9 +200,9 @@ def _lend(one: Evidence, two: Evidence, floor: float, *, people: bool = False) -
 
 
 def _add_words_around(turns: Sequence[Evidence], covered: Coverage) -> None:
-    """Between people the words of a question are spread over several turns, so those that the turns
-    around hold count too."""
-    # What words did not find holds none of them.
+    """Adds evidence from the question's words in neighbouring turns: in a conversation between
+    people they are spread over several turns."""
+    # Turns that were not found by words contain none of them.
     held = {turn.memory.number: covered.held(turn) for turn in turns if turn.parts["words"]}
     if not held:
         return
@@ -219,7 +218,8 @@ def _add_words_around(turns: Sequence[Evidence], covered: Coverage) -> None:
 def add_priors(
     items: Sequence[Evidence], analysis: Analysis, now: datetime, project: str = ""
 ) -> None:
-    """What is known of a memory whatever the question; and the question's time, kind, project."""
+    """Adds the priors: properties of the memory itself (pinned, stability, age, use), and whether
+    it matches the question's time, kind and project."""
     _add_asked_for(items, analysis, now, project)
     _add_known(items, now)
 
@@ -261,7 +261,7 @@ def _add_known(items: Sequence[Evidence], now: datetime) -> None:
             item.add("state", weights.COOLING_WEIGHT, "cooling")
         elif memory.state == "archived":
             item.add("state", weights.ARCHIVED_WEIGHT, "archived")
-        # Most have no end, which is asked without a call for each.
+        # Most memories have no end; checking that inline saves a call for each.
         ends = memory.superseded_by or memory.expires_at or memory.valid_until
         if ends is not None and not memory.current(now):
             why = "superseded" if memory.superseded_by else "no longer valid"
@@ -269,7 +269,7 @@ def _add_known(items: Sequence[Evidence], now: datetime) -> None:
 
 
 def _of_project(memory: Memory, project: str) -> bool:
-    """Whether it belongs to a project: by its path, a tag, or what its metadata says."""
+    """Whether the memory belongs to a project, by its path, a tag, or its metadata."""
     folder = project.rstrip("/")
     path = memory.source_path or ""
     return (
@@ -289,7 +289,7 @@ def _in_window(memory: Memory, since: datetime, until: datetime) -> bool:
 
 
 def _recent(memory: Memory, now: datetime) -> float:
-    """A prompt goes on with what was worked on lately."""
+    """Returns the bonus for recent memories in a prompt, which usually continues recent work."""
     days = max(0.0, (now - (memory.occurred_at or memory.created_at)).total_seconds() / 86_400)
     return float(weights.RECENT_WEIGHT * 2 ** (-days / weights.RECENT_HALF_LIFE_DAYS))
 
@@ -300,13 +300,13 @@ def _decay(memory: Memory, now: datetime) -> float:
     days = (now - (changed if changed > used else used)).total_seconds() / 86_400
     if days <= 0:
         return 0.0
-    # log1p(0) is 0, and most were never asked for.
+    # log1p(0) is 0, and most memories were never accessed.
     longer = half_life * (1 + math.log1p(memory.access_count)) if memory.access_count else half_life
     return weights.DECAY_WEIGHT * (1 - 2 ** (-days / longer))
 
 
 def lift_consolidated(items: Sequence[Evidence]) -> None:
-    """A memory that was made from others, and repeats them, ranks at least as high as they do."""
+    """Raises a memory that was made from others, and repeats them, to at least their score."""
     families = _families(items)
     if not families:
         return
@@ -318,7 +318,7 @@ def lift_consolidated(items: Sequence[Evidence]) -> None:
 
 
 def ordered(items: Sequence[Evidence]) -> list[Evidence]:
-    """Best first; among equals, the newer."""
+    """Returns the items, best first; ties with the newer first."""
     out = sorted(items, key=attrgetter("score"), reverse=True)
     if any(one.score == two.score for one, two in pairwise(out)):
         out.sort(key=lambda item: (-item.score, -item.memory.number, item.memory.id))
@@ -326,11 +326,11 @@ def ordered(items: Sequence[Evidence]) -> list[Evidence]:
 
 
 def collapsed(items: Sequence[Evidence], *, keep: int) -> tuple[list[Evidence], list[Evidence]]:
-    """The first `keep` items that say something of their own, and the echoes between them.
+    """Returns the first `keep` distinct items, and the near duplicates found between them.
 
-    The same words in another session, or of another day, are no echo: that was another event. Nor
-    is a memory with a key: it must stay findable by that key. A memory that was made from others,
-    and says much of what they say, is one with them.
+    The same words in another session, or about another day, are not a duplicate: that was another
+    event. Nor is a memory with a key, which must stay findable by that key. A memory that was made
+    from others, and says much of what they say, counts as a duplicate of them.
     """
     one_with = _families(items)
     out: list[Evidence] = []
@@ -357,7 +357,8 @@ def collapsed(items: Sequence[Evidence], *, keep: int) -> tuple[list[Evidence], 
 
 
 def _families(items: Sequence[Evidence]) -> dict[str, str]:
-    """For memories that were made from others, and for those others: which of them are one."""
+    """Maps memories that were made from others, and those others, to the id of the memory that was
+    made, if they say much the same."""
     made = [item for item in items if item.memory.metadata and made_from(item.memory)]
     if not made:
         return {}
@@ -390,13 +391,13 @@ def cut(
     held_words: float = 0.0,
     past: bool = False,
 ) -> tuple[list[Evidence], list[Evidence], str]:
-    """The memories that may be answers, those that are not, both best first, and why those are not.
+    """Returns the answers, the items that are not answers, both best first, and the reason why not.
 
-    Where the confidence is below `least` nothing is shown, and else everything that is not far
-    behind the best. What is found to the letter is always an answer, and so is what holds the one
-    or two words that are looked up. `held_words` is what holding the words of the question counts
-    here, beyond what it counted in the score. Of the past nothing is held back for being unsure:
-    the words' rarity is known only for today.
+    Nothing is shown if the confidence is below `least`; otherwise everything that is not far
+    behind the best. Literal matches are always answers, and so are memories with the one or two
+    words of a keyword query. `held_words` is an extra weight for words of the question that counts
+    here and not in the score. Queries about the past (`past`) are not cut for low confidence,
+    because word rarity is only known for the present.
     """
     if not ordered:
         return [], [], ""
@@ -406,13 +407,13 @@ def cut(
         return item.score + held_words * covered(item) if held_words else item.score
 
     lowest = max(map(strength, ordered)) - behind if held_words else best.score - behind
-    # What others lend is never negative, and what is held at most `held_words`, so nothing behind
-    # the first that is too far is near.
+    # Lent evidence is never negative and held words add at most `held_words`, so no item behind
+    # the first that is too far can be near enough.
     within = bisect_right(ordered, -lowest, key=lambda item: -(item.score + held_words))
     near = [item for item in ordered[:within] if strength(item) - _lent(item) >= lowest]
     holds = looked_up and _holds_keywords(best, covered)
     if holds:
-        # The words that were looked up are there; what is merely near is not what was meant.
+        # The keywords were found, so items that are only similar are not what was meant.
         behind = weights.CUT_BELOW_KEYWORDS
         lowest = best.score - behind
         near = [
@@ -431,8 +432,8 @@ def cut(
 
 
 def _lent(item: Evidence) -> float:
-    """What a memory without a session has from those that were stored beside it. It ranks higher
-    for that, but is no answer because of it."""
+    """Returns the evidence that a memory without a session got from those stored beside it. It
+    counts in the ranking, but not in the cut-off."""
     if item.memory.session is not None:
         return 0.0
     return item.parts.get("session", 0.0) - weights.SESSION_WEIGHT * item.own
@@ -443,10 +444,10 @@ def _holds_keywords(item: Evidence, covered: Callable[[Evidence], float]) -> boo
 
 
 def merge_turns(items: Sequence[Evidence]) -> tuple[list[Evidence], list[Evidence]]:
-    """The items without the turns that one of the memories replaces, and those turns. Such a memory
+    """Returns the items without the turns that a memory stands for, and those turns. The memory
     ranks at least as high as its turn did.
 
-    Only the best are compared: what ranks behind them is not shown.
+    Only the best items are compared; the others are not shown anyway.
     """
     turns = _best([item for item in items if item.memory.layer == TURN])
     if not turns:
@@ -461,7 +462,7 @@ def merge_turns(items: Sequence[Evidence]) -> tuple[list[Evidence], list[Evidenc
                 continue
             merged[turn.memory.id] = turn
             gain = turn.score - memory.score
-            # What no longer holds keeps its place behind what does, and so does its turn.
+            # An outdated memory must not be raised above current ones by its turn.
             if gain > 0 and "not_current" not in memory.parts:
                 memory.add("turn", gain, "said in a turn that fits")
     return [item for item in items if item.memory.id not in merged], list(merged.values())
@@ -472,7 +473,7 @@ def _best(items: list[Evidence]) -> list[Evidence]:
 
 
 def _is_origin(memory: Evidence, turn: Evidence) -> bool:
-    """Whether the memory was made from most of what was found of the turn."""
+    """Whether the memory was made from most of the passage that was found in the turn."""
     origin, found = memory.memory.origin, turn.candidate
     if origin is None or origin.turn != turn.memory.id:
         return False
@@ -481,7 +482,7 @@ def _is_origin(memory: Evidence, turn: Evidence) -> bool:
 
 
 def _same(said: frozenset[str], heard: frozenset[str]) -> bool:
-    # Most differ in their lengths.
+    # A cheap check first: most pairs differ in length.
     least, most = sorted((len(said), len(heard)))
     if not least or least < weights.MADE_FROM_ALIKE * most:
         return False

@@ -1,20 +1,19 @@
-"""Evidence from meaning: the cosine of a question and each passage of a hub, exactly.
+"""Evidence from vectors: the exact cosine of a question with each passage of a hub.
 
-The rows in the store are the truth. A hub's vectors are kept as one int8 matrix in memory, which is
-a quarter of the room of float32 and, taken in blocks that fit the processor's cache, twice as
-fast. The matrix is brought up to date from the store before each use: new rows are appended, and
-where rows went away it is read anew.
+The rows in the store are authoritative. A hub's vectors are cached in memory as one int8 matrix,
+which takes a quarter of the space of float32 and, multiplied in blocks that fit the processor's
+cache, is twice as fast. Before each use the matrix is updated from the store: new rows are
+appended, and if rows were removed it is read again.
 
-Beyond INDEX_FROM vectors, and where `turbovec` is installed (extra `index`), an index of 4-bit
-codes names the windows worth measuring; their cosines are still computed from the rows, so the
-answer differs from the exact one only where the index misses a window altogether. The index lives
-beside the matrix: it is derived, never stored, and made anew whenever the matrix is.
+From INDEX_FROM vectors on, and if `turbovec` is installed (extra `index`), an approximate index of
+4-bit codes selects the candidate windows. Their cosines are still computed from the rows, so the
+result differs from the exact one only if the index misses a window. The index is derived from the
+matrix, never stored, and rebuilt with it.
 
-A store that has an index of its own for a large hub names the windows instead, and the hub's
-vectors are not read into memory at all; what it names is measured here all the same.
+If the store has a vector index of its own for a large hub, it selects the candidates instead, and
+the hub's vectors are not loaded into memory; the cosines of the candidates are computed here.
 
-Also which part of a hit answers (`best_window`): asked for the few hits that are shown, by who
-quotes them. Ranking needs only how near it is.
+`best_window` finds the part of a hit that answers the question, for the few hits that are quoted.
 """
 
 from __future__ import annotations
@@ -39,36 +38,36 @@ if TYPE_CHECKING:
     from holdfast.recall.gather import QuestionVector
     from holdfast.store.base import Reader
 
-# Values of a block: 1,024 rows of 384 dimensions. OpenBLAS multiplies more than 460,800 values with
-# several threads, which wait for each other: on a machine with other work, that took 40 times the
-# processor time of one thread. What it saves on an idle one was not measured.
+# Values per block: 1,024 rows of 384 dimensions. For more than 460,800 values OpenBLAS uses several
+# threads that wait for each other: on a busy machine that took 40 times the processor time of one
+# thread. What it saves on an idle machine was not measured.
 _BLOCK_VALUES = 393_216
-# Rows that are added to an index at once.
+# Rows added to an index in one call.
 _INDEX_ROWS = 2_048
 _SCALE_BYTES = 4
-# Enough for a mean and a deviation, and a fraction of a millisecond.
+# Enough for a mean and a standard deviation, in a fraction of a millisecond.
 _SAMPLE_ROWS = 2_048
-# Rows read between two copies into the matrix: as one list, the rows of a large hub would take
-# three times the room of the matrix itself while it is read.
+# Rows read before they are copied into the matrix: as one list, the rows of a large hub would take
+# three times the memory of the matrix itself.
 _ROWS_PER_PART = 4_096
-# A matrix that outgrows its room gets a sixteenth more than it needs.
+# A matrix that outgrows its capacity gets one sixteenth more than it needs.
 _SPARE = 16
 # An exact scan takes about 8 ms a 100,000 vectors of 384 dimensions.
 INDEX_FROM = 100_000
-# Windows that the index names for each passage that is wanted. On 41,816 windows of conversations
-# it finds all of the 10 nearest and 99.6 % of the 300 nearest among 600; four times is safe.
+# Candidates requested from the index per passage wanted. On 41,816 windows of conversations, 600
+# candidates include all of the 10 nearest and 99.6 % of the 300 nearest; four times is safe.
 _NAMED_PER_WANTED = 4
 
 
 class Scan:
-    """The cosines of a question with every window of a hub, once they were computed."""
+    """Holds the cosines of a question with every window of a hub, once computed."""
 
     cosines: npt.NDArray[np.float32] | None = None
 
 
 class _Column:
-    """An array with room behind its rows. Matrices that grew from one another share it, each with a
-    view of its front: what is added to a hub of 100,000 memories would else copy all of them."""
+    """An array with spare capacity. Matrices that grew from one another share it, each with a view
+    of its first rows; otherwise adding to a hub of 100,000 memories would copy all of them."""
 
     def __init__(self, rows: int, dtype: npt.DTypeLike, *width: int) -> None:
         import numpy as np
@@ -81,7 +80,7 @@ class _Column:
         return self._array[:0]
 
     def grown(self, front: npt.NDArray[Any], more: npt.ArrayLike, count: int) -> Any:
-        """A view of the rows of `front`, which is one of this column, and so many behind them."""
+        """Appends `count` rows to `front`, a view of this column, and returns the longer view."""
         import numpy as np
 
         begin, end = len(front), len(front) + count
@@ -95,7 +94,7 @@ class _Column:
 
 
 class _Matrix:
-    """The vectors of one hub and model, in the order of their passages. Never changed once made."""
+    """The vectors of one hub and model, in the order of their passages. Immutable."""
 
     def __init__(
         self, state: VectorState, rows: Iterable[VectorRow], before: _Matrix | None
@@ -107,7 +106,7 @@ class _Matrix:
         self.ids: npt.NDArray[np.int64] = np.empty(0, np.int64)
         self.values: npt.NDArray[np.int8] = np.empty((0, 0), np.int8)
         self.scales: npt.NDArray[np.float32] = np.empty(0, np.float32)
-        # Where each passage begins, and what the best of its windows has by chance.
+        # For each passage, the row of its first window and the penalty for its number of windows.
         self.starts: npt.NDArray[np.intp] = np.empty(0, np.intp)
         self.penalties: npt.NDArray[np.float32] = np.empty(0, np.float32)
         if before is not None and len(before.ids):
@@ -115,23 +114,23 @@ class _Matrix:
             self.ids, self.values, self.scales = before.ids, before.values, before.scales
             self.starts, self.penalties = before.starts, before.penalties
         done = len(self.ids)
-        # No more than the store counts, should its count be off: `doctor` finds that.
+        # No more rows than the store's count, even if that is wrong: `doctor` detects it.
         waiting = islice(rows, state.size - done)
         while some := list(islice(waiting, _ROWS_PER_PART)):
             self._add(some)
-        self._begin_passages(done)
+        self._find_passage_starts(done)
         one_window_each = len(self.starts) == len(self.ids)
         self.passages = self.ids if one_window_each else self.ids[self.starts]
-        # Matrices that grew from one another share an index, and it bears one caller at a time.
-        self.turn: threading.Lock = threading.Lock() if before is None else before.turn
+        # Matrices that grew from one another share an index, which is not thread-safe.
+        self.index_lock: threading.Lock = threading.Lock() if before is None else before.index_lock
         self.index: Any
         self.index = self._indexed(before)
 
     def _add(self, rows: Sequence[VectorRow]) -> None:
         import numpy as np
 
-        # A model that was swapped behind its name leaves vectors of two lengths; those that do not
-        # fit the first cannot be compared.
+        # A model that was replaced under the same name leaves vectors of two lengths; those that
+        # differ from the first are skipped.
         width = self.values.shape[1] or len(rows[0].vector) - _SCALE_BYTES
         rows = [row for row in rows if len(row.vector) - _SCALE_BYTES == width]
         if not rows:
@@ -156,8 +155,8 @@ class _Matrix:
         self.scales = scales.grown(self.scales, scale, len(rows))
         self.values = values.grown(self.values, raw[:, _SCALE_BYTES:].view(np.int8), len(rows))
 
-    def _begin_passages(self, done: int) -> None:
-        """Finds the passages of the windows from `done` on, where a new one begins."""
+    def _find_passage_starts(self, done: int) -> None:
+        """Finds where passages begin among the windows from `done` on."""
         import numpy as np
 
         if self._columns is None:
@@ -170,7 +169,8 @@ class _Matrix:
         self.penalties = penalties.grown(self.penalties, by_chance, len(new))
 
     def _indexed(self, before: _Matrix | None) -> Any:
-        """The index over these vectors; that of the matrix before, with what is new added."""
+        """Returns the index over these vectors: the previous matrix's index, with the new ones
+        added. None for few vectors, or if `turbovec` is not installed."""
         if len(self.ids) < INDEX_FROM:
             return None
         try:
@@ -179,14 +179,14 @@ class _Matrix:
             return None
         index, done = None, 0
         if before is not None and before.index is not None:
-            # Older matrices share it and pass over what they do not have.
+            # Older matrices share it, and ignore the rows that they do not have.
             index, done = before.index, len(before.ids)
         index = index or TurboQuantIndex(dim=self.values.shape[1], bit_width=4)
         for start in range(done, len(self.ids), _INDEX_ROWS):
             some = slice(start, start + _INDEX_ROWS)
-            with self.turn:
+            with self.index_lock:
                 index.add(self.values[some] * self.scales[some, None])
-        with self.turn:
+        with self.index_lock:
             index.prepare()
         return index
 
@@ -197,7 +197,8 @@ class _Matrix:
         also: Sequence[int],
         scan: Scan | None = None,
     ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]]:
-        """The places of the nearest passages and of those named, best first, and their cosines."""
+        """Returns the indices of the nearest passages and of those in `also`, best first, and
+        their cosines."""
         import numpy as np
 
         named = self.places_of(also)
@@ -209,18 +210,18 @@ class _Matrix:
                 cosines = np.maximum.reduceat(cosines, self.starts)
             order = _best_first(cosines - self.penalties, limit, named)
             return order, cosines[order]
-        places, cosines = self._measured(question, limit, named)
+        places, cosines = self._exact_cosines(question, limit, named)
         wanted = np.searchsorted(places, named)
         order = _best_first(cosines - self.penalties[places], limit, wanted)
         return places[order], cosines[order]
 
-    def _measured(
+    def _exact_cosines(
         self, question: npt.NDArray[np.float32], limit: int, named: npt.NDArray[np.intp]
     ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]]:
-        """The passages that the index, or the caller, names, measured window by window."""
+        """Computes the exact cosines of the passages that the index or the caller selected."""
         import numpy as np
 
-        with self.turn:
+        with self.index_lock:
             _, slots = self.index.search(question[None, :], limit * _NAMED_PER_WANTED)
         slots = slots[0][(slots[0] >= 0) & (slots[0] < len(self.ids))]
         one_window_each = len(self.starts) == len(self.ids)
@@ -238,17 +239,17 @@ class _Matrix:
 
     @cached_property
     def sample(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
-        """Some thousands of the vectors and their scales. Copied once: rows that are far apart in
+        """A sample of a few thousand vectors and their scales. Copied, because rows far apart in
         memory take several times as long to multiply."""
         return self.values[self.sampled].copy(), self.scales[self.sampled].copy()
 
     @property
     def sampled(self) -> slice:
-        """Every so many windows."""
+        """An even sample of the windows."""
         return slice(None, None, max(1, len(self.ids) // _SAMPLE_ROWS))
 
     def places_of(self, passages: Sequence[int]) -> npt.NDArray[np.intp]:
-        """The rows of these passages; those without a vector are skipped."""
+        """Returns the indices of these passages, without those that have no vector."""
         import numpy as np
 
         wanted = np.asarray(passages, np.int64)
@@ -273,18 +274,18 @@ class _Matrix:
 
 
 def _best_first(
-    merits: npt.NDArray[np.float32], limit: int, also: npt.NDArray[np.intp]
+    scores: npt.NDArray[np.float32], limit: int, also: npt.NDArray[np.intp]
 ) -> npt.NDArray[np.intp]:
-    """The indices of the `limit` best, ties in order, and after them the others of `also`."""
+    """Returns the indices of the `limit` best, ties in order, then the others of `also`."""
     import numpy as np
 
-    if limit >= len(merits):
-        return np.argsort(-merits, kind="stable")
-    # All ties of the last place come along, so that the order does not depend on chance.
-    edge = np.partition(merits, len(merits) - limit)[len(merits) - limit]
-    kept = np.flatnonzero(merits >= edge)
-    kept = kept[np.argsort(-merits[kept], kind="stable")][:limit]
-    others = np.zeros(len(merits), np.bool_)
+    if limit >= len(scores):
+        return np.argsort(-scores, kind="stable")
+    # All ties for the last place are sorted too, so that the result is deterministic.
+    edge = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+    kept = np.flatnonzero(scores >= edge)
+    kept = kept[np.argsort(-scores[kept], kind="stable")][:limit]
+    others = np.zeros(len(scores), np.bool_)
     others[also] = True
     others[kept] = False
     return np.concatenate([kept, np.flatnonzero(others)])
@@ -293,8 +294,8 @@ def _best_first(
 def products(
     values: npt.NDArray[np.int8], question: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float32]:
-    """The product of each row with the question, a block at a time: widened to float32, a block
-    stays in the processor's cache."""
+    """Returns the dot product of each row with the question. Works in blocks, so that a block
+    converted to float32 stays in the processor's cache."""
     import numpy as np
 
     rows, width = values.shape
@@ -310,12 +311,12 @@ def products(
 
 
 class VectorCache:
-    """The matrices of the hubs that were asked, most recently used last. Thread-safe."""
+    """An LRU cache of the matrices of hubs, by hub and model. Thread-safe."""
 
     def __init__(self, *, matrices_max: int = 8) -> None:
         self._matrices: dict[tuple[str, str], _Matrix] = {}
         self._matrices_max = matrices_max
-        # Of hubs whose store searches by itself: their size when it was read, and the centre.
+        # For hubs with a vector index in the store: their size when it was read, and the mean.
         self._centres: dict[tuple[str, str], tuple[int, npt.NDArray[np.float32] | None]] = {}
         self._lock = threading.Lock()
 
@@ -330,11 +331,11 @@ class VectorCache:
         also: Sequence[int] = (),
         scan: Scan | None = None,
     ) -> dict[int, float]:
-        """The cosines of the `limit` passages nearest to the question, best first; ties in the
-        order they came. `scan` gets what is computed of all of them.
+        """Returns the cosines of the `limit` passages nearest to the question, best first, and of
+        those in `also`. Ties are in order of passage id. An exact search stores all cosines in
+        `scan`.
 
-        A passage is as near as its best window, less what the best of so many has by chance.
-        Passages named in `also` are measured too, whatever their rank.
+        Passages rank by their best window, minus a penalty for the number of windows.
         """
         if reader.vector_index(hub_id, model):
             rows = reader.nearest(hub_id, model, question.tolist(), limit=limit, also=also)
@@ -355,8 +356,8 @@ class VectorCache:
         question: npt.NDArray[np.float32],
         scan: Scan,
     ) -> Background | None:
-        """The cosines of the question with the hub's windows, or some thousands of them; None
-        where the store searches by itself and they are not here."""
+        """Returns the mean and deviation of the question's cosines with the hub's windows, or with
+        a sample of them. None if the store has a vector index and the vectors are not loaded."""
         if reader.vector_index(hub_id, model):
             return None
         matrix = self._current(reader, hub_id, model)
@@ -373,14 +374,15 @@ class VectorCache:
         return Background(float(cosines.mean()), deviation=float(cosines.std()), windows=count)
 
     def centre(self, reader: Reader, hub_id: str, model: str) -> npt.NDArray[np.float32] | None:
-        """The mean of the hub's vectors, or of some thousands of them."""
+        """Returns the mean of the hub's vectors, or of a sample of them."""
         if not reader.vector_index(hub_id, model):
             return self._current(reader, hub_id, model).centre
         size = reader.vector_state(hub_id, model).size
         with self._lock:
             known = self._centres.get((hub_id, model))
         if known is None or not size / 2 <= known[0] <= size * 2:
-            # The store searches by itself: some rows are read once, and again when it has doubled.
+            # The store has a vector index: a sample of the rows is read, and read again when the
+            # hub's size has doubled or halved.
             rows = list(islice(reader.vectors(hub_id, model, after=0), _SAMPLE_ROWS))
             known = size, _Matrix(VectorState(len(rows), 0, 0, 0), rows, None).centre
             with self._lock:
@@ -390,7 +392,8 @@ class VectorCache:
     def checked(
         self, reader: Reader, hub_id: str, model: str, question: npt.NDArray[np.float32]
     ) -> npt.NDArray[np.float32]:
-        """The question, if it can be compared with what the store holds."""
+        """Returns the question's vector. Raises EmbedderError if it is not finite, or its length
+        differs from the stored vectors."""
         import numpy as np
 
         width = reader.vector_index(hub_id, model)
@@ -406,7 +409,7 @@ class VectorCache:
         return question
 
     def ready(self, reader: Reader, hub_id: str, model: str) -> bool:
-        """Whether a search need not wait for more than a few new vectors."""
+        """Whether a search can start without loading more than a few new vectors."""
         if reader.vector_index(hub_id, model):
             return True
         state = reader.vector_state(hub_id, model)
@@ -418,7 +421,7 @@ class VectorCache:
         return state.removals == known.removals and state.size - known.size <= _ROWS_PER_PART
 
     def refresh(self, reader: Reader, hub_id: str, model: str) -> None:
-        """Brings a hub's vectors up to date; after that, a search need not wait for them."""
+        """Loads a hub's new vectors, so that the next search need not wait for them."""
         if not reader.vector_index(hub_id, model):
             self._current(reader, hub_id, model)
 
@@ -435,7 +438,7 @@ class VectorCache:
             return matrix
 
     def forget(self) -> None:
-        """Drops everything; the next search reads anew."""
+        """Drops all matrices; the next search reads them again."""
         with self._lock:
             self._matrices.clear()
             self._centres.clear()
@@ -451,7 +454,7 @@ def _refreshed(
         and (grown := state.size - old.state.size) > 0
     ):
         rows = list(reader.vectors(hub_id, model, after=old.state.newest))
-        # Where older passages got vectors as well, only reading anew finds them.
+        # If older passages got vectors too, the counts differ, and only a full read finds them.
         if len(rows) == grown:
             return _Matrix(state, rows, old)
     return _Matrix(state, reader.vectors(hub_id, model, after=0), None)
@@ -464,7 +467,8 @@ def best_window(
     asked: Sequence[str],
     item: Evidence,
 ) -> tuple[int, int]:
-    """The span in the content: by meaning where the passage has vectors, else by words."""
+    """Returns the span of the memory's content that is nearest to the question: by vectors if the
+    passage has them, otherwise by words."""
     from holdfast.text.chunking import windows_of
 
     found = item.candidate
@@ -485,12 +489,12 @@ def best_window(
     return spans[max(range(len(spans)), key=lambda at: scores[at])]
 
 
-# What holding all of the question's words is worth, in units of cosine.
+# The weight of having all of the question's words, in units of cosine.
 _WORDS_SHARE = 0.2
 
 
 def _by_words(content: str, spans: Sequence[tuple[int, int]], asked: Sequence[str]) -> list[float]:
-    """The share of the question's words that each window holds."""
+    """Returns the share of the question's words in each window."""
     wanted = set(asked)
     return [
         len(wanted & set(terms(content[start:end]))) / max(1, len(wanted)) for start, end in spans

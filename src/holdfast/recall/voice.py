@@ -1,10 +1,10 @@
-"""Who a question is about, and how that changes what is searched for.
+"""Detects which speaker a question is about, and adapts the search to it.
 
-In a conversation a person speaks of themselves as 'I': 'When did Nate dye his hair?' is answered by
-a turn of Nate's that says 'I dyed my hair'. So a question that names a speaker of the hub is asked
-of that speaker's turns, in the first person. In conversations that are stored as plain text ('Nate:
-I dyed my hair', without a speaker or a session in the metadata) the speaker is read from the text.
-Among several people anybody may be 'I': there the question keeps its names.
+In a conversation, people speak of themselves as 'I': 'When did Nate dye his hair?' is answered by
+Nate's turn 'I dyed my hair'. So if a question names a speaker of the hub, that speaker's turns rank
+higher, and the question is embedded in the first person. In conversations stored as plain text
+('Nate: I dyed my hair', without a speaker or a session in the metadata) the speaker is parsed from
+the text. In groups anybody may be 'I', so there the question keeps its names.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader
 
 
-# More speakers than this make a forum, not a conversation; the rest are found by their words.
+# Speakers beyond this number are not detected by name: such a hub is a forum, not a conversation.
 SPEAKERS_MAX = 1_000
-# More people than this are a channel, in which most say 'I'. Four conversations of two in one hub
-# have eight, and their questions lose 1.3 where they keep the names; a channel of 685 gains 11.3.
+# More people than this are a group channel, in which most say 'I'. Four conversations of two people
+# in one hub have eight speakers, and lose 1.3 if questions keep the names; a channel of 685 people
+# gains 11.3.
 _PEOPLE_MAX = 20
-# Who speaks in a log, where that is no name.
+# Speakers in a log that are roles, not names.
 ROLES = frozenset({"user", "assistant", "system", "tool", "agent", "human", "ai"})
 _ASKS_AGENT = lazy(
     r"\byou(?:r|'ve| have| had| just| also| previously| earlier)* (?:\w+ )?"
@@ -43,18 +44,19 @@ _ASKS_AGENT = lazy(
 
 
 class Voice(NamedTuple):
-    """Whose words answer: the speakers that are named, or the agent's, or the user's own."""
+    """Whose turns answer the question: those of the speakers it names, the agent's, or the user's
+    own."""
 
     about: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
     asks_agent: bool = False
-    # The speakers are written in front of texts, and are no part of their metadata.
+    # The speaker's name is a prefix of the text, not in the metadata.
     in_text: bool = False
-    # A conversation of several: more than two people say the names, or many speak in the hub.
+    # A group conversation: more than two people mention these names, or the hub has many speakers.
     in_group: bool = False
 
     def speaks(self, memory: Memory) -> bool:
-        """Whether the memory is in the voice that the question asks for."""
+        """Whether the memory was said by the speaker that the question asks about."""
         if self.about:
             return memory.speaker in self.about
         if self.asks_agent:
@@ -65,7 +67,7 @@ class Voice(NamedTuple):
 
 
 def find_voice(question: str, speakers: Sequence[str]) -> Voice:
-    """Reads a question against the hub's speakers."""
+    """Returns the voice of a question, given the hub's speakers."""
     asked = f" {' '.join(_words(question))} "
     about, names, people = set(), set(), 0
     for speaker in speakers:
@@ -84,8 +86,8 @@ def find_voice(question: str, speakers: Sequence[str]) -> Voice:
 def misspelled_speakers(
     reader: Reader, hub_id: str, names: Sequence[str], speakers: Sequence[str]
 ) -> dict[str, str]:
-    """Names in a question that the hub does not have, with the first name of the one speaker that
-    they may be another spelling of: Mohammed, Muhammad."""
+    """Maps names in a question that the hub does not have to the first name of the only speaker
+    with a similar spelling: Mohammed to Muhammad."""
     known = {word for speaker in speakers for word in _words(speaker)}
     first = {
         speaker.split()[0]
@@ -109,7 +111,7 @@ _REPEATED = lazy(r"(.)\1+")
 
 
 def _spelled_alike(one: str, two: str) -> bool:
-    """Whether two names differ in one letter, or in their vowels and double letters alone."""
+    """Whether two names differ in one letter, or only in their vowels and doubled letters."""
     if one[0] != two[0] or min(len(one), len(two)) < _SPELLING_CHARS_LEAST:
         return False
     sounds = [_REPEATED.sub(r"\1", _VOWELS.sub("", name)) for name in (one, two)]
@@ -118,7 +120,7 @@ def _spelled_alike(one: str, two: str) -> bool:
 
 
 def first_person(question: str, voice: Voice) -> str:
-    """The question as its subject would put it: what the embedding model reads."""
+    """Returns the question in the first person of its subject, for the embedding model."""
     if voice.in_group:
         return question
     for speaker in sorted(voice.about):
@@ -129,37 +131,37 @@ def first_person(question: str, voice: Voice) -> str:
     return question
 
 
-# A hub's speakers are compared with each question.
+# Cached because all speakers of a hub are compared with each question.
 @lru_cache(maxsize=2 * SPEAKERS_MAX)
 def _words(text: str) -> tuple[str, ...]:
     return tuple(re.findall(r"\w+", fold(text)))
 
 
-# A name of one or two words before a colon, after a time in brackets if there is one.
-_SPOKEN = lazy(r"(?:\[[^\]\n]{1,40}\]\s*)?([^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*)?):\s")
-# Of the texts that hold a name, so many are looked at, and so many must begin with it: 'Note: …'
-# and 'Nate likes tea' make no speaker.
-_LOOKED_AT = 20
+# A name of one or two words before a colon, optionally after a time in brackets.
+_LINE_START = lazy(r"(?:\[[^\]\n]{1,40}\]\s*)?([^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*)?):\s")
+# A name is a speaker if at least _LINES_LEAST of the first _TEXTS_MAX texts that contain it begin
+# with it and a colon, so that a single 'Note: …' or 'Nate likes tea' makes no speaker.
+_TEXTS_MAX = 20
 _LINES_LEAST = 3
 
 
 def speaker_in_text(text: str) -> str | None:
-    """Who speaks, where a text is a line of a transcript."""
-    found = _SPOKEN.match(text)
+    """Returns the speaker of a line of a transcript, or None for any other text."""
+    found = _LINE_START.match(text)
     return found.group(1) if found else None
 
 
 def find_speakers(
     reader: Reader, hub_id: str, names: Sequence[str], words: Sequence[WordHit]
 ) -> frozenset[str]:
-    """Which of the names in a question are speakers, judging by the texts found by its words."""
+    """Returns the names in a question that are speakers, judging by the hits of its words."""
     out = set()
     for name in names:
         own = set(terms(name))
         if not own or fold(name) in ROLES:
             continue
         holding = [one for one, _ in words if own <= set(one.body.split())]
-        ids = list(dict.fromkeys(one.memory_id for one in holding))[:_LOOKED_AT]
+        ids = list(dict.fromkeys(one.memory_id for one in holding))[:_TEXTS_MAX]
         memories = owners_by_id(reader, hub_id, ids).values()
         if sum(speaks(one.content, name) for one in memories) >= _LINES_LEAST:
             out.add(name)
@@ -167,14 +169,14 @@ def find_speakers(
 
 
 def is_group(reader: Reader, hub_id: str, about: Iterable[str], words: Sequence[WordHit]) -> bool:
-    """Whether these speakers talk with more than one other, judging by who says their names."""
+    """Whether more than two people talk: these speakers and those whose texts mention them."""
     talking = {_first_name(name) for name in about}
     for name in talking.copy():
         own = [f" {term} " for term in terms(name)]
         holding = (
             one.memory_id for one, _ in words if any(term in f" {one.body} " for term in own)
         )
-        ids = list(dict.fromkeys(islice(holding, _LOOKED_AT)))
+        ids = list(dict.fromkeys(islice(holding, _TEXTS_MAX)))
         for memory in owners_by_id(reader, hub_id, ids).values():
             if speaker := memory.speaker or speaker_in_text(memory.content):
                 talking.add(_first_name(speaker))
@@ -186,6 +188,6 @@ def _first_name(speaker: str) -> str:
 
 
 def speaks(text: str, name: str) -> bool:
-    """Whether a text is a line of this speaker's, by their full or first name."""
+    """Whether a text is a transcript line of this speaker, by their full or first name."""
     speaker = speaker_in_text(text)
     return speaker is not None and fold(name) in (fold(speaker), fold(speaker.split()[0]))
