@@ -181,6 +181,34 @@ def test_an_older_event_does_not_end_what_was_learnt_since(hub: HubMemory) -> No
     assert isinstance(told, Stored)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Lives in Porto", "Moved to Lisbon in {year}"),
+        ("I'm pregnant", "My daughter was born in March {year}"),
+        ("I drive a Golf", "I sold the Golf in {year}"),
+        ("I'm training for the marathon", "I ran the marathon on 24 September {year}"),
+        ("Works at Lidl", "Started a new job at Aldi in {year}"),
+    ],
+)
+def test_an_event_whose_words_name_an_older_day_ends_nothing_either(
+    hub: HubMemory, clock: FixedClock, old: str, new: str
+) -> None:
+    known = hub.remember(old).memory
+    this_year = clock.now().year
+    hub.remember(new.format(year=this_year - 3))
+    assert hub.get(known.id).superseded_by is None
+    clock.tick(days=700)
+    hub.remember(new.format(year=this_year + 1))
+    assert hub.get(known.id).superseded_by is not None
+
+
+def test_a_year_since_which_something_holds_makes_it_no_older_event(hub: HubMemory) -> None:
+    known = hub.remember("Lives in Porto").memory
+    hub.remember("Lives in Lisbon since 2019")
+    assert hub.get(known.id).superseded_by is not None
+
+
 def test_a_long_list_ends_nothing(hub: HubMemory) -> None:
     hub.remember("Lives in Porto")
     few = hub.remember_many(["Likes tea", "Lives in Lisbon"])

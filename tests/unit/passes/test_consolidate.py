@@ -220,6 +220,18 @@ def test_what_was_said_later_takes_the_place_of_what_it_contradicts(hub: HubMemo
     assert hub.recall("Where does he live? Berlin or Lisbon?")[0].memory.id == new.id
 
 
+def test_what_happened_years_before_takes_the_place_of_nothing(hub: HubMemory) -> None:
+    old = long_term(hub, "Lives in Berlin")
+    hub.core.clock.tick(days=1)  # type: ignore[attr-defined]
+    line = note(hub, "Moved to Lisbon in 2015")
+    plan = hub.plan_consolidation()
+    assert plan.steps == ()
+    reason = f"#{old.number} was learnt later than what #{line.number} tells of"
+    assert [one.reason for one in plan.refused] == [reason]
+    hub.consolidate()
+    assert hub.get(old.number).superseded_by is None
+
+
 def test_what_may_contradict_a_memory_is_left_to_a_person(hub: HubMemory) -> None:
     long_term(hub, "Likes tea")
     hub.core.clock.tick(days=1)  # type: ignore[attr-defined]

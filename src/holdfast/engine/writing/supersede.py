@@ -11,7 +11,8 @@ nothing is missed that a search inside the write would find.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import Memory, Trust
@@ -455,15 +456,29 @@ def _protected(memory: Memory, other: Memory) -> str:
         return "it waits for review itself"
     if memory.trust in ("tool", "import") and other.trust not in ("tool", "import"):
         return "a more trusted voice said it"
-    if _is_news_of_old(memory, other):
+    if is_news_of_old(memory, other):
         return "it was learnt later than what is told now"
     return ""
 
 
-def _is_news_of_old(memory: Memory, other: Memory) -> bool:
-    since = memory.valid_from or memory.occurred_at
+def is_news_of_old(memory: Memory, other: Memory) -> bool:
+    """Whether a memory tells of something that happened long before the other one was learnt."""
+    named = memory.valid_from or _named_in(memory.content, memory.created_at)
+    since = named or memory.occurred_at
     learnt = other.valid_from or other.occurred_at or other.created_at
     return since is not None and since + _NEWS < learnt
+
+
+@lru_cache(maxsize=1_024)
+def _named_in(text: str, said: datetime) -> datetime | None:
+    """The end of the one day, month or year that a short statement names: 'sold it in 2009'."""
+    if not _is_short(text):
+        return None
+    from holdfast.text.dates import find_dates
+
+    found = find_dates(text, now=said, zone=said.tzinfo)
+    # 'A 2014 Golf' was not told of in 2014.
+    return found[0].until if len(found) == 1 and not found[0].words.isdigit() else None
 
 
 # Whose word holds
@@ -509,7 +524,7 @@ def spoken_against(memory: Memory, rivals: Sequence[Rival]) -> Rival | None:
             if rival.verdict.relation in ("replaces", "contradicts")
             and rival.memory.trust == "user"
             and not rival.memory.quarantine
-            and not _is_news_of_old(memory, rival.memory)
+            and not is_news_of_old(memory, rival.memory)
         ),
         None,
     )

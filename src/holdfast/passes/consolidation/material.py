@@ -14,6 +14,7 @@ from holdfast.domain.memory import MADE_FROM, SAID_AT, Memory
 from holdfast.domain.query import Filter
 from holdfast.domain.records import Record
 from holdfast.engine.core import Core, Scope
+from holdfast.engine.writing.supersede import is_news_of_old
 from holdfast.passes.consolidation import STEP_KINDS, Step, StepKind
 from holdfast.store.values import every_memory
 from holdfast.text.analysis.terms import terms
@@ -128,6 +129,7 @@ class RelatedMemories:
             if (
                 said_at(other) > said_at(memory)
                 and compare(other.content, said).relation == "replaces"
+                and not is_news_of_old(other, memory)
             ):
                 return other
         return None

@@ -28,6 +28,7 @@ from typing import NamedTuple, TypeAlias
 
 from holdfast.domain.memory import TRUSTS, Memory, made_from
 from holdfast.engine.upkeep.lifecycle import ranked, replaceable, sameness
+from holdfast.engine.writing.supersede import is_news_of_old
 from holdfast.passes.consolidation import Refused, Step
 from holdfast.passes.consolidation.material import (
     Material,
@@ -170,6 +171,8 @@ def may_replace(new: Memory, old: Memory, material: Material) -> str:
         return f"only the assistant said #{new.number}"
     if TRUSTS.index(new.trust) > TRUSTS.index(old.trust) and new.origin is None:
         return f"#{old.number} was said by a more trusted voice"
+    if is_news_of_old(new, old):
+        return f"#{old.number} was learnt later than what #{new.number} tells of"
     return ""
 
 
