@@ -49,22 +49,48 @@ def _told(body: str) -> tuple[tuple[Ending, str | None], ...]:
 
 
 _SEVERAL = lazy(r"(?i)\b(?:and|or|both)\b|[,;/]")
+# What else is said of a thing: where it is, with whom, how often.
+_OF_IT = lazy(
+    r"(?i)[,;:(]|\b(?:in|at|on|by|for|from|to|of|with|without|near|since|until|every|each"
+    r"|while|when|because|as|about)\b"
+)
 
 
 def by_ending(now: Statement, then: Statement) -> Verdict | None:
     """By an event after which the older statement no longer holds."""
     for one, what in _told(now.body):
-        if one.older.match(then.body) is None:
+        older = one.older.match(then.body)
+        if older is None:
             continue
-        if what is not None:
-            words = set(core_stems(without_when(what)))
-            if not words or not words <= set(core_stems(then.body)):
-                continue
-            if _SEVERAL.search(then.body):
-                # Of 'has a bike and a car', the car is still there.
-                continue
-        return Verdict("replaces", "it is over")
+        if what is None:
+            return Verdict("replaces", "it is over")
+        # Of 'has a bike and a car', the car is still there.
+        if not _SEVERAL.search(then.body):
+            verdict = _by_thing(without_when(what), then.body[older.end() :])
+            if verdict is not None:
+                return verdict
     return None
+
+
+def _by_thing(ended: str, held: str) -> Verdict | None:
+    """Whether what has ended is what the older statement is about, or may be."""
+    if not set(core_stems(ended)) <= set(core_stems(held)):
+        return None
+    kind, things = _things(ended)[:1], _things(held)
+    if not kind:
+        return None
+    if kind[0] in things:
+        return Verdict("replaces", "it is over")
+    if any(thing[-len(kind[0]) :] == kind[0] for thing in things):
+        # 'A company car' may be meant by 'my car', and 'a car insurance' is not.
+        return Verdict("contradicts", "a thing of this kind is gone")
+    return None
+
+
+def _things(text: str) -> list[tuple[str, ...]]:
+    """The stems of each thing that is named, without what else is said of it."""
+    found = (tuple(core_stems(part)) for part in _OF_IT.split(text))
+    return [stems for stems in found if stems]
 
 
 def ended_terms(now: Statement) -> TermSets:
