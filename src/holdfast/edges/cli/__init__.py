@@ -1,5 +1,6 @@
-"""The command line. `run` is the program's entry point: it asks the warm process (`warm`) where one
-runs, and else runs the command itself (`dispatch`). Until it has asked it imports next to nothing.
+"""The command line. `run` is the program's entry point: it lets the warm process run the command
+(`warm`) if there is one, and otherwise runs it in this process (`dispatch`). Until then it imports
+next to nothing.
 """
 
 import os
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def run() -> "NoReturn":
-    """Runs the command of this process and ends the process.
+    """Runs the command of this process and exits.
 
     Skipping the interpreter's clean-up saves 4 ms, and skipping garbage collection at start 4 ms.
     """
@@ -27,8 +28,7 @@ def run() -> "NoReturn":
     if code is None:
         import gc
 
-        # High enough that no collection runs at start, low enough that memory stays bounded in a
-        # long import.
+        # High enough that no collection runs at start, low enough to bound memory in a long import.
         gc.set_threshold(100_000, 20, 20)
         code = main(words)
         sys.stderr.flush()

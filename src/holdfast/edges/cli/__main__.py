@@ -1,4 +1,4 @@
-"""`python -m holdfast.edges.cli`, for measuring what a command imports."""
+"""`python -m holdfast.edges.cli`, used to measure what a command imports."""
 
 from __future__ import annotations
 

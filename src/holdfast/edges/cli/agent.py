@@ -1,6 +1,6 @@
-"""What agents and their hooks run: hook and session; tools and call, which print the schemas of the
-tools of a dialect and call one; and status, which says whether memory works here: which hub this
-folder uses and what is in it, which agents are set up, and what the last session was given."""
+"""Commands for agents and their hooks: hook and session; tools and call, which print the tool
+schemas of a dialect and call one tool; and status, which shows whether memory works here: the hub
+of this folder and its counts, the agents that are set up, and what the last session was given."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def _hook_options() -> tuple[Option, ...]:
     server="ignored",
 )
 def _hook(call: Call, args: Namespace) -> int:
-    """Answer an event of an agent; its hooks call this.
+    """Handle an event of an agent; its hooks call this.
 
-    Events: start, prompt, stop, compact and end, or as the client calls them. A new session
-    gets what is always kept in mind and where the last one ended; a prompt gets what is
-    relevant and was not given yet; a turn that ends is logged, once. It never fails: what
-    goes wrong is a line that `holdfast doctor` shows. `holdfast setup` writes hooks that
-    start a smaller program than this command, with the same answers."""
-    # Whatever goes wrong, the client's session goes on.
+    Events: start, prompt, stop, compact and end, or the client's names for them. A new
+    session gets the standing facts and where the last session ended; a prompt gets
+    relevant memories that this session has not seen; a finished turn is logged, once. It
+    never fails: errors are listed by `holdfast doctor`. `holdfast setup` writes hooks that
+    start a smaller program than this command, with the same results."""
+    # Whatever goes wrong, the agent's session must go on.
     from holdfast.edges.hooks import front, state_files
 
     words = [args.event, "--home", call.home]
@@ -56,7 +56,7 @@ def _hook(call: Call, args: Namespace) -> int:
         answer = front.run(words)
         call.out.raw(answer.decode())
         call.out.stdout.flush()
-    except Exception as error:  # noqa: BLE001  the last stop before the client
+    except Exception as error:  # noqa: BLE001  nothing above this would catch it
         state_files.note_error(call.home, args.event, error)
     return 0
 
@@ -76,7 +76,7 @@ def _hook(call: Call, args: Namespace) -> int:
     switch("--list", "the sessions that are known"),
 )
 def _session(call: Call, args: Namespace) -> None:
-    """Show what hooks put into a session of an agent, and what was captured from it."""
+    """Show what hooks added to a session of an agent, and what was captured from it."""
     from holdfast.edges.hooks.state_files import all_states
 
     states = all_states(call.home)
@@ -129,7 +129,7 @@ def _list(call: Call, bodies: list[dict[str, Any]]) -> None:
 
 
 def _of_here(bodies: list[dict[str, Any]], hub: str) -> list[dict[str, Any]]:
-    """The sessions in this folder; where there are none, those of its hub, or else all."""
+    """The sessions in this folder; if there are none, those of its hub, or else all."""
     folder = os.path.realpath(os.getcwd())
     here = [body for body in bodies if os.path.realpath(body["folder"]) == folder]
     return here or [body for body in bodies if body["hub"] == hub] or bodies
@@ -150,7 +150,7 @@ def _chosen(bodies: list[dict[str, Any]], wanted: str | None, hub: str) -> dict[
 
 
 def _injected(call: Call, body: dict[str, Any]) -> list[dict[str, Any]]:
-    """With the title that each memory has now, and the words of turns of the log."""
+    """The injected memories with their current titles, and injected turns with their text."""
     rows = []
     for row in body["injected"]:
         try:
@@ -163,7 +163,7 @@ def _injected(call: Call, body: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _said(call: Call, hub: HubMemory, turn_id: str) -> str:
-    """A turn of the log as a line; empty where this is the id of a memory."""
+    """A turn of the log as a line; empty if this is the id of a memory."""
     from holdfast.engine.log.turns import turns_by_id
 
     if not turn_id.startswith("trn_"):
@@ -179,7 +179,7 @@ def _time(call: Call, text: str) -> str:
 
 
 def _captured(call: Call, body: dict[str, Any]) -> list[dict[str, Any]]:
-    """What was taken in from the session, in the hub of the project and in the person's own."""
+    """What was captured from the session, in the project's hub and in the personal hub."""
     rows = []
     names = dict.fromkeys([body["hub"], call.settings["hub"]])
     for name in names:
@@ -204,7 +204,7 @@ def _captured(call: Call, body: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _dialect_options() -> tuple[Option, ...]:
-    """The options that choose the tools."""
+    """The options that select the tools."""
     from holdfast.agents.dialects import NAMES
 
     about = "whose tools (holdfast)"
@@ -216,13 +216,13 @@ def _dialect_options() -> tuple[Option, ...]:
 
 
 def toolset(call: Call, args: Namespace, *, agent: str | None = None) -> Toolset:
-    """The tools that the options choose, on the hub of the call."""
+    """The selected tools, on the hub of the call."""
     from holdfast.agents import ToolContext
     from holdfast.agents.dialects import find_dialect
     from holdfast.agents.toolset import Toolset
 
     dialect = find_dialect(args.dialect)
-    # A user of the shell may use every hub.
+    # A user of the shell may use any hub.
     hub = call.hub
     context = ToolContext(hub, agent=agent, source="cli", zone=call.out.zone or UTC, every_hub=True)
     return Toolset(dialect, context, all_tools=args.all_tools, read_only=args.read_only)
@@ -241,10 +241,10 @@ _DIALECT = Late(_dialect_options)
     "tools", "holdfast tools --dialect maven --format openai", _DIALECT, Late(_format_options)
 )
 def _tools(call: Call, args: Namespace) -> None:
-    """The tools that an agent gets, and their schemas.
+    """List the tools that an agent gets, and their schemas.
 
-    Without --format it lists them for people. The dialect `holdfast` is small on purpose;
-    the others are those of agents written for other systems."""
+    Without --format it prints a list to read. The dialect `holdfast` is small on purpose;
+    the others match agents that were written for other systems."""
     from holdfast.agents.dialects import NAMES, find_dialect
     from holdfast.agents.toolset import render
 
@@ -278,12 +278,12 @@ def _tools(call: Call, args: Namespace) -> None:
 def _call(call: Call, args: Namespace) -> int:
     """Call one tool as an agent would.
 
-    Prints what the agent would read. It ends with 1 where the tool answers with an error."""
+    Prints what the agent would read. The exit code is 1 if the tool returns an error."""
     if args.args is not None and args.arguments is not None:
         raise InvalidInput("The arguments are given twice.", hint="Leave one of them out.")
     text = args.args or args.arguments or "{}"
     given = _arguments(sys.stdin.read() if text == "-" else text)
-    # A call from a shell may use any tool, as no list has to be short for a model.
+    # A call from a shell may use any tool; the list is only kept short for models.
     args.all_tools = True
     reply = toolset(call, args, agent=args.agent).call(args.tool, given)
     if call.out.json:
@@ -308,8 +308,8 @@ def _arguments(text: str) -> Any:
 def _status(call: Call, args: Namespace) -> None:
     """Show whether memory works here: hub, agents, last session.
 
-    Which hub this folder uses and what is in it, which agents are set up, and what the last
-    session of one was given. `holdfast doctor` looks for damage, `holdfast stats` counts
+    The hub of this folder and its counts, the agents that are set up, and what the last
+    session was given. `holdfast doctor` looks for damage, `holdfast stats` counts
     everything. In a pipe, a line each: what, its state."""
     from holdfast.edges.cli.dispatch import model_of, store_of
     from holdfast.edges.cli.help import is_new
@@ -334,7 +334,7 @@ def _status(call: Call, args: Namespace) -> None:
 
 
 def _hubs(call: Call, args: Namespace) -> dict[str, Any]:
-    """The hub of this folder and the one beside it, counted."""
+    """The hub of this folder and the personal hub beside it, with counts."""
     from holdfast.edges.project import choose
 
     chosen = choose(call.local, named=args.hub, folder=os.getcwd())
@@ -344,7 +344,7 @@ def _hubs(call: Call, args: Namespace) -> dict[str, Any]:
 
 
 def _counts(call: Call, hub: HubMemory) -> dict[str, Any]:
-    # A project's hub would count its own alone.
+    # Through the project's hub, only the project's memories would be counted.
     plain = call.local.hub(hub.name)
     statistics = plain.statistics()
     newest = plain.turns(limit=1)
@@ -379,7 +379,7 @@ def _agents(home: str) -> list[dict[str, Any]]:
 
 
 def _last_session(call: Call, hub: str) -> dict[str, Any] | None:
-    """The session that `holdfast session` shows here."""
+    """The session that `holdfast session` would show here."""
     from holdfast.edges.hooks.state_files import all_states
 
     for body in _of_here([state.body for state in all_states(call.home)], hub)[:1]:

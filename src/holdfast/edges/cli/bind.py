@@ -1,11 +1,12 @@
 """Makes the options of a command from the declaration of the operation that it runs.
 
-The signature says which options there are and what kind of value each takes, `api.parameters` what
-they mean. A command states only what differs: other names, words instead of options, and what is
-left out. An option that is not given is not passed on, so the operation's own default holds.
+The signature gives the options and their types, `PARAMETERS` in `api/operation.py` their
+descriptions. A command only states differences: other names, positional words instead of options,
+and parameters to leave out. An option that is not given is not passed on, so that the operation's
+own default applies.
 
-Annotations are read as text. Resolving them would import every type that they name, and an agent
-would wait for that whenever a hook runs `holdfast recall`.
+Annotations are read as text. Resolving them would import every type that they name, which would
+delay agents whose hooks run `holdfast recall`.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
 
 Kind = Literal["text", "number", "switch", "time", "span", "texts", "json", "condition"]
-# Turns what was typed into the value of a parameter.
+# Converts typed text to the value of a parameter.
 Convert = Callable[["Call", Any], Any]
 
 
 class Flag(NamedTuple):
-    """How an option differs from its parameter; an empty field is as the parameter has it."""
+    """How an option differs from its parameter. Empty fields are taken from the parameter."""
 
     names: tuple[str, ...] = ()
     about: str = ""
@@ -45,12 +46,13 @@ def flag(
     nargs: str | None = None,
     convert: Convert | None = None,
 ) -> Flag:
-    """What is different about an option. Without a dash, a name makes it a positional word."""
+    """States what is different about an option. A name without a dash makes it a positional
+    word."""
     return Flag(names, about, metavar, tuple(offers), nargs, convert)
 
 
 class Argument(NamedTuple):
-    """One parameter of an operation, as its signature has it."""
+    """A parameter of an operation, read from its signature."""
 
     name: str
     kind: Kind
@@ -61,8 +63,9 @@ class Argument(NamedTuple):
 class Flags:
     """The options of a command, made from the signature of its operation.
 
-    `omit` names the parameters that the command sets itself, or not at all. `only` names those
-    that it has, instead. `given` makes values that are not typed. Keywords say what differs."""
+    `omit` names parameters without an option, for example because the command sets them; with
+    `only`, all others are omitted. `given` computes values that are not typed. Keyword arguments
+    say how an option differs from its parameter."""
 
     def __init__(
         self,
@@ -87,7 +90,7 @@ class Flags:
 
     @property
     def about(self) -> str:
-        """What the operation does."""
+        """The description of the operation: its docstring."""
         return self._method.__doc__ or ""
 
     def add_to(self, parser: Parser) -> None:
@@ -96,7 +99,7 @@ class Flags:
         for argument in self._arguments():
             settings = self._settings(argument)
             if settings.get("metavar") == "WHEN" and not explained:
-                # The first moment says how moments are written.
+                # The help of the first time option also explains the formats of times.
                 settings["help"] += f": {WHEN}"
                 explained = True
             names = self._names(argument)
@@ -106,7 +109,7 @@ class Flags:
                 parser.add_argument(argument.name, **settings)
 
     def values(self, call: Call, args: Namespace) -> dict[str, Any]:
-        """The arguments that were given, by the names of the parameters."""
+        """The arguments that were given, by parameter name."""
         found = {}
         for argument in self._arguments():
             given = getattr(args, argument.name)
@@ -120,8 +123,8 @@ class Flags:
         return found
 
     def run(self, call: Call, args: Namespace, **more: Any) -> Any:
-        """Runs the operation: of a hub in the hub in use, of people in the memory. What the command
-        sets itself goes before what was typed."""
+        """Runs the operation: one of a hub on the hub in use, one on people on the memory. Values
+        that the command sets (`more`) override those that were typed."""
         name = self.operation.name
         place = call.hub if self._method.__qualname__.startswith("HubMemory.") else call.memory
         given = {} if self._given is None else self._given(call, args)
@@ -148,7 +151,7 @@ class Flags:
         return (f"--no-{word}" if argument.default is True else f"--{word}",)
 
     def _settings(self, argument: Argument) -> dict[str, Any]:
-        """What the parser is given about an option."""
+        """The settings of an option, as `add_argument` takes them."""
         own, meaning = self._flag(argument), PARAMETERS.get(argument.name, _UNKNOWN)
         help_ = own.about or meaning.described
         names = self._names(argument)
@@ -174,11 +177,11 @@ _AS_DECLARED = Flag()
 _UNKNOWN = Parameter()
 
 
-# From a signature to arguments
+# From a signature to options
 
 
 def arguments_of(method: Callable[..., Any]) -> Iterator[Argument]:
-    """The parameters of an operation in their order; those of a TypedDict come last."""
+    """The parameters of an operation in order; those of a TypedDict come last."""
     method = getattr(method, "__wrapped__", method)
     code = method.__code__
     count = code.co_argcount
@@ -204,7 +207,7 @@ def _fields_of(name: str) -> Iterator[tuple[str, str]]:
 
 
 def kind_of(hint: str) -> Kind:
-    """The kind of a parameter, by its annotation."""
+    """The kind of a parameter, derived from its annotation."""
     kinds = hint.split(" | ")
     if any(one.endswith(("[str]", "[Reference]")) for one in kinds):
         return "texts"
@@ -225,7 +228,7 @@ _KIND_OF_TYPE: dict[str, Kind] = {
 }
 
 
-# The placeholder of a value in help, where it is not the parameter's own name.
+# The placeholder of a value in help, if it is not the parameter's name.
 _METAVARS = {
     **dict.fromkeys(("category", "session", "speaker", "actor"), "NAME"),
     **dict.fromkeys(("boundary", "trust"), "WHO"),
@@ -252,26 +255,26 @@ def _metavar(argument: Argument) -> str:
     return name.upper().replace("_", "-")
 
 
-# From words to values
+# From typed words to values
 
 
 def joined(call: Call, words: Sequence[str]) -> str:
-    """Positional words as one text."""
+    """Joins positional words to one text."""
     return " ".join(words)
 
 
 def text_of(call: Call, words: Sequence[str]) -> str:
-    """Positional words as one text; `-` alone reads standard input."""
+    """Joins positional words to one text; `-` alone reads standard input."""
     return call.read("-", "text") if list(words) == ["-"] else " ".join(words)
 
 
 def after(call: Call, text: str) -> Any:
-    """The moment that is so long from now: `12h`, `7d`."""
+    """The time that is this long from now: `12h`, `7d`."""
     return call.now + span(text)
 
 
 def all_of(call: Call, conditions: Sequence[str]) -> dict[str, Any] | str:
-    """One condition as it is, several as one that holds where all of them hold."""
+    """A single condition unchanged; several are combined with `and`."""
     if len(conditions) == 1:
         return conditions[0]
     from holdfast.text.where import from_text
@@ -280,7 +283,7 @@ def all_of(call: Call, conditions: Sequence[str]) -> dict[str, Any] | str:
 
 
 def json_object(call: Call, text: str) -> Any:
-    """A JSON object, for metadata."""
+    """Parses a JSON object, for metadata."""
     import json
 
     try:
@@ -299,22 +302,22 @@ def _same(call: Call, given: Any) -> Any:
 
 
 def moment(call: Call, text: str) -> Any:
-    """A moment; a day is its beginning."""
+    """Parses a time; a day means its beginning."""
     return call.when(text)
 
 
 def end(call: Call, text: str) -> Any:
-    """A moment; a day is its end."""
+    """Parses a time; a day means its end."""
     return call.when(text, end=True)
 
 
 def past(call: Call, text: str) -> Any:
-    """A moment to look back to; never after now."""
+    """Parses a time in the past; never after now."""
     return call.past(text)
 
 
 def _converter(argument: Argument) -> Convert:
-    """How the words of an option are read, by the kind and the name of its parameter."""
+    """Returns the converter for an option, by the kind and name of its parameter."""
     if argument.name == "as_of":
         return past
     if argument.kind == "time" and argument.name.endswith("until"):

@@ -1,4 +1,4 @@
-"""One call of the command line: its options, its output, and the memory, opened when first used."""
+"""The context of one command: its options, its output, and the memory, opened when first used."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
 
 
 class Cancelled(HoldfastError):
-    """A person was asked and did not say yes."""
+    """The user was asked to confirm and did not."""
 
     code = "cancelled"
 
 
 class Interrupted(HoldfastError):
-    """Ctrl-C, after what was asked for was done."""
+    """Ctrl-C, after the requested work was done."""
 
     code = "interrupted"
     exit_code = 130  # What a shell reports for a program that SIGINT ended.
 
 
-# Above this many passages (minutes of work) they are a backlog, such as that of a new model: not
-# what one text has left, and not what `remember` should wait for.
+# Above this many passages (minutes of work), missing vectors are a backlog, for example after a
+# change of the model, and not something that `remember` should wait for.
 _BACKLOG = 10_000
-# The number in a note is not worth counting further.
+# Items counted for a note; above this it says `Over 1,000`.
 _WAITING_MAX = 1_000
 
 
 class Call:
-    """The context of a command. A memory that is lent stays open afterwards."""
+    """The context of a command. A memory passed in by the caller stays open afterwards."""
 
     def __init__(self, args: Namespace, memory: Holdfast | None = None) -> None:
         self.args = args
@@ -53,13 +53,14 @@ class Call:
         self._memory = memory
         self._lent = memory is not None
         self.server = "" if self._lent else _server(args)
-        # Whether a note after the answer says how many items wait for review.
+        # Whether to note after the result how many items wait for review.
         self.notes_waiting = True
-        # Whether the hub of a repository is made where it is missing.
+        # Whether to create the hub of a repository if it is missing.
         self.makes_hub = False
         # Whether the automatic lifecycle may run afterwards.
         self.upkeep = True
-        # A command ends before a thread could do much, and closing would wait for it.
+        # A background thread would not get far before the command ends, and closing would wait for
+        # it.
         self._flags: dict[str, Any] = {"embed.background": False}
         if memory is not None:
             self.out.zone = self._zone(memory.core.settings)
@@ -83,7 +84,7 @@ class Call:
             self._note_waiting()
         if self._memory is not None and not self._lent:
             if kind is None:
-                # The answer first: closing writes counters.
+                # Print the result first: closing writes counters.
                 self.out.stdout.flush()
             due = self._claim_upkeep(succeeded=kind is None)
             self._memory.close()
@@ -95,8 +96,8 @@ class Call:
             client.close()
 
     def _claim_upkeep(self, *, succeeded: bool) -> list[str]:
-        """Claims the automatic lifecycle of the hub that was used, where it is due; the ids of the
-        hubs in which a process of its own is to run it."""
+        """Claims the automatic lifecycle of the hub that was used, if it is due. Returns the ids of
+        the hubs for which to start it in a separate process."""
         if self.server or self._memory is None:
             return []
         from holdfast.engine.upkeep.automatic import note_use, upkeep_of
@@ -111,8 +112,8 @@ class Call:
         return []
 
     def _note_waiting(self) -> None:
-        """Says how many items wait for review, to a person who sees it. A server is not asked for
-        it: that would be one more request for every command."""
+        """Notes how many items wait for review if a person reads the terminal. Not with a server:
+        that would be one more request for every command."""
         hub: HubMemory | None = self.__dict__.get("hub")
         if hub is None or self.server or not (self.notes_waiting and self.out.person_reads_errors):
             return
@@ -133,7 +134,7 @@ class Call:
                 )
 
     def check_server(self, command: Command) -> None:
-        """Refuses a command that does not work through the server that is named."""
+        """Refuses a command that does not work through the server in use."""
         self.makes_hub = command.makes_hub
         if self.server:
             from holdfast.edges.cli import remote
@@ -141,8 +142,8 @@ class Call:
             if command.server != "ignored":
                 remote.require(command, self.server)
             elif self.args.server:
-                # The environment variable is meant for all commands and is ignored by this one; the
-                # option is not.
+                # The environment variable applies to all commands, so this one ignores it; the
+                # option does not.
                 raise InvalidInput(
                     f"`holdfast {command.name}` has nothing to do with a server.",
                     hint="Leave --server out. A client that speaks HTTP takes the address of"
@@ -158,12 +159,12 @@ class Call:
             return {} if hub is None else hub.take_redacted()
         return {} if self._memory is None else self._memory.core.redactor.take()
 
-    # What is open
+    # The memory and the hub
 
     @property
     def memory(self) -> OpenMemory:
-        """The memory of this machine; where a server is named, that server, which is used in the
-        same way."""
+        """The memory of this machine, or the remote memory if a server is in use. Both have the
+        same interface."""
         if self.client is None:
             return self.local
         self.out.zone = self._zone(self.settings)
@@ -175,8 +176,8 @@ class Call:
         if self._memory is None:
             from holdfast.api import memory as library
 
-            # One call has no use for the threads of numpy's algebra either, and they take 50 ms of
-            # processor time to begin. Read when numpy is first imported, if it is.
+            # A single command gains nothing from the threads of numpy's linear algebra, which take
+            # 50 ms of CPU time to start. The variable is read when numpy is first imported.
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
             self._memory = library.open(self.args.home, settings=self._flags)
             self.out.zone = self._zone(self._memory.core.settings)
@@ -184,19 +185,19 @@ class Call:
 
     @cached_property
     def client(self) -> Client | None:
-        """The server, where one is named."""
+        """The client of the server, if one is in use."""
         if not self.server:
             return None
         from holdfast.edges.cli import remote
 
-        # The setting names a hub only where somebody has set it: a server has one of its own.
+        # Without an explicit setting, the server chooses the hub.
         settings = self.settings
         chosen = settings["hub"] if settings.origin("hub") != "default" else None
         return remote.connect(self.server, self.home, chosen)
 
     def do_without_model(self) -> None:
-        """Opens the memory again without an embedding model: the one in the settings is no good,
-        and what was asked for is possible without it."""
+        """Reopens the memory without an embedding model, because the configured one does not work
+        and the command does not need it."""
         if self._memory is not None:
             self._memory.close()
         self._memory = None
@@ -204,8 +205,8 @@ class Call:
 
     @cached_property
     def hub(self) -> HubMemory:
-        """The hub that --hub names; without it that of the repository of the working folder, with
-        the person's own beside it, or the person's own."""
+        """The hub named by --hub; without it, the hub of the repository of the working folder (with
+        the personal hub beside it), or else the personal hub."""
         if self.server or self._lent or self.args.hub:
             return self.hub_named(self.args.hub)
         from holdfast.edges.project import choose
@@ -214,9 +215,9 @@ class Call:
         return self.hub_named(None) if chosen.hub is None else chosen.hub
 
     def _project_hub(self) -> ProjectHub | None:
-        """The hub, where it is that of a repository, read together with the person's own."""
+        """The hub as a `ProjectHub`, if it is one."""
         hub = self.hub
-        # Not imported for this alone, which takes a millisecond: without its module there is none.
+        # Not imported only for this check, which takes 1 ms: if not yet imported, there is none.
         if "holdfast.api.project_hub" not in sys.modules:
             return None
         from holdfast.api.project_hub import ProjectHub
@@ -229,23 +230,23 @@ class Call:
         return self.hub.name if project is None else project.hub_of(memory).name
 
     def note_own_hub(self) -> None:
-        """Says where else to look, after a list of a project's hub that has nothing in it: what is
-        about the person is in their own."""
+        """After an empty list of a project's hub: says that memories about the person are in their
+        own hub."""
         project = self._project_hub()
         own = None if project is None else project.own
         if own is not None:
             self.out.note(f"What is about you is in your own hub: add `--hub {own.name}`.")
 
     def named(self, memory: Memory) -> str:
-        """What a person calls a memory here: `#12`, or `default#12` for one of their own hub; what
-        was said in a conversation has no number."""
+        """The name of a memory for the user: `#12`, or `default#12` in the personal hub. Turns have
+        no number."""
         if not memory.number:
             return "said"
         project = self._project_hub()
         return f"#{memory.number}" if project is None else project.named(memory)
 
     def hub_named(self, name: str | None) -> HubMemory:
-        """The hub of that name, or NotFound with the name that was probably meant."""
+        """The hub of that name, or NotFound that suggests the nearest name."""
         try:
             return self.memory.hub(name)
         except NotFound as error:
@@ -271,8 +272,8 @@ class Call:
         return load(self.home, flags={"hub": self.args.hub})
 
     def embed_left(self, *, backlog: bool = False) -> None:
-        """Makes the vectors that storing has left out, after the answer was printed: a long text
-        is stored at once, and found by its words until then. `backlog` makes any number of them."""
+        """Makes the vectors that `remember` has left out, after the result was printed. A long text
+        is stored at once and can be found by its words until then. `backlog` lifts the limit."""
         from holdfast.errors import EmbedderError, InvalidSetting
 
         if self.server:
@@ -311,8 +312,8 @@ class Call:
 
     @cached_property
     def now(self) -> datetime:
-        """The moment of this call: `7d` means the same in all its options. With a server it is the
-        server's moment, which is what its answers are compared with."""
+        """The time of this call, so that `7d` means the same in all its options. With a server it
+        is the server's time, which its answers are compared with."""
         if not self.server:
             return self.local.core.now()
         from holdfast.client import RemoteHub
@@ -326,7 +327,7 @@ class Call:
         return hub.opened_at
 
     def when(self, text: str | None, *, end: bool = False) -> datetime | None:
-        """A moment from words such as `yesterday`, a date, or `7d` for that long ago."""
+        """Parses a time: words such as `yesterday`, a date, or `7d` for that long ago."""
         if text is None:
             return None
         from holdfast.edges.cli.command import ago
@@ -338,14 +339,14 @@ class Call:
         return parse_when(text, now=self.now, zone=self.out.zone, end=end)
 
     def past(self, text: str | None) -> datetime | None:
-        """A moment to look back to: `yesterday` means how things stood when it ended."""
+        """Parses a time to look back to: `yesterday` means the state at the end of that day."""
         at = self.when(text, end=True)
         return at if at is None else min(at, self.now)
 
-    # People
+    # Asking the user
 
     def offers(self, question: str) -> bool:
-        """Whether a person agrees, when asked or with --yes; without a terminal the answer is
+        """Whether the user agrees, when asked or with --yes. Without a terminal the answer is
         no."""
         if getattr(self.args, "yes", False):
             return True
@@ -354,7 +355,7 @@ class Call:
         return self._asked(question)
 
     def confirm(self, question: str) -> None:
-        """Goes on only if a person agrees, when asked or with --yes."""
+        """Raises Cancelled unless the user agrees, when asked or with --yes."""
         if self.args.yes:
             return
         if not sys.stdin.isatty():
@@ -371,14 +372,15 @@ class Call:
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
     def edited(self, text: str, *, instead: str) -> str | None:
-        """The text after a person changed it in their editor, that of VISUAL or EDITOR, or vi; None
-        if nothing is left of it. `instead` is the command that needs no editor."""
+        """Opens the text in the user's editor (VISUAL, EDITOR or vi) and returns the result; None
+        if nothing is left of it. `instead` is the command that needs no editor, for an error's
+        hint."""
         import shlex
         import subprocess
         import tempfile
 
         editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-        # For this user alone, and gone afterwards.
+        # Readable for this user only, and deleted afterwards.
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "item.txt")
             with open(path, "w", encoding="utf-8", newline="") as file:
@@ -386,7 +388,7 @@ class Call:
             try:
                 ended = subprocess.run([*shlex.split(editor), path], check=False)
             except (OSError, ValueError) as error:
-                # ValueError: a quotation mark that is not closed.
+                # ValueError: an unclosed quotation mark.
                 reason = error.strerror if isinstance(error, OSError) else error
                 raise InvalidInput(
                     f"The editor {editor!r} cannot be started: {reason}.",
@@ -396,17 +398,17 @@ class Call:
                 raise InvalidInput(f"The editor {editor!r} failed, so nothing was changed.")
             with open(path, encoding="utf-8", errors="replace", newline="") as file:
                 after = file.read()
-        # Editors end the last line.
+        # Editors add a newline to the last line.
         after = after if text.endswith("\n") else after.removesuffix("\n")
         return after if after.strip() else None
 
     def read(self, path: str, what: str) -> str:
-        """The text of a file, or of standard input for `-`."""
+        """Reads a file, or standard input for `-`."""
         settings = self.settings if self.server else self.local.core.settings
         bytes_max: int = settings["content.bytes_max"]
         if path == "-":
             text = _decoded(_read_stdin(bytes_max), "Standard input", bytes_max)
-            # `echo x |` adds a line end.
+            # `echo x |` adds a newline.
             return text.removesuffix("\n").removesuffix("\r")
         if os.path.isdir(path):
             raise InvalidInput(f"{path} is a folder, not {what}.", hint="Name the files in it.")
@@ -414,14 +416,14 @@ class Call:
 
         try:
             with open_regular(path) as file:
-                # One byte more than allowed is enough to know that it is too long.
+                # Reading one byte more than allowed is enough to detect that it is too long.
                 return _decoded(file.read(bytes_max + 1), path, bytes_max)
         except FileNotFoundError:
             raise NotFound(f"There is no file {path}.", hint="Check the name.") from None
 
 
 def _server(args: Namespace) -> str:
-    """The server that is meant; an empty one is none, whatever the environment says."""
+    """The URL of the server; an empty one means none, whatever the environment says."""
     given: str | None = getattr(args, "server", None)
     return (os.environ.get("HOLDFAST_SERVER", "") if given is None else given).strip()
 

@@ -1,5 +1,5 @@
-"""Memory that fills itself: observe, flush, captured; journals, and consolidation from journals to
-long-term memory."""
+"""Commands for automatic capture (observe, flush, captured), for journals, and for consolidation of
+journals into long-term memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 COMMANDS = Commands()
 
-# What a turn may say of itself, on the command line and in a line of JSON.
+# The fields of a turn, as options and in a line of JSON.
 _FIELDS = ("user", "assistant", "mode", "session", "source", "at")
 
 _OBSERVE = Flags(
@@ -50,16 +50,16 @@ _OBSERVE = Flags(
     makes_hub=True,
 )
 def _observe(call: Call, args: Namespace) -> None:
-    """Log a turn of a conversation, and note it in the journal where that is switched on.
+    """Log a turn of a conversation, and capture facts from it where that is switched on.
 
     With shadowJournal.enabled it is put into a queue; a server, `holdfast work` or --work
-    does the rest, off the path of the reply. Turns of the modes cron, heartbeat and
-    consolidation are only logged. --from - reads JSON lines with the fields user,
-    assistant, mode, session, source and at.
+    writes its facts to the journal later, in the background. Turns of the modes cron,
+    heartbeat and consolidation are only logged. --from - reads JSON lines with the fields
+    user, assistant, mode, session, source and at.
     In a pipe: queued, logged or skipped, ids, why."""
     turns = list(_lines(call, args)) if args.file else [_turn(call, args)]
     if not call.server:
-        # This process ends at once; the turn waits for a worker.
+        # This process ends at once, so the turn waits for a worker.
         call.local.core.set_worked(True)
     seen = [call.hub.observe_turn(**turn) for turn in turns]
     if args.work and not call.server and any(one.queued for one in seen):
@@ -83,7 +83,7 @@ def _observe(call: Call, args: Namespace) -> None:
 
 
 def _note_switch(call: Call, seen: list[Observed]) -> None:
-    """Says how to have turns noted; on a server, its administrator decides that."""
+    """Says how to switch capturing on; on a server, its administrator decides that."""
     if call.server:
         return
     from holdfast.engine.log.observe import SWITCHED_OFF
@@ -94,12 +94,12 @@ def _note_switch(call: Call, seen: list[Observed]) -> None:
 
 def _turn(call: Call, args: Namespace) -> dict[str, Any]:
     given = {"user": " ".join(args.words), "assistant": "", **_OBSERVE.values(call, args)}
-    # A folder may be set aside; of the folders of this machine a server knows nothing.
+    # A folder may be excluded from the log; a server does not know the folders of this machine.
     return given if call.server else {**given, "folder": os.getcwd()}
 
 
 def _lines(call: Call, args: Namespace) -> Any:
-    """A turn for each line; what a line does not say, the options say for all."""
+    """One turn per line. Fields that a line does not have are taken from the options."""
     import json
 
     common = _turn(call, args)
@@ -119,7 +119,7 @@ def _lines(call: Call, args: Namespace) -> Any:
 
 
 def _start_work(call: Call) -> None:
-    """Starts a process that works off the queue and ends; it is not waited for."""
+    """Starts a process that works through the queue and ends, without waiting for it."""
     import subprocess
 
     from holdfast.edges.cli.upkeep import DETACHED
@@ -160,10 +160,10 @@ def _plain_observed(seen: Observed) -> dict[str, Any]:
 def _show_flushed(call: Call, args: Namespace, done: Flushed) -> None:
     """Before a compaction: print the prompt for the agent, and capture what can be.
 
-    What users said in the log and nobody has looked at yet is captured by rules; a second
-    run captures nothing new. The log does not say who said what: where others use the hub
-    too, only a conversation given with --from is looked at, at most its newest 200 turns of
-    users. The prompt asks the agent to save the rest."""
+    Captures by rules what users said in the log and was not processed yet; a second run
+    captures nothing new. The log does not say who said what: if others use the hub too,
+    only a conversation given with --from is read, at most its newest 200 turns of users.
+    The prompt asks the agent to save the rest."""
     if call.out.json:
         call.out.value(done)
         return
@@ -174,7 +174,7 @@ def _show_flushed(call: Call, args: Namespace, done: Flushed) -> None:
 
 
 def _conversation(text: str) -> list[Any] | str:
-    """A list of messages, a message a line, or a transcript as it is."""
+    """A list of messages, one message per line, or a transcript as plain text."""
     import json
 
     if not text.lstrip().startswith(("[", "{")):
@@ -206,7 +206,7 @@ def _summary(done: Flushed) -> str:
     Flags(HubMemory.captured, days=flag(about="how many days (7)")),
 )
 def _show_captured(call: Call, args: Namespace, days: list[CapturedDay]) -> None:
-    """What automatic memory took in, left out, and why, by day.
+    """Show what automatic memory captured, left out, and why, by day.
 
     Outcomes: queued, stored, mentioned (known already), superseded, held (for review),
     dropped (the turn does not say so), nothing, left out (the queue was full), failed.
@@ -225,7 +225,7 @@ def _show_captured(call: Call, args: Namespace, days: list[CapturedDay]) -> None
             call.out.line(f"{call.out.time(at)}  {_line(one)}")
 
 
-# What a count without a reason counts.
+# The meaning of an outcome, for counts without a reason.
 _MEANINGS = {
     "queued": "turns to look at",
     "nothing": "turns that say nothing to keep",
@@ -267,7 +267,7 @@ def _plain_day(call: Call, day: CapturedDay) -> dict[str, Any]:
 def _show_journal(call: Call, args: Namespace, found: Days) -> None:
     """Print the journal of a day or of a range of days, newest day first.
 
-    Days are in UTC. What was changed in the files is taken in before.
+    Days are in UTC. Edits in the files are read first.
     In a pipe, a line per entry: date, time, number, text.
     See also `holdfast journal add`."""
     if call.out.json:
@@ -315,9 +315,9 @@ _ADD = Flags(
     "journal add", 'holdfast journal add "Moved the standup to ten"', _ADD, makes_hub=True
 )
 def _add(call: Call, args: Namespace) -> None:
-    """Note something in the journal of today.
+    """Add an entry to today's journal.
 
-    It goes into the file of its UTC day, and is found by recall.
+    It goes into the file of its UTC day, and recall finds it.
     In a pipe: noted, number, id, file."""
     if not args.text:
         raise InvalidInput("Say what to note.", hint="Give it as words, or - to read it.")
@@ -344,13 +344,13 @@ _DIFF_STYLES = {"+": "green", "-": "red"}
     server="works",
 )
 def _consolidate(call: Call, args: Namespace) -> None:
-    """Move what lasts from the journals to long-term memory.
+    """Move lasting facts from the journals to long-term memory.
 
-    Reads the journals of the last seven days. What was said again, or was said to matter,
-    is promoted; long-term memories that say the same become one; what no longer holds
-    leaves. Nothing is deleted, and one undo takes all of it back. --plan writes a text that
-    you can edit: a line that is taken out is not done. In a pipe, a line per step: what,
-    the memory, its sources, the text."""
+    Reads the journals of the last seven days. Facts that were repeated, or said to matter,
+    are promoted; long-term memories that say the same are merged; outdated ones are
+    retired. Nothing is deleted, and one undo reverts all of it. --plan writes a text that
+    you can edit: delete a line to skip its step. In a pipe, a line per step: what, the
+    memory, its sources, the text."""
     if args.plan is not None:
         if args.apply is not None:
             raise InvalidInput("Give --plan or --apply, not both.")
@@ -373,7 +373,7 @@ def _write_plan(call: Call, path: str) -> None:
     if path == "-":
         call.out.raw(_as_written(call, plan))
         return
-    # An existing file may have been edited.
+    # An existing file may contain edits.
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:

@@ -1,10 +1,10 @@
-"""The definition of a command: its name, example, options, function and help; the parser; options
-that several commands share, lengths of time as people type them (30m, 12h, 7d, 1w2d), and optional
-dependencies.
+"""The definition of a command: its name, example, options, function and help. Also the parser,
+options that several commands share, durations as people type them (30m, 12h, 7d, 1w2d), and
+optional dependencies.
 
-Options and words may come in any order, and a mistake is an InvalidInput that suggests the nearest
-name. argparse would use a fifth of the time in which a hook has to answer, so it only prints help
-and completions (see `help`).
+Options and positional words may come in any order, and an unknown name is an InvalidInput that
+suggests the nearest one. argparse is only used for help and completions (see `help.py`): it would
+take a fifth of the time in which a hook has to answer.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from holdfast.edges.cli.call import Call
 
     class Adds(Protocol):
-        """Options of a command: one, or those of an operation (`bind.Flags`)."""
+        """Adds options to a parser: a single option, or those of an operation (`bind.Flags`)."""
 
         def add_to(self, parser: Parser) -> None: ...
 
     class Runs(Adds, Protocol):
-        """The options of an operation, which also run it."""
+        """The options of an operation, which can also run it."""
 
         @property
         def about(self) -> str: ...
@@ -45,17 +45,17 @@ Server = Literal["works", "refused", "ignored"]
 
 
 class Command(NamedTuple):
-    """One command. `name` may have two words, as in `hub create`."""
+    """A command. `name` may have two words, as in `hub create`."""
 
     name: str
     example: str
     options: tuple[Adds, ...]
     run: Callable[[Call, Namespace], int | None]
-    # A sentence of help and, behind an empty line, more.
+    # A sentence of help and, after an empty line, details.
     text: str
-    # With --server: it works there, is refused, or does not depend on where the memories are.
+    # With --server: works there, is refused, or does not use the store.
     server: Server = "refused"
-    # Whether it makes the hub of the repository it is called in, where that is missing.
+    # Whether to create the hub of the repository that it is called in, if it is missing.
     makes_hub: bool = False
 
     @property
@@ -69,7 +69,7 @@ class Command(NamedTuple):
 
 
 class Commands(list[Command]):
-    """The commands of a module, in their order. The docstring of a function is its help."""
+    """The commands of a module, in order. The docstring of a function is its help."""
 
     def add(
         self,
@@ -80,9 +80,9 @@ class Commands(list[Command]):
         makes_hub: bool = False,
         text: str = "",
     ) -> Callable[[Run], Run]:
-        """Makes a function a command. Where it has options of an operation, the declaration of
-        that one says whether it works through a server. `text` is its help where several commands
-        share a function."""
+        """Decorator that makes a function a command. If it has options of an operation, that
+        operation's declaration says whether it works through a server. `text` is the help if
+        several commands share a function."""
 
         def add(run: Run) -> Run:
             said = text or run.__doc__ or ""
@@ -103,8 +103,8 @@ class Commands(list[Command]):
         makes_hub: bool = False,
         text: str = "",
     ) -> Callable[[Show], Show]:
-        """Makes a function that shows the result of an operation a command that runs it, after a
-        person said yes where it `asks`."""
+        """Decorator that makes a function a command. The command runs the operation, after a
+        confirmation if `asks` has a question, and passes its result to the function."""
 
         def add(show: Show) -> Show:
             def run(call: Call, args: Namespace) -> int | None:
@@ -120,9 +120,9 @@ class Commands(list[Command]):
         return add
 
     def prints(self, name: str, example: str, flags: Runs, *, text: str = "", **shown: str) -> None:
-        """Makes a command that runs an operation and prints the records that it returns, as
-        `Out.records` does with what is `shown`. The docstring of the operation is its help where
-        there is no `text`."""
+        """Adds a command that runs an operation and prints the records that it returns, with
+        `shown` as the headings for `Out.records`. Without `text`, the operation's docstring is the
+        help."""
 
         @self.shows(name, example, flags, text=text or flags.about)
         def show(call: Call, args: Namespace, found: Any) -> None:
@@ -139,7 +139,7 @@ def _server_of(options: Adds) -> Server | None:
 
 
 class Option:
-    """One option or positional word, described as argparse would have it."""
+    """An option or positional word, with the settings that argparse knows."""
 
     def __init__(self, names: tuple[str, ...], settings: dict[str, Any]) -> None:
         self.names = names
@@ -166,7 +166,7 @@ class Option:
         return self.names[-1] if not self.positional else self.metavar or self.dest
 
     def convert(self, text: str) -> Any:
-        """The value of one word."""
+        """Converts one word to a value."""
         if self.type is None:
             return text
         try:
@@ -178,7 +178,7 @@ class Option:
 
 
 class Parser:
-    """The options of one command."""
+    """The parser for the options of one command."""
 
     def __init__(self, prog: str) -> None:
         self.prog = prog
@@ -195,7 +195,7 @@ class Parser:
             self.options.update(dict.fromkeys(option.names, option))
 
     def parse(self, words: Sequence[str]) -> Namespace:
-        """The values of these words; InvalidInput where they are not understood."""
+        """Parses words into values. Raises InvalidInput if they do not fit."""
         known = [*self.words, *self.options.values()]
         values: dict[str, Any] = {option.dest: option.default for option in known}
         plain: list[str] = []
@@ -224,7 +224,7 @@ class Parser:
             return
         texts = [given] if equals else []
         many = option.nargs == "+"
-        # A value may begin with a dash, unless it is itself an option of this command.
+        # A value may begin with a dash, unless it is an option of this command.
         while left and (many or not texts) and not self._begins_option(left[0]):
             texts.append(left.pop(0))
         if not texts:
@@ -239,7 +239,7 @@ class Parser:
         return word == "--" or word.partition("=")[0] in self.options
 
     def _place(self, plain: list[str], values: dict[str, Any]) -> None:
-        """Gives the words to the positions; only the last position takes more than one."""
+        """Assigns the words to the positions. Only the last position takes more than one word."""
         for option in self.words:
             if option.nargs in ("*", "+"):
                 values[option.dest] = [option.convert(word) for word in plain]
@@ -279,8 +279,8 @@ def is_option(word: str) -> bool:
     return len(word) > 1 and word[0] == "-" and " " not in word and not word[1].isdigit()
 
 
-# How alike two words are that may be the same one mistyped: `lsit` and `list` are 0.75, `rember`
-# and `remember` 0.86; `search` and `archive`, which are not, 0.62.
+# The least similarity of a typing error: `lsit` and `list` have 0.75, `rember` and `remember` 0.86;
+# `search` and `archive`, which are different words, 0.62.
 _ALIKE = 0.65
 
 
@@ -288,14 +288,14 @@ def nearest(word: str, known: Sequence[str]) -> str:
     """The known word that was probably meant, or ''."""
     import difflib
 
-    # A word of two letters is like too many others.
+    # A word of two letters resembles too many others.
     longer = [name for name in known if len(name) > 2]
     found = difflib.get_close_matches(word, longer, n=1, cutoff=_ALIKE)
     return found[0] if found else ""
 
 
 def add_globals(parser: Parser) -> None:
-    """The options that every command takes, before or after its name."""
+    """Adds the options that every command takes, before or after its name."""
     flag: dict[str, Any] = {"action": "store_true", "everywhere": True}
     value: dict[str, Any] = {"everywhere": True}
     parser.add_argument("--home", metavar="FOLDER", help="where all is kept (~/.holdfast)", **value)
@@ -308,12 +308,12 @@ def add_globals(parser: Parser) -> None:
     parser.add_argument("-h", "--help", help="print this help", **flag)
 
 
-# The global options that take a value: their value is not the command's name.
+# Global options that take a value, so that the value is not taken for the command's name.
 VALUED = ("--home", "--hub", "--server")
 
 
 def parser_of(command: Command) -> Parser:
-    """The parser of one command."""
+    """Makes the parser of one command."""
     parser = Parser(f"holdfast {command.name}")
     for options in command.options:
         options.add_to(parser)
@@ -322,7 +322,7 @@ def parser_of(command: Command) -> Parser:
 
 
 def whole(text: str) -> int:
-    """An option's whole number."""
+    """Parses a whole number."""
     try:
         return int(text.strip().removeprefix("#"))
     except ValueError:
@@ -333,12 +333,12 @@ def whole(text: str) -> int:
 
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _PART = lazy(r"(\d{1,9})([smhdw])")
-# Days and longer are windows in the user's time zone; text/dates parses those.
+# Days and longer are windows in the user's time zone, which text/dates parses.
 _AGO = lazy(r"(\d{1,9}|an?)\s+(second|minute|hour)s?\s+ago")
 
 
 def span(text: str) -> timedelta:
-    """A length of time; InvalidInput where it is none."""
+    """Parses a duration. Raises InvalidInput if it is not one."""
     plain = text.strip().lower()
     parts = _PART.findall(plain)
     if not parts or _PART.sub("", plain):
@@ -355,7 +355,7 @@ def span(text: str) -> timedelta:
 
 
 def ago(text: str) -> timedelta | None:
-    """How long ago `7d` or `10 minutes ago` is; None where the text is something else."""
+    """The duration in `7d` or `10 minutes ago`; None if the text is something else."""
     plain = text.strip().lower()
     if found := _AGO.fullmatch(plain):
         count = 1 if found[1].startswith("a") else int(found[1])
@@ -367,11 +367,12 @@ def ago(text: str) -> timedelta | None:
 
 @contextmanager
 def imports_of(what: str) -> Iterator[None]:
-    """Wraps imports of other packages; InvalidInput says how to install one that is missing."""
+    """Wraps imports of optional packages. If one is missing, InvalidInput says how to install
+    it."""
     try:
         yield
     except ModuleNotFoundError as error:
-        # A missing module of Holdfast itself is a bug: installing something would not help.
+        # A missing module of Holdfast itself is a bug, which installing would not fix.
         if (error.name or "").partition(".")[0] == "holdfast":
             raise
         raise InvalidInput(
@@ -384,8 +385,9 @@ WHEN = "a date, a time, `7d` for that long ago, or words such as `yesterday`"
 
 
 def option(name: str, metavar: str, about: str, **settings: Any) -> Option:
-    """An option with a value; without a dash, a word. `offers` are values for completion and help,
-    not for checking: the engine checks, so that every edge refuses with the same words."""
+    """An option with a value; without a dash, a positional word. `offers` are values for completion
+    and help. They are not checked here: the engine checks, so that every edge gives the same error.
+    """
     return Option((name,), {"metavar": metavar, "help": about, **settings})
 
 
@@ -395,7 +397,7 @@ def switch(name: str, about: str) -> Option:
 
 
 class Late(NamedTuple):
-    """Options whose values are imported when the parser is made."""
+    """Options whose values are imported only when the parser is made."""
 
     make: Callable[[], Sequence[Option]]
 

@@ -1,4 +1,4 @@
-"""Settings and the shell: config get, set, unset, list, path; completion."""
+"""Commands for settings and the shell: config get, set, unset, list, path; completion."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SETTING = Late(_setting_options)
 
 
 def _safe(value: Any) -> Any:
-    """A value without the password that may be in it."""
+    """A setting's value without a password that it may contain."""
     if isinstance(value, str):
         from holdfast.wiring import without_password
 
@@ -75,7 +75,7 @@ def _set(call: Call, args: Namespace) -> None:
     if setting.name.endswith(".model") and setting.name != "embed.model":
         from holdfast.llm import parse
 
-        # A pass may name a model of the service that `llm.model` names.
+        # A pass may name a model of the provider that `llm.model` names.
         service = "" if setting.name == "llm.model" else call.settings["llm.model"]
         parse(args.value, inherit=service)
     if setting.name == "embed.model":
@@ -86,7 +86,7 @@ def _set(call: Call, args: Namespace) -> None:
         from holdfast.sources.configured import check_entries
 
         check_entries(args.value)
-    # A path counts from where it was typed, not from where each program is started later.
+    # A relative path is relative to this folder, not to where each program is started later.
     value = args.value
     if setting.name == "store.url":
         value = from_anywhere(args.value)
@@ -103,8 +103,8 @@ def _set(call: Call, args: Namespace) -> None:
 
 
 def _check_reachable(call: Call, url: str) -> None:
-    """Refuses the URL of a store that is not there: every later command would fail. What else is
-    wrong with one is noted, as it can be mended afterwards."""
+    """Refuses the URL of a store that cannot be reached, because every later command would fail.
+    Other problems are only notes, as they can be fixed afterwards."""
     from holdfast.wiring import check_store
 
     anyway = "`--force` sets it all the same."
@@ -124,12 +124,12 @@ def _check_reachable(call: Call, url: str) -> None:
 
 @COMMANDS.add("config unset", "holdfast config unset recall.limit", _SETTING, server="ignored")
 def _unset(call: Call, args: Namespace) -> None:
-    """Take a setting out of the file."""
+    """Remove a setting from the file."""
     from holdfast.settings import SETTINGS, save
     from holdfast.wiring import make_home
 
     make_home(call.home)
-    # A name that is no setting can be removed from the file too.
+    # A name that is not a setting can be removed from the file too.
     save(call.home, args.name, None)
     if any(setting.name == args.name for setting in SETTINGS):
         _saved(call, args.name)
@@ -174,7 +174,8 @@ def _list(call: Call, args: Namespace) -> None:
 
 
 def _origin(call: Call, origin: str) -> str:
-    """Where a value came from; on a screen the file's name is enough, `config path` has more."""
+    """The origin of a value; on a terminal only the file's name, as `config path` prints the
+    path."""
     return os.path.basename(origin) if call.out.terminal else origin
 
 

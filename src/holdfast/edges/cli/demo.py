@@ -1,6 +1,6 @@
 """A guided tour in a home of its own: remember, recall, supersede, look back, undo, context.
 
-On a terminal it waits for a key between scenes. Whatever ends it, its home is removed.
+On a terminal it waits for a key between scenes. Its home is removed however it ends.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 COMMANDS = Commands()
 
 
-# What is said before a step, and the command that is the step. {moment} is when the tour had just
-# stored the first version of the facts.
+# Each step: the text before it, and its command. {moment} is the time when the tour had just stored
+# the first version of the facts.
 _STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "Tell it something. What it is, it works out by itself.",
@@ -60,8 +60,8 @@ _STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("It is there again.", ("get", "staging", "--content")),
     ("This is what an agent gets to see at the start of its turn.", ("context",)),
 )
-# Counted from one: the first step that changes a fact, and the first that asks (a note about a
-# missing model is worth reading once).
+# Step numbers, from 1: the first step that changes a fact, and the first with a query (the note
+# about a missing model is shown once).
 _FIRST_CHANGE = 5
 _FIRST_RECALL = 4
 
@@ -74,7 +74,7 @@ _FIRST_RECALL = 4
     server="ignored",
 )
 def _demo(call: Call, args: Namespace) -> int:
-    """Take a guided tour; nothing of yours is touched."""
+    """Take a guided tour; your own memories are not touched."""
     if args.keep:
         from holdfast.errors import AlreadyExists
 
@@ -95,7 +95,7 @@ def _tour(call: Call, args: Namespace, home: str) -> int:
     say(f"A tour of Holdfast, in a home of its own {goes}.", "bold")
     if waits:
         say("Press a key for the next scene, q to end.", "dim")
-    # A file of its own, also where the environment names a store that people use.
+    # A file of its own, even if the environment names a store in use.
     with library.open(home, settings={"store.url": "", "store.read_url": ""}) as memory:
         moment = ""
         for place, (title, words) in enumerate(_STEPS, 1):
@@ -123,16 +123,16 @@ _ENDS = ("q", "Q", "\x1b", "\x04")
 
 
 def _goes_on() -> bool:
-    """Waits for a key; False for q, Escape and the end of input. Ctrl-C interrupts as ever."""
+    """Waits for a key. False for q, Escape and end of input; Ctrl-C interrupts as usual."""
     try:
         key = _key()
-    except (OSError, ValueError):  # A terminal that cannot be asked for single keys.
+    except (OSError, ValueError):  # A terminal that does not support reading single keys.
         key = sys.stdin.readline()
     return key.strip() not in _ENDS and key != ""
 
 
 def _key() -> str:
-    """The next key, without waiting for the end of a line."""
+    """Reads a key without waiting for the end of a line."""
     if sys.platform == "win32":
         import msvcrt
 
@@ -149,7 +149,7 @@ def _key() -> str:
     try:
         tty.setcbreak(handle, termios.TCSADRAIN)
         key = os.read(handle, 1)
-        # Arrows and their like send more bytes, at once, and the last of them is a letter or `~`.
+        # Arrow keys and the like send several bytes at once, the last of which is a letter or `~`.
         while key[:1] == b"\x1b" and key[-1:] in b"\x1b[O;0123456789":
             if not select.select([handle], [], [], 0)[0]:
                 break
@@ -160,8 +160,8 @@ def _key() -> str:
 
 
 def _called() -> str:
-    """How this program can be called from here: by its name, or where that is not on the PATH, as
-    it was called now."""
+    """The command for calling this program from here: its name, or its path if it is not on the
+    PATH."""
     import shutil
 
     if shutil.which("holdfast"):
@@ -173,7 +173,7 @@ def _called() -> str:
 
 
 def _step(call: Call, memory: Holdfast, words: list[str], *, quiet: bool) -> Any:
-    """Runs one command as the shell would; with --json its output is returned instead."""
+    """Runs one command like a shell; with --json its output is returned instead."""
     import io
     import json
 
@@ -206,10 +206,10 @@ def _step(call: Call, memory: Holdfast, words: list[str], *, quiet: bool) -> Any
 def _bench_recall(call: Call, args: Namespace) -> None:
     """Measure how well recall finds known answers.
 
-    Puts each store's documents into a hub of its own in a folder that is removed
-    afterwards, asks its questions, and prints the share of the right documents among
-    the first 1, 5, 10 and 20, in per cent. Your own memories are not touched. Without
-    a FILE the small sample that comes with Holdfast is asked."""
+    Puts each store's documents into a hub of its own in a temporary folder, asks its
+    questions, and prints the percentage of the right documents among the first 1, 5, 10
+    and 20 results. Your own memories are not touched. Without a FILE it uses the small
+    sample that comes with Holdfast."""
     from holdfast.embed.providers import find_embedder
     from holdfast.evaluation.report import as_text, bench_recall
 

@@ -1,6 +1,6 @@
-"""Finds the command, runs it, and turns every error into a message and an exit code. `table` lists
-the commands and the module of each. `--version` opens no store and loads no model, and prints
-the version whatever is wrong with the settings."""
+"""Finds and runs the command, and turns every error into a message and an exit code. `table.py`
+lists the commands and their modules. `--version` opens no store and loads no model, and works even
+with broken settings."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        # The reader closed the pipe: what is still in the buffer is dropped.
+        # The reader closed the pipe: drop what is still in the buffer.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
     except KeyboardInterrupt as interrupted:
-        # A command that can be resumed says how far it came.
+        # A command that can be resumed says how far it got.
         message = str(interrupted) or "Interrupted; nothing was left half done."
         return _failed(words, "interrupted", message, "", INTERRUPTED)
     except HoldfastError as error:
@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         where = f"{error.filename}: " if error.filename else ""
         return _failed(words, "os_error", f"{where}{error.strerror or error}.", "", 1)
-    # Any other error: the user gets a sentence, not a traceback.
+    # For any other error the user gets a sentence, not a traceback.
     except Exception as error:
         if os.environ.get("HOLDFAST_DEBUG"):
             raise
@@ -58,8 +58,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _escape_what_cannot_be_shown() -> None:
-    """What an old terminal or a pipe of Windows has no character for is written as an escape, not
-    as an error. Standard error does so by itself."""
+    """Escapes characters that an old terminal or a pipe on Windows cannot show, instead of failing.
+    Standard error already does that."""
     change = getattr(sys.stdout, "reconfigure", None)
     if change is not None and not _is_utf8(sys.stdout):
         change(errors="backslashreplace")
@@ -105,11 +105,11 @@ def _run(words: list[str]) -> int:
 
 
 def _front(*, wants_help: bool) -> str:
-    """What `holdfast` alone prints: in a new home a greeting, else the first commands."""
+    """What `holdfast` alone prints: a greeting in a new home, else the first commands."""
     from holdfast.settings import home_folder
 
     home = home_folder()
-    # Checked without further imports, as this is the most frequent case.
+    # Checked without imports, as this is the most frequent case.
     if not wants_help and not os.path.exists(os.path.join(home, "memory.db")):
         from holdfast.edges.cli.help import is_new, look_around, welcome
         from holdfast.edges.clients.program import here
@@ -123,7 +123,7 @@ def _front(*, wants_help: bool) -> str:
 
 
 def _places(words: Sequence[str]) -> list[int]:
-    """The positions of the words that are not options: the first of them names the command."""
+    """The positions of the words that are not options. The first of them names the command."""
     from holdfast.edges.cli.command import VALUED
 
     places = []
@@ -143,7 +143,7 @@ def _failed(words: Sequence[str], code: str, message: str, hint: str, exit_code:
         import json
 
         error = {"code": code, "message": message, "hint": hint}
-        # The escapes of another encoding would be no JSON.
+        # The escapes of another encoding would not be valid JSON.
         escaped = not _is_utf8(sys.stderr)
         sys.stderr.write(json.dumps({"error": error}, ensure_ascii=escaped) + "\n")
     else:
@@ -155,13 +155,13 @@ def _failed(words: Sequence[str], code: str, message: str, hint: str, exit_code:
     return exit_code
 
 
-# Where the header of a SQLite file holds `user_version`, which is the version of the schema.
+# Where the header of a SQLite file holds `user_version`, our schema version.
 _USER_VERSION = slice(60, 64)
 _MAGIC = b"SQLite format 3\x00"
 
 
 def version(*, json: bool = False) -> str:
-    """The version on the first line, for programs that read it; then the model and the store."""
+    """The version on the first line, for programs; then the model and the store."""
     model, store = _installed()
     if json:
         from json import dumps
@@ -184,7 +184,7 @@ def _installed() -> tuple[str, str]:
 
 def model_of(spec: str) -> str:
     if spec.strip() not in ("", "auto"):
-        # A URL may hold a password.
+        # A URL may contain a password.
         return spec.partition("@")[0]
     try:
         import holdfast_embed_s
@@ -209,5 +209,5 @@ def store_of(home: str, url: str, environ: Mapping[str, str]) -> str:
     if not header.startswith(_MAGIC):
         return f"{path} (not a store; `holdfast doctor` says more)"
     schema = int.from_bytes(header[_USER_VERSION], "big")
-    # A new store has its schema in the write-ahead log at first, and 0 in the file.
+    # In a new store the schema version is still in the write-ahead log, and 0 in the file.
     return f"{path} (schema {schema})" if schema else path

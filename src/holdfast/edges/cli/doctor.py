@@ -1,5 +1,5 @@
-"""`holdfast doctor`: examines the store, its files and the models, repairs with --fix, and lists
-what is left. Problems with rows are found by `engine.upkeep.doctor`, the others here.
+"""`holdfast doctor`: checks the store, its files and the models, repairs with --fix, and lists the
+remaining problems. Problems in rows are found by `engine.upkeep.doctor`, the others here.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def installation_facts(call: Call) -> dict[str, Any]:
 
 
 def _hub_count(call: Call) -> int | None:
-    """How many hubs there are; None where their rows cannot be read."""
+    """The number of hubs; None if their rows cannot be read."""
     try:
         return len(call.memory.hubs())
     except StoreDamaged:
@@ -68,13 +68,13 @@ def _hub_count(call: Call) -> int | None:
 
 
 def _lifecycle_facts(call: Call) -> dict[str, Any]:
-    """Whether the lifecycle runs automatically, and when it last ran in the first hubs."""
+    """Whether the lifecycle runs automatically, and when it last ran in the first few hubs."""
     from holdfast.domain.clock import to_text
     from holdfast.engine.upkeep.automatic import last_run
 
     core = call.local.core
     runs: dict[str, str | None] = {}
-    # What is damaged is said by the doctor's findings.
+    # The doctor's findings report what is damaged.
     with suppress(StoreDamaged), core.store.read() as reader:
         for hub in call.memory.hubs()[:_HUBS_SHOWN]:
             run = last_run(reader, hub.id)
@@ -83,7 +83,7 @@ def _lifecycle_facts(call: Call) -> dict[str, Any]:
 
 
 def _store_path(call: Call) -> str:
-    """The store's file; '' for a store that has none."""
+    """The path of the store's file; '' if the store has none."""
     path: str = getattr(call.local.core.store, "path", "")
     return path
 
@@ -97,9 +97,8 @@ def _mode(path: str) -> str:
 
 
 def _owned(call: Call) -> list[tuple[str, int]]:
-    """The files that only their owner should be able to open, and the modes they should have. On
-    Windows a mode says nothing of who may open a file; there it is the folder of a person's profile
-    that is closed to others."""
+    """The files that only their owner may open, with their proper modes. None on Windows, where
+    access depends on the folder of the user's profile and not on a file's mode."""
     if sys.platform == "win32":
         return []
     path = _store_path(call)
@@ -109,12 +108,12 @@ def _owned(call: Call) -> list[tuple[str, int]]:
 
 
 def open_to_others(call: Call) -> list[str]:
-    """Files and folders that not only their owner can open."""
+    """Files and folders that anyone except their owner can open."""
     return [path for path, _ in _owned(call) if stat.S_IMODE(os.stat(path).st_mode) & 0o077]
 
 
 def close_to_others(call: Call) -> list[str]:
-    """Sets their modes; returns what was done."""
+    """Sets the modes of those files; returns what was done."""
     mended = []
     wanted = dict(_owned(call))
     for path in open_to_others(call):
@@ -124,13 +123,13 @@ def close_to_others(call: Call) -> list[str]:
 
 
 def attachment_problems(call: Call) -> list[str]:
-    """Files of memories that are missing, and files that belong to none."""
+    """Attachments whose file is missing, and files that belong to no memory."""
     hubs = [call.memory.hub(hub.name) for hub in call.memory.hubs()]
     return [f"hub {hub.name}: {note}" for hub in hubs for note in hub.attachments.check()]
 
 
 def leftover_problems(call: Call) -> list[str]:
-    """Copies of the store that killed processes left half made."""
+    """Incomplete copies of the store that were left by killed processes."""
     from holdfast.wiring.copies import find_leftovers
 
     found = find_leftovers(call.local.core.store, _beside_store(call), call.local.home)
@@ -143,7 +142,7 @@ def leftover_problems(call: Call) -> list[str]:
 
 
 def remove_leftovers(call: Call) -> list[str]:
-    """Removes those that are not needed; returns what was done."""
+    """Removes those leftovers that are not needed; returns what was done."""
     from holdfast.wiring.copies import remove_leftovers as remove
 
     removed = remove(call.local.core.store, _beside_store(call), call.local.home)
@@ -151,7 +150,7 @@ def remove_leftovers(call: Call) -> list[str]:
 
 
 def _beside_store(call: Call) -> str:
-    """The path that copies of the store are put beside."""
+    """The path beside which copies of the store are made."""
     from holdfast.wiring import DATABASE
 
     return _store_path(call) or os.path.join(call.local.home, DATABASE)
@@ -174,7 +173,7 @@ def files_left_alone(call: Call) -> list[str]:
 
 
 def sweep_attachments(call: Call) -> list[str]:
-    """Removes what crashes left of attachments; returns what was done."""
+    """Removes files of attachments that crashes left behind; returns what was done."""
     hubs = [call.memory.hub(hub.name) for hub in call.memory.hubs()]
     counts = [(hub.name, hub.attachments.sweep()) for hub in hubs]
     return [
@@ -183,7 +182,7 @@ def sweep_attachments(call: Call) -> list[str]:
 
 
 def embedding_model(call: Call) -> dict[str, str]:
-    """The name of the model; or why there is none, as a note, or as a problem."""
+    """The name of the embedding model, or a note or problem that says why there is none."""
     from holdfast.embed.providers import MISSING_MODEL
 
     try:
@@ -198,8 +197,8 @@ def embedding_model(call: Call) -> dict[str, str]:
 
 
 def language_models(call: Call) -> tuple[dict[str, str], list[str]]:
-    """The language model of each setting that names one, and whether its key is there; and what
-    is wrong with those that cannot be."""
+    """The language model of each setting that names one and whether its key is there, and the
+    problems of those that cannot be used."""
     from holdfast.llm import describe
     from holdfast.settings import SETTINGS
 
@@ -210,7 +209,7 @@ def language_models(call: Call) -> tuple[dict[str, str], list[str]]:
         if not setting.name.endswith(".model") or setting.name == "embed.model":
             continue
         if setting.name != "llm.model" and not settings[setting.name]:
-            # The pass uses that of llm.model.
+            # The pass uses `llm.model`.
             continue
         try:
             described[setting.name] = describe(
@@ -223,8 +222,8 @@ def language_models(call: Call) -> tuple[dict[str, str], list[str]]:
 
 
 def model_servers(call: Call) -> dict[str, str]:
-    """The model servers whose addresses are in the settings: '' for each that answers, otherwise
-    why it does not. Providers at their default addresses are not contacted without need."""
+    """The model servers in the settings: '' for each that answers, else the reason why not.
+    Providers at their default addresses are not contacted."""
     from holdfast.llm import parse
     from holdfast.settings import SETTINGS
 
@@ -252,9 +251,9 @@ _BEFORE_REPAIR = (
 
 
 class _Findings(NamedTuple):
-    """What was examined, what was repaired, and the problems that are left: in the store, in the
-    modes of its files, in attachments, and in settings that name language models. A model server
-    that does not answer is reported, and is no problem of the installation."""
+    """What was checked, what was repaired, and the remaining problems: in the store, the modes of
+    its files, attachments, and the settings of language models. A model server that does not answer
+    is reported, but is not a problem of the installation."""
 
     facts: dict[str, Any]
     model: dict[str, str]
@@ -278,15 +277,15 @@ def _doctor(call: Call, args: Namespace) -> int:
     """Check that everything is as it should be.
 
     --fix rebuilds what can be derived, makes missing vectors, closes files to others, and
-    repairs damaged rows; a row that cannot be repaired is set aside in a file, and the
-    damaged store is kept. Ends with 6 where a problem is left.
+    repairs damaged rows; rows that cannot be repaired are moved to a file, and a copy of
+    the damaged store is kept. The exit code is 6 if a problem remains.
     In a pipe, a line per finding: what, value."""
     try:
-        # Opening it is the first examination.
+        # Opening the store is the first check.
         call.local.core.now()
     except StoreDamaged as error:
         call.out.notes(hook_faults(call))
-        # The usual hint is to call the doctor.
+        # The usual hint is to run the doctor.
         raise StoreDamaged(
             error.message,
             hint="The file was left as it is. `holdfast restore-backup FILE` brings back a backup"
@@ -347,7 +346,7 @@ _FAULTS_SHOWN = 5
 
 
 def hook_faults(call: Call) -> list[str]:
-    """What went wrong in hooks of agents and in the proxy lately, newest last; the sessions went on
+    """Recent errors in the hooks of agents and in the proxy, newest last; those sessions went on
     without memory."""
     from holdfast.edges.hooks.state_files import SHOWN_DAYS, recent_errors
 
@@ -370,7 +369,7 @@ def hook_faults(call: Call) -> list[str]:
 
 
 def _read(act: Callable[[Call], list[str]], call: Call, unread: list[str]) -> list[str]:
-    """The result of reading a store that may be damaged; nothing, and why, where that fails."""
+    """Reads from a store that may be damaged; on failure, returns nothing and notes why."""
     try:
         return act(call)
     except StoreDamaged as error:
@@ -412,7 +411,7 @@ def _show_facts(call: Call, found: _Findings) -> None:
         ("python", facts["python"]),
         ("sqlite", facts["sqlite"]),
         ("home", f"{facts['home']} ({facts['home_mode']})"),
-        # Of a file its mode, of a database its server.
+        # For a file its mode, for a database its server.
         ("store", facts["store"] + (f" ({facts['store_mode']})" if facts["store_mode"] else "")),
         *([("size", sizes)] if sizes else []),
         ("hubs", "unknown" if facts["hubs"] is None else str(facts["hubs"])),
@@ -458,7 +457,7 @@ def _show_findings(call: Call, found: _Findings) -> None:
 
 
 def _left(call: Call, found: _Findings) -> list[tuple[str, str]]:
-    """Every problem that is left: its kind, and a sentence."""
+    """Every remaining problem: its kind, and a sentence."""
     left = _sentences(call, found.diagnosis.left)
     left += [("problem", f"others can open {path}") for path in found.open_to_others]
     left += [("problem", note) for note in found.files]
@@ -468,7 +467,7 @@ def _left(call: Call, found: _Findings) -> list[tuple[str, str]]:
 
 
 def _sentences(call: Call, problems: list[Problem]) -> list[tuple[str, str]]:
-    """What is wrong, each sentence once, with the hub where there are several."""
+    """The problems as sentences, without repetition, with the hub if there are several."""
     try:
         names = {hub.id: hub.name for hub in call.memory.hubs()}
     except StoreDamaged:

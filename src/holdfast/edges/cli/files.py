@@ -1,4 +1,5 @@
-"""Memory as files: sync, watch, conflicts and compact; documents from a folder: index-files."""
+"""Commands for memory as files (sync, watch, conflicts, compact) and for documents (index-files,
+sources)."""
 
 from __future__ import annotations
 
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 COMMANDS = Commands()
 
 
-# So many files of a folder that is not the hub's own are taken in without asking.
+# More new files than this in a folder outside the hub need a confirmation.
 _UNASKED = 10
-# So many notes are shown on a terminal; a pipe and JSON have them all.
+# Notes shown on a terminal; a pipe and JSON have all of them.
 _NOTES = 20
 
 
@@ -41,11 +42,11 @@ _NOTES = 20
     makes_hub=True,
 )
 def _show_synced(call: Call, args: Namespace, report: SyncReport) -> None:
-    """Bring MEMORY.md and the store together, and keep them so.
+    """Bring MEMORY.md and the store together, and keep them in sync.
 
-    The first sync makes the hub's folder; from then on every command takes in what was edited in
-    MEMORY.md, and what is remembered appears there. In a pipe, a line per memory: taken in or
-    archived, number, title."""
+    The first sync creates the hub's folder. From then on every command reads edits in
+    MEMORY.md first, and new memories appear there. In a pipe, a line per memory: taken in
+    or archived, number, title."""
     if call.out.json:
         names = ("taken_in", "written", "archived", "clashes", "refused", "notes")
         plain = {name: getattr(report, name) for name in names}
@@ -79,7 +80,7 @@ def _line(call: Call, what: str, number: int, title: str) -> None:
 
 @COMMANDS.add("watch", "holdfast watch")
 def _watch(call: Call, args: Namespace) -> None:
-    """Take in edits of MEMORY.md and journals the moment they are saved.
+    """Apply edits of MEMORY.md and journals as soon as they are saved.
 
     It runs until Ctrl-C."""
     from holdfast.files.folder_walk import watch_hubs
@@ -95,7 +96,7 @@ def _watch(call: Call, args: Namespace) -> None:
 
 
 def _take_in(call: Call, name: str) -> None:
-    """Syncs one hub; what cannot be synced is said, and the watch goes on."""
+    """Syncs one hub. An error is printed, and the watch goes on."""
     from holdfast.errors import HoldfastError, with_command
 
     try:
@@ -117,10 +118,10 @@ def _take_in(call: Call, name: str) -> None:
 
 @COMMANDS.shows("conflicts", "holdfast conflicts", Flags(HubMemory.conflicts))
 def _show_conflicts(call: Call, args: Namespace, found: list[Clash]) -> None:
-    """List where MEMORY.md and the store both changed one memory.
+    """List memories that were changed both in MEMORY.md and in the store.
 
-    In a pipe, a line per conflict: its id, the memory, since when, the store's text, the file's
-    text."""
+    In a pipe, a line per conflict: its id, the memory, since when, the store's text, the
+    file's text."""
     names = ("conflict", "memory", "since", "in the store", "in the file")
     rows = [_row(call, clash) for clash in found]
     if call.out.rows(names, rows, data=found, empty="There is no conflict."):
@@ -128,7 +129,7 @@ def _show_conflicts(call: Call, args: Namespace, found: list[Clash]) -> None:
 
 
 def _row(call: Call, clash: Clash) -> tuple[str, ...]:
-    # On a terminal two texts share a line; in a pipe they are whole.
+    # On a terminal both texts share a line; in a pipe they are complete.
     shown = (lambda text: short(text, 40)) if call.out.terminal else str
     since = call.out.time(clash.at)
     return clash.id, clash.memory_id, since, shown(clash.in_store), shown(clash.in_file)
@@ -143,9 +144,9 @@ _SETTLE = Flags(
 
 @COMMANDS.add("conflicts settle", "holdfast conflicts settle cls_1k09t --keep file", _SETTLE)
 def _settle(call: Call, args: Namespace) -> None:
-    """End a conflict: keep one text, or both.
+    """Resolve a conflict: keep one text, or both.
 
-    The text that is not kept is archived or stays in the history."""
+    The other text is archived or stays in the history."""
     keep = args.keep or "both"
     clash = _SETTLE.run(call, args, keep=keep)
     call.out.answer(
@@ -168,10 +169,10 @@ def _settle(call: Call, args: Namespace) -> None:
 def _show_compacted(call: Call, args: Namespace, done: Compacted) -> None:
     """Merge long-term memories that say the same.
 
-    Texts are the same when they have the same words in the same order; case, punctuation and
-    articles do not count. One memory stays, the others are archived with a link to it; one undo
-    brings them back. In MEMORY.md sections of one category become one. In a pipe, a line per merge:
-    the number that stays, then those it stands for."""
+    Texts are the same if they have the same words in the same order; case, punctuation
+    and articles do not count. One memory stays, the others are archived with a link to
+    it; one undo brings them back. In MEMORY.md, sections of the same category are joined.
+    In a pipe, a line per merge: the number that stays, then those it stands for."""
     if call.out.json:
         call.out.value(
             {
@@ -211,11 +212,11 @@ def _show_compacted(call: Call, args: Namespace, done: Compacted) -> None:
     makes_hub=True,
 )
 def _index_files(call: Call, args: Namespace) -> None:
-    """Bring documents up to date with a folder of files.
+    """Update the documents in memory from a folder of files.
 
-    Without FOLDER: hubs/HUB/files in the home folder. Files that did not change are not
-    read again; the memory of a file that is gone is archived, and comes back with it.
-    More than 10 new files of another folder are asked about first.
+    Without FOLDER: hubs/HUB/files in the home folder. Unchanged files are not read again;
+    the memory of a missing file is archived, and restored when the file is back.
+    More than 10 new files of another folder need a confirmation.
     In a pipe, a line per file that was not unchanged: what became of it, path, reason."""
     if args.folder is not None and not args.dry_run and not args.yes:
         coming = call.hub.index_files(args.folder, dry_run=True).added
@@ -238,7 +239,7 @@ _NOTED = ("skipped", "refused", "redacted")
 
 
 def show_report(call: Call, report: Report, *, dry_run: bool) -> None:
-    """What became of each file of a folder."""
+    """Prints what happened to each file of a folder."""
     if call.out.json:
         call.out.value(
             {"hub": call.hub.name} | {name: getattr(report, name) for name in (*_PATHS, *_NOTED)},
@@ -256,7 +257,7 @@ def _show_index_report(call: Call, report: Report, *, dry_run: bool) -> None:
     counts["refused"] -= held
     parts = [f"{count} {name}" for name, count in counts.items()]
     if held:
-        # These are taken in, and wait for a person.
+        # These are stored, and wait for a person's review.
         parts.append(f"{held} held for review")
     call.out.line(f"{'Would be' if dry_run else 'Files'}: {', '.join(parts)}.", "green")
     notes = [*report.redacted, *report.refused, *report.skipped]
@@ -276,7 +277,7 @@ def _print_rows(call: Call, report: Report) -> None:
             call.out.row(name, note.path, note.reason)
 
 
-# A person waits until a folder is read for the first time; an agent's answer does not.
+# A person waits while a folder is read for the first time; an agent does not.
 _BUDGET_MS = 30_000
 
 
@@ -289,10 +290,10 @@ _BUDGET_MS = 30_000
     ),
 )
 def _sources(call: Call, args: Namespace) -> None:
-    """List the read-only memories beside the hub's own, or ask them.
+    """List the read-only memories beside the hub's own, or search them.
 
-    The setting sources.read names them. What they say is shown and never stored.
-    In a pipe, a line per source: name, kind, where, what is in it or what is wrong with it;
+    The setting sources.read names them. Their content is shown and never stored.
+    In a pipe, a line per source: name, kind, where, its content or what is wrong with it;
     with QUERY a line per excerpt: source, where, text."""
     if args.query is None:
         _list(call)

@@ -1,13 +1,14 @@
-"""A warm process of commands: it has Holdfast loaded, and the embedding model where it is needed,
-and forks a child for each request of `warm`:
-`python -m holdfast.edges.cli.fork_server HOME KIND MODULE...`.
+"""The warm process of the command line: it has Holdfast loaded, and the embedding model if commands
+need it, and forks a child for each request of `warm`: `python -m holdfast.edges.cli.fork_server
+HOME KIND MODULE...`.
 
 The child takes over the client's arguments, environment, folder and standard streams, opens the
-memory itself and runs the command as the client would have, so that the answer is the same to the
-letter. This process never opens a store and has one thread: what a fork copies must be whole.
+memory itself and runs the command, so that the output is exactly what the client itself would have
+printed. The warm process never opens a store and has a single thread, because a fork copies neither
+safely.
 
-It ends when no command has come for a while, when its socket, its code or the settings file was
-changed, or at SIGTERM.
+It exits when it has been idle for a while, when its socket, its code or the settings file has
+changed, or on SIGTERM.
 """
 
 from __future__ import annotations
@@ -36,24 +37,24 @@ from holdfast.settings import FILE_NAME, load
 assert sys.platform == "linux", "commands are served on Linux alone"
 # How often it checks whether it is still needed.
 _LOOK_S = 2.0
-# Without a command for this long, it imports what the last ones had to import themselves.
+# After this long without a command, it imports the modules that recent children had to import.
 _PAUSE_S = 0.3
-# A client that sends nothing is broken, and must not keep a child.
+# A client that sends nothing is broken, and must not occupy a child.
 _REQUEST_S = 5.0
 _HEAD_BYTES_MAX = 4_000_000
-# Commands at once; the next one runs in its own process.
+# Children at once; beyond this, a command runs in its own process.
 _CHILDREN_MAX = 16
-# What a pipe takes in one piece, so that two children do not mix their words.
+# The largest atomic write to a pipe, so that the reports of two children do not mix.
 _REPORT_BYTES_MAX = 4_096
-# What a command sets too before it imports numpy and onnxruntime. Both would start threads, which a
-# fork does not copy; those of onnxruntime send reports to its maker.
+# A command also sets these before it imports numpy and onnxruntime. Both would start threads, which
+# a fork does not copy; onnxruntime's threads would also send telemetry.
 _DEFAULTS = {"OPENBLAS_NUM_THREADS": "1", "ORT_DISABLE_TELEMETRY": "1"}
-# The exit status of a child that found the code of this process out of date.
+# The exit status of a child that found the code of this process outdated.
 _STALE = 75
 
 
 class Request(NamedTuple):
-    """A command as its client would have run it."""
+    """A command with the state of the client's process."""
 
     program: list[str]
     folder: str
@@ -65,11 +66,11 @@ class Request(NamedTuple):
 
 
 class Outdated(Exception):
-    """The code of this process was changed since it was loaded."""
+    """The code of this process has changed since it was loaded."""
 
 
 class ForkServer:
-    """One process for one home and one kind of commands, `warm.WORDS` or `warm.MEANING`."""
+    """The warm process for one home and one kind of commands, `warm.WORDS` or `warm.MEANING`."""
 
     def __init__(self, home: str, kind: str, modules: Sequence[str]) -> None:
         self.path = socket_of(home, kind)
@@ -83,13 +84,13 @@ class ForkServer:
         self._children: set[int] = set()
         self._ended = False
         self._asked_at = time.monotonic()
-        # The lock, as the socket of a home with a long path is not in the home.
+        # The lock is watched because the socket of a home with a long path is elsewhere.
         lock = os.path.join(home, kind, LOCK_NAME)
         watched = (os.path.join(home, FILE_NAME), lock, warm.__file__)
         self._watched = {path: mark(path) for path in watched}
         self._reports, self._report_to = os.pipe()
         os.set_blocking(self._reports, False)
-        # A full pipe must stop neither this process, which alone empties it, nor a child.
+        # A full pipe must block neither this process, which alone reads it, nor a child.
         os.set_blocking(self._report_to, False)
         for name, value in _DEFAULTS.items():
             os.environ.setdefault(name, value)
@@ -98,9 +99,10 @@ class ForkServer:
     # Loading
 
     def _load(self, modules: Sequence[str]) -> None:
-        """Imports what a command has imported, and loads the embedding model where it was used."""
+        """Imports the modules that commands use, and loads the embedding model if one of them
+        did."""
         for name in modules:
-            # A module that cannot be imported here is imported by the child, or is not needed.
+            # If a module cannot be imported here, the child imports it, or it is not needed.
             with suppress(Exception):
                 import_module(name)
         if "onnxruntime" in sys.modules and self._embedder is None:
@@ -116,18 +118,18 @@ class ForkServer:
 
             load_tables()
         self._code = {path: mark(path) for path in _code_paths()}
-        # Garbage collection would write to every page that a child shares with this process.
+        # A garbage collection would write to every page that children share with this process.
         gc.collect()
         gc.freeze()
 
     def _hear(self) -> None:
-        """Takes in what children report."""
+        """Reads the reports of children."""
         with suppress(BlockingIOError):
             names = os.read(self._reports, 16 * _REPORT_BYTES_MAX).decode(errors="replace").split()
             self._wanted |= {name for name in names if name not in sys.modules}
 
     def _learn(self) -> None:
-        """Imports what children had to import themselves. Nobody is answered meanwhile, so this
+        """Imports the modules that children had to import themselves. This blocks requests, so it
         waits for a pause."""
         wanted, self._wanted = self._wanted, set()
         self._load(sorted(wanted))
@@ -137,7 +139,7 @@ class ForkServer:
     # Serving
 
     def serve(self) -> None:
-        """Answers commands until it is no longer needed."""
+        """Serves commands until the process is no longer needed."""
         if _threads() != 1:
             raise RuntimeError("A library has started a thread; a fork would not be safe.")
         listener = listen(self.path)
@@ -168,7 +170,7 @@ class ForkServer:
         self.wake()
 
     def wake(self, *_: object) -> None:
-        """Python goes on waiting after a signal; this ends the wait."""
+        """Wakes the event loop: by itself, Python resumes waiting after a signal."""
         with suppress(BlockingIOError):
             os.write(self._report_to, b" ")
 
@@ -223,12 +225,12 @@ class ForkServer:
         except Outdated:
             status = _STALE
         except BaseException:  # noqa: BLE001  a child must not go on as a second server
-            # The client has given up, or this was no request of a client.
+            # The client has given up, or this was not a valid request.
             pass
         os._exit(status)
 
     def _refuse_other(self, request: Request, client: int) -> None:
-        """Raises where the client's own process would not do what this one does."""
+        """Raises if the result could differ from that of the client's own process."""
         if not warm.only_reads(request.words):
             raise ValueError("no reading command")
         if _confinement(client) != _confinement(os.getpid()):
@@ -255,7 +257,7 @@ class ForkServer:
         connection.sendall(b"%s%d\n" % (warm.ENDS, code))
 
     def _report(self, names: Sequence[str]) -> None:
-        """Tells the warm process which modules to import."""
+        """Reports the modules that the warm process should import."""
         line = " ".join(names).encode()[: _REPORT_BYTES_MAX - 1].rpartition(b" ")[0] + b" "
         if names:
             with suppress(OSError):
@@ -263,7 +265,7 @@ class ForkServer:
 
 
 class _Announced(io.FileIO):
-    """A standard stream that says on a connection that it is about to write for the first time."""
+    """A standard stream that announces its first write on the connection to the client."""
 
     connection: socket.socket | None = None
 
@@ -276,7 +278,7 @@ class _Announced(io.FileIO):
 
 
 def _die_with(connection: socket.socket) -> None:
-    """From here on the end of the client, which closes the connection, ends this process too."""
+    """Makes this process end together with the client, whose end closes the connection."""
     signal.signal(signal.SIGIO, signal.SIG_DFL)
     fcntl.fcntl(connection, fcntl.F_SETOWN, os.getpid())
     flags = fcntl.fcntl(connection, fcntl.F_GETFL)
@@ -302,12 +304,12 @@ def _become(request: Request, streams: list[int], connection: socket.socket) -> 
     sys.argv[1:] = request.words
     _Announced.connection = connection
     sys.stdin, sys.stdout, sys.stderr = map(_stream, range(3), request.encodings)
-    # As the entry point of a command does.
+    # As in the entry point of a command.
     gc.set_threshold(100_000, 20, 20)
 
 
 def _stream(number: int, how: str) -> io.TextIOWrapper:
-    """A standard stream as the client's interpreter has made it."""
+    """Opens a standard stream as the client's interpreter would."""
     encoding, errors, by_line, at_once = how.split(":")
     if number == 0:
         return io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)), encoding, errors)
@@ -321,8 +323,8 @@ def _stream(number: int, how: str) -> io.TextIOWrapper:
 
 
 def _take_streams(connection: socket.socket) -> list[int]:
-    """The client's standard streams, which it sends together with its permission to continue."""
-    size = 4  # of a descriptor
+    """Receives the client's standard streams, which come with its permission to continue."""
+    size = 4  # of a file descriptor
     said, extra, _, _ = connection.recvmsg(1, socket.CMSG_SPACE(3 * size))
     streams = [
         int.from_bytes(numbers[at : at + size], sys.byteorder)
@@ -336,7 +338,7 @@ def _take_streams(connection: socket.socket) -> list[int]:
 
 
 def _read(connection: socket.socket) -> Request:
-    """The request of a client; ValueError where it is none."""
+    """Reads a client's request. Raises ValueError if it is malformed."""
     length, _, rest = connection.recv(262_144).partition(b"\n")
     wanted = int(length)
     while len(rest) < wanted < _HEAD_BYTES_MAX:
@@ -359,30 +361,30 @@ def _read(connection: socket.socket) -> Request:
     return Request(program, folder, int(umask), int(nice), encodings, words, environ)
 
 
-# What keeps a process from doing what others of its account may: capabilities, filters of system
-# calls, and Landlock, which needs NoNewPrivs.
+# Restrictions on a process beyond its account: capabilities, seccomp filters, and Landlock, which
+# requires NoNewPrivs.
 _STATUS_LINES = ("Uid:", "Gid:", "Groups:", "Cap", "NoNewPrivs:", "Seccomp")
 _NAMESPACES = ("mnt", "pid", "net", "user")
 
 
 def _confinement(process: int) -> list[str]:
-    """What a process may do, and where it is. The kernel is asked, not the client: a program in a
-    sandbox must not have this process read for it what it cannot read itself."""
+    """The restrictions and namespaces of a process. They are read from the kernel, not from the
+    client: a program in a sandbox must not read through this process what it cannot read itself."""
     place = f"/proc/{process}"
     with open(f"{place}/status", encoding="utf-8", errors="replace") as file:
         lines = [line for line in file if line.startswith(_STATUS_LINES)]
     about = os.stat(f"{place}/root")
     lines.append(f"{about.st_dev}:{about.st_ino}")
     lines += [os.readlink(f"{place}/ns/{name}") for name in _NAMESPACES]
-    # The profile of AppArmor or SELinux, where there is one.
+    # The profile of AppArmor or SELinux, if there is one.
     with suppress(OSError), open(f"{place}/attr/current", encoding="utf-8") as file:
         lines.append(file.read())
     return lines
 
 
 def _limit_as(process: int) -> None:
-    """Takes over the limits that `ulimit` has set for a process; ValueError where they are higher
-    than this process may have."""
+    """Takes over the `ulimit` limits of a process. Raises ValueError if they are higher than this
+    process may set."""
     import resource
 
     for name in dir(resource):
@@ -394,14 +396,14 @@ def _limit_as(process: int) -> None:
 
 
 def _peer_of(connection: socket.socket) -> tuple[int, int]:
-    """The process and the user at the other end. The folder of the socket lets nobody else in but
-    the superuser."""
+    """The process and user at the other end. Only this user and root can enter the socket's
+    folder."""
     about = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
     return int.from_bytes(about[:4], sys.byteorder), int.from_bytes(about[4:8], sys.byteorder)
 
 
 def _at_start(environ: dict[str, str]) -> dict[str, str]:
-    """The variables that are read once, when a process starts or imports a library."""
+    """The variables that are read only once, when a process starts or imports a library."""
     return _DEFAULTS | {
         name: value
         for name, value in environ.items()
@@ -410,8 +412,8 @@ def _at_start(environ: dict[str, str]) -> dict[str, str]:
 
 
 def _code_paths() -> set[str]:
-    """The files that this process has loaded of Holdfast, and the folders that packages are
-    installed in: an update of one changes the date of its folder."""
+    """The files of Holdfast that this process has loaded, and the folders of installed packages,
+    whose modification time an update changes."""
     files = {
         module.__file__ or ""
         for name, module in list(sys.modules.items())
@@ -430,12 +432,12 @@ def _threads() -> int:
 
 
 def main(home: str, kind: str, modules: Sequence[str]) -> NoReturn:
-    """Runs the server, if no other does."""
+    """Runs the warm process, unless another one does."""
     with suppress(OSError):
         os.setsid()
     os.chdir("/")
     if not os.path.isdir(home):
-        sys.exit(0)  # it was removed meanwhile, and must not come back
+        sys.exit(0)  # the home was removed, and must not be created again
     if not only_one(os.path.join(home, kind)):
         sys.exit(0)
     try:

@@ -1,6 +1,6 @@
-"""What `holdfast` prints about itself: help and completion, which argparse parsers built from the
-commands print, and the greeting in a new home with what was found on this machine and what to do
-next. For the greeting nothing is written, and no transcript is opened: files are only counted."""
+"""Help, completions and the greeting in a new home. Help and completions come from argparse parsers
+built from the commands. The greeting lists what was found on this machine and what to do next; for
+it nothing is written and no transcript is opened, files are only counted."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TITLE = "Holdfast: long-term memory for agents. Local, offline; everything can 
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Help as wide as the terminal, at most 100 columns."""
+    """Formats help as wide as the terminal, at most 100 columns."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=30, width=_columns())
@@ -49,7 +49,7 @@ def _columns() -> int:
 
 
 def help_for(names: list[str]) -> str:
-    """Help on the group or the command that these words name; `holdfast help …` prints it."""
+    """Help for the group or command with this name, as `holdfast help …` prints it."""
     if len(names) == 1 and (group := group_named(names[0])):
         return help_of_group(group)
     _, rest = split_group(names)
@@ -131,13 +131,13 @@ def _settings(option: Option) -> dict[str, Any]:
 
 
 def tree() -> argparse.ArgumentParser:
-    """One parser that knows every command, alone and behind its group, for completion."""
+    """A parser that knows every command, with and without its group, for completions."""
     root = argparse.ArgumentParser("holdfast", add_help=False)
     _fill(root, _globals())
     places = root.add_subparsers(dest="command", metavar="COMMAND")
     for group in GROUPS:
         rows = commands_of(group)
-        # `hub` is a group and the first word of commands: one parser for both.
+        # `hub` is both a group and the first word of commands, so they share a parser.
         parts = [row for row in rows if row.name.startswith(f"{group.name} ")]
         others = [row for row in rows if row not in parts]
         below = places.add_parser(group.name, help=group.title, add_help=False).add_subparsers(
@@ -153,14 +153,14 @@ def tree() -> argparse.ArgumentParser:
 def _add_commands(places: Any, rows: list[Command]) -> None:
     outer: dict[str, Any] = {}
     inner: dict[str, Any] = {}
-    # Commands of two words first: where a command has parts, they make its parser.
+    # Commands of two words come first, since their parser has to exist for a command of one.
     for row in sorted(rows, key=lambda row: " " not in row.name):
         word, _, second = row.name.partition(" ")
         if second and word not in inner:
             outer[word] = places.add_parser(word, help=f"{word} …", add_help=False)
             inner[word] = outer[word].add_subparsers(dest="part", metavar="PART")
         if not second and word in outer:
-            # A command with subcommands: its own words are where their names may be.
+            # The command's own positional words would collide with the names of its subcommands.
             _fill(outer[word], _without_words(parser_of(row)), offers=True)
         else:
             _add_command(inner[word] if second else places, row, second or word)
@@ -230,7 +230,7 @@ def overview() -> str:
     return "\n".join(lines)
 
 
-# Files of instructions that agents read, in the person's home and in a project.
+# Instruction files that agents read, in the user's home and in a project.
 _OF_A_PERSON = (
     (".claude", "CLAUDE.md"),
     (".codex", "AGENTS.md"),
@@ -243,7 +243,7 @@ _LABEL = 17
 
 
 class MachineSummary(NamedTuple):
-    """What is on this machine: titles of agents, transcripts by client, files of instructions."""
+    """What was found on this machine: agents, transcripts by client, instruction files."""
 
     agents: tuple[str, ...]
     conversations: dict[str, int]
@@ -251,7 +251,7 @@ class MachineSummary(NamedTuple):
 
 
 def look_around(place: Platform) -> MachineSummary:
-    """What a new memory could begin with."""
+    """Finds agents, transcripts and instruction files that a new memory could import."""
     from holdfast.edges.cli.imports import NAMES
     from holdfast.edges.clients import CLIENTS
     from holdfast.edges.hooks.past_sessions import transcript_files
@@ -267,7 +267,7 @@ def look_around(place: Platform) -> MachineSummary:
 
 
 def is_new(home: str, environ: os._Environ[str] | dict[str, str]) -> bool:
-    """Whether nothing was ever stored there, and the environment names no other place."""
+    """Whether nothing was ever stored in this home, and the environment names no other store."""
     if environ.get("HOLDFAST_STORE_URL") or environ.get("HOLDFAST_SERVER"):
         return False
     return not any(os.path.exists(os.path.join(home, name)) for name in _KEPT)
@@ -325,7 +325,7 @@ def _steps(found: MachineSummary) -> list[tuple[str, str]]:
 
 
 def _row(label: str, items: Sequence[str]) -> list[str]:
-    """A label and what belongs to it, on at most two lines; what does not fit is counted."""
+    """A label and its items, on at most two lines. Items that do not fit are counted."""
     lines = [""]
     for place, item in enumerate(items):
         left = len(items) - place
@@ -345,7 +345,7 @@ def _row(label: str, items: Sequence[str]) -> list[str]:
 
 
 def _short(path: str) -> str:
-    """A path that fits on the line: the end of a long one."""
+    """Shortens a long path to its end so that it fits the line."""
     return path if len(path) <= _PATH_MAX else f"…{path[1 - _PATH_MAX :]}"
 
 
@@ -353,7 +353,7 @@ _PATH_MAX = 40
 
 
 def _shown(path: str, place: Platform) -> str:
-    """A path as a person writes it: from the project or from ~."""
+    """A path relative to the project or to ~."""
     for folder, short in ((place.project, ""), (place.home, f"~{os.sep}")):
         if path.startswith(folder + os.sep) and (short or folder != place.home):
             return short + path[len(folder) + 1 :]

@@ -1,4 +1,4 @@
-"""Looking back and taking back: timeline, history, diff, undo."""
+"""Commands for history and undo: timeline, history, diff, undo."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _timeline(call: Call, args: Namespace) -> None:
     since = call.when(words or args.since or (None if args.until else "7d"))
     until = call.when(words or args.until, end=True) if words or args.until else None
     if words and since == until:
-        # `7d` and `an hour ago` are moments; from there on is what is meant.
+        # `7d` and `an hour ago` are points in time; the window goes from there to now.
         until = None
     limit = _TIMELINE if args.limit is None else args.limit
     window: dict[str, Any] = {"since": since, "until": until}
@@ -122,7 +122,7 @@ def _history(call: Call, args: Namespace) -> None:
         _history_of_one(call, args.reference)
         return
     limit = _CHANGES if args.limit is None else args.limit
-    # One more than is shown tells whether there is more.
+    # One row more than is shown tells whether there are more.
     found = call.hub.changes(limit=limit + 1 if limit > 0 else limit, before=args.before)
     has_more = len(found) > limit
     found = found[:limit]
@@ -146,7 +146,7 @@ def _history(call: Call, args: Namespace) -> None:
         call.note_own_hub()
 
 
-# The memory's title in a table: what is enough to know it by.
+# The length of a memory's title in a table: enough to recognise it.
 _TITLE_CHARS = 30
 
 
@@ -160,7 +160,7 @@ def _which(call: Call, memories: list[Memory]) -> str:
         return f"{call.named(first)} {short(first.title, _TITLE_CHARS)}"
     if not call.out.terminal:
         return counted(len(memories), "memory")
-    # The title is what a narrow table cuts.
+    # A narrow table cuts the end, so the title comes last.
     more = f" and {len(memories) - 1:,} more: "
     return f"{call.named(first)}{more}{short(first.title, _TITLE_CHARS - len(more))}"
 
@@ -197,8 +197,8 @@ def _history_of_one(call: Call, reference: str) -> None:
 
 
 def _table(call: Call, headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
-    """All columns in a pipe. A terminal is too narrow for them: columns without any value are left
-    out there, and who did it where only one person did."""
+    """Prints all columns in a pipe. On a terminal, columns without any value are left out, and the
+    author's if it is always the same."""
     places = [at for at in range(len(headings)) if _is_shown(call, headings[at], rows, at)]
     call.out.table([headings[at] for at in places], [[row[at] for at in places] for row in rows])
     if call.out.terminal:
@@ -275,7 +275,7 @@ def _shown(call: Call, value: Any) -> str:
     ),
 )
 def _show_undone(call: Call, args: Namespace, done: Undone) -> None:
-    """Take back the last change, or the one named.
+    """Undo the last change, or the one named.
 
     Undoing an undo brings the change back.
     In a pipe, a line per memory: undone, change set, what it was, number, how it is now."""

@@ -1,4 +1,4 @@
-"""Hubs: create, list, use, rename, delete."""
+"""Commands for hubs: create, list, use, rename, delete, folder, where."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _used(call: Call) -> str:
         try:
             return call.hub.name
         except NotFound:
-            return ""  # The server's own hub is out of reach.
+            return ""  # The server's default hub is out of reach.
     name: str = call.args.hub or call.settings["hub"]
     return name
 
@@ -52,11 +52,11 @@ def _show(call: Call, word: str, hub: Hub, said: str = "") -> None:
     "where", "holdfast where", option("folder", "FOLDER", "instead of the working one", nargs="?")
 )
 def _where(call: Call, args: Namespace) -> None:
-    """Say which hub is used in a folder, and why.
+    """Show which hub is used in a folder, and why.
 
     The command line, the MCP server and the hooks choose the same way: --hub, HOLDFAST_HUB,
     the hub of the git repository (the same for its worktrees and clones) with your own
-    beside it, or your own (the setting `hub`). What is about you goes to yours, what is
+    beside it, or your own (the setting `hub`). Memories about you go to your hub, those
     about the project to the project's. `projects.hubs` switches that off.
     In a pipe: hub, why, the hub beside it."""
     import os
@@ -100,7 +100,7 @@ def _where(call: Call, args: Namespace) -> None:
     server="works",
 )
 def _create(call: Call, args: Namespace) -> None:
-    """Make a hub."""
+    """Create a hub."""
     if args.use:
         _refuse_with_server(call, args.name)
     try:
@@ -135,7 +135,8 @@ def _list(call: Call, args: Namespace) -> None:
 
 
 def _refuse_with_server(call: Call, name: str) -> None:
-    """The setting is this machine's: a server's hub in it would break what is local."""
+    """The setting is for this machine: with the name of a server's hub, local commands would
+    fail."""
     if call.server:
         raise InvalidInput(
             "Which hub is in use is a setting for this machine's own memory.",
@@ -188,11 +189,11 @@ def _rename(call: Call, args: Namespace) -> None:
     option("folder", "FOLDER", "keep its files there from now on", nargs="?"),
 )
 def _folder(call: Call, args: Namespace) -> None:
-    """Say where a hub's files are, or keep them in a folder of your choice.
+    """Show where a hub's files are, or keep them in a folder of your choice.
 
-    MEMORY.md, journals and documents are kept there from now on. What the hub has in files
-    so far moves there; what is there already is taken in. Deleting the hub leaves the
-    folder and what you put into it. The choice is this machine's: a link in the home."""
+    MEMORY.md, journals and documents are kept there from now on. Existing files of the hub
+    move there; files already there are taken in. Deleting the hub leaves the folder and
+    what you put into it. The choice is for this machine: a link in the home."""
     hub = call.local.hub(args.name)
     path = call.local.set_hub_folder(args.name, args.folder) if args.folder else hub.folder
     call.out.text({"hub": hub.name, "folder": path}, path)
@@ -200,7 +201,7 @@ def _folder(call: Call, args: Namespace) -> None:
 
 @COMMANDS.add("hub delete", "holdfast hub delete job --yes", _NAME_OPTION, YES, server="works")
 def _delete(call: Call, args: Namespace) -> None:
-    """Delete a hub and everything in it, for good."""
+    """Delete a hub and everything in it, permanently."""
     count = call.hub_named(args.name).statistics().memories
     call.confirm(f"Delete hub {args.name} and its {counted(count, 'memory')}, for good?")
     hub = call.memory.delete_hub(args.name)
@@ -210,7 +211,7 @@ def _delete(call: Call, args: Namespace) -> None:
 
 
 def _in_file(call: Call, name: str) -> bool:
-    """Whether the settings file is what names this hub as the one to use."""
+    """Whether the settings file names this hub as the one to use."""
     from holdfast.settings import load
 
     settings = load(call.home, environ={})

@@ -1,5 +1,5 @@
-"""The imports: what other memory programs have stored (import mem0, mcp-memory, …), conversations
-of agents (import claude-code, codex, gemini), and files of instructions (import claude-md)."""
+"""Commands that import: from other memory programs (import mem0, mcp-memory, …), conversations of
+agents (import claude-code, codex, gemini), and instruction files (import claude-md)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 COMMANDS = Commands()
 
 
-# The columns of the table, in its order; a column without any number is left out on a terminal.
+# The columns of the table, in order. On a terminal, columns without any number are left out.
 _OUTCOMES = (*("new", "updated", "known", "duplicate", "held", "forgotten", "edited", "refused"),)
 
 
@@ -88,8 +88,8 @@ def _add_importer(importer: Importer) -> None:
 
 @contextmanager
 def _resumable() -> Iterator[None]:
-    """An import writes in batches: a store that is full refuses one of them, and those before it
-    are there."""
+    """Adds to an error that the import can be resumed. It writes in batches: if the store is full,
+    one of them is refused, and those before it are stored."""
     try:
         yield
     except StoreFull as error:
@@ -98,7 +98,7 @@ def _resumable() -> Iterator[None]:
 
 
 def _mapping(text: str | None) -> dict[str, str]:
-    """`text=content,created=date` as a dictionary."""
+    """Parses `text=content,created=date` into a dictionary."""
     if not text:
         return {}
     pairs = [part.partition("=") for part in text.split(",") if part.strip()]
@@ -154,7 +154,7 @@ def _show(call: Call, report: ImportReport, *, dry_run: bool) -> None:
         call.out.note(f"To take it back: `holdfast undo {change} --hub {hub}`.")
 
 
-# As many of what was left out are named; --json has a hundred.
+# Notes on skipped records that are printed; --json has a hundred.
 _NOTES_SHOWN = 10
 
 
@@ -179,8 +179,7 @@ def _plain(report: ImportReport, *, dry_run: bool) -> dict[str, object]:
 
 
 def _confirm(call: Call, found: Sequence[Conversation]) -> None:
-    """Asks before conversations are copied into memory, and shows a person where they took
-    place."""
+    """Asks before conversations are copied into memory, after showing where they took place."""
     if call.out.terminal and not call.args.yes:
         by_folder: dict[str, list[int]] = {}
         for one in found:
@@ -192,7 +191,7 @@ def _confirm(call: Call, found: Sequence[Conversation]) -> None:
 
 
 def _size(rows: Sequence[tuple[str, str, int]]) -> str:
-    """`3 conversations with 6 turns`: those that have turns."""
+    """`3 conversations with 6 turns`, not counting conversations without turns."""
     counts = [count for *_, count in rows if count]
     return f"{counted(len(counts), 'conversation')} with {counted(sum(counts), 'turn')}"
 
@@ -204,7 +203,8 @@ def _show_conversations(
     *,
     only_new: bool = False,
 ) -> None:
-    """A row for each conversation; for a person with `only_new`, those that had something new."""
+    """Prints a row for each conversation; on a terminal with `only_new`, only those with something
+    new."""
     names = ("where", "session", "count")
     data = [dict(zip(names, row, strict=True)) for row in rows]
     if only_new and call.out.terminal and rows:
@@ -296,12 +296,12 @@ _FILE_OUTCOMES = ("new", "updated", "removed", "known", "duplicate", "held", "ed
     option("--from", "FOLDER", "another home folder", dest="person"),
 )
 def _import_instructions(call: Call, args: Namespace) -> None:
-    """Take in CLAUDE.md, AGENTS.md, GEMINI.md, Cursor's rules and Claude Code's own memory.
+    """Import CLAUDE.md, AGENTS.md, GEMINI.md, Cursor's rules and Claude Code's own memory.
 
     Each bullet and paragraph becomes a memory that names its file and section. Files in
-    your home go to your own hub, those of a repository to its hub. Run again, it follows
-    edits: a changed line is a new version of its memory, a line that is gone is archived,
-    and what you have changed or forgotten here stays so. A run is one change set.
+    your home go to your own hub, those of a repository to its hub. Run again to follow
+    edits: a changed line is a new version of its memory, a deleted line is archived,
+    and memories that you changed or forgot here stay so. A run is one change set.
     In a pipe, a line each: hub, file, and how many were new, updated, removed, known,
     duplicate, held for review, edited here and forgotten here."""
     from holdfast.edges import instructions

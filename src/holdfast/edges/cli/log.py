@@ -1,4 +1,5 @@
-"""The conversation log: log, log add, log search, log recover; and archive-conversation."""
+"""Commands for the conversation log (log, log add, log search, log recover, …) and
+archive-conversation."""
 
 from __future__ import annotations
 
@@ -63,7 +64,7 @@ def _show(call: Call, turns: Sequence[Turn]) -> None:
     ),
 )
 def _show_log(call: Call, args: Namespace, turns: list[Turn]) -> None:
-    """Print the newest turns of the conversation log, as they were said.
+    """Print the newest turns of the conversation log.
 
     In a pipe, a line per turn: time, role, source, session, id, content, note.
     See also `holdfast log add`, `holdfast log search` and `holdfast log recover`."""
@@ -139,9 +140,10 @@ def _show_found(call: Call, args: Namespace, found: list[Turn]) -> None:
     ),
 )
 def _show_recovered(call: Call, args: Namespace, prompt: str) -> None:
-    """Print the prompt that tells a new session of the one that was lost.
+    """Print a prompt that tells a new session about the one that was lost.
 
-    It holds the last turns between an opening and a closing line; an empty log prints none."""
+    It holds the last turns between an opening and a closing line. Nothing is printed if
+    the log is empty."""
     if call.out.json:
         call.out.value({"prompt": prompt})
     elif prompt:
@@ -172,11 +174,11 @@ _FORGET = Flags(
     switch("--yes", "do it, and do not ask"),
 )
 def _forget(call: Call, args: Namespace) -> None:
-    """Forget what was said: since a time, of a session, or about a word.
+    """Forget turns: since a time, of a session, or about a word.
 
-    It shows what would go, and asks; in a pipe nothing goes without --yes. Turns go for
-    good; memories made from them are forgotten too, which `holdfast undo` takes back
-    unless they were purged."""
+    Shows what would go, and asks; in a pipe nothing goes without --yes. Turns are deleted
+    permanently. Memories made from them are forgotten, which `holdfast undo` reverts, or
+    purged."""
     done = _FORGET.run(call, args, dry_run=not args.yes)
     if done.dry_run and not call.out.json and (done.total or done.memories):
         _show_preview(call, done)
@@ -220,9 +222,9 @@ def _show_preview(call: Call, done: ForgottenTurns) -> None:
 
 @COMMANDS.shows("log size", "holdfast log size", Flags(HubMemory.log_size))
 def _show_size(call: Call, args: Namespace, size: LogSize) -> None:
-    """Say how large the log is, and how much room a year of it would take.
+    """Show how large the log is, and how much room a year of it would take.
 
-    `log.keep`, `log.days` and `log.megabytes` bound it; without them everything is kept."""
+    `log.keep`, `log.days` and `log.megabytes` limit it; without them everything is kept."""
     if call.out.json:
         call.out.value(size)
         return
@@ -256,7 +258,7 @@ COMMANDS.prints(
 
 
 def _path(folder: str) -> str:
-    """The whole path; an empty one, as of a variable that is not set, is refused later on."""
+    """The absolute path. An empty one, as from an unset variable, is refused later."""
     return os.path.abspath(os.path.expanduser(folder)) if folder.strip() else folder
 
 
@@ -334,10 +336,10 @@ def _show_rules(call: Call, args: Namespace, rules: LogRules) -> None:
     ),
 )
 def _show_archived(call: Call, args: Namespace, done: Archived) -> int:
-    """Keep a conversation: a markdown file to read, and a memory with its summary to find.
+    """Archive a conversation: a markdown file to read, and a searchable memory with a summary.
 
     Archiving a session again adds what is new to the same file and memory.
-    What goes wrong is a note and exit code 1, which blocks no hook.
+    Errors are notes with exit code 1, which does not block a hook.
     In a pipe: archived, number, id, file."""
     memory = done.memory
     if call.out.json:

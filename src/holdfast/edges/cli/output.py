@@ -1,7 +1,7 @@
-"""What a command prints: JSON, plain lines in a pipe, colours and tables on a terminal.
+"""The output of a command: JSON, plain lines in a pipe, colours and tables on a terminal.
 
-Text from memories is data: control characters that could steer a terminal are escaped before they
-are printed. `rich` is imported only when the output is a terminal.
+Text from memories is untrusted: control characters that could steer a terminal are escaped before
+they are printed. `rich` is imported only if the output is a terminal.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 
-Step = Callable[[int, int], None]  # (done, total); the total is 0 where it is not known
+Step = Callable[[int, int], None]  # (done, total); the total is 0 if it is not known
 
 # Spaces between two columns of a table.
 GAP = 2
-# The last column keeps this much before another one is cut: three or four words.
+# The last column keeps this width until another column has been cut: three or four words.
 _LAST_FIRST = 20
-# A column up to this width is never cut: part of an id (24) or of a time (16) is of no use.
+# A column up to this width is never cut: part of an id (24) or of a time (16) is useless.
 _WHOLE = 24
 # Other long columns are cut to no less than this.
 _LONG_LEAST = 12
@@ -42,10 +42,10 @@ _LAST_LEAST = 6
 
 
 def fitted(widths: Sequence[int], room: int) -> list[int]:
-    """The widths of a table's columns so that it fits into `room` characters.
+    """Returns the widths of a table's columns so that it fits into `room` characters.
 
-    Numbers, times, states and ids stay whole. The last column is cut first, then other long ones.
-    No column is left out: where that is not enough, lines are longer than the screen.
+    Numbers, times, states and ids stay complete. The last column is cut first, then other long
+    ones. No column is left out: if that is not enough, lines are longer than the screen.
     """
     out = list(widths)
     over = sum(out) + GAP * (len(out) - 1) - room
@@ -61,14 +61,14 @@ def fitted(widths: Sequence[int], room: int) -> list[int]:
 
 
 def _cut(out: list[int], place: int, least: int, over: int) -> int:
-    """Cuts one column by up to `over` characters; returns by how many."""
+    """Cuts one column by up to `over` characters and returns by how many."""
     taken = max(0, min(over, out[place] - least))
     out[place] -= taken
     return taken
 
 
 def short(text: str, chars_max: int = 200) -> str:
-    """The text on one line: runs of white space become one space, and long text is cut."""
+    """Puts a text on one line: runs of white space become one space, and long text is cut."""
     words = " ".join(printable(text[: chars_max * 4]).split())
     return words if len(words) <= chars_max else words[: chars_max - 1].rstrip() + "…"
 
@@ -86,7 +86,7 @@ def times(count: int) -> str:
 
 
 class Out:
-    """Where one call writes."""
+    """Writes the output of one command."""
 
     def __init__(self, *, json: bool, color: bool, quiet: bool) -> None:
         self.json = json
@@ -96,28 +96,28 @@ class Out:
         self.stderr: TextIO = sys.stderr
         self.terminal = not json and self.stdout.isatty()
         self.zone: tzinfo | None = None
-        # The name of the hub that a memory is in; the call knows it.
+        # Looks up the name of a memory's hub; set by `Call`.
         self.hub_of: Callable[[Memory], str] = lambda memory: memory.hub_id
         self._console: Console | None = None
 
-    # For programs
+    # Output for programs
 
     def value(self, data: Any, **beside: Any) -> None:
-        """The answer in the shape that REST has: `{"data": …}`, and beside it what is said about
-        it (`result`, `degraded`, `next_cursor`). A memory has the name of its hub in it."""
+        """Prints the result as JSON in the shape that REST uses: `{"data": …}` with further members
+        beside it (`result`, `degraded`, `next_cursor`). Memories include the name of their hub."""
         from holdfast.domain.clock import to_text
         from holdfast.edges.to_json import to_json
 
         self.raw_json(to_json({"data": data, **beside}, self.memory_to_json, to_text))
 
     def memory_to_json(self, memory: Memory) -> dict[str, Any]:
-        """A memory with all its fields, and the name of its hub."""
+        """A memory with all its fields and the name of its hub."""
         from holdfast.edges.to_json import memory_to_json
 
         return {"hub": self.hub_of(memory), **memory_to_json(memory)}
 
     def raw_json(self, plain: Any) -> None:
-        """One JSON value as it is: schemas that go into another program."""
+        """Prints one JSON value without `data` around it, such as schemas for another program."""
         import json
 
         self.utf8()
@@ -126,17 +126,18 @@ class Out:
         self.stdout.write(text.translate(JSON_ESCAPES) + "\n")
 
     def utf8(self) -> None:
-        """JSON is UTF-8, whatever the locale says."""
+        """Switches stdout to UTF-8, because JSON is UTF-8 in any locale."""
         change = getattr(self.stdout, "reconfigure", None)
         if change is not None and not _speaks_utf8(self.stdout):
             change(encoding="utf-8")
 
     def done(self, word: str, data: Any, sentence: str, *row: str) -> None:
-        """What was done, in a word (`stored`), beside the data and before the fields of a pipe."""
+        """Prints what was done: `word` (`stored`) is the JSON's `result` and the first field in a
+        pipe."""
         self.answer(data, sentence, word, *row, result=word)
 
     def answer(self, data: Any, sentence: str, *row: str, **beside: Any) -> None:
-        """As JSON, as a sentence on a terminal, as a line of fields in a pipe."""
+        """Prints JSON, a sentence on a terminal, or a line of fields in a pipe."""
         if self.json:
             self.value(data, **beside)
         elif self.terminal:
@@ -145,31 +146,31 @@ class Out:
             self.row(*row)
 
     def text(self, data: Any, text: str) -> None:
-        """One text as the answer, on a terminal and in a pipe; as JSON, the data."""
+        """Prints one text on a terminal and in a pipe, or the data as JSON."""
         if self.json:
             self.value(data)
         else:
             self.line(text)
 
     def row(self, *fields: str) -> None:
-        """One line of a pipe: fields between tabs."""
+        """Prints one line for a pipe: fields separated by tabs."""
         self.stdout.write("\t".join(printable_line(field) for field in fields) + "\n")
 
     def raw(self, text: str) -> None:
-        """Text to the letter in a pipe; escaped where a terminal would obey it."""
+        """Prints text unchanged in a pipe; on a terminal, control characters are escaped."""
         self.stdout.write(printable(text) if self.stdout.isatty() else text)
 
-    # For people
+    # Output for people
 
     def line(self, text: str = "", style: str = "") -> None:
-        """A line; coloured where a terminal shows it."""
+        """Prints a line, in colour on a terminal that supports it."""
         if style and self.terminal and self.color:
             self.console().print(self._text(printable(text), style))
         else:
             self.stdout.write(printable(text) + "\n")
 
     def parts(self, *parts: tuple[str, str]) -> None:
-        """A line of (text, style) pieces."""
+        """Prints a line of (text, style) pieces."""
         if self.terminal and self.color:
             from rich.text import Text
 
@@ -180,7 +181,7 @@ class Out:
             self.line("".join(text for text, _ in parts))
 
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """A table on a terminal, lines of fields between tabs in a pipe."""
+        """Prints a table on a terminal, or lines of tab-separated fields in a pipe."""
         if not self.terminal:
             for row in rows:
                 self.row(*row)
@@ -204,7 +205,7 @@ class Out:
                 field.truncate(width, overflow="ellipsis", pad=not last)
                 line.append_text(field).append("" if last else " " * GAP)
             line.rstrip()
-            # A line that is still too long runs on: nothing of it is dropped.
+            # A line that is still too long wraps; nothing is cut.
             console.print(line, soft_wrap=True)
 
     def rows(
@@ -216,9 +217,9 @@ class Out:
         empty: str = "",
         **headings: str,
     ) -> bool:
-        """A list of records: as JSON, objects with these names (or `data`); else a table, whose
-        columns have the names unless `headings` say otherwise; or the note that it is empty.
-        Whether there are any, and people are shown them."""
+        """Prints a list of records: as JSON, objects with these names (or `data`); otherwise a
+        table whose columns have these names unless `headings` rename them; or the note `empty`.
+        Returns whether there are rows and the output is for people."""
         if self.json:
             named = [dict(zip(names, row, strict=True)) for row in rows]
             self.value(named if data is None else data)
@@ -229,8 +230,9 @@ class Out:
         return bool(rows) and not self.json
 
     def records(self, found: Any, *, empty: str = "There is nothing.", **headings: str) -> None:
-        """What an operation returned: a list of records as a table of their fields, one record as
-        a line for each, and as JSON all of it. `headings` are names of fields for people."""
+        """Prints the result of an operation: a list of records as a table of their fields, one
+        record as a line for each field, and JSON in full. `headings` are names of fields for
+        people."""
         if self.json:
             self.value(found)
         elif isinstance(found, list):
@@ -253,7 +255,7 @@ class Out:
         return "" if value is None else str(value)
 
     def note(self, text: str) -> None:
-        """Something worth knowing that is not the answer: to stderr, unless quiet."""
+        """Prints a remark that is not part of the result to stderr, unless quiet."""
         if not self.quiet:
             self.stderr.write(printable(text) + "\n")
 
@@ -262,7 +264,7 @@ class Out:
             self.note(text)
 
     def degraded(self, reasons: Sequence[str]) -> None:
-        """Notes why an answer may be less than usual, and the command that mends it."""
+        """Notes why a result may be worse than usual, and the command that fixes it."""
         for reason in reasons:
             from holdfast.recall.gather import NO_MODEL, NO_VECTORS
 
@@ -274,7 +276,7 @@ class Out:
             self.note(f"Degraded: {reason}{command}.")
 
     def time(self, at: datetime | None) -> str:
-        """A moment in the person's zone."""
+        """A time in the user's time zone."""
         if at is None:
             return ""
         local = at.astimezone(self.zone)
@@ -284,11 +286,11 @@ class Out:
 
     @property
     def person_reads_errors(self) -> bool:
-        """Whether notes and errors end on a terminal, where a person sees them."""
+        """Whether stderr is a terminal, so that a person sees notes and errors."""
         return not self.json and self.stderr.isatty()
 
     def localised(self, text: str) -> str:
-        """A message for a person, with the moments in it in the person's zone."""
+        """Converts the times in a message to the user's time zone."""
         if not self.person_reads_errors:
             return text
 
@@ -319,7 +321,7 @@ class Out:
 
     @contextmanager
     def progress(self, label: str) -> Iterator[Step]:
-        """A bar on the terminal's stderr while something long runs; elsewhere nothing."""
+        """Shows a progress bar on stderr if it is a terminal."""
         if self.quiet or self.json or not self.stderr.isatty():
             yield _no_step
             return
@@ -337,13 +339,13 @@ class Out:
 
 
 def _fields_of(found: Any) -> dict[str, Any]:
-    """The fields of a record; anything else is one field without a name."""
+    """The fields of a record; anything else is a single field without a name."""
     is_record = hasattr(found, "_asdict") and not isinstance(found, Memory)
     return found._asdict() if is_record else {"": found}
 
 
 def _lines_of(name: str, value: Any) -> list[tuple[str, Any]]:
-    """A field of a record as lines; counts by name have a line for each name."""
+    """A field of a record as lines; counts by name become a line for each name."""
     if not isinstance(value, Mapping):
         return [(name.replace("_", " "), value)]
     return [(f"{name.removeprefix('by_')} {key}", value[key]) for key in sorted(value)]
@@ -354,7 +356,7 @@ def _speaks_utf8(stream: TextIO) -> bool:
 
 
 def _no_step(done: int, total: int) -> None:
-    """Progress that is not shown."""
+    """Discards progress."""
 
 
 def _plain(value: Any) -> Any:
@@ -392,15 +394,15 @@ def print_store_notes(memory: Holdfast, command: str, *, quiet: bool) -> None:
     sys.stderr.flush()
 
 
-# Notes on words that were probably mistyped. A category may be any word, and any text may contain a
-# colon: neither is an error.
+# Notes on words that were probably mistyped. They are not errors: a category may be any word, and
+# any text may contain a colon.
 
-# A hub may have thousands of categories; a note names a few.
+# A hub may have thousands of categories; a note names this many.
 _NAMED_MAX = 8
 
 
 def note_filters(call: Call, query: str) -> None:
-    """Says which filter was meant by one that is mistyped, and was searched as text."""
+    """Notes the filter that was probably meant by a mistyped one, which was searched as text."""
     if ":" not in query or call.out.json:
         return
     from holdfast.edges.cli.command import nearest
@@ -415,7 +417,8 @@ def note_filters(call: Call, query: str) -> None:
 
 
 def note_absent_category(call: Call, category: str | None, query: str = "") -> None:
-    """For an answer without any memory: says that none has this category, and which there are."""
+    """After an empty result: notes that no memory has this category, and which categories there
+    are."""
     asked = [category] if category else re.findall(r"(?<!\S)category:(\w+)", query)
     if not asked or call.out.json:
         return
@@ -436,8 +439,8 @@ def note_absent_category(call: Call, category: str | None, query: str = "") -> N
 
 
 def note_new_category(call: Call, memory: Memory) -> None:
-    """Says that a memory is the first of its category, where that was given and is not one of the
-    usual ones."""
+    """Notes that a memory is the first of its category, if the user gave the category and it is not
+    one of the usual ones."""
     from holdfast.edges.cli.command import nearest
 
     category = memory.category

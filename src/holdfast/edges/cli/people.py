@@ -1,4 +1,4 @@
-"""People: members of hubs, teams and organisations, and invitations."""
+"""Commands for members of hubs, teams and organisations, and for invitations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 COMMANDS = Commands()
 
 
-# Members and invitations are those of the hub in use, unless one of these is named.
+# Without these options, a command is about the hub in use.
 _TEAM = flag(metavar="TEAM", about="of a team instead of the hub")
 _ORG = flag(metavar="ORG", about="of an organisation instead of the hub")
 _ROLE = flag("--role", offers=ROLES, metavar="ROLE", about="owner, admin, contributor, viewer")
@@ -36,7 +36,7 @@ def _named_hub(call: Call) -> str:
 
 
 def _of_place(operation: Callable[..., Any], **changed: Any) -> Flags:
-    """The options of an operation on the people of a hub, a team or an organisation."""
+    """The options of an operation on the members of a hub, a team or an organisation."""
     return Flags(operation, omit=("hub",), given=_hub, team=_TEAM, org=_ORG, **changed)
 
 
@@ -62,7 +62,7 @@ def _member_set(call: Call, args: Namespace) -> None:
     """Add a member, or change their role.
 
     viewer reads; contributor also writes; admin also manages members; owner also renames
-    and deletes the hub. Roles hold for those who come through the server, by their keys."""
+    and deletes the hub. Roles apply to access through the server, by API key."""
     _show(call, "set", _SET_MEMBER.run(call, args, role=args.role or "contributor"))
 
 
@@ -70,7 +70,7 @@ def _member_set(call: Call, args: Namespace) -> None:
     "member remove", "holdfast member remove ada", _of_place(People.remove_member, actor=_WHO)
 )
 def _show_removed(call: Call, args: Namespace, removed: str) -> None:
-    """Take a member's role away."""
+    """Remove a member."""
     call.out.done(
         "removed", {"actor": args.actor}, f"{args.actor} is no member any more.", args.actor
     )
@@ -95,7 +95,7 @@ def _plain(member: Member) -> dict[str, Any]:
     _of_place(People.invite, role=_ROLE, days=flag(about="how long it is good (7)")),
 )
 def _show_invite(call: Call, args: Namespace, handed: HandedInvite) -> None:
-    """Make a one-time token that gives a role."""
+    """Create a one-time token that grants a role."""
     if call.out.json:
         value = {"id": handed.what.id, "role": handed.what.role, "token": handed.secret}
         call.out.value({**value, "expires_at": handed.what.expires_at.isoformat()})
@@ -116,7 +116,7 @@ def _show_invite(call: Call, args: Namespace, handed: HandedInvite) -> None:
     ),
 )
 def _show_joined(call: Call, args: Namespace, member: Member) -> None:
-    """Take the place that a token offers."""
+    """Accept an invitation."""
     _show(call, "joined", member)
 
 
@@ -130,7 +130,7 @@ _CREATE_TEAM = Flags(
 
 
 def _show_group(word: str) -> Callable[[Call, Namespace, Any], None]:
-    """Says what was done with a team or an organisation."""
+    """Makes a function that prints what was done with a team or an organisation."""
 
     def show(call: Call, args: Namespace, group: Org | Team) -> None:
         kind = "Team" if isinstance(group, Team) else "Organisation"
@@ -179,7 +179,7 @@ COMMANDS.shows(
 
 @COMMANDS.add("team create", "holdfast team create Tools --org Acme", _CREATE_TEAM)
 def _team_create(call: Call, args: Namespace) -> None:
-    """Make a team of an organisation."""
+    """Create a team in an organisation."""
     if not args.org:
         raise InvalidInput("A team belongs to an organisation.", hint="Name it with --org.")
     _show_group("created")(call, args, _CREATE_TEAM.run(call, args))
@@ -189,7 +189,7 @@ def _team_create(call: Call, args: Namespace) -> None:
 def _team_list(call: Call, args: Namespace) -> None:
     """List the teams."""
     names = {org.id: org.name for org in call.memory.orgs()}
-    # A member of a team who is not in its organisation sees the organisation's id only.
+    # A member of a team who is not in its organisation sees only the organisation's id.
     rows = [(one.name, names.get(one.org_id, one.org_id), one.id) for one in call.memory.teams()]
     call.out.rows(("name", "org", "id"), rows, org="organisation")
 
@@ -235,10 +235,10 @@ _SHARE = Flags(
 
 @COMMANDS.add("share", "holdfast share --team Tools --delete own", _SHARE)
 def _share(call: Call, args: Namespace) -> None:
-    """Give the hub to a team, share it with an organisation, or say what may be deleted.
+    """Give the hub to a team, share it with an organisation, or set what may be deleted.
 
-    Members of the team then read what has the boundary team or org; those of the
-    organisation, what has the boundary org."""
+    Members of the team can then read memories with the boundary team or org; those of the
+    organisation, memories with the boundary org."""
     hub = call.hub
     card = _SHARE.run(call, args, hub=_named_hub(call))
     if call.out.json:
@@ -260,7 +260,8 @@ _DELETED: dict[DeletePolicy, str] = {
 
 
 def _shared(call: Call, hub: str, team: str | None, org: str | None) -> str:
-    """Who it is shared with: by name, or by id where the caller may not see the name."""
+    """The team or organisation that it is shared with: its name, or its id if the caller may not
+    see the name."""
     if team:
         names = {one.id: one.name for one in call.memory.teams()}
         return f"Hub {hub} belongs to the team {names.get(team, team)}."

@@ -1,8 +1,8 @@
-"""`holdfast push`: takes in files, folders, standard input and links. `import` takes folders too.
+"""`holdfast push`: stores files, folders, standard input and links. `import` takes folders too.
 
 A file that is pushed again becomes a new version of its memory; unchanged files are skipped. PDFs,
 office documents and images are stored as attachments, and a worker extracts their text later. A
-record in the home folder lists the attachments of a folder that were sent.
+manifest in the home folder lists the attachments of a folder that were sent.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ if TYPE_CHECKING:
 COMMANDS = Commands()
 
 
-# So many files are taken in without asking.
+# More new files than this need a confirmation.
 _UNASKED = 10
-# So many go in one transaction, and in one request to a server.
+# Files in one transaction, and in one request to a server.
 _BATCH = 50
 _BATCH_BYTES = 500_000
-# Of the files that are gone, as many as a person reads before saying yes.
+# Missing files named in a question: as many as a person reads before saying yes.
 _NAMED = 5
 # Types that a worker can extract text from, besides plain text.
 _SUFFIXES = frozenset("pdf png jpg jpeg gif webp tif tiff bmp docx xlsx pptx".split())  # noqa: SIM905
 
 
 def is_attachment(path: str) -> bool:
-    """Whether a file is stored as it is, by its extension."""
+    """Whether a file is stored as an attachment, judged by its extension."""
     return os.path.splitext(path)[1].lstrip(".").lower() in _SUFFIXES
 
 
 class Attachments:
-    """The attachments of one folder, among the files that `index_files` skipped."""
+    """The attachments in one folder, among the files that `index_files` skipped."""
 
     def __init__(self, call: Call, folder: str, report: Report) -> None:
         self._call = call
@@ -72,7 +72,7 @@ class Attachments:
             for path, stamp in there.items()
             if path not in self._known or self._known[path].stamp != stamp
         ]
-        # A folder that could not be read says nothing of what is in it.
+        # If a part of the folder could not be read, missing files prove nothing.
         self.gone = [] if report.unread else [path for path in self._known if path not in there]
 
     @property
@@ -87,7 +87,7 @@ class Attachments:
         return stamp_of(status) if stat.S_ISREG(status.st_mode) else None
 
     def foreseen(self, report: Report) -> Report:
-        """The report of a dry run, with the attachments."""
+        """Adds the attachments to the report of a dry run."""
         return report._replace(
             added=(*report.added, *(path for path in self.new if path not in self._known)),
             updated=(*report.updated, *(path for path in self.new if path in self._known)),
@@ -106,8 +106,8 @@ class Attachments:
     def push(
         self, report: Report, *, remove: bool, progress: Callable[[int, int], None] | None = None
     ) -> Report:
-        """Sends new and changed attachments, and with `remove` archives those that are gone;
-        returns the report with the attachments."""
+        """Uploads new and changed attachments and, with `remove`, archives those that are missing.
+        Returns the report with the attachments added."""
         outcomes: dict[str, list[str]] = {"added": [], "updated": [], "unchanged": self._unchanged}
         refused: list[Note] = []
         sent = dict(self._known)
@@ -124,7 +124,7 @@ class Attachments:
                     progress(done, len(self.new))
             removed = self._archive(sent) if remove else []
         finally:
-            # Also after an error: what was sent is not sent again.
+            # Also after an error, so that uploaded files are not sent again.
             if sent != self._known:
                 about = {"server": self._call.server, "folder": self._place.folder}
                 write_record(self._record, about, sent)
@@ -139,7 +139,7 @@ class Attachments:
     def _send(self, path: str) -> tuple[str, Sent]:
         full = os.path.join(self._place.folder, path)
         try:
-            # A link that took the file's place since would lead anywhere.
+            # A link that replaced the file in the meantime could lead anywhere.
             opened = open_regular(full, follow_links=False)
         except OSError as error:
             raise InvalidInput(f"It cannot be read: {error.strerror}.") from None
@@ -171,7 +171,7 @@ class Attachments:
             try:
                 self._call.hub.archive(memory, reason=REMOVED)
             except NotFound:
-                continue  # Somebody has forgotten or purged it: that is as gone as can be.
+                continue  # Already forgotten or purged, which is just as well.
             out.append(path)
         return out
 
@@ -182,7 +182,7 @@ def _reason(error: HoldfastError) -> str:
 
 
 class _Sorted(NamedTuple):
-    """What was named, by what it is."""
+    """The arguments, sorted by what they are."""
 
     texts: list[str]
     attachments: list[str]
@@ -198,7 +198,7 @@ _FIELDS = Flags(
 )
 
 
-# What `import` takes for a folder, too.
+# Options for folders, which `import` takes too.
 FOLDER_OPTIONS = (
     switch("--dry-run", "only say what would happen"),
     switch("--watch", "go on when files change"),
@@ -216,11 +216,11 @@ FOLDER_OPTIONS = (
     makes_hub=True,
 )
 def _push(call: Call, args: Namespace) -> None:
-    """Take in files, folders, links or standard input.
+    """Store files, folders, links or standard input.
 
-    Of a folder, text and code are taken in, as .gitignore allows. More than 10 new files
-    are asked about first; what is unchanged is not read again; what files said that are
-    gone is archived where you say so. Papers and pictures are kept, and read later.
+    In a folder, text and code are read, respecting .gitignore. More than 10 new files need
+    a confirmation; unchanged files are not read again; memories of missing files are
+    archived if you confirm it. Papers and pictures are stored, and read later.
     In a pipe, a line per memory as `remember` prints it, or per file as `index-files` does."""
     named = _sort(args.things)
     _refuse_mixtures(args, named)
@@ -263,7 +263,7 @@ def _sort(things: Sequence[str]) -> _Sorted:
                 hint="Push what you want remembered of it as text.",
             )
         elif os.path.exists(thing):
-            # Before anything is stored or asked: what cannot be read is said at once.
+            # Unreadable files are reported before anything is stored or asked.
             refuse_irregular(thing)
             (out.attachments if is_attachment(thing) else out.texts).append(thing)
         elif "://" in thing:
@@ -301,7 +301,7 @@ def _refuse_mixtures(args: Namespace, named: _Sorted) -> None:
         raise InvalidInput("--watch follows one folder.", hint="Start one for each.")
 
 
-# What is named by itself
+# Files, links and standard input
 
 
 def _push_single(call: Call, args: Namespace, named: _Sorted) -> list[Remembered]:
@@ -313,7 +313,7 @@ def _push_single(call: Call, args: Namespace, named: _Sorted) -> list[Remembered
     total = len(drafts) + len(named.texts) + len(named.attachments)
     with call.out.progress("push") as step:
         for path in named.texts:
-            # By its path a new version of the file is known from a new memory.
+            # The path tells a new version of the file from a new memory.
             drafts.append(_file_draft(call, args, path))
             size = sum(len(draft["content"]) for draft in drafts)
             if len(drafts) >= _BATCH or size >= _BATCH_BYTES:
@@ -348,7 +348,8 @@ def _draft(args: Namespace, content: str, **more: Any) -> dict[str, Any]:
 
 
 def _file_draft(call: Call, args: Namespace, path: str) -> dict[str, Any]:
-    """A text file. Its words are its author's, so they are judged like those of a folder."""
+    """A draft from a text file. Its words are its author's, so it gets the same trust as a folder's
+    files."""
     return _draft(args, call.read(path, "a file"), source_path=_place(path), trust="import")
 
 
@@ -363,7 +364,7 @@ def _labels(args: Namespace) -> dict[str, Any]:
 
 
 def _place(path: str) -> str:
-    """How a file is known: the same as when its folder is pushed."""
+    """The source path of a file: the same as when its folder is pushed."""
     return os.path.realpath(path).replace(os.sep, "/")
 
 
@@ -371,7 +372,7 @@ def _place(path: str) -> str:
 
 
 def push_folders(call: Call, args: Namespace, folders: Sequence[str]) -> None:
-    """Brings the hub up to date with folders; with --watch, again and again."""
+    """Updates the hub from folders; with --watch, continuously."""
     for folder in folders:
         _push_folder(call, args, folder)
     if args.watch:
@@ -417,19 +418,19 @@ def _watch(call: Call, args: Namespace, paths: Sequence[str]) -> None:
             try:
                 _again(call, args, path)
             except HoldfastError as error:
-                # A file that cannot be read, or a server that is away, ends no watch.
+                # An unreadable file or an unreachable server does not end the watch.
                 call.out.note(str(error))
         call.out.stdout.flush()
 
 
 def _again(call: Call, args: Namespace, path: str) -> None:
-    """One more pass, which says only what is new."""
+    """Runs one more pass and prints only what changed."""
     if not os.path.isdir(path):
         if os.path.exists(path):
             for result in call.hub.remember_many([_file_draft(call, args, path)]):
                 show_result(call, result)
         return
-    # Very many gone at once, unseen, is rather a disk that went away than a wish.
+    # If very many files disappear at once, a disk was probably unmounted.
     report = call.hub.index_files(path, remove=args.yes)
     attachments = Attachments(call, path, report)
     report = attachments.push(report, remove=args.yes and not attachments.many_gone)

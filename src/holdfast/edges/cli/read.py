@@ -1,4 +1,5 @@
-"""Finding: recall, get, list, related; and the block for an agent's prompt: context."""
+"""Commands that search and read: recall, get, list, related; and context, which prints the block
+for an agent's prompt."""
 
 from __future__ import annotations
 
@@ -23,16 +24,16 @@ if TYPE_CHECKING:
 
 COMMANDS = Commands()
 
-# A screen full; in a pipe everything is wanted.
+# One screen; a pipe gets everything.
 _PAGE = 20
-# Memories fetched at a time where there is no limit: a pipe of a million stays flat.
+# Memories fetched at a time without a limit, so that listing a million needs constant memory.
 _BATCH = 500
-# Of what was left out, as many as can be read at a glance, on a line each.
+# Hits that were left out, one per line: as many as can be read at a glance.
 _LEFT_OUT = 5
 _LEFT_OUT_CHARS = 60
-# An answer whose best hit is less likely than this is no clear match.
+# If the best hit is less likely than this, there is no clear match.
 _CLEAR = 0.2
-# A hit that is less likely than this share of the best one is a weaker match.
+# A hit less likely than this share of the best one is a weaker match.
 _WEAKER_SHARE = 1 / 3
 
 
@@ -53,13 +54,13 @@ _RECALL = Flags(
 
 @COMMANDS.add("recall", "holdfast recall tabs or spaces --limit 3 --explain", _RECALL)
 def _recall(call: Call, args: Namespace) -> None:
-    """Find what answers a question, best first.
+    """Find memories that answer a question, best first.
 
     The question may hold "quoted phrases", -exclusions and filters such as category:fact;
     put it into quotes for the shell.
     In a pipe, a line per hit: number, score, time, category, passage (with --explain: why)."""
     query = " ".join(args.query)
-    # A person is shown the closest memory where none answers.
+    # If no memory answers, a person is shown the closest one.
     explain = args.explain or call.out.terminal
     found = _RECALL.run(call, args, zone=call.out.zone, explain=explain)
     if call.out.json:
@@ -76,7 +77,7 @@ def _recall(call: Call, args: Namespace) -> None:
 
 
 def _about(found: Recalled) -> dict[str, Any]:
-    """What is to be known about an answer, for JSON."""
+    """Remarks about the result, for JSON."""
     names = ("confidence", "degraded", "filtered", "left_out")
     return {name: getattr(found, name) for name in names}
 
@@ -86,7 +87,7 @@ def _note_nothing(call: Call, found: Recalled, query: str, *, explain: bool) -> 
     held = sum(found.filtered.values())
     if not held:
         return
-    # With --explain they are named below.
+    # With --explain they are listed below.
     rest = "" if explain else "; add --explain to see why"
     said = "1 memory was" if held == 1 else f"{held:,} memories were"
     call.out.note(f"{said} found and left out{rest}.")
@@ -110,8 +111,8 @@ def _note_left_out(call: Call, found: Recalled) -> None:
 
 
 def _show_hits(call: Call, found: Recalled, *, explain: bool) -> None:
-    """Shows the hits. A person is told in words how well they match: '45% likely' beside a right
-    answer reads as doubt about it."""
+    """Prints the hits. A person reads in words how well they match: '45% likely' beside a right
+    answer would look like doubt."""
     best = max((hit.probability for hit in found), default=1.0)
     if call.out.terminal and best < _CLEAR:
         call.out.note("No clear match. The closest:")
@@ -129,7 +130,7 @@ _ABOUT_SCORES = (
 
 
 def _said(turn: Turn) -> str:
-    """Who said a turn, and in which session."""
+    """The speaker of a turn, and its session."""
     who = f"said by {turn.speaker or turn.role}"
     return f"{who} in {turn.session}" if turn.session else who
 
@@ -176,7 +177,7 @@ _GET = Flags(HubMemory.get)
     switch("--content", "only the content, to the letter"),
 )
 def _get(call: Call, args: Namespace) -> None:
-    """Show one memory whole.
+    """Show one memory in full.
 
     Counts as a use of the memory, unless it looks at the past or --no-access is given."""
     if args.as_of is not None or args.no_access:
@@ -196,12 +197,12 @@ def _show_memory(call: Call, memory: Memory) -> None:
     for name, value in _facts(call, memory):
         call.out.parts((f"{name}: ", "dim"), (short(value, 1_000), ""))
     call.out.line()
-    # Data to be read, not obeyed: what steers a terminal is visible in a pipe too, because the
-    # pipe may end on one. `--content` gives it to the letter.
+    # Control characters are made visible in a pipe too, because a pipe may end on a terminal.
+    # `--content` prints the text unchanged.
     call.out.line(memory.content)
 
 
-# More sources than this are a merge of a whole file; --json has all of them.
+# A memory with more sources than this is the merge of a whole file; --json has all of them.
 _SOURCES_SHOWN = 10
 
 
@@ -239,7 +240,7 @@ def _facts(call: Call, memory: Memory) -> list[tuple[str, str]]:
 
 
 def _number(call: Call, memory_id: str | None) -> str:
-    """What a person calls the memory of that id."""
+    """The name of the memory with that id for the user, such as `#12`."""
     if memory_id is None:
         return ""
     try:
@@ -301,8 +302,8 @@ def _list(call: Call, args: Namespace) -> None:
 def _pages(
     call: Call, wanted: dict[str, Any], limit: int | None, cursor: str | None
 ) -> Iterator[tuple[list[Memory], str | None]]:
-    """Pages of a list, each with the cursor of the next. In a pipe every row is wanted; a person
-    has read the line of the journal already, and it counts as no row."""
+    """Yields pages of a list, each with the cursor of the next. For a person, a memory that repeats
+    a line of the journal is left out and not counted; a pipe gets every row."""
     made: dict[str, Memory] = {}
     while True:
         page = call.hub.list(**wanted, limit=limit, cursor=cursor)
@@ -318,7 +319,7 @@ def _pages(
 
 
 def _list_everything(call: Call, wanted: dict[str, Any], cursor: str | None) -> None:
-    # A list of the past is made as a whole anyway, so it is not asked for in pieces.
+    # A list of the past is built completely anyway, so it is fetched at once.
     limit = None if "as_of" in wanted else _BATCH
     shown = 0
     while True:
@@ -334,7 +335,7 @@ def _list_everything(call: Call, wanted: dict[str, Any], cursor: str | None) -> 
             return
 
 
-# Columns of a terminal with room for every column of a list.
+# The width of a terminal that has room for every column of a list.
 _WIDE = 60
 
 
@@ -361,8 +362,8 @@ def _show_list(call: Call, page: Page | list[Memory]) -> None:
 
 
 def _says_nothing(call: Call, rows: Sequence[tuple[str, ...]]) -> set[int]:
-    """On a terminal, the columns that are better left to the title: keys where there are none, and
-    on a narrow one the state where all are active."""
+    """On a terminal, the columns to leave out in favour of the title: keys if there are none, and
+    on a narrow terminal the state if all are active."""
     if not call.out.terminal:
         return set()
     plain = {4: ""} if call.out.console().width >= _WIDE else {3: "active", 4: ""}
@@ -392,7 +393,7 @@ _RELATED = Flags(HubMemory.related, limit=flag(about="how many (5)"))
     switch("--explain", "say why each one is near"),
 )
 def _related(call: Call, args: Namespace) -> None:
-    """Show the memories that are near a memory."""
+    """Show memories that are similar to a memory."""
     found = _RELATED.run(call, args)
     if call.out.json:
         call.out.value(list(found), **_about(found))
@@ -403,7 +404,7 @@ def _related(call: Call, args: Namespace) -> None:
     _show_hits(call, found, explain=args.explain)
 
 
-# A copy of the names in engine.styles.STYLES: help need not load the engine.
+# A copy of the names in engine.styles.STYLES, so that help does not load the engine.
 _STYLES = ("plain", "xml", "max", "maven", "minion")
 
 _CONTEXT = Flags(
@@ -429,23 +430,23 @@ _CONTEXT = Flags(
     switch("--explain", "say what is left out of the block, and why"),
 )
 def _context(call: Call, args: Namespace) -> None:
-    """Print the block that goes into an agent's prompt.
+    """Print the context block for an agent's prompt.
 
     With a question: standing facts, then the memories and turns that answer it. Without:
     long-term memory, the journal of today and yesterday, and where the last session ended.
     Never more than the budget (setting context.chars_max).
-    Without a tokenizer, tokens are counted by a bound that holds for any model."""
+    Without a tokenizer, tokens are counted by an upper bound that holds for any model."""
     given: dict[str, Any] = {"unit": "tokens" if args.tokens else "chars"}
     if args.words and not args.query:
         given["query"] = " ".join(args.words)
-    # An explained answer also says where it is degraded.
+    # An explained result also says whether it is degraded.
     built: Context = _CONTEXT.run(call, args, explain=True, **given)
     call.out.degraded(built.degraded)
     if call.out.json:
         call.out.value(_plain_context(call.hub.name, built, explain=args.explain))
         return
     if built.text:
-        # To the letter: what an agent gets is what is printed.
+        # Printed unchanged: exactly what an agent gets.
         call.out.line(built.text.removesuffix("\n"))
     if args.explain:
         _explain_context(call, built)

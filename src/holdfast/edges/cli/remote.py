@@ -1,4 +1,4 @@
-"""Access to a server: keys for it (`key`), the keys that this machine stores (`login`, `logout`),
+"""Access to a server: its API keys (`key`), the keys stored on this machine (`login`, `logout`),
 the connection, and the refusal of commands that do not work there. The secret of a key is printed
 once.
 
@@ -30,7 +30,7 @@ COMMANDS = Commands()
 
 
 KEY_VARIABLE = "HOLDFAST_KEY"
-# In the home folder: a line for each server, its address and its key.
+# In the home folder: a line for each server with its address and key.
 KEYS_FILE = "server-keys"
 _BYTES_MAX = 1_000_000
 
@@ -47,21 +47,21 @@ def require(command: Command, server: str) -> None:
 
 
 def connect(url: str, home: str, hub: str | None) -> Client:
-    """Connects to a server with the key that is stored for it."""
+    """Connects to a server with its stored key."""
     from holdfast.client import Client
 
     return Client(url, key_for(url, home), hub=hub, home=home)
 
 
 def key_for(url: str, home: str) -> str | None:
-    """The key in the environment, else the one that is stored for this server."""
+    """The key in the environment, else the one stored for this server."""
     if key := os.environ.get(KEY_VARIABLE, "").strip():
         return key
     return read_keys(home).get(same_place(url))
 
 
 def same_place(url: str) -> str:
-    """The address in one form: a key is for this server, and goes to no other."""
+    """Normalises a server's address: a key is sent to the server it is for, and to no other."""
     try:
         parts = urlsplit(url.strip())
         port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -71,7 +71,7 @@ def same_place(url: str) -> str:
 
 
 def read_keys(home: str) -> dict[str, str]:
-    """The stored keys by server; InvalidInput where others may read the file."""
+    """The stored keys by server. Raises InvalidInput if other users can read the file."""
     path = os.path.join(home, KEYS_FILE)
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
@@ -89,7 +89,7 @@ def read_keys(home: str) -> dict[str, str]:
 
 
 def write_keys(home: str, keys: dict[str, str]) -> str:
-    """Keeps these keys and no others, for this user alone; returns where."""
+    """Replaces the stored keys; only this user can read the file. Returns its path."""
     from holdfast.system.atomic_file import write_atomic
 
     path = os.path.join(home, KEYS_FILE)
@@ -118,10 +118,10 @@ _CREATE_KEY = Flags(
 
 @COMMANDS.add("key create", "holdfast key create laptop --no-delete --expires 90d", _CREATE_KEY)
 def _create_key(call: Call, args: Namespace) -> None:
-    # --hub says which hub a command is about: here, the one that the key is for.
-    """Make a key for the server; its secret is printed once.
+    # --hub names the hub that the key gives access to.
+    """Create an API key for the server; its secret is printed once.
 
-    A key speaks for somebody (--actor) and never allows more than their role does."""
+    A key belongs to somebody (--actor) and never allows more than their role does."""
     only = args.hubs or ([args.hub] if args.hub else [])
     hubs = [call.hub_named(name).id for name in only]
     handed = _CREATE_KEY.run(call, args, hubs=hubs, actor=args.actor or None)
@@ -170,7 +170,7 @@ def _key_list(call: Call, args: Namespace) -> None:
     Flags(People.revoke_key, key_id=flag(metavar="ID", about="its id (key_…), or its name")),
 )
 def _show_revoked(call: Call, args: Namespace, key: Key) -> None:
-    """End a key, for good."""
+    """Revoke a key, permanently."""
     if call.out.json:
         call.out.value(_plain_key(call, key), result="revoked")
     else:
@@ -217,13 +217,13 @@ _LOGIN_OPTIONS = option("url", "URL", "the server, such as http://127.0.0.1:4653
 
 @COMMANDS.add("login", "holdfast login http://127.0.0.1:4653", _LOGIN_OPTIONS, server="ignored")
 def _login(call: Call, args: Namespace) -> None:
-    """Keep the key for a server, after trying it.
+    """Check a server's key and store it on this machine.
 
-    The key is asked for, or read from a pipe, and kept in the home folder in a file that
-    only you can read. HOLDFAST_KEY wins over it."""
+    The key is asked for, or read from a pipe, and stored in a file of the home folder that
+    only you can read. HOLDFAST_KEY overrides it."""
     from holdfast.client import Client
 
-    # An address that is none is refused before anybody types a key.
+    # Refuse an invalid address before anybody types a key.
     Client(args.url).close()
     key = _read_key(call)
     with Client(args.url, key) as client:

@@ -1,4 +1,4 @@
-"""What waits for a person: the review inbox, and decisions that agents ask for."""
+"""Commands for decisions by a person: the review inbox, and questions from agents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 COMMANDS = Commands()
 
 
-# As much of a text as fits on a screen beside the question; `m` shows all of it.
+# The lines of a text that fit on a screen with the question; `m` shows all of it.
 _LINES_MAX = 20
 _CHARS_MAX = 2_000
 _KEYS = "[a]pprove  [e]dit  [r]eject  [s]kip  [q]uit"
@@ -50,11 +50,11 @@ _APPROVE = Flags(
     switch("--reject", "archive them, hidden as they are"),
 )
 def _review(call: Call, args: Namespace) -> None:
-    """Look at what is held until you have: approve, edit or reject it.
+    """Review what is held until you have seen it: approve, edit or reject.
 
     On a terminal it goes through the items one by one: a approves, e edits first, r
     rejects, s skips, q ends; b approves and replaces nothing. In a pipe it lists them:
-    number, kind, from where, when it goes, what approving replaces, why, text.
+    number, kind, source, when it expires, what approving replaces, why, text.
     The same can be done in INBOX.md, in the hub's folder."""
     call.notes_waiting = False
     if args.approve and args.reject:
@@ -95,7 +95,7 @@ def _named(items: list[Item], memory: Memory) -> Item:
 def _decide(call: Call, args: Namespace) -> None:
     if args.references and (args.every or args.kind or args.source):
         raise InvalidInput("Name items, or give --all, --kind or --source, not both.")
-    # Both take the same arguments, but for those that go with --approve.
+    # Both take the same arguments, except those of --approve.
     given = _APPROVE.values(call, args)
     done = call.hub.approve(**given) if args.approve else call.hub.reject(**given)
     result = "approved" if args.approve else "rejected"
@@ -110,7 +110,7 @@ def _decide(call: Call, args: Namespace) -> None:
         call.out.note("To take it back: `holdfast undo`.")
 
 
-# Showing
+# Printing
 
 
 def _row(call: Call, item: Item) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ def _show_text(call: Call, text: str, *, whole: bool) -> bool:
     return cut
 
 
-# Item by item
+# One item at a time
 
 
 def _walk(call: Call, items: list[Item]) -> None:
@@ -168,7 +168,7 @@ def _walk(call: Call, items: list[Item]) -> None:
         try:
             decided += _done(call, item, answer)
         except HoldfastError as error:
-            # Somebody else may have decided meanwhile; the next item waits all the same.
+            # Somebody else may have decided already; go on with the next item.
             call.out.note(with_command(error))
     if decided:
         call.out.note(f"Decided {counted(decided, 'item')}. Each can be undone: `holdfast undo`.")
@@ -237,7 +237,7 @@ def _plain_decision(decision: Decision) -> dict[str, Any]:
     Flags(HubMemory.decisions, every=flag("--all", about="also those decided or withdrawn")),
 )
 def _show_decisions(call: Call, args: Namespace, found: list[Decision]) -> None:
-    """What agents have asked you to decide.
+    """List what agents have asked you to decide.
 
     An open question is neither recalled nor injected; your answer is remembered.
     In a pipe: number, status, question, options."""
@@ -293,7 +293,7 @@ _DECIDE = Flags(
 def _decide_question(call: Call, args: Namespace) -> None:
     """Answer a question that an agent asked you, or withdraw it.
 
-    The option is its number in the list, or its words. In a pipe: what was done, number,
+    The option is its number in the list, or its text. In a pipe: what was done, number,
     option, id of the answer."""
     if args.withdraw and args.option is not None:
         raise InvalidInput("Give an option or --withdraw, not both.")

@@ -1,5 +1,5 @@
-"""Servers: `mcp` for one agent, `serve` for REST, MCP and events over HTTP, and `proxy` before a
-model's API."""
+"""Commands that start servers: `mcp` for one agent, `serve` for REST, MCP and events over HTTP,
+`ui` for a browser, and `proxy` in front of a model's API."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 COMMANDS = Commands()
 
 
-# A server on this machine that takes longer does not answer.
+# A server on this machine that takes longer than this is not responding.
 _ANSWER_S = 5.0
 _DESCRIPTION_BYTES_MAX = 5_000_000
 
@@ -44,10 +44,10 @@ _DESCRIPTION_BYTES_MAX = 5_000_000
 def _mcp(call: Call, args: Namespace) -> None:
     """Serve this memory to an agent over MCP.
 
-    A client starts it and speaks to it over stdio; `--http` listens for clients instead.
+    A client starts it and communicates over stdio; `--http` listens for clients instead.
     The hub is the one of --hub or HOLDFAST_HUB; else that of the git repository of the
     working folder, the same for its worktrees and clones, with your own hub beside it; else
-    your own. `holdfast where` says which. It is made when a tool is first used."""
+    your own. `holdfast where` says which. It is created when a tool is first used."""
     with imports_of("The MCP server"):
         from holdfast.edges.mcp import http, stdio
         from holdfast.edges.mcp.server import Options, make_server
@@ -59,10 +59,10 @@ def _mcp(call: Call, args: Namespace) -> None:
 
     key = None
     if args.http:
-        # Before the store is opened: what is wrong with it is said first.
+        # Options are checked before the store is opened.
         key = http.find_key(args.key_file)
         http.require_key(args.host, key)
-    # A server that only reads does not archive anything on the side either.
+    # A read-only server does not archive anything in the background either.
     settings = {"lifecycle.automatic": False} if args.read_only else None
     with library.open(args.home, settings=settings) as memory:
         hub, name, why = _hub_to_serve(memory, args.hub)
@@ -96,15 +96,15 @@ def _mcp(call: Call, args: Namespace) -> None:
 
 
 def _in_prompt(args: Namespace) -> Literal["", "hooks", "block"]:
-    """Other dialects have instructions of their own, to the letter."""
+    """Other dialects have fixed instructions of their own."""
     if args.dialect != "holdfast" or args.http:
         return ""
     return "hooks" if args.hooks else "block"
 
 
 def _hub_to_serve(memory: Holdfast, named: str | None) -> tuple[HubMemory, str, str]:
-    """The hub, its name, and why it is that one. It is made by the first call of a tool, not when
-    a client merely looks which servers there are."""
+    """The hub, its name, and why it was chosen. The first tool call creates it, not a client that
+    merely lists its servers."""
     from holdfast.api.project_hub import UnmadeHub
     from holdfast.edges.project import choose, hub_here, own_hub
 
@@ -144,11 +144,11 @@ def _check_http_options(args: Namespace) -> None:
     server="ignored",
 )
 def _serve(call: Call, args: Namespace) -> None:
-    """Serve this memory over HTTP: a page for people, REST, MCP, events.
+    """Serve this memory over HTTP: a web page, REST, MCP, events.
 
-    It listens to this machine alone, and whoever can use this machine's network is you:
-    on a machine with several people, add --require-key. Beyond this machine it asks for a
-    key (`holdfast key create NAME`). Put TLS in front of it with a reverse proxy."""
+    By default it listens on this machine only and does not ask for a key, so anyone on this
+    machine has access: if it has several users, add --require-key. On another address it
+    asks for a key (`holdfast key create NAME`). Put TLS in front of it with a reverse proxy."""
     with imports_of("The server"):
         from holdfast.edges.http import app
     from holdfast.api import memory as library
@@ -174,12 +174,12 @@ def _serve(call: Call, args: Namespace) -> None:
     server="ignored",
 )
 def _ui(call: Call, args: Namespace) -> None:
-    """Open this memory in a browser: find, mend, undo.
+    """Open this memory in a browser: search, edit, undo.
 
-    Where a server of Holdfast listens on the port, its page is opened. Otherwise one is
-    started for this memory, on this machine alone, until Ctrl-C ends it. The address that
-    is opened lets in one browser, once, which stays let in; other accounts of this machine
-    are refused. Run it again for another browser."""
+    If a Holdfast server listens on the port, its page is opened. Otherwise one is started
+    for this memory, on this machine only, until Ctrl-C ends it. The address that is opened
+    admits one browser, once, and it stays signed in; other accounts of this machine are
+    refused. Run it again for another browser."""
     from holdfast.api import memory as library
     from holdfast.edges.http import app
     from holdfast.edges.web.ui_access import UiAccess, address_with_ticket
@@ -211,7 +211,7 @@ def _ui(call: Call, args: Namespace) -> None:
 
 
 def _page_of_folder(memory: Holdfast, named: str | None) -> str:
-    """The page of the hub that other commands use in this folder."""
+    """The path of the page of the hub that other commands use in this folder."""
     from urllib.parse import quote
 
     from holdfast.edges.project import choose
@@ -221,11 +221,11 @@ def _page_of_folder(memory: Holdfast, named: str | None) -> str:
 
 
 def _is_holdfast(url: str) -> bool:
-    """Whether a Holdfast server answers there."""
+    """Whether a Holdfast server answers at this address."""
     import json
     import urllib.request
 
-    # No proxy of the environment is asked for an address of this machine.
+    # Ignores the environment's proxies, as the address is on this machine.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(f"{url}/openapi.json", timeout=_ANSWER_S) as answer:
@@ -248,13 +248,13 @@ def _is_holdfast(url: str) -> bool:
     server="ignored",
 )
 def _proxy(call: Call, args: Namespace) -> None:
-    """Add memory to any OpenAI or Anthropic client: a proxy before its endpoint.
+    """Add memory to any OpenAI or Anthropic client: a proxy in front of its endpoint.
 
-    Give a client the address of the proxy as its base URL. Each request gets what is always
-    kept in mind and what is relevant to the last message, and what was said is logged, as
-    with hooks. Answers come back as the endpoint sends them. The client's API key is sent
-    on and not kept; with --key-from the proxy holds it, and clients need the proxy's own.
-    The hub is chosen as for `holdfast mcp`, or by the header X-Hub-ID."""
+    Give a client the address of the proxy as its base URL. Each request gets the standing
+    facts and what is relevant to the last message, and the conversation is logged, as
+    with hooks. Answers come back as the endpoint sends them. The client's API key is
+    forwarded and not stored; with --key-from the proxy holds the key, and clients need the
+    proxy's own. The hub is chosen as for `holdfast mcp`, or by the header X-Hub-ID."""
     from holdfast.edges.server.listening import make_key
 
     if args.make_key:
@@ -271,7 +271,7 @@ def _proxy(call: Call, args: Namespace) -> None:
             "The proxy needs an endpoint behind it.",
             hint="Name it: --upstream https://api.openai.com/v1, or set `proxy.upstream`.",
         )
-    # Before the store is opened: what is wrong with it is said first.
+    # Options are checked before the store is opened.
     upstream = Upstream.parse(given)
     with open_memory(call.home, words_only=False) as memory:
         print_store_notes(memory, "proxy", quiet=args.quiet)

@@ -1,4 +1,4 @@
-"""Setting up MCP clients: setup, teardown. `edges.clients` edits the clients' files, and
+"""Commands that set up MCP clients: setup, teardown. `edges.clients` edits the clients' files, and
 `setup_output` prints the results.
 """
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 COMMANDS = Commands()
 
-# What every client takes as a server's name; Codex is the strictest.
+# The longest server name that every client accepts; Codex is the strictest.
 _NAME_CHARS_MAX = 64
 
 
@@ -72,12 +72,12 @@ _WHERE_OPTIONS = (
     server="ignored",
 )
 def _setup(call: Call, args: Namespace) -> int:
-    """Put memory into an agent: hooks, MCP server, permissions.
+    """Add memory to an agent: hooks, MCP server, permissions.
 
     Without CLIENT it lists them all, and offers to set up those that are installed. With
     hooks an agent remembers by itself; --no-hooks leaves them out. The rest of the client's
-    files stays as it is, to the letter, and a backup is made beside it; a second
-    time changes nothing. --hub and --home go into the entry when they are given.
+    files is not changed, and a backup is made beside each; a second run changes nothing.
+    --hub and --home are written into the entry when they are given.
     In a pipe: what was done, client, file, backup; the list: client, installed, set up,
     scope, file."""
     return set_up_at(call, args, here())
@@ -91,27 +91,27 @@ def _setup(call: Call, args: Namespace) -> int:
     server="ignored",
 )
 def _teardown(call: Call, args: Namespace) -> int:
-    """Take Holdfast out of a client's settings again.
+    """Remove Holdfast from a client's settings.
 
-    Only the entry goes, and what was made for it. If nothing else has changed since, the
-    file is what it was before. Backups from before the setup that differ from the file are
-    named, and stay.
+    Only the entry goes, and what was created for it. If nothing else has changed since,
+    the file is exactly what it was before. Backups from before the setup that differ from
+    the file are listed, and stay.
     In a pipe: what was done, client, file, backup."""
     return tear_down_at(call, args, here())
 
 
-# What is done
+# The changes
 
 
 class Changes(NamedTuple):
-    """What became of a client's files: of the entries of the MCP server, and of the hooks."""
+    """The results for a client's files: entries of the MCP server, and hooks."""
 
     entries: list[Outcome]
     hooks: list[Outcome]
 
 
 def set_up_at(call: Call, args: Namespace, place: Platform) -> int:
-    """`holdfast setup` on a machine such as this one."""
+    """Runs `holdfast setup` on the given platform."""
     _check(args)
     output.dry_run(call, args)
     if args.plugin:
@@ -146,7 +146,7 @@ def set_up_at(call: Call, args: Namespace, place: Platform) -> int:
             "The entry starts `holdfast` from the PATH, and it is not on yours:"
             " `uv tool install holdfast-memory` or `pipx install holdfast-memory` puts it there."
         )
-    # With --quiet nobody would read it.
+    # With --quiet nobody would read the results.
     if not (args.quiet or args.dry_run or args.no_hooks or args.file or args.scope != "user"):
         output.proofs(call, args, place, chosen)
         output.next_steps(call, place, chosen)
@@ -154,7 +154,7 @@ def set_up_at(call: Call, args: Namespace, place: Platform) -> int:
 
 
 def _installed(call: Call, args: Namespace, place: Platform) -> list[Client]:
-    """The clients on this machine that have a settings file of this scope."""
+    """The installed clients that have a settings file of this scope."""
     return [
         client
         for client in _with_scope(args)
@@ -173,7 +173,7 @@ def _wants_all(call: Call, args: Namespace, place: Platform) -> bool:
     if not here or args.print:
         return False
     if args.dry_run:
-        # A person who asks for a dry run has said yes to it.
+        # Asking for a dry run means yes.
         return call.out.terminal
     if call.out.terminal:
         call.out.line(output.wrapped(_WHAT_YES_MEANS))
@@ -191,7 +191,7 @@ _WHAT_YES_MEANS = (
 
 
 def tear_down_at(call: Call, args: Namespace, place: Platform) -> int:
-    """`holdfast teardown` on a machine such as this one."""
+    """Runs `holdfast teardown` on the given platform."""
     _check(args)
     output.dry_run(call, args)
     if args.plugin:
@@ -226,7 +226,7 @@ def tear_down_at(call: Call, args: Namespace, place: Platform) -> int:
 
 
 def _plugin(call: Call, args: Namespace, place: Platform, *, out: bool) -> int:
-    """Writes the plugin folder of Claude Code, or takes it away."""
+    """Writes or removes the plugin folder of Claude Code."""
     import holdfast
     from holdfast.edges.clients import install_hooks
 
@@ -261,17 +261,18 @@ def _plugin(call: Call, args: Namespace, place: Platform, *, out: bool) -> int:
 
 
 def _take_out(call: Call, args: Namespace, place: Platform, client: Client) -> Changes:
-    """Takes Holdfast out of a client's files, with the backups that this made."""
+    """Removes Holdfast from a client's files, together with the backups that this makes."""
     now = SystemClock().now()
     paths, hook_files = _files(client, args, place), _hook_files(client, args, place)
     how = {"force": args.force, "dry_run": args.dry_run}
     with _recorded(call, args, place, client):
-        # In the other order than they were put in, so that each finds the file as it left it.
+        # In reverse order of setup, so that each step finds the file as it left it.
         hooks = [
             install_hooks.take_out(client, file, now=now, dry_run=args.dry_run)
             for file in hook_files
         ]
-        # An entry of ours may be in any of the client's files: its rules may have changed.
+        # Our entry may be in any of the client's files, as the rules for choosing one may have
+        # changed.
         taken = ("ours", "other") if args.force else ("ours",)
         holding = [
             path for path in paths if install_server.look(client, path, args.name).state in taken
@@ -298,7 +299,7 @@ def _take_out(call: Call, args: Namespace, place: Platform, client: Client) -> C
 def _recorded(
     call: Call, args: Namespace, place: Platform, client: Client
 ) -> AbstractContextManager[None]:
-    """Records the folders that this makes for the client's files."""
+    """Records which folders are created for the client's files."""
     hook_files = [file.path for file in _hook_files(client, args, place)]
     return settings_file.recorded(call.home, [*_files(client, args, place), *hook_files])
 
@@ -310,13 +311,13 @@ def _change_each(
     chosen: Sequence[Client],
     change: Callable[[Client], Changes],
 ) -> int:
-    """Changes the files of each client, and says what was done. With --all, one that fails does
-    not stop the rest."""
+    """Changes the files of each client and prints the results. With --all, an error with one client
+    does not stop the rest."""
     done: list[output.Done] = []
     code = 0
     with _alone(call, args):
         for client in chosen:
-            # Asked before: afterwards there is a folder, because we made it.
+            # Checked first: afterwards the folder exists because we created it.
             installed = install_hooks.is_installed(client, place, call.home)
             try:
                 entries, hooks = change(client)
@@ -333,15 +334,15 @@ def _change_each(
 
 
 def _without_backup(outcome: Outcome) -> Outcome:
-    """Deletes the backup that a teardown made: it holds the entry of ours that the person wanted
-    out, and what is left was compared with it before it was written."""
+    """Deletes the backup that a teardown made: it contains the entry that the user wanted removed,
+    and the rest of the file was compared with it before it was written."""
     if outcome.backup is not None:
         with suppress(OSError):
             os.unlink(outcome.backup)
     return outcome._replace(backup=None)
 
 
-# What it needs
+# Arguments and files
 
 
 def _check(args: Namespace) -> None:
@@ -362,7 +363,7 @@ def _check(args: Namespace) -> None:
     if args.hub is not None:
         from holdfast.text.clean import clean_hub_name
 
-        # Checked here: a client would fail to start the server, and not say why.
+        # Checked here because a client would fail to start the server without saying why.
         clean_hub_name(args.hub)
     dialect = vars(args).get("dialect")
     if dialect is not None:
@@ -374,7 +375,7 @@ def _check(args: Namespace) -> None:
 
 
 def _line(args: Namespace, client: Client | None = None) -> list[str]:
-    """The command line of the server; with the client, also whether hooks put memory into its
+    """The command line of the server; for a client, it includes whether hooks add memory to its
     prompts."""
     is_wired = client is not None and install_hooks.inject(client) and not args.no_hooks
     return command_line(
@@ -389,7 +390,7 @@ def _line(args: Namespace, client: Client | None = None) -> list[str]:
 
 
 def _is_shared(args: Namespace) -> bool:
-    """Whether the file is a project's, which other people and machines have as well."""
+    """Whether the file belongs to a project, and so is shared with other people and machines."""
     return bool(args.scope == "project" and not args.file)
 
 
@@ -399,14 +400,14 @@ def _files(client: Client, args: Namespace, place: Platform) -> list[str]:
     paths = files_of(client, place, args.scope)
     if args.scope == "project":
         for path in paths:
-            # A project may come from anywhere; a link in it must not lead us to other files.
+            # A project may come from anywhere; a link in it must not lead to files outside it.
             real_path(path, within=place.project)
     return paths
 
 
 def _hook_files(client: Client, args: Namespace, place: Platform) -> list[HookFile]:
-    """The files with the hooks of a client; a project's settings are shared, and name no programs
-    of this machine."""
+    """The files with the hooks of a client. None for a project, whose shared settings must not name
+    programs of this machine."""
     if args.file or args.scope != "user":
         return []
     return install_hooks.files_of(
@@ -415,24 +416,24 @@ def _hook_files(client: Client, args: Namespace, place: Platform) -> list[HookFi
 
 
 def _with_scope(args: Namespace) -> list[Client]:
-    """The clients that have settings of the scope that is asked for."""
+    """The clients that have settings of the requested scope."""
     if args.scope not in SCOPES:
         raise InvalidInput(f"There is no scope {args.scope!r}.", hint=f"Use {' or '.join(SCOPES)}.")
     return [client for client in CLIENTS if args.scope in client.scopes]
 
 
 def _alone(call: Call, args: Namespace) -> AbstractContextManager[None]:
-    """Holds off other setups of this person; the lock is in Holdfast's home, so that no client's
-    folder gets a file of ours that stays."""
+    """Locks out concurrent setups by this user. The lock is in Holdfast's home, so that no lock
+    file stays in a client's folder."""
     return nullcontext() if args.dry_run else locked(os.path.join(call.home, "clients"))
 
 
 def _remind(call: Call, args: Namespace, place: Platform, line: Sequence[str]) -> None:
-    """What would keep the server from starting, or have it open another memory."""
+    """Warns of what would keep the server from starting, or make it open another memory."""
     from importlib.util import find_spec
 
     if find_spec("mcp") is None:
-        # Said with --quiet too: what was written cannot start.
+        # Printed even with --quiet, because the entry cannot work.
         call.out.stderr.write(
             f"The package mcp, which the MCP server needs, is missing. {install_hint()}\n"
         )

@@ -1,6 +1,6 @@
-"""Output of setup and teardown: the list of clients, an entry to paste, the difference that a run
-would make to a file, what was done, and whether it works: a hook is called as the client calls
-it, and the client's own program is asked whether it reaches the server."""
+"""Prints the results of setup and teardown: the list of clients, an entry to paste, the diff of a
+dry run, what was done, and whether it works. For that, a hook is called as the client calls it, and
+the client's own program is asked whether it reaches the server."""
 
 from __future__ import annotations
 
@@ -51,24 +51,24 @@ _STATES = {"ours": "yes", "absent": "no", "other": "not ours", "unreadable": "ca
 
 
 class Done(NamedTuple):
-    """What became of one client: an outcome, or why there is none."""
+    """The result for one client: an outcome, or the reason why there is none."""
 
     client: Client
     installed: bool
     outcome: Outcome | None
     failure: str = ""
-    # What became of the files with its hooks.
+    # The outcomes for the files with its hooks.
     hooks: tuple[Outcome, ...] = ()
 
 
 def dry_run(call: Call, args: Namespace) -> None:
-    """Says so once, before anything else."""
+    """Says first that this is a dry run."""
     if args.dry_run:
         call.out.note("Dry run: nothing is written.")
 
 
 def entry(call: Call, args: Namespace, client: Client, path: str, line: Sequence[str]) -> None:
-    """An entry to paste."""
+    """Prints an entry to paste."""
     text = rendered(client, args.name, line)
     if call.out.json:
         fields, first = client.entry(line)
@@ -82,14 +82,14 @@ def entry(call: Call, args: Namespace, client: Client, path: str, line: Sequence
 
 
 def clients(call: Call, args: Namespace, place: Platform) -> None:
-    """Every client, whether it is here and whether it is set up."""
+    """Prints every client, with whether it is installed and set up."""
     rows = [
         (client, scope, is_installed, found(client, args, place, scope))
         for client in CLIENTS
         for is_installed in (hooks_of_clients.is_installed(client, place, call.home),)
         for scope in client.scopes
     ]
-    # Every project could have a file; one is worth a line where it has an entry.
+    # Every client could have a file in this project; it is listed only if it has an entry.
     rows = [row for row in rows if row[1] == "user" or row[3].state != "absent"]
     if call.out.json:
         call.out.value(
@@ -128,7 +128,7 @@ def clients(call: Call, args: Namespace, place: Platform) -> None:
 
 
 def left_in_project(call: Call, args: Namespace, place: Platform) -> None:
-    """Names the entries in this project's files, which others may share."""
+    """Lists the entries in this project's files, which may be shared with others."""
     for client in CLIENTS:
         if "project" in client.scopes and found(client, args, place, "project").state == "ours":
             call.out.note(
@@ -138,12 +138,12 @@ def left_in_project(call: Call, args: Namespace, place: Platform) -> None:
 
 
 def wrapped(text: str) -> str:
-    """A long note, for a terminal of 80 columns."""
+    """Wraps a long note for a terminal of 80 columns."""
     return "\n".join(textwrap.wrap(text, 80, break_on_hyphens=False))
 
 
 def next_steps(call: Call, place: Platform, chosen: Sequence[Client]) -> None:
-    """What was said before hooks were there can be taken in."""
+    """Suggests importing conversations from before the hooks were set up."""
     from holdfast.edges.cli.imports import NAMES
     from holdfast.edges.hooks.past_sessions import transcript_files
 
@@ -161,13 +161,14 @@ def next_steps(call: Call, place: Platform, chosen: Sequence[Client]) -> None:
 
 
 def found(client: Client, args: Namespace, place: Platform, scope: Scope) -> EntryState:
-    """What the client's files of a scope say: the first that has an entry counts."""
+    """The state of the entry in the client's files of a scope: the first file that has one
+    counts."""
     looks = [look(client, path, args.name) for path in client.files(place, scope)]
     return next((one for one in looks if one.state in ("ours", "other")), looks[0])
 
 
 def outcomes(call: Call, args: Namespace, done: Sequence[Done]) -> None:
-    """What was done, or would be."""
+    """Prints what was done, or would be in a dry run."""
     if call.out.json:
         plain = [_plain(one, args) for one in done]
         call.out.value(plain if args.all or len(plain) > 1 else plain[0])
@@ -222,14 +223,14 @@ def _show_hook(call: Call, args: Namespace, outcome: Outcome) -> None:
         call.out.note(f"{outcome.client.title}, hooks: {_result(args, outcome)} {outcome.path}")
         return
     would = "would be " if args.dry_run else ""
-    # A whole file of ours in that folder is a command that a person types.
+    # In that folder, a file of ours is a command that a person types.
     is_command = os.path.basename(os.path.dirname(outcome.path)) == "commands"
     label = "/memory" if is_command else "hooks"
     call.out.line(f"  {label:<8}{outcome.path} ({would}{outcome.result})")
 
 
 def _note_backups(call: Call, outcomes: Sequence[Outcome]) -> None:
-    """Names the backups that are left, as they hold what the settings held."""
+    """Lists the remaining backups, as they contain the old settings."""
     paths = dict.fromkeys(one.path for one in outcomes)
     left = [backup for path in paths for backup in settings_file.backups(path)]
     if left:
@@ -239,7 +240,7 @@ def _note_backups(call: Call, outcomes: Sequence[Outcome]) -> None:
 
 
 def plugin(call: Call, args: Namespace, folder: str, done: Sequence[Outcome]) -> None:
-    """What became of the files of a plugin folder."""
+    """Prints the outcomes for the files of a plugin folder."""
     if call.out.json:
         files = [_plain_hook(one, args) for one in done]
         call.out.value({"client": done[0].client.name, "plugin": folder, "files": files})
@@ -249,8 +250,8 @@ def plugin(call: Call, args: Namespace, folder: str, done: Sequence[Outcome]) ->
 
 
 def proofs(call: Call, args: Namespace, place: Platform, chosen: Sequence[Client]) -> None:
-    """A round trip: what a hook takes to answer, and whether the client's own program connects to
-    the server, where it says so."""
+    """Tests a round trip: how long a hook takes to answer, and whether the client's own program
+    connects to the server, if it can tell."""
     took = hook_ms(args.home)
     for client in chosen:
         if not hooks_of_clients.files_of(client, place, ["python"]):
@@ -312,23 +313,23 @@ def _undo(args: Namespace, client: Client) -> str:
 
 
 def _shown(call: Call, path: str, place: Platform) -> str:
-    """A path: with ~ on a terminal, whole in a pipe."""
+    """A path with ~ on a terminal, in full in a pipe."""
     if call.out.terminal and path.startswith(place.home + os.sep):
         return f"~{path.removeprefix(place.home)}"
     return path
 
 
-# A longer line of a diff is a whole file on one line. It would hide the change, and show what else
-# the file holds.
+# A longer line in a diff is a whole file on a single line. It would hide the change, and show the
+# rest of the file.
 _LINE_CHARS_MAX = 200
 
 
 def diff(outcome: Outcome) -> list[str]:
-    """The lines that change, and none around them: those may hold the keys of other servers."""
+    """The changed lines without any context, which might contain the keys of other servers."""
     before, after = outcome.before.splitlines(), (outcome.after or "").splitlines()
     lines = list(unified_diff(before, after, outcome.path, outcome.path, lineterm="", n=0))
     if not before or not after:
-        # The whole file is ours: it is new, or goes.
+        # The whole file is ours: it is created or deleted.
         return lines
     longest = max(map(len, lines[2:]), default=0)
     is_whole_file = len(before) == 1 or len(after) == 1
@@ -343,7 +344,7 @@ def diff(outcome: Outcome) -> list[str]:
 
 
 def _values(outcome: Outcome) -> list[str]:
-    """The values that come and go, over several lines."""
+    """The values that are added and removed, on several lines."""
     for parse in (outcome.client.format.parse, json_text.parse):
         try:
             before, after = parse(outcome.before), parse(outcome.after or "")
@@ -364,7 +365,7 @@ def _signed(sign: str, value: Any) -> list[str]:
 
 
 def _only_in(value: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """The members of an object, and the items of its lists, that another one does not have."""
+    """The members of an object, and the items of its lists, that the other object does not have."""
     found: dict[str, Any] = {}
     for key, item in value.items():
         there = other.get(key)
@@ -383,10 +384,10 @@ def _only_in(value: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-# The slowest program takes four seconds to start.
+# The slowest client takes four seconds to start.
 _PROGRAM_S = 20
 _HOOK_S = 5
-# How each program lists its servers, and the words by which it says that ours answers.
+# How each client lists its servers, and the words that mean that ours is connected.
 _LISTS = {
     "claude-code": (("mcp", "list"), "Connected"),
     "codex": (("mcp", "list"), ""),
@@ -396,11 +397,11 @@ _LISTS = {
 
 
 def hook_ms(home: str | None) -> float | None:
-    """What a hook takes, once the process that answers it runs; None where it does not answer."""
+    """How long a hook takes to answer, once its warm process runs; None if it does not answer."""
     words = [*command_of(sys.executable, None)[:4], "ping"]
     words += ["--home", home] if home else []
     took = None
-    # The first one may start the process that answers the second.
+    # The first call may start the process that answers the second.
     for _ in range(2):
         begun = time.perf_counter()
         try:
@@ -414,7 +415,7 @@ def hook_ms(home: str | None) -> float | None:
 
 
 def connected(client: Client, place: Platform, name: str) -> str:
-    """`connected, `, where the client's program says so; else what it says, or nothing."""
+    """`connected, ` if the client's program says so; else what it says, or nothing."""
     if client.name not in _LISTS:
         return ""
     words, mark = _LISTS[client.name]

@@ -1,4 +1,4 @@
-"""The store itself: PostgreSQL set-up, migrations and indexes; backup and restore-backup."""
+"""Commands for the store: PostgreSQL set-up, migrations and indexes; backup and restore-backup."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ COMMANDS = Commands()
     option("--role", "NAME", "let this role of the server use the store", default=""),
 )
 def _init(call: Call, args: Namespace) -> None:
-    """Make a PostgreSQL database ready to be the store.
+    """Prepare a PostgreSQL database to be the store.
 
-    Run it once, as an owner of the database, where the programs that use the store may not
-    make tables. Running it again is harmless, and brings an older schema up to date as
-    `store migrate` does. Name the server itself, not a pooler. It has to be
-    PostgreSQL 14 or newer."""
+    Run it once, as an owner of the database, if the programs that use the store may not
+    create tables. Running it again is harmless, and updates an older schema like
+    `store migrate`. Name the server itself, not a pooler. It has to be PostgreSQL 14 or
+    newer."""
     from holdfast.wiring import init_store, store_url
 
     prepared = init_store(
@@ -71,11 +71,11 @@ def _show_prepared(call: Call, prepared: Prepared) -> None:
     option("--role", "NAME", "the role of programs; else the URL's user", default=""),
 )
 def _check(call: Call, args: Namespace) -> int:
-    """Say what a PostgreSQL database, or a Citus cluster, lacks to be the store.
+    """Report what a PostgreSQL database, or a Citus cluster, lacks to be the store.
 
-    Changes nothing, and works before `store init`. Asks for rights, settings and
-    extensions, and on Citus every node. Exit code 6 where something is lacking. In a pipe,
-    a line for each: lacks or note, sentence."""
+    Changes nothing, and works before `store init`. Checks rights, settings and
+    extensions, and on Citus every node. The exit code is 6 if something is missing. In a
+    pipe, a line for each: lacks or note, sentence."""
     from holdfast.wiring import check_store, store_url
 
     found = check_store(args.url or store_url(call.home, call.settings), role=args.role)
@@ -97,12 +97,12 @@ def _check(call: Call, args: Namespace) -> int:
     option("--url", "URL", "which database; else store.url"),
 )
 def _migrate(call: Call, args: Namespace) -> None:
-    """Bring the schema of a PostgreSQL database up to date while it is used.
+    """Update the schema of a PostgreSQL database while it is used.
 
-    As the owner of the schema, with the newer Holdfast, before the programs are upgraded.
-    Readers and writers go on: what needs a table for itself waits a moment at most, and
-    indexes are built beside them. It goes on where an earlier run stopped; one process does
-    it, others wait for that one."""
+    Run it as the owner of the schema, with the newer Holdfast, before the programs are
+    upgraded. Readers and writers go on: a step that locks a table makes them wait for a
+    moment at most, and indexes are built concurrently. It resumes after an interruption; if
+    several processes run it, one does the work and the others wait."""
     from holdfast.wiring import migrate_store, store_url
 
     url = args.url or store_url(call.home, call.settings)
@@ -123,13 +123,13 @@ def _migrate(call: Call, args: Namespace) -> None:
     switch("--drop", "take the index away instead"),
 )
 def _index(call: Call, args: Namespace) -> None:
-    """Let the PostgreSQL server search the vectors of large hubs by itself.
+    """Build vector indexes on the PostgreSQL server, for large hubs.
 
     For hubs of 20,000 vectors and more, with pgvector 0.8 or newer, as the owner of the
-    schema. Readers and writers go on meanwhile; from then on writers keep the index, which
-    costs 4 to 8 ms a memory. Before many are added, take it away with --drop: recall then
-    compares all vectors, as in small hubs, until it is built again. Either goes on where it
-    was broken off. In a pipe, a line per hub: hub, model, vectors."""
+    schema. Readers and writers go on meanwhile; from then on, writing keeps the index up to
+    date, which costs 4 to 8 ms a memory. Before adding many memories, remove it with
+    --drop: recall then compares all vectors, as in small hubs, until it is built again.
+    Both resume after an interruption. In a pipe, a line per hub: hub, model, vectors."""
     from holdfast.wiring import drop_store_index, index_store, store_url
 
     url = args.url or store_url(call.home, call.settings)
@@ -180,7 +180,7 @@ def _backup(call: Call, args: Namespace) -> None:
     YES,
 )
 def _restore(call: Call, args: Namespace) -> None:
-    """Bring back a backup; what is there now is kept beside it."""
+    """Restore a backup; the current store is kept beside it."""
     from holdfast.files import attachments_tar
     from holdfast.wiring import make_home, store_file, store_url, without_password
     from holdfast.wiring.copies import check_backup, restore_backup
@@ -190,7 +190,7 @@ def _restore(call: Call, args: Namespace) -> None:
     try:
         check_backup(args.path)
     except StoreDamaged as error:
-        # The usual hint is to bring back a backup.
+        # The usual hint is to restore a backup.
         hint = "Name a file that `holdfast backup` has written; nothing was changed."
         raise StoreDamaged(error.message, hint=hint) from None
     # On a new machine there is nothing to replace.
@@ -206,7 +206,7 @@ def _restore(call: Call, args: Namespace) -> None:
                 kept = _restored_into(call, args.path, step)
         there, missing = attachments_tar.put_back(call.local._attachments(), staged)
     if kept:
-        # What only the store knew that was there before: its copy can be brought back with them.
+        # Attachments that only the old store knew go into an archive beside its copy.
         attachments_tar.pack_unheld(kept + attachments_tar.BESIDE, call.local._attachments())
     notes = _followed(call)
     data = {"store": place, "safety_copy": kept, "files": there, "files_missing": missing}
@@ -235,7 +235,7 @@ def _restored_into(call: Call, backup: str, step: Progress) -> str:
 
 
 def _followed(call: Call) -> list[str]:
-    """Brings the files in the hubs' folders in line with the backup; returns notes for the user."""
+    """Updates the files in the hubs' folders to match the backup; returns notes for the user."""
     from holdfast.files import hub_path
     from holdfast.files.restore import follow
 

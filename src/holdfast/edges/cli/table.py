@@ -1,7 +1,8 @@
-"""Every command, by group, and the module of each. Only the module of a command is imported.
+"""Lists every command by group with its module. Only the module of the requested command is
+imported.
 
-A command is found by its own name (`holdfast backup`), behind the name of its group
-(`holdfast admin backup`), and by what people call it elsewhere (`holdfast search`).
+A command is found by its name (`holdfast backup`), after the name of its group (`holdfast admin
+backup`), and by common synonyms (`holdfast search`).
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from holdfast.system.named_tuple import NamedTuple
 
 
 class Module(NamedTuple):
-    """A module of this package, and the first words of its commands in their order, so that they
-    are found without importing it."""
+    """A module of this package with the first words of its commands, in order, so that a command is
+    found without importing the others."""
 
     name: str
     words: tuple[str, ...]
 
 
 class Group(NamedTuple):
-    """Commands that belong together, and what they are for."""
+    """A group of commands, and what they are for."""
 
     name: str
     title: str
@@ -93,13 +94,13 @@ GROUPS = (
     ),
 )
 
-# The commands of the first screen, in its order.
+# The commands of the first screen, in order.
 FIRST = (
     *("remember", "recall", "context", "list", "get", "update", "forget", "undo"),
     *("status", "setup", "ui", "doctor"),
 )
 
-# What people type who know other programs. A name that is already a command keeps its meaning.
+# Synonyms from other programs. A name that is already a command keeps its meaning.
 SYNONYMS = {
     "add": "remember",
     "save": "remember",
@@ -119,7 +120,7 @@ SYNONYMS = {
     "settings": "config",
 }
 
-# The same for the second word of a command, such as `hub ls`: the first that the command has.
+# Synonyms for the second word of a command, such as `hub ls`. The first that exists is used.
 PART_SYNONYMS = {
     "ls": ("list",),
     "add": ("create", "set"),
@@ -132,7 +133,7 @@ PART_SYNONYMS = {
 
 
 def commands_in(module: Module) -> tuple[Command, ...]:
-    """The module's commands; none where it is not part of this installation."""
+    """The module's commands; none if it is not part of this installation."""
     name = f"holdfast.edges.cli.{module.name}"
     try:
         imported = import_module(name)
@@ -175,7 +176,7 @@ def find(words: list[str]) -> tuple[Command, int]:
 
 
 def split_group(words: list[str]) -> tuple[Group | None, list[str]]:
-    """The group that these words begin with, and the words behind it.
+    """The group that these words begin with, and the words after it.
 
     `hub` is a group and a command: `hub list` lists hubs, `hub member list` lists members."""
     group = group_named(words[0])
@@ -186,7 +187,7 @@ def split_group(words: list[str]) -> tuple[Group | None, list[str]]:
 
 
 def has_parts(word: str) -> bool:
-    """Whether it is the first word of commands with two, and none itself."""
+    """Whether it is the first word of two-word commands, but not a command itself."""
     module = _module_of(word)
     names = [row.name for row in commands_in(module)] if module else []
     word = SYNONYMS.get(word, word)
@@ -194,7 +195,7 @@ def has_parts(word: str) -> bool:
 
 
 def _module_of(word: str, group: Group | None = None) -> Module | None:
-    """The module that has the command of this name or synonym, in this group or in any."""
+    """The module with the command of this name or synonym, in this group or in any."""
     word = SYNONYMS.get(word, word)
     modules = [module for one in ((group,) if group else GROUPS) for module in one.modules]
     for module in modules:
@@ -204,7 +205,7 @@ def _module_of(word: str, group: Group | None = None) -> Module | None:
 
 
 def first_words(module: Module) -> list[str]:
-    """The first words of the module's commands, as the module has them."""
+    """The first words of the module's commands, read from the module itself."""
     return list(dict.fromkeys(row.name.partition(" ")[0] for row in commands_in(module)))
 
 
@@ -247,7 +248,7 @@ def _unknown(word: str) -> InvalidInput:
 
 
 def _unknown_in(group: Group, word: str) -> InvalidInput:
-    """A word that is no command of the group; it may be one of another group."""
+    """The error for a word that is not a command of the group; it may belong to another group."""
     elsewhere = _module_of(word) is not None
     near = word if elsewhere else nearest(word, [*_words_of(group), *SYNONYMS])
     guess = f"Did you mean `holdfast {SYNONYMS.get(near, near)}`? " if near else ""

@@ -1,5 +1,5 @@
-"""Export and import of a hub, export for other programs, and moving everything to another
-store."""
+"""Commands for export and import of a hub, export for other programs, and moving everything to
+another store."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 COMMANDS = Commands()
 
 
-# Lines between two looks at the progress bar.
+# Lines between two updates of the progress bar.
 _STEP = 500
 
 
@@ -42,14 +42,14 @@ _STEP = 500
 def _export(call: Call, args: Namespace) -> None:
     """Write the whole hub as JSON Lines, history included.
 
-    The files that memories were made from go into FILE.files.tar, where there are any.
-    With --format, FILE has what is remembered now, as other programs read it: jsonl, csv,
-    mem0, mcp-memory (the MCP reference server's), or markdown (then FILE is a folder)."""
+    Attached files go into FILE.files.tar, if there are any. With --format, FILE contains
+    the current memories for other programs: jsonl, csv, mem0, mcp-memory (the MCP reference
+    server's), or markdown (then FILE is a folder)."""
     if args.format:
         export_as(call, args)
         return
     if args.file == "-":
-        # The lines are the answer, also with --json: each of them is JSON.
+        # The lines are the result, even with --json: each of them is JSON.
         call.out.utf8()
         for line in call.hub.export():
             call.out.stdout.write(line.translate(JSON_ESCAPES) + "\n")
@@ -87,21 +87,21 @@ def _show_exported(call: Call, args: Namespace, data: Any, count: int, what: str
 
 
 def _write_files(call: Call, args: Namespace) -> Packed | None:
-    """The files that memories were made from, beside the export; None through a server."""
+    """Writes the attached files beside the export; None through a server."""
     if call.server:
         return None
     from holdfast.files.attachments_tar import BESIDE
 
     path = args.file + BESIDE
     if args.force:
-        # What belonged to the export that was replaced.
+        # Left over from the export that was replaced.
         with suppress(FileNotFoundError):
             os.remove(path)
     return call.hub.export_files(path)
 
 
 def _note_left_behind(call: Call) -> None:
-    """An export is text: where files stay behind, it is said."""
+    """An export is text only, so attached files that are not in it are mentioned."""
     if call.server:
         call.out.note("An export through a server is without the files of memories.")
         return
@@ -113,7 +113,7 @@ def _note_left_behind(call: Call) -> None:
 
 
 def _write_whole(call: Call, path: str) -> int:
-    """The file is complete and flushed, or not there at all."""
+    """Writes the file completely and flushes it, or leaves none."""
     from holdfast.system.atomic_file import file_errors, remove_partials, replacing
 
     remove_partials(path)
@@ -141,11 +141,11 @@ COMMANDS += imports.COMMANDS
     server="works",
 )
 def _import(call: Call, args: Namespace) -> None:
-    """Make a hub from an export, all of it or nothing; or take in a folder of files.
+    """Create a hub from an export, all of it or nothing; or store a folder of files.
 
     FILE is what `holdfast export` has written, and becomes a hub of its own, with the files
-    in FILE.files.tar where that is beside it. Where it is a folder, its files become
-    documents of the hub in use, as `holdfast push FOLDER` does."""
+    in FILE.files.tar if that is beside it. If it is a folder, its files become documents of
+    the hub in use, as with `holdfast push FOLDER`."""
     if args.file != "-" and os.path.isdir(args.file):
         if args.name:
             raise InvalidInput(
@@ -180,7 +180,7 @@ def _import(call: Call, args: Namespace) -> None:
 
 
 def _beside(file: str) -> str | None:
-    """The archive of files that was written with an export, where it is beside it."""
+    """The archive of attached files that was written with an export, if it is beside it."""
     from holdfast.files.attachments_tar import BESIDE
 
     return file + BESIDE if file != "-" and os.path.isfile(file + BESIDE) else None
@@ -223,11 +223,11 @@ def _move(call: Call, args: Namespace) -> None:
     """Move everything to another store.
 
     History, log, keys, jobs and vectors are moved too; files in the home folder stay where
-    they are. With --from the memory.db of another home, files that memories were made from
-    are copied into this one. The old store is only read. A move that was broken off goes
-    on when it is started again. With --hub, that hub alone goes into a store that may have
-    others, with its members and without keys; keep its writers away meanwhile. In a pipe,
-    a line per table: hub, table, rows, hash on both sides."""
+    they are. With --from the memory.db of another home, attached files are copied into this
+    one. The old store is only read. An interrupted move continues when it is started again.
+    With --hub, only that hub goes into a store that may have others, with its members and
+    without keys; nobody may write to it meanwhile. In a pipe, a line per table: hub, table,
+    rows, hash on both sides."""
     from holdfast.wiring import from_anywhere, make_home, refuse_password, store_url
     from holdfast.wiring.copies import bring_attachments, move_store
 
@@ -242,7 +242,7 @@ def _move(call: Call, args: Namespace) -> None:
         refuse_password(args.to)
         make_home(call.home)
     source = args.source or store_url(call.home, call.settings)
-    # None where the files are in this home already.
+    # None if the files are in this home already.
     brought = bring_attachments(source, call.home, call.settings) if args.source else None
     far: list[tuple[str, int]] = []
 
@@ -306,7 +306,7 @@ def _show_moved(
 
 
 def _broken_off(far: list[tuple[str, int]]) -> str:
-    """What to say of a move that was interrupted: how far it came, and how it goes on."""
+    """The message about an interrupted move: how far it came, and how to continue it."""
     if not far:
         return "Interrupted before anything was moved; the source is as it was."
     what, done = far[0]
@@ -329,7 +329,7 @@ def _note_files(call: Call, there: int, missing: int) -> None:
 
 
 def export_as(call: Call, args: Namespace) -> None:
-    """Writes the hub's memories in a format, to a file, a folder or standard output."""
+    """Writes the hub's memories in a format to a file, a folder or standard output."""
     from holdfast.importers.export_formats import exporter_named
 
     exporter = exporter_named(args.format)
@@ -352,7 +352,7 @@ def export_as(call: Call, args: Namespace) -> None:
 
 
 class _Counting:
-    """The memories that go out, counted as they do."""
+    """Counts the memories as they are exported."""
 
     def __init__(self, call: Call) -> None:
         self._call, self.count = call, 0

@@ -1,5 +1,5 @@
-"""Upkeep of a hub: the lifecycle, statistics, missing embeddings, the use of language models, and
-the scan for secrets; jobs and passes that are due, run once, in the background or until stopped."""
+"""Commands for upkeep: the lifecycle, statistics, missing embeddings, the use of language models,
+the scan for secrets, and background work (jobs and scheduled passes), run once or until stopped."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _LIFECYCLE = Flags(
 
 @COMMANDS.add("lifecycle", "holdfast lifecycle --dry-run", _LIFECYCLE)
 def _lifecycle(call: Call, args: Namespace) -> None:
-    """Cool and archive what is due by the rules.
+    """Cool and archive memories that are due by the rules.
 
     In a pipe, a line per memory: number, its new state, why, title."""
-    # The automatic run after a command would apply what a dry run has only listed.
+    # Otherwise the automatic run after the command would apply what a dry run has only listed.
     call.upkeep = False
     moves = _LIFECYCLE.run(call, args)
     data = {"dry_run": args.dry_run, "change": moves.change, "moves": moves}
@@ -61,7 +61,7 @@ COMMANDS.prints(
 
 @COMMANDS.add("embed", "holdfast embed")
 def _embed(call: Call, args: Namespace) -> None:
-    """Make the vectors that are missing; go on where it was broken off.
+    """Make the missing vectors; continues after an interruption.
 
     In a pipe: embedded, how many passages, the model."""
     from holdfast.edges.cli.doctor import embedding_model
@@ -93,11 +93,11 @@ _USAGE = Flags(HubMemory.usage, days=flag(about="of the last N days (30)"))
     switch("--all", "of every hub, not only the one in use"),
 )
 def _usage(call: Call, args: Namespace) -> None:
-    """What language models cost, by day, pass and model.
+    """Show what language models cost, by day, pass and model.
 
-    Requests and tokens, as the model's server counted them; where it counts nothing, a
-    guess. `llm.tokens_per_day` sets a limit for a day. In a pipe, a line each: hub, day,
-    pass, model, requests, failed, tokens in, tokens out."""
+    Requests and tokens, as counted by the model's server, or else estimated.
+    `llm.tokens_per_day` sets a limit for a day. In a pipe, a line each: hub, day, pass,
+    model, requests, failed, tokens in, tokens out."""
     hubs = [call.memory.hub(hub.name) for hub in call.memory.hubs()] if args.all else [call.hub]
     found = [(hub.name, row) for hub in hubs for row in hub.usage(**_USAGE.values(call, args))]
     found.sort(key=lambda one: one[1].day, reverse=True)
@@ -109,11 +109,10 @@ def _usage(call: Call, args: Namespace) -> None:
         call.out.note(f"{total:,} tokens in all. Days are those of UTC.")
 
 
-# As grep and other searchers end where something was found, the other way round: for a script
-# that wants no secrets, finding some is the failure.
+# The opposite of grep: for a script that wants no secrets, finding some is the failure.
 FOUND = 1
 
-_Found: TypeAlias = "tuple[str, Secret]"  # (hub, what)
+_Found: TypeAlias = "tuple[str, Secret]"  # (hub, secret)
 
 
 @COMMANDS.add(
@@ -125,13 +124,13 @@ _Found: TypeAlias = "tuple[str, Secret]"  # (hub, what)
     YES,
 )
 def _scan(call: Call, args: Namespace) -> int:
-    """Look for secrets in memories, history, log and files; replace them.
+    """Find secrets in memories, history, log and files; replace them.
 
-    Says where, of which kind and how many, never what. --fix puts a placeholder in place of
-    each, in old versions and the log as well, and cannot be undone. Attached files are
-    looked into too; --fix --attachments removes those that hold secrets, and their memories
-    stay. What could not be looked into, such as a picture, is noted. Ends with 1 where
-    secrets are left. In a pipe, a line each: hub, where, kind, how many."""
+    Says where, of which kind and how many, never the secrets themselves. --fix replaces
+    each by a placeholder, in old versions and the log too, and cannot be undone. Attached
+    files are searched too; --fix --attachments deletes those with secrets, and their
+    memories stay. Files that cannot be searched, such as pictures, are noted. The exit code
+    is 1 if secrets remain. In a pipe, a line each: hub, where, kind, how many."""
     if call.server:
         raise InvalidInput(
             "Secrets are looked for on the machine that has the memory.", hint="Run it there."
@@ -159,7 +158,7 @@ def _scan(call: Call, args: Namespace) -> int:
 
 
 def _find(call: Call, hubs: list[HubMemory]) -> tuple[list[_Found], list[str]]:
-    """What was found in each hub, and what could not be looked into."""
+    """The secrets found in each hub, and the files that could not be searched."""
     found: list[_Found] = []
     notes: list[str] = []
     for hub in hubs:
@@ -208,17 +207,17 @@ def _show_secrets(
         call.out.note("Files of your own are not changed: edit or remove those yourself.")
 
 
-# Kept so that a process which is still running is not warned about when it is forgotten.
+# Kept because Python warns when the object of a running process is garbage collected.
 started: list[Popen[bytes]] = []
 
 
-# DETACHED_PROCESS of Windows; elsewhere the new session does it.
+# DETACHED_PROCESS on Windows; elsewhere the new session detaches it.
 DETACHED = 0x00000008 if sys.platform == "win32" else 0
 
 
 def start(where: str | None, hub_ids: Sequence[str]) -> None:
-    """Starts the process, detached from the terminal, and does not wait for it. Where none can be
-    started, the lifecycle is due again later."""
+    """Starts the process, detached from the terminal, without waiting for it. If it cannot be
+    started, the lifecycle becomes due again later."""
     import subprocess
 
     words = [sys.executable, "-m", "holdfast.edges.cli.upkeep", where or "", *hub_ids]
@@ -250,11 +249,11 @@ def main(where: str, hub_ids: Sequence[str]) -> None:
 
 @COMMANDS.add("work", "holdfast work", switch("--watch", "go on until it is interrupted"))
 def _work(call: Call, args: Namespace) -> None:
-    """Do what waits: read files and pages that were pushed, note turns, run passes; and end.
+    """Run background jobs once: read pushed files and pages, capture turns, run passes.
 
-    A server does this by itself. Each file is read in a process with limits; what cannot be
-    read stays findable by its title, with the reason. Turns that were observed are noted in
-    the journal. Passes that are switched on run where they are due."""
+    A server does this by itself. Each file is read in a process with limits; one that
+    cannot be read can still be found by its title, with the reason. Facts from observed
+    turns are written to the journal. Passes that are switched on run if they are due."""
     from holdfast.extract import run
     from holdfast.passes import schedule
     from holdfast.passes.work import work_until_done
@@ -278,7 +277,7 @@ def _work(call: Call, args: Namespace) -> None:
 
 
 def _note_undone(call: Call, begun: datetime) -> None:
-    """Says where work was not done, so that a count of jobs is not read as success."""
+    """Says which work was not done, so that a count of jobs is not read as success."""
     found = [job for hub in call.memory.hubs() for job in call.memory.hub(hub.name).jobs()]
     waiting = [job for job in found if job.state == "waiting"]
     again = sum(job.attempts > 0 for job in waiting)
@@ -312,14 +311,14 @@ def _watch(call: Call) -> None:
     call.out.note("Working on jobs as they come; Ctrl-C ends it.")
     guard_log()
     with Worker(call.local):
-        # In pieces: a wait without end would not hear a signal on every system.
+        # In short waits: on some systems a signal does not interrupt an endless wait.
         while not stop.wait(1.0):
             pass
 
 
 @COMMANDS.add("jobs", "holdfast jobs --all", switch("--all", "those that are done, too"))
 def _jobs(call: Call, args: Namespace) -> None:
-    """List what waits to be worked on, is being worked on, or could not be.
+    """List jobs that are waiting, running or failed.
 
     In a pipe, a line per job: id, work, about, state, attempts, how far, since when, reason."""
     from holdfast.edges.to_json import job_to_json
@@ -341,7 +340,7 @@ def _jobs(call: Call, args: Namespace) -> None:
     ]
     heads = ("id", "work", "about", "state", "attempts", "done", "since", "reason")
     if rows and call.out.terminal:
-        # A reason is a sentence, for which a table on a screen has no room.
+        # A reason is a sentence, too long for a table on a terminal.
         call.out.table(heads[:-1], [row[:-1] for row in rows])
         for job in found:
             if job.reason:
@@ -353,7 +352,7 @@ def _jobs(call: Call, args: Namespace) -> None:
 
 
 def _note_left_out(call: Call) -> None:
-    """Says where a queue was too short for what came."""
+    """Warns if a queue was too short for the turns that came."""
     today = f"{call.local.core.now():%Y-%m-%d}"
     for day in call.hub.captured(days=1):
         count = day.outcomes.get("left out", 0)

@@ -1,14 +1,14 @@
-"""Asks a warm process of a home to run a reading command, and starts that process.
+"""Runs a reading command in a warm process, and starts that process.
 
 The warm process (`fork_server`) has Holdfast imported. For each request it forks a child, which
 gets this process's arguments, environment, folder and standard streams, and prints to them itself.
-Where nothing answers, the caller runs the command in its own process. Nothing is imported here that
-is not built in: this runs before every command, and most of what a command costs is imports.
+If nothing answers, the caller runs the command in its own process. This module imports only
+built-ins: it runs before every command, and most of a command's time is spent on imports.
 
-A request is its length and fields with NUL between them. The child replies with its process id, and
-waits for `GO`, which carries the three descriptors: a client that has given up meanwhile runs the
-command itself, and it must not run twice. Then the child says `w` before the first byte it writes,
-and `=` with the exit code at the end. It dies when the connection closes.
+A request is its length and NUL-separated fields. The child replies with its process id and waits
+for `GO`, which carries the three file descriptors. A client that has given up by then runs the
+command itself, and the command must not run twice. The child sends `w` before its first byte of
+output, and `=` with the exit code at the end. It dies when the connection closes.
 """
 
 import os
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from _socket import socket
     from collections.abc import Sequence
 
-# The commands that only read, with the names people know them by elsewhere. A command that writes
-# is not among them: when its child dies, nobody could say whether it may be run again.
+# The commands that only read, with their synonyms. A command that writes is not among them: if its
+# child died, nobody could say whether it may be run again.
 SERVED = frozenset(
     (
         *("recall", "search", "find", "query", "get", "show", "view", "list", "ls"),
@@ -28,36 +28,35 @@ SERVED = frozenset(
     )
 )
 VARIABLE = "HOLDFAST_COMMANDS_SERVER"
-# A process without the embedding model is forked three times as fast, so those that do not need it
-# have one of their own.
+# A process without the embedding model forks three times as fast, so commands that do not need the
+# model have a process of their own.
 WORDS, MEANING = "commands/words", "commands/meaning"
 _BY_MEANING = ("recall", "search", "find", "query", "related", "context")
-# Where a process is too busy or stopped, the command is begun here after this long.
+# If the warm process is busy or stopped, the command starts in this process after this long.
 ACCEPT_S = 0.5
-# How long a child may take to its first byte of output. A command that waits for a slow server or a
-# large store may take long too; it is begun again in this process, and takes what it takes.
+# How long a child may take until its first byte of output. If it takes longer, because of a slow
+# server or a large store, the command is run again in this process, without a limit.
 ANSWER_S = 20.0
-# The warm process is started at the second command within this time: one command a day gains
-# nothing from it.
+# The warm process is started at the second command within this time: one command a day would not
+# benefit from it.
 AGAIN_S = 600
 GO, WRITES, ENDS = b"g", b"w", b"="
-# The variables that an interpreter or a library reads once, at its start: by how they begin, and
-# by their names.
+# Variables that an interpreter or a library reads only at its start: by prefix, and by name.
 START_VARIABLES = (
     *("PYTHON", "LC_", "LD_", "DYLD_", "MALLOC_"),
     *("OMP_", "OPENBLAS_", "MKL_", "ORT_"),
 )
 START_NAMES = ("LANG", "LANGUAGE")
-# What the warm process needs besides, to find its settings and the embedding model. Everything else
-# stays with the client: keys and passwords among it would be kept for as long as the process runs.
+# Other variables that the warm process needs to find its settings and the embedding model. The rest
+# stays with the client, since the process would keep any keys and passwords while it runs.
 _KEPT_VARIABLES = ("HOLDFAST_COMMANDS_", "HOLDFAST_EMBED_", "XDG_")
 _KEPT_NAMES = ("HOME", "PATH", "TMPDIR", "TZ", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE")
 _FILE = __file__
 
 
 def is_served(words: "Sequence[str]") -> bool:
-    """Whether the warm process is to be asked to run this command."""
-    # Windows has no fork; on macOS, libraries of the system may hang in a forked process.
+    """Whether to ask the warm process to run this command."""
+    # Windows has no fork; on macOS, system libraries may hang in a forked process.
     if sys.platform != "linux" or os.environ.get("HOLDFAST_DEBUG"):
         return False
     if os.environ.get(VARIABLE, "true").strip().lower() not in ("true", "1", "yes", "on"):
@@ -77,12 +76,12 @@ def only_reads(words: "Sequence[str]") -> bool:
 
 
 def folder_of(words: "Sequence[str]") -> str:
-    """Which warm process has loaded what the command needs."""
+    """The folder of the warm process that has loaded what the command needs."""
     return MEANING if "--words" not in words and set(words) & set(_BY_MEANING) else WORDS
 
 
 def home_of(words: "Sequence[str]") -> str:
-    """As `settings.home_folder`, with the option of the command line."""
+    """The same as `settings.home_folder`, with the option of the command line."""
     given = ""
     left = iter(words)
     for word in left:
@@ -97,14 +96,13 @@ def home_of(words: "Sequence[str]") -> str:
 
 
 def program() -> list[str]:
-    """What two processes have in common that run the same code: the interpreter and the file of
-    this module."""
+    """Identifies the code that a process runs: the interpreter and the file of this module."""
     about = os.stat(_FILE)
     return [sys.executable, sys.version, _FILE, str(about.st_mtime_ns), str(about.st_ino)]
 
 
 def ask(words: "Sequence[str]") -> int | None:
-    """The exit code of the command, which the warm process has run; None where it has not, and
+    """Returns the exit code of the command if the warm process ran it; None if it did not, and
     nothing was printed."""
     from holdfast.edges.hooks.front import connect, socket_of
 
@@ -125,7 +123,7 @@ def ask(words: "Sequence[str]") -> int | None:
         hello = connection.recv(16)
         if not hello.isdigit():
             return None
-        # Not earlier: in the queue of a process that has stopped, they would keep pipes open.
+        # Not sent earlier: queued for a stopped process, they would keep pipes open.
         numbers = b"".join(number.to_bytes(4, sys.byteorder) for number in streams)
         connection.sendmsg([GO], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, numbers)])
     except OSError:
@@ -152,7 +150,7 @@ def _request(words: "Sequence[str]") -> bytes:
 
 
 def _wait(connection: "socket", child: int) -> int | None:
-    """Waits for the exit code; passes Ctrl-C on."""
+    """Waits for the exit code and passes Ctrl-C on."""
     said = b""
     connection.settimeout(ANSWER_S)
     while True:
@@ -163,7 +161,7 @@ def _wait(connection: "socket", child: int) -> int | None:
             continue
         except TimeoutError:
             _signal(child, 9)
-            # What it said before it died shows whether it has written anything.
+            # What was received before it died shows whether it has written any output.
             connection.settimeout(ACCEPT_S)
             part = _rest(connection)
             if WRITES not in said + part:
@@ -177,7 +175,7 @@ def _wait(connection: "socket", child: int) -> int | None:
         if not part:
             break
         if WRITES in said:
-            # As long as the reader of the output takes.
+            # Output may take as long as its reader does.
             connection.settimeout(None)
     if WRITES not in said:
         return None
@@ -200,12 +198,12 @@ def _signal(process: int, number: int) -> None:
     try:
         os.kill(process, number)
     except OSError:
-        return  # it has ended
+        return  # the process has ended
 
 
 def note_use(words: "Sequence[str]") -> None:
-    """Remembers that a reading command was run here, and starts the warm process at the second one
-    within a while. Whatever goes wrong, the command has succeeded."""
+    """Records that a reading command ran in this process, and starts the warm process at the second
+    one within a while. Errors are ignored: the command has succeeded."""
     home, kind = home_of(words), folder_of(words)
     folder = os.path.join(home, kind)
     last = os.path.join(folder, "last-use")
@@ -235,14 +233,14 @@ def _start(home: str, kind: str) -> None:
         raise OSError("Commands are served on Linux alone.")
     if not load(home)["commands.server"]:
         return
-    # What this command has imported, so that the next one need not.
+    # The modules that this command imported, so that the next one need not.
     modules = [name for name in sys.modules if not name.startswith("__")]
     program = [sys.executable, "-P", "-m", "holdfast.edges.cli.fork_server"]
     arguments = [*program, home, kind, *modules]
     nothing = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
     environ = {name: value for name, value in os.environ.items() if _is_kept(name)}
-    # A session of its own from the first moment on: some agents close the terminal of a command as
-    # soon as it has ended, and that would end what is still in its session.
+    # Started in a new session: some agents close a command's terminal as soon as it has ended,
+    # which would end everything in its session.
     os.posix_spawn(sys.executable, arguments, environ, file_actions=nothing, setsid=True)
 
 

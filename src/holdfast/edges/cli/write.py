@@ -1,4 +1,4 @@
-"""Taking in and changing: remember, update, pin, unpin, archive, forget, restore, purge."""
+"""Commands that write: remember, update, pin, unpin, archive, forget, restore, purge."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ _REMEMBER = Flags(
     makes_hub=True,
 )
 def _remember(call: Call, args: Namespace) -> None:
-    """Keep a piece of knowledge.
+    """Store a memory.
 
-    What is not given is picked by rules. The same key, or the same file, makes a new version;
-    the same content is not stored twice.
+    Fields that are not given are chosen by rules. The same key, or the same file, makes a
+    new version; the same content is not stored twice.
     In a pipe, a line per memory: stored, updated, duplicate, superseded or quarantined;
     then number, id, title."""
     shared = {**_REMEMBER.values(call, args), "source": "cli"}
@@ -78,7 +78,7 @@ def _remember(call: Call, args: Namespace) -> None:
 def _content(call: Call, words: Sequence[str]) -> str:
     if words:
         return text_of(call, words)
-    # `echo text | holdfast remember` means what is in the pipe.
+    # `echo text | holdfast remember` stores the text in the pipe.
     piped = sys.stdin is not None and not sys.stdin.isatty()
     if piped and (text := call.read("-", "text")).strip():
         return text
@@ -98,7 +98,7 @@ def _of_files(call: Call, args: Namespace, shared: dict[str, Any]) -> list[dict[
         )
     drafts = []
     for path in args.file:
-        # By its path a new version of the file is known from a new memory.
+        # The path tells a new version of the file from a new memory.
         place = shared.get("source_path") or os.path.abspath(path)
         drafts.append({"content": call.read(path, "a file"), **shared, "source_path": place})
     return drafts
@@ -109,7 +109,7 @@ def _outcome(result: Remembered) -> str:
 
 
 def plain_result(result: Remembered) -> dict[str, Any]:
-    """A result as JSON has it: only what there is."""
+    """A result for JSON, without empty fields."""
     parts = {name: getattr(result, name, None) for name in ("previous", "close_to", "reason")}
     return {
         "data": result.memory,
@@ -126,7 +126,7 @@ def show_result(call: Call, result: Remembered) -> None:
     if not call.out.terminal:
         row = [call.named(memory), memory.id, memory.title]
         if isinstance(result, Superseded):
-            # The row names the new memory, so the word is of it; the one it replaces comes last.
+            # The row describes the new memory; the memory it replaces comes last.
             call.out.row("stored", *row, f"supersedes {call.named(result.previous)}")
         else:
             call.out.row(_outcome(result), *row)
@@ -190,7 +190,7 @@ _UPDATE = Flags(
 def _update(call: Call, args: Namespace) -> None:
     """Change a memory; its old version stays in the history.
 
-    On a terminal, with nothing but the memory, its text opens in your editor (EDITOR).
+    On a terminal, without any options, its text opens in your editor (EDITOR).
     In a pipe, a line per memory: what was done, number, id, title."""
     changes = _UPDATE.values(call, args)
     if args.unpin:
@@ -214,7 +214,7 @@ def _update(call: Call, args: Namespace) -> None:
 
 
 def _update_in_editor(call: Call, reference: str, changes: dict[str, Any]) -> None:
-    """Updates a memory with the text that the person's editor makes of it."""
+    """Opens a memory's text in the user's editor and stores the result."""
     began = call.now
     before = call.hub.get(reference)
     text = call.edited(before.content, instead=f'`holdfast update {reference} "…"`')
@@ -224,7 +224,7 @@ def _update_in_editor(call: Call, reference: str, changes: dict[str, Any]) -> No
     try:
         after = call.hub.update(**({"expected_version": before.version} | changes), content=text)
     except HoldfastError as error:
-        # The file that was edited is gone by now.
+        # The file that was edited is deleted by now.
         changed = (
             "It was changed while you edited it" if isinstance(error, Conflict) else "Not stored"
         )
@@ -241,7 +241,7 @@ _EMPTY = "The text is empty, so nothing was changed; `holdfast forget` hides a m
 
 
 def _changing(name: str, example: str, operation: Any, word: str, about: str) -> None:
-    """Adds a command that changes the memories it names and says which of them it changed."""
+    """Adds a command that changes the given memories and prints which of them it changed."""
     flags = Flags(operation)
     text = f"{about}\n\nIn a pipe, a line per memory: what was done, number, id, title."
 
@@ -301,11 +301,12 @@ def _say_how_to_restore(call: Call, forgotten: list[Memory]) -> None:
 
 
 def _typed(call: Call, memory: Memory) -> str:
-    """A memory as a command takes it. In a project, a number by itself is the project's."""
+    """The name of a memory as a command's argument. In a project, a plain number is the
+    project's."""
     return call.named(memory).removeprefix("#")
 
 
-# What is said of a memory that was so already.
+# The message for a memory that was already in the requested state.
 _ALREADY = {
     "pinned": "was pinned already",
     "unpinned": "was not pinned",
@@ -318,7 +319,7 @@ _ALREADY = {
 def _show_changed(
     call: Call, word: str, memories: list[Memory], began: datetime, also: Traces | None = None
 ) -> None:
-    """What was done since `began`; what is older was not changed by it."""
+    """Prints the memories changed since `began`; older ones were not changed by this command."""
     unchanged = [memory.number for memory in memories if memory.updated_at < began]
     if call.out.json:
         hidden = {} if also is None else {"also_hidden": _plain_traces(also)}
@@ -370,7 +371,7 @@ _PURGE = Flags(
     YES,
 )
 def _purge(call: Call, args: Namespace) -> None:
-    """Remove memories and their history for good; only a receipt stays.
+    """Delete memories and their history permanently; only a receipt remains.
 
     In a pipe, a line per memory: purged, number, id, how many revisions went."""
     hub = call.hub
@@ -390,7 +391,7 @@ def _purge(call: Call, args: Namespace) -> None:
         try:
             also = hub.traces(args.references)
         except NotFound:
-            # The purge says so too, and completes an earlier one that was cut off.
+            # The purge reports that itself, and completes an earlier one that was interrupted.
             also = Traces()
         if not args.yes:
             _confirm_purge(call, args, also)
@@ -421,7 +422,7 @@ def _confirm_purge(call: Call, args: Namespace, also: Traces) -> None:
 
 
 def _say_what_is_left(call: Call, also: Traces) -> None:
-    """What still holds the words of what was purged, and how that is removed."""
+    """Says what still contains the words of purged memories, and how to remove it."""
     if held := _traces_text(also):
         commands = [f"`holdfast purge {_typed(call, one)} --everywhere`" for one in also.memories]
         remove = commands[0] if commands else " and ".join(_forget_commands(call, also.turns))
@@ -429,7 +430,7 @@ def _say_what_is_left(call: Call, also: Traces) -> None:
 
 
 def _forget_commands(call: Call, turns: Sequence[Turn]) -> list[str]:
-    """How turns are removed: each in its hub, the project's or the person's own."""
+    """The commands that delete turns, each in its hub (the project's or the personal one)."""
     by_hub: dict[str, list[str]] = {}
     for turn in turns:
         by_hub.setdefault(call.hub_name_of(turn), []).append(f"--turn {turn.id}")
@@ -440,10 +441,10 @@ def _forget_commands(call: Call, turns: Sequence[Turn]) -> list[str]:
 
 
 def _named(call: Call, references: Sequence[str]) -> str:
-    """The memories as a person knows them, forgotten ones too."""
+    """The memories by number and title, including forgotten ones."""
     found = [call.hub.find(one) for one in references]
     return ", ".join(f"{call.named(one)} “{short(one.title, _TITLE_CHARS)}”" for one in found)
 
 
-# In a question: enough of the title to know what goes.
+# In a question: enough of the title to recognise the memory.
 _TITLE_CHARS = 60
