@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from holdfast.domain.clock import EPOCH, to_micros
@@ -229,13 +230,15 @@ class Recalled(list[Hit]):
     names it where an explanation was asked for. `confidence` estimates how likely the hub holds an
     answer at all, from 0 to 1; where it is low, there are no hits. `superseded` are memories that
     fit the question and that others have taken the place of, `unknown_names` names in the
-    question that the hub does not hold, and `holds_names` is true where the best hits, or who
-    speaks in the hub, have every name in it; these are known in this process alone.
+    question that the hub does not hold, `holds_names` is true where the best hits, or who speaks
+    in the hub, have every name in it, and `cosines` are those of the question with the memories
+    that the caller named; these are known in this process alone.
     """
 
     superseded: tuple[Memory, ...] = ()
     unknown_names: tuple[str, ...] = ()
     holds_names: bool = False
+    cosines: Mapping[str, float] = MappingProxyType({})
 
     def __init__(
         self,

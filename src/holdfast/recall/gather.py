@@ -65,6 +65,19 @@ class QuestionVector(NamedTuple):
             return None
         return Background(float(centre @ self.vector), nearness(self.model, self.vector))
 
+    def cosines_of(
+        self, reader: Reader, hub_id: str, memory_ids: Sequence[str]
+    ) -> dict[str, float]:
+        """Returns the cosines of the question with these memories, as far as they have vectors: of
+        each memory that of its best passage."""
+        owners = {one.passage_id: one.memory_id for one in reader.passages(hub_id, memory_ids)}
+        found = self.cache.cosines_of(reader, hub_id, self.model, self.vector, sorted(owners))
+        best: dict[str, float] = {}
+        for passage, cosine in found.items():
+            owner = owners[passage]
+            best[owner] = max(cosine, best.get(owner, cosine))
+        return best
+
 
 # A passage, its cosine, and its word score in units of cosine: a ScoredPassage as a plain tuple.
 _PassageScores = tuple[Candidate, float, float]

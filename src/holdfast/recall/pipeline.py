@@ -71,6 +71,8 @@ class Ask(NamedTuple):
     project: str = ""
     # Whether hits include the span that is nearest to the question.
     windows: bool = False
+    # Memories whose cosine with the question is wanted, whether they are hits or not.
+    compared: Sequence[str] = ()
     # Returns whether a span of a turn is withheld because a memory made from it was forgotten.
     withheld: Callable[[Memory, int, int], bool] | None = None
 
@@ -144,6 +146,8 @@ def recall(
     answer.superseded = tuple(islice(old, SUPERSEDED_MAX))
     answer.unknown_names = tuple(unknown_names(names, understood, speakers))
     answer.holds_names = _holds_all(names, covered, ordered)
+    if question is not None and ask.compared:
+        answer.cosines = question.cosines_of(reader, hub_id, ask.compared)
     return answer
 
 

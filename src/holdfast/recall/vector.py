@@ -229,13 +229,21 @@ class _Matrix:
             slots = np.searchsorted(self.starts, slots, side="right") - 1
         found = np.sort(np.concatenate([slots, named]))
         places = found[np.diff(found, prepend=-1) > 0]
-        if one_window_each:
-            return places, products(self.values[places], question) * self.scales[places]
+        return places, self.cosines_at(places, question)
+
+    def cosines_at(
+        self, places: npt.NDArray[np.intp], question: npt.NDArray[np.float32]
+    ) -> npt.NDArray[np.float32]:
+        """The cosines of the passages at these indices: of each passage that of its best window."""
+        import numpy as np
+
+        if len(self.starts) == len(self.ids):
+            return products(self.values[places], question) * self.scales[places]
         counts = np.diff(self.starts, append=len(self.ids))[places]
         firsts = np.cumsum(counts) - counts
         windows = np.arange(counts.sum()) + np.repeat(self.starts[places] - firsts, counts)
         exact = products(self.values[windows], question) * self.scales[windows]
-        return places, np.maximum.reduceat(exact, firsts)
+        return np.maximum.reduceat(exact, firsts)
 
     @cached_property
     def sample(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.float32]]:
@@ -347,6 +355,27 @@ class VectorCache:
         places, cosines = matrix.nearest(question, limit, also, scan)
         passages = matrix.passages[places].tolist()
         return dict(zip(passages, cosines.tolist(), strict=True))
+
+    def cosines_of(
+        self,
+        reader: Reader,
+        hub_id: str,
+        model: str,
+        question: npt.NDArray[np.float32],
+        passages: Sequence[int],
+    ) -> dict[int, float]:
+        """Returns the cosines of the question with these passages, as far as they have vectors."""
+        if reader.vector_index(hub_id, model):
+            found = self.search(reader, hub_id, model, question, limit=1, also=passages)
+            return {passage: found[passage] for passage in passages if passage in found}
+        matrix = self._current(reader, hub_id, model)
+        if not len(matrix.ids) or not passages:
+            return {}
+        places = matrix.places_of(passages)
+        if not len(places):
+            return {}
+        cosines = matrix.cosines_at(places, question)
+        return dict(zip(matrix.passages[places].tolist(), cosines.tolist(), strict=True))
 
     def background(
         self,

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import HubMemory
+from holdfast.embed.providers import find_embedder
 from holdfast.passes.work import work_until_done
 from holdfast.testing import FixedClock, open_for_tests
 
@@ -65,6 +66,44 @@ def test_a_standing_fact_that_answers_stands_once_among_what_is_relevant(
     block = talked.context("should I use uv or pip?")
     assert block.count("never pip") == 1
     assert block.index(RELEVANT) < block.index("never pip")
+
+
+LIKES = (
+    "jazz",
+    "trains",
+    "linen",
+    "opera",
+    "hiking",
+    "chess",
+    "tulips",
+    "rugby",
+    "poetry",
+    "skiing",
+)
+
+
+def test_the_standing_facts_closest_to_a_question_are_chosen(tmp_path: Path) -> None:
+    bundled = find_embedder("auto")
+    if bundled is None:
+        pytest.skip("the bundled model is not installed")
+    with open_for_tests(tmp_path, embedder=bundled) as memory:
+        hub = memory.hub("life", create=True)
+        hub.remember("Is called Karl", category="core")
+        hub.remember("Is vegetarian", category="preference")
+        hub.remember_many({"content": f"Likes {one}", "category": "preference"} for one in LIKES)
+        block = hub.context("What could I cook for my guests tonight?")
+        standing = [line.partition("] ")[2] for line in lines(block)]
+        assert standing[0] == "Is called Karl" and "Is vegetarian" in standing
+        assert len(standing) < len(LIKES)
+        assert "Likes trains" in hub.context("Which way would you travel to Berlin?")
+
+
+def test_without_a_model_the_words_say_which_standing_facts_are_closest(hub: HubMemory) -> None:
+    hub.remember("Avoids long meetings", category="preference")
+    hub.remember_many({"content": f"Likes {one}", "category": "preference"} for one in LIKES)
+    question = "could you draft a plan with meetings for the quarterly revenue of our Tokyo branch?"
+    block = hub.context(question)
+    assert RELEVANT not in block and "Avoids long meetings" in block
 
 
 @pytest.mark.parametrize("count", [65, 400])

@@ -1,10 +1,10 @@
 """The block that is put into an agent's prompt.
 
 Without a question: standing facts, a few of the other long-term memories, the journal of today and
-yesterday, and where the last session ended. With one: a few standing facts, and then what is
-relevant to it, memories and turns of the conversation log alike; nothing else, however much room is
-left. The styles of other systems have long-term memory in both cases, and memories that are
-relevant below it.
+yesterday, and where the last session ended. With one: the few standing facts that are closest to
+it, and then what is relevant to it, memories and turns of the conversation log alike; nothing else,
+however much room is left. The styles of other systems have long-term memory in both cases, and
+memories that are relevant below it.
 
 Same state, same block, byte for byte. What grows, grows at the end of its section, and what no
 longer fits leaves in steps, so that a prompt cache keeps most of the block. A budget is never
@@ -26,6 +26,7 @@ from holdfast.engine.context.items import (
     MARK,
     CorrectedFact,
     by_weight,
+    closest_first,
     corrected_in,
     is_corrected,
     line_chars,
@@ -54,7 +55,8 @@ _FILES_SHARE = 8
 _ASKED_ONLY = "tool"
 _UNASKED: tuple[Trust, ...] = tuple(trust for trust in TRUSTS if trust != _ASKED_ONLY)
 # For a question: how many hits are considered, and how many standing facts come before them, with
-# which share of the budget, so that the answer is among the first lines.
+# which share of the budget, so that the answer is among the first lines. Eight or twelve facts hold
+# no more of the preferences that a question bears on than five.
 _ANSWERS_MAX = 40
 _STANDING_MAX = 5
 _STANDING_SHARE = 4
@@ -253,7 +255,16 @@ def _answering(request: _Request, asked: str, outdated: Sequence[CorrectedFact])
 
     scope, look, allowed, now, explain, elsewhere = request
     wanted = Filter(turns=scope.settings["context.turns"])
-    found = recall_memories(scope, asked, wanted, limit=_ANSWERS_MAX, windows=True, explain=explain)
+    facts = _standing(scope, now)
+    found = recall_memories(
+        scope,
+        asked,
+        wanted,
+        limit=_ANSWERS_MAX,
+        windows=True,
+        explain=explain,
+        compared=[memory.id for memory in facts],
+    )
     chars, words = request.line_chars, query_terms(asked)
     old = corrected_in(scope, found)
     known = (*outdated, *old)
@@ -267,7 +278,7 @@ def _answering(request: _Request, asked: str, outdated: Sequence[CorrectedFact])
     relevant = {item.memory.id for item in hits}
     standing = [
         BlockItem(memory, memory.content, "standing")
-        for memory in _standing(scope, now)
+        for memory in closest_first(facts, words, found.cosines)
         if memory.id not in relevant
     ][:_STANDING_MAX]
     waiting = inbox.count(scope, most=WAITING_MAX)

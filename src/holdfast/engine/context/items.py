@@ -55,6 +55,33 @@ def _weight(memory: Memory) -> int:
     return CATEGORIES.index("core" if _is_about_the_person(memory) else "routine")
 
 
+# How many of the facts that apply whatever is asked, who the person is and what they order, come
+# before those that are closest to the question.
+_ALWAYS_FIRST = 2
+
+
+def closest_first(
+    standing: Sequence[Memory], asked: Sequence[str], cosines: Mapping[str, float]
+) -> list[Memory]:
+    """Standing facts for a question: pinned ones and two that always apply, then those closest to
+    the question by their cosines and their words. Among equals, in the order in which they come.
+
+    A diet bears on 'What could I cook tonight?' but is no answer to it that recall would be sure
+    of. It is still the closest to the question of what is known about the person.
+    """
+    wanted = set(asked)
+
+    def closeness(memory: Memory) -> tuple[float, int]:
+        return cosines.get(memory.id, 0.0), len(wanted.intersection(terms(memory.content)))
+
+    pinned = [one for one in standing if one.pinned]
+    always = [one for one in standing if one.category == "core" or one.kind == "procedural"]
+    first = pinned + [one for one in always if not one.pinned][:_ALWAYS_FIRST]
+    ids = {one.id for one in first}
+    others = [one for one in standing if one.id not in ids]
+    return first + sorted(others, key=closeness, reverse=True)
+
+
 # A line has at least this many characters, however small the budget: a sentence or two.
 CHARS_LEAST = 160
 # And at most this many: about what one vector covers.

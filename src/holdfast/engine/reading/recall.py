@@ -45,10 +45,12 @@ def recall_memories(
     count_shown: bool = True,
     around: int = 0,
     windows: bool = False,
+    compared: Sequence[str] = (),
 ) -> Recalled:
     """The hits for a question. With `count_shown` the memories are counted as shown, after the
     answer. Hits that are turns bring so many turns `around` them; with `windows`, every hit says
-    which part of it is nearest to the question."""
+    which part of it is nearest to the question. The answer has the cosines of the memories that are
+    to be `compared` with the question, by their ids."""
     count = checked_limit(scope.settings["recall.limit"] if limit is None else limit)
     around = checked_around(around)
     if not isinstance(query, str):
@@ -62,7 +64,8 @@ def recall_memories(
     with _reader_when_ready(scope, model) as reader:
         past = None if as_of is None else engine.history.states_as_of(scope, reader, as_of)
         hidden = Withheld(reader, scope, as_of=as_of)
-        ask = Ask(analysis, wanted, count, moment, past, project, windows, hidden.hides_in)
+        withheld = hidden.hides_in
+        ask = Ask(analysis, wanted, count, moment, past, project, windows, compared, withheld)
         vectors = scope.core.vectors
         recalled = recall(
             reader, scope.hub_id, ask, embedder, vectors, meaning=meaning, explain=explain
