@@ -76,7 +76,7 @@ def opened(home: str, model: ScriptedModel | None = None) -> Holdfast:
     }
     memory = holdfast.open(home, settings=settings, model=model, clock=FixedClock())
     # The queue is worked off here, at times that the benchmark chooses.
-    memory.core.set_worked(True)
+    memory.core.set_has_worker(True)
     return memory
 
 

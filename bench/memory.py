@@ -136,7 +136,7 @@ def opened(home: str, embedder: Any, clock: FixedClock, **settings: Any) -> Hold
         clock=clock,
     )
     # Jobs and vectors are worked off at times that the benchmark chooses.
-    memory.core.set_worked(True)
+    memory.core.set_has_worker(True)
     return memory
 
 

@@ -62,7 +62,7 @@ def observing(home: str, count: int, chars: int) -> None:
     said = [text_of(texts, chars) for _ in range(2 * count)]
     taking, bare = Times(), Times()
     with holdfast.open(home, embedder=find_embedder("auto")) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         hub = memory.create_hub("bench")
         for number in range(count):
             user, assistant = said[2 * number], said[2 * number + 1]
@@ -109,7 +109,7 @@ def _show(home: str, turns: Sequence[Said], times: Times, *, worked: bool) -> No
         hub = memory.create_hub("bench")
         hub.observe_turn("Hello!", "Hello.")
         memory.core.wait()
-        memory.core.set_worked(worked)
+        memory.core.set_has_worker(worked)
         for one in turns:
             times.returned(
                 hub.observe_turn, one.user, one.assistant, session=one.session, at=one.at

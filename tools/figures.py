@@ -219,7 +219,7 @@ def traces() -> dict[str, dict[str, int]]:
         tools = holdfast.tools("maven", hub)
         client = _client(memory)
         # Otherwise a thread of the library would do the journaler's work, unmeasured.
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         journaler = _journaler(memory)
 
         def turn(text: str) -> None:

@@ -105,7 +105,7 @@ def opened(folder: Path, url: str = "") -> Iterator[Day]:
         folder, clock=clock, ids=CountedIds(), embedder=HashEmbedder(), settings=settings
     ) as memory:
         # Whoever works is another one: the scenario says when.
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         # Placeholders of secrets are made with a key of the store, which is chosen by chance.
         with memory.core.store.write() as writer:
             key = {"key": "00" * 32}

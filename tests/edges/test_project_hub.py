@@ -160,7 +160,7 @@ def test_a_turn_is_noted_where_its_parts_belong(memory: holdfast.Holdfast, tmp_p
 def test_each_fact_of_a_mixed_sentence_goes_where_it_belongs(tmp_path: Path) -> None:
     said = "I live in Lisbon and we deploy on Fridays."
     with open_for_tests(tmp_path / "home", settings={"shadowJournal.enabled": True}) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         web = project(memory, tmp_path / "web")
         assert web.own is not None
         hub = memory.hub(web.name)
@@ -318,7 +318,7 @@ def test_what_was_corrected_since_is_marked_in_the_log_of_the_project_too(tmp_pa
     said = "I live in Lisbon. Where I live is a short walk from the old harbour building."
     later = {"session": "two", "at": at + timedelta(days=2)}
     with open_for_tests(tmp_path / "home", settings={"shadowJournal.enabled": True}) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         web = project(memory, tmp_path / "web")
         web.observe_turn(said, "", session="one", at=at)
         web.observe_turn("Actually, I live in Porto now.", "", **later)  # type: ignore[arg-type]

@@ -50,14 +50,14 @@ def main() -> None:
     settings = {"embed.model": "none", "actor": "tester", "shadowJournal.enabled": True}
     clock = Ahead(timedelta(seconds=float(later_s)))
     with holdfast.open(folder, clock=clock, settings=settings) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         if step == ["observe"]:
             for number in range(10_000):
                 seen = memory.hub().observe_turn(f"My locker number is {number}.", "Noted.")
                 print(seen.turns[0].id, flush=True)
         print("ready", flush=True)
         if step[1:] == ["thread"]:
-            memory.core.begin("journaler", lambda: work.Shadow(memory.core, memory.home))
+            memory.core.start_background("journaler", lambda: work.Shadow(memory.core, memory.home))
             memory.core.wait()
         work.work_until_done(memory.core, memory.home)
         print("done", flush=True)

@@ -31,7 +31,7 @@ STATEMENTS_MAX = 2_000
 
 def opened(folder: str) -> Holdfast:
     memory = holdfast.open(folder, settings=SETTINGS)
-    memory.core.set_worked(True)
+    memory.core.set_has_worker(True)
     return memory
 
 

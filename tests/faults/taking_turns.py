@@ -48,7 +48,7 @@ def _after(act: Callable[..., Any]) -> Callable[..., Any]:
 
 def main(folder: str, step: str, length: str) -> None:
     with holdfast.open(folder, settings=SETTINGS, embedder=HashEmbedder()) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         hub = memory.hub()
         print("ready", flush=True)
         if step == "before the transaction":

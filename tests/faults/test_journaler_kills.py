@@ -22,7 +22,7 @@ LATER_S = 360
 def opened(folder: Path) -> Holdfast:
     settings = {"embed.model": "none", "actor": "tester", "shadowJournal.enabled": True}
     memory = holdfast.open(folder, settings=settings)
-    memory.core.set_worked(True)
+    memory.core.set_has_worker(True)
     return memory
 
 

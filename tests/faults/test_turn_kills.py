@@ -31,7 +31,7 @@ def _killed(folder: Path, step: str, length: str) -> None:
 def test_a_turn_is_there_once_wherever_the_process_dies(tmp_path: Path, step: str) -> None:
     _killed(tmp_path, step, "short")
     with holdfast.open(tmp_path, settings=SETTINGS, embedder=HashEmbedder()) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         hub = memory.hub()
         # Both sides or none: half a turn is never there.
         there = [turn.content for turn in hub.turns()][::-1]
@@ -52,7 +52,7 @@ def test_a_long_turn_is_in_the_index_wherever_the_process_dies(tmp_path: Path, s
     _killed(tmp_path, step, "long")
     said = list(SAID_AT_LENGTH)
     with holdfast.open(tmp_path, settings=SETTINGS, embedder=HashEmbedder()) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         hub = memory.hub()
         there = [turn.content for turn in hub.turns()][::-1]
         assert there == ([] if step in STEPS[:3] else said)

@@ -39,7 +39,7 @@ def test_what_a_bad_model_makes_up_is_not_stored_and_nothing_is_lost(
         "llm.seconds_max": 60.0,
     }
     with open_for_tests(tmp_path, clock=clock, settings=settings) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         hub = memory.hub()
         for user, assistant in turns:
             assert hub.observe_turn(user, assistant).queued

@@ -40,7 +40,7 @@ TEXTS = st.sampled_from(WORDS) | st.text(
 ).map(clean_text).filter(is_visible)
 PLACES = st.integers(0, 30)
 STEPS = [
-    *((day_sync, name) for name in ("take_in", "note_clashes", "follow_store")),
+    *((day_sync, name) for name in ("apply_day", "note_clashes", "follow_store")),
     *((day_sync, name) for name in ("set_paths", "write_file")),
     *((journal_entries, "agree"), (journal, "append_line"), (engine.remember, "remember")),
     *((engine.remember, "remember_many"), (engine.edit, "archive"), (engine.edit, "update")),

@@ -23,7 +23,7 @@ from holdfast.errors import Conflict
 from holdfast.files import merge
 from holdfast.files.memory_md import Document, MarkdownItem, Verbatim, disk, render
 from holdfast.files.memory_md.cache import our_memories
-from holdfast.files.memory_md.merge import Intake
+from holdfast.files.memory_md.merge import StoreWriter
 from holdfast.files.memory_md.parse import parse, rewritten
 from holdfast.files.memory_md.sync import Mirror
 from holdfast.testing import FixedClock
@@ -45,10 +45,10 @@ class Crash(Exception):
 @contextmanager
 def crash_at(point: str) -> Iterator[None]:
     """Ends a sync at one of its steps."""
-    take_in, write = Intake.take_in, disk.write_atomic
+    apply, write = StoreWriter.apply, disk.write_atomic
 
-    def taken(self: Intake, *args: object) -> object:
-        take_in(self, *args)  # type: ignore[arg-type]
+    def taken(self: StoreWriter, *args: object) -> object:
+        apply(self, *args)  # type: ignore[arg-type]
         raise Crash
 
     def before(*args: object, **values: object) -> None:
@@ -59,7 +59,7 @@ def crash_at(point: str) -> Iterator[None]:
         raise Crash
 
     patches = {
-        "taken in": (Intake, "take_in", taken),
+        "taken in": (StoreWriter, "apply", taken),
         "before the file": (disk, "write_atomic", before),
         "after the file": (disk, "write_atomic", after),
         "agreed": (Mirror, "_note_stamp", before),

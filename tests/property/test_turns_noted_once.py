@@ -59,7 +59,7 @@ def test_each_fact_is_noted_once_and_no_turn_is_lost(ops: list[tuple[str, str]])
         tempfile.TemporaryDirectory() as folder,
         open_for_tests(folder, clock=clock, model=model, settings=on) as memory,
     ):
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         hub = memory.create_hub("work")
         logged = 0
         for op, what in ops:

@@ -196,7 +196,7 @@ class Toolset:
         self.read_only = read_only
         self.tools = dialect.offered(all_tools=all_tools, read_only=read_only)
         if dialect.log_keep and not read_only:
-            ctx.hub.core.log_keeps[ctx.hub.id] = dialect.log_keep
+            ctx.hub.core.log_limits[ctx.hub.id] = dialect.log_keep
 
     def __repr__(self) -> str:
         return f"<{self.dialect.name} tools of {self.context.hub!r}>"

@@ -46,7 +46,7 @@ from holdfast.files.attachments_tar import Packed
 from holdfast.files.conversation_archive import Archived
 from holdfast.files.documents import Report
 from holdfast.files.journal import Days
-from holdfast.files.journal.intake import Rewritten as JournalRewritten
+from holdfast.files.journal.edits import Rewritten as JournalRewritten
 from holdfast.files.memory_md.edit import Appended, Rewritten
 from holdfast.files.memory_md.merge import SyncReport
 from holdfast.llm import Model

@@ -102,7 +102,7 @@ class Caller:
         act: Act = "read",
         *,
         deadline_s: float | None = None,
-        also: Callable[[Writer], None] | None = None,
+        before_commit: Callable[[Writer], None] | None = None,
     ) -> HubMemory:
         """The hub of that name or id with the caller's view of it. Raises Forbidden if the caller
         may not do this there. For the other arguments see `Core.acting`."""
@@ -110,15 +110,19 @@ class Caller:
         self.require(standing, act, hub.called)
         core = self._memory.core
         if self.local:
-            if deadline_s is not None or also is not None:
-                core = core.acting(deadline_s=deadline_s, also=also)
+            if deadline_s is not None or before_commit is not None:
+                core = core.acting(deadline_s=deadline_s, before_commit=before_commit)
             return HubMemory(core, hub, self.home)
 
         def permit(act: Act, memory: Memory | None) -> None:
             self.require(standing, act, hub.called)
 
         core = core.acting(
-            self.actor, viewer=standing.viewer, permit=permit, deadline_s=deadline_s, also=also
+            self.actor,
+            viewer=standing.viewer,
+            permit=permit,
+            deadline_s=deadline_s,
+            before_commit=before_commit,
         )
         return HubMemory(core, hub, self.home)
 

@@ -73,8 +73,8 @@ if TYPE_CHECKING:
     from holdfast.files.file_sync import FileSync
     from holdfast.files.journal import Days
     from holdfast.files.journal.changes import JournalChanges
+    from holdfast.files.journal.edits import Rewritten as JournalRewritten
     from holdfast.files.journal.entries import JournalFolder
-    from holdfast.files.journal.intake import Rewritten as JournalRewritten
     from holdfast.files.memory_md.edit import Appended, Rewritten
     from holdfast.files.memory_md.edit import MemoryFile as TextPlace
     from holdfast.files.memory_md.merge import SyncReport
@@ -1188,20 +1188,20 @@ class HubMemory:
         )
         if observed.turns:
             self.core.catch_up()
-        if observed.queued and not self.core.is_worked:
+        if observed.queued and not self.core.has_worker:
             from holdfast.passes.work import Shadow
 
             core, home = self.core.acting(sees_all=True), self.home
-            core.begin("journaler", lambda: Shadow(core, home))
+            core.start_background("journaler", lambda: Shadow(core, home))
         if self.core.settings["memConsolidate.enabled"]:
             self._run_what_is_due()
-        if self.core.upkeep_is_here:
+        if self.core.runs_upkeep:
             note_use(self)
         return observed
 
     def _run_what_is_due(self) -> None:
         """Runs scheduled passes that are due, in the background, if no worker does."""
-        if not self.core.upkeep_is_here:
+        if not self.core.runs_upkeep:
             return
         from holdfast.passes.schedule import Due
 
@@ -1210,7 +1210,7 @@ class HubMemory:
         def open_hub(name: str) -> HubMemory:
             return kind(core, engine.hubs.find_hub(core, name), home)
 
-        core.begin("due", lambda: Due(core, open_hub))
+        core.start_background("due", lambda: Due(core, open_hub))
 
     @writes(sync=False, retry=False, deadline=None)
     def flush(

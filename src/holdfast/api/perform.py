@@ -134,7 +134,7 @@ def synced(hub: HubMemory, operation: Operation) -> Iterator[None]:
             _read_edits(filed, sync)
             yield
             _follow(filed, sync, operation)
-        if hub.core.upkeep_is_here:
+        if hub.core.runs_upkeep:
             note_use(hub)
     finally:
         hub._syncing.discard(thread)
@@ -163,7 +163,7 @@ def _read_edits(hub: HubMemory, sync: FileSync) -> None:
     if names := hub._journal_changes.changed(hub.core, hub.id, hub.folder):
         from holdfast.files import journal
 
-        journal.take_in(hub._journals, names)
+        journal.apply_edits(hub._journals, names)
     if sync.decisions():
         _follow(hub, sync, _approval())
 

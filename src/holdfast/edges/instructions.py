@@ -200,7 +200,7 @@ class FileReport(NamedTuple):
     note: str = ""
 
 
-def take_in(memory: Holdfast, person: str, folder: str, *, dry_run: bool) -> list[FileReport]:
+def import_files(memory: Holdfast, person: str, folder: str, *, dry_run: bool) -> list[FileReport]:
     """Brings memory up to date with the files, also with those that are gone since."""
     run = _Run(memory, folder, dry_run=dry_run)
     root = folder if project_of(folder) is None else _root_of(folder)

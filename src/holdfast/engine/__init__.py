@@ -1,4 +1,4 @@
-"""What can be done with memories: plain functions over a Core, grouped by what they do.
+"""The operations on memories, as plain functions of a Core or Scope, grouped by purpose.
 
 `engine.edit` and the other names below are imported when they are first used, so that a recall does
 not pay for the modules that write.

@@ -1,6 +1,5 @@
-"""The events of a hub since a listener last asked: changes, texts that were read from files, and
-purges. All processes write to the store, so the store is polled.
-"""
+"""The events of a hub since a listener's last poll: changes, texts extracted from files, and
+purges. Many processes may write to the store, so the store is polled."""
 
 from __future__ import annotations
 
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from holdfast.engine.core import Scope
     from holdfast.store.base import Reader
 
-# Texts that were read from files are searched this far back: a write becomes visible a moment after
-# its time stamp.
+# Extracted texts are searched this far back: a write becomes visible a moment after its time stamp.
 _LATE = timedelta(seconds=10)
 # A listener that missed more changes than this has to read the hub again.
 _MISSED_MAX = 200
@@ -50,7 +48,7 @@ class News(NamedTuple):
     purged: Sequence[Receipt] = ()
 
 
-# The newest changes of the hub, as many as are asked for, as the caller sees them.
+# Returns up to N of the newest changes of the hub, as the caller sees them.
 Newest = Callable[[int], Sequence["Change"]]
 
 
@@ -98,7 +96,7 @@ def news_since(
 
 def changes_since(scope: Scope, changes: Newest, last: str | None, purges: Purges) -> News:
     """The changes after the last one that was seen, oldest first."""
-    # Nearly always nothing is new, which costs reading one row.
+    # Usually nothing is new, and finding that out costs reading one row.
     latest = newest(changes)
     if latest == last:
         return News(last, purges)
@@ -109,7 +107,7 @@ def changes_since(scope: Scope, changes: Newest, last: str | None, purges: Purge
         new.append(change)
     else:
         if last is not None:
-            # It is too long ago, was purged, or was never here.
+            # The last change seen is too old, was purged, or never existed here.
             return News(latest, purges, missed=True)
     with scope.core.read() as reader:
         out = [

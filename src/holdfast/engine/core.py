@@ -1,7 +1,7 @@
-"""What every operation needs: `Core` is the open store with its clock, ids, actor, settings and
-embedder; it also holds the counters that are written on the side, and which memories an operation
-left for review, so that every edge can report them. `Scope` is the value that operations are given:
-one hub of a core."""
+"""What every operation needs. `Core` is the open store with its clock, ids, actor, settings and
+embedder. It also collects the counters that are written later, and the memories that an operation
+held for review, so that every edge can report them. `Scope` is the value that operations take: one
+hub of a core."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader, Store, Writer
 
     class Background(Protocol):
-        """Work in a thread of its own. `start` begins it, or begins it again; `stop` ends it for
-        good, after the current piece of work."""
+        """Work in a background thread. `start` starts or restarts it; `stop` stops it permanently,
+        after the current piece of work."""
 
         def start(self) -> None: ...
         def stop(self) -> None: ...
@@ -47,7 +47,8 @@ class HeldLog:
         self._mine = threading.local()
 
     def note(self, memory: Memory) -> None:
-        """Notes a memory that is held; a question for a person has a list of its own."""
+        """Notes a memory that is held for review. Questions for a person have a list of their
+        own."""
         if memory.quarantine and memory.quarantine != AWAITS:
             self._held()[memory.id] = memory
 
@@ -64,8 +65,8 @@ class HeldLog:
         return held
 
 
-# Shown counts are written when this many have gathered, and when the memory is closed: each write
-# makes readers drop what they have cached.
+# Shown counts are written when this many have gathered, and when the store is closed. Each write
+# invalidates the caches of readers.
 _SHOWN_MAX = 4_096
 
 
@@ -74,18 +75,18 @@ Permit: TypeAlias = "Callable[[Act, Memory | None], None]"
 
 
 class _Shared:
-    """What every Core of one open store shares."""
+    """State that is shared by every Core of one open store."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.vectors: VectorCache | None = None
         self.embedder: Embedder | None = None
-        self.embedder_sought = False
+        self.embedder_looked_up = False
         self.background: dict[str, Background] = {}
         # Whether a worker runs the jobs, so that no thread is started for them.
-        self.worked = False
+        self.has_worker = False
         self.shown: list[tuple[str, str]] = []
-        # From when on background work disturbs no operation, by the monotonic clock.
+        # The time on the monotonic clock from which background work disturbs no operation.
         self.quiet_at = 0.0
 
 
@@ -107,7 +108,7 @@ class Core:
         find_embedder: Callable[[], Embedder | None],
         find_model: Callable[[str, Settings], Model | None] = _no_model,
     ) -> None:
-        # Everything that is written goes through it; the wrapped store checks it once more.
+        # All input is redacted by it; the wrapped store checks everything once more.
         self.redactor = Redactor(store, settings, clock.now)
         self.store = guarded(store, self.redactor)
         self.held = HeldLog()
@@ -117,16 +118,17 @@ class Core:
         # What `acting` sets. A viewer of None sees everything; a permit of None allows everything.
         self.viewer: Viewer | None = Viewer(actor)
         self.permit: Permit | None = None
-        self.also: Callable[[Writer], None] | None = None
-        # When reads end, by the monotonic clock.
-        self.until: float | None = None
+        self.before_commit: Callable[[Writer], None] | None = None
+        # The time on the monotonic clock at which reads are interrupted.
+        self.read_deadline: float | None = None
         self.settings = settings
-        # Objects that layers above keep while the store is open, by name; closed together with it.
-        self.kept: dict[tuple[str, ...], Any] = {}
-        # Turns logged since the store was opened, by hub: they tell when to prune the log.
-        self.logged: dict[str, int] = {}
-        # The number of turns that a dialect's tools in this process keep in the log of a hub.
-        self.log_keeps: dict[str, int] = {}
+        # Objects of higher layers that live as long as the store is open, by name. They are closed
+        # together with it.
+        self.resources: dict[tuple[str, ...], Any] = {}
+        # Turns logged since the store was opened, by hub. They decide when the log is pruned.
+        self.turns_logged: dict[str, int] = {}
+        # The most turns that a dialect's tools in this process leave in the log of a hub.
+        self.log_limits: dict[str, int] = {}
         self._find_embedder = find_embedder
         self._find_model = find_model
         self._shared = _Shared()
@@ -139,35 +141,37 @@ class Core:
         permit: Permit | None = None,
         sees_all: bool = False,
         deadline_s: float | None = None,
-        also: Callable[[Writer], None] | None = None,
+        before_commit: Callable[[Writer], None] | None = None,
     ) -> Core:
-        """This engine for another actor, or with other limits. The store, the caches, the settings
-        and the background work are shared; none of the arguments is inherited but the actor.
+        """Derives a core for another actor, or with other limits. The store, the caches, the
+        settings and the background work are shared. Only the actor is inherited; the other
+        arguments start from their defaults.
 
         - `actor` owns what is written; by default the same as before.
-        - `viewer` decides which memories are visible; by default those that the actor may see.
-          With `sees_all` every memory is, for rules that treat all memories alike.
-        - `permit` raises Forbidden for what the actor may not do; without it everything is allowed.
+        - `viewer` decides which memories are visible; by default those that the actor may see. With
+          `sees_all` every memory is visible, for rules that treat all memories alike.
+        - `permit` raises Forbidden for actions that the actor may not take; without it everything
+          is allowed.
         - `deadline_s` ends reads after this many seconds.
-        - `also` is called with the writer at the end of each transaction, to record something
-          exactly if the transaction is committed.
+        - `before_commit` is called with the writer at the end of each transaction, to record
+          something exactly if the transaction is committed.
         """
         derived = Core.__new__(Core)
         vars(derived).update(vars(self))
         derived.actor = self.actor if actor is None else actor
         derived.viewer = None if sees_all else viewer or Viewer(derived.actor)
         derived.permit = permit
-        derived.also = also
-        derived.until = None if deadline_s is None else monotonic() + deadline_s
+        derived.before_commit = before_commit
+        derived.read_deadline = None if deadline_s is None else monotonic() + deadline_s
         return derived
 
     def require(self, act: Act, memory: Memory | None = None) -> None:
-        """Forbidden where the actor may not do this, or not with this memory."""
+        """Raises Forbidden if the actor may not do this, or not with this memory."""
         if self.permit is not None:
             self.permit(act, memory)
 
     def allows(self, act: Act, memory: Memory | None = None) -> bool:
-        """Whether the actor may do this; for what is done differently where they may not."""
+        """Whether the actor may do this. For operations that do less instead of failing."""
         try:
             self.require(act, memory)
         except Forbidden:
@@ -175,7 +179,7 @@ class Core:
         return True
 
     def require_delete(self, memory: Memory) -> None:
-        """Forbidden where the actor may not take this memory away."""
+        """Raises Forbidden if the actor may not delete this memory."""
         self.require("delete_own" if memory.owner == self.actor else "delete_any", memory)
 
     def allows_delete(self, memory: Memory) -> bool:
@@ -185,18 +189,19 @@ class Core:
         return self.viewer is None or self.viewer.sees(memory)
 
     def receipts(self, reader: Reader, hub_id: str) -> list[Receipt]:
-        """What was purged in a hub. The reason is shown to the one who purged it and to local
-        callers only: the purged memory may have been private, and nothing is left to tell."""
+        """The receipts of a hub's purges. The reason is shown only to the person who purged and to
+        local callers: the purged memory may have been private, and its visibility can no longer be
+        checked."""
         return [
             one if self.permit is None or one.actor == self.actor else one._replace(reason="")
             for one in reader.receipts(hub_id)
         ]
 
-    # Transactions, limited to what the actor sees
+    # Transactions, limited to what the viewer sees
 
     def read(self, *, deadline_s: float | None = None) -> AbstractContextManager[Reader]:
-        if self.until is not None:
-            left_s = self.until - monotonic()
+        if self.read_deadline is not None:
+            left_s = self.read_deadline - monotonic()
             if left_s <= 0:
                 raise DeadlineExceeded(
                     "The request took longer than it is allowed.",
@@ -206,17 +211,19 @@ class Core:
         return self.store.read(deadline_s=deadline_s, viewer=self.viewer)
 
     def write(self, hub_id: str | None = None) -> AbstractContextManager[Writer]:
-        """A transaction; with a hub's id, one that touches that hub alone, so that writers of
-        others need not wait for it where the store can tell them apart."""
-        if self.also is None:
+        """Begins a write transaction. With a hub's id it may touch only that hub, so that in a
+        store with locks per hub, writers of other hubs need not wait."""
+        if self.before_commit is None:
             return self.store.write(viewer=self.viewer, hub=hub_id)
-        return self._write_also(self.also, hub_id)
+        return self._write_with(self.before_commit, hub_id)
 
     @contextmanager
-    def _write_also(self, also: Callable[[Writer], None], hub_id: str | None) -> Iterator[Writer]:
+    def _write_with(
+        self, before_commit: Callable[[Writer], None], hub_id: str | None
+    ) -> Iterator[Writer]:
         with self.store.write(viewer=self.viewer, hub=hub_id) as writer:
             yield writer
-            also(writer)
+            before_commit(writer)
 
     def now(self) -> datetime:
         return self.clock.now()
@@ -225,7 +232,7 @@ class Core:
 
     @property
     def vectors(self) -> VectorCache:
-        """The vectors that were read, made when first asked for: most commands compare none."""
+        """The cache of vectors, created on first use: most commands compare none."""
         shared = self._shared
         if shared.vectors is None:
             from holdfast.recall.vector import VectorCache
@@ -236,19 +243,20 @@ class Core:
 
     @property
     def embedder(self) -> Embedder | None:
-        """The embedding model, found when first asked for; None where there is none."""
+        """The embedding model, loaded on first use; None if there is none."""
         shared = self._shared
         with shared.lock:
-            if not shared.embedder_sought:
+            if not shared.embedder_looked_up:
                 shared.embedder = self._find_embedder()
-                shared.embedder_sought = True
+                shared.embedder_looked_up = True
         return shared.embedder
 
     def embed(self, texts: Sequence[str]) -> tuple[str, list[bytes]]:
-        """The model's identity and a stored vector for each text; no identity, no vectors.
+        """Returns the model's identity and a stored vector for each text; without a model, an empty
+        identity and no vectors.
 
-        Where the model fails, the texts are stored without vectors: they are found by their words
-        at once, and embedded later (`holdfast doctor --fix`, or the next model that answers).
+        If the model fails, the texts are stored without vectors: they are found by their words at
+        once, and embedded later (`holdfast doctor --fix`, or when a model answers again).
         """
         embedder = self.embedder
         if embedder is None or not texts:
@@ -261,18 +269,17 @@ class Core:
             return "", []
 
     def catch_up(self) -> None:
-        """Makes missing vectors in the background, where that is wanted and there is a model."""
+        """Makes missing vectors in the background, if that is enabled and a model is loaded."""
         shared = self._shared
         if self.settings["embed.background"] and shared.embedder is not None:
             from holdfast.engine.writing.indexing import CatchUp
 
-            self.begin("catch-up", lambda: CatchUp(self))
+            self.start_background("catch-up", lambda: CatchUp(self))
 
     # Work in the background
 
-    def begin(self, name: str, make: Callable[[], Background]) -> None:
-        """Begins work in the background, or begins it again: there is one of each name for all who
-        use this store."""
+    def start_background(self, name: str, make: Callable[[], Background]) -> None:
+        """Starts or restarts background work. There is one thread of each name per open store."""
         shared = self._shared
         with shared.lock:
             if name not in shared.background:
@@ -281,55 +288,55 @@ class Core:
         one.start()
 
     def note_call(self, quiet_s: float) -> None:
-        """Notes that an operation begins or ends, and for how long background work should wait."""
+        """Notes that an operation begins or ends, and how long background work should wait."""
         self._shared.quiet_at = monotonic() + quiet_s
 
     @property
     def quiet_at(self) -> float:
-        """From when on background work disturbs no operation, by the monotonic clock."""
+        """The time on the monotonic clock from which background work disturbs no operation."""
         return self._shared.quiet_at
 
     @property
-    def is_worked(self) -> bool:
+    def has_worker(self) -> bool:
         """Whether a worker runs the jobs that are enqueued here."""
-        return self._shared.worked
+        return self._shared.has_worker
 
     @property
-    def upkeep_is_here(self) -> bool:
-        """Whether threads of this process do the upkeep: not for a caller with a key, nor where a
-        worker does it."""
-        return self.permit is None and not self.is_worked
+    def runs_upkeep(self) -> bool:
+        """Whether threads of this process do the upkeep: not for a caller with a key, nor if a
+        worker process does it."""
+        return self.permit is None and not self.has_worker
 
-    def set_worked(self, worked: bool) -> None:
-        self._shared.worked = worked
+    def set_has_worker(self, worked: bool) -> None:
+        self._shared.has_worker = worked
 
     def wait(self) -> None:
-        """Waits for what runs in the background."""
-        # Twice, as what one of them writes is work for another.
+        """Waits until the background work is done."""
+        # Twice, because one thread's output may be work for another.
         for one in [*self._shared.background.values()] * 2:
             one.wait()
 
     def stop(self) -> None:
-        """Ends what runs in the background, and closes what layers above keep open."""
+        """Stops the background work and closes the resources of higher layers."""
         for one in [*self._shared.background.values()]:
             one.stop()
-        for kept in self.kept.values():
-            kept.close()
-        self.kept.clear()
+        for resource in self.resources.values():
+            resource.close()
+        self.resources.clear()
 
     # The language model
 
     def model(self, name: str = "") -> Model | None:
-        """The language model that a pass's setting names; '' is the one of `llm.model`. None where
-        there is none, and the offline rules do the work. Asked anew each time, so that a changed
-        setting counts at once."""
+        """The language model that a pass's setting names; an empty name means the one of
+        `llm.model`. None if there is no model; then the offline rules do the work. Looked up on
+        each call, so that a changed setting takes effect at once."""
         return self._find_model(name or self.settings["llm.model"], self.settings)
 
     # Counters
 
-    def shown(self, hub_id: str, memory_ids: Sequence[str]) -> None:
-        """Counts these memories as shown; written later, so that no answer waits for it. A caller
-        who may not write changes no counts."""
+    def count_shown(self, hub_id: str, memory_ids: Sequence[str]) -> None:
+        """Counts these memories as shown. The counts are written later, so that no reply waits for
+        them. Callers without the write permission change no counts."""
         if not self.settings["recall.count_shown"] or not self.allows("write"):
             return
         shared = self._shared
@@ -340,7 +347,7 @@ class Core:
             self.write_counters()
 
     def write_counters(self) -> None:
-        """Writes the shown counts that have gathered; losing them would be no harm."""
+        """Writes the shown counts collected so far. Losing them would do no harm."""
         shared = self._shared
         with shared.lock:
             waiting, shared.shown = shared.shown, []
@@ -360,7 +367,7 @@ class Core:
 
 
 def require_hub(reader: Reader, hub_id: str, name: str) -> Hub:
-    """The hub, or a sentence that it is gone."""
+    """The hub's record; raises NotFound if the hub has been removed."""
     hub = reader.hub_by_id(hub_id)
     if hub is None:
         raise NotFound(
@@ -374,9 +381,9 @@ def require_hub(reader: Reader, hub_id: str, name: str) -> Hub:
 class Scope(NamedTuple):
     """One hub of one engine, used by one person.
 
-    The core knows the actor, what they see and what they may do. `hub` is the name by which error
-    messages call the hub; everything is looked up by `hub_id`. `beside` is the id of the person's
-    own hub, where a project's hub is read together with it."""
+    The core knows the actor, what they see and what they may do. `hub` is the hub's name for error
+    messages; all lookups use `hub_id`. `beside` is the id of the person's own hub, if this is a
+    project's hub that is read together with it."""
 
     core: Core
     hub_id: str
@@ -385,7 +392,7 @@ class Scope(NamedTuple):
 
     @property
     def actor(self) -> PersonName:
-        """Who acts: what is written is theirs."""
+        """The person who acts and owns what is written."""
         return self.core.actor
 
     @property
@@ -395,8 +402,8 @@ class Scope(NamedTuple):
     @contextmanager
     def read(self, *, deadline_s: float | None = None) -> Iterator[Reader]:
         """A snapshot of the store that shows what the actor may see; raises NotFound if the hub has
-        been removed. `scope.core.read()` does not look the hub up again, for further reads of the
-        same operation."""
+        been removed. Further reads of the same operation use `scope.core.read()`, which does not
+        look the hub up again."""
         with self.core.read(deadline_s=deadline_s) as reader:
             self.require_hub(reader)
             yield reader

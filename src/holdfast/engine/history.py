@@ -1,4 +1,4 @@
-"""Looking back and taking back: history, diff, reading as of a past time, undo."""
+"""History and undo: the history of a memory, diffs, reads as of a past time, undo."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class Undone(NamedTuple):
-    """What an undo did: its own change set, the one it took back, the memories it touched, and how
-    many turns of an import it removed from the log, for good. Where it brings an import back,
-    `missing` is the number of turns that do not come back with it."""
+    """The result of an undo: its own change set, the one it reverted, the memories it touched, and
+    how many turns of an import it removed from the log permanently. If it restores an import,
+    `missing` is the number of turns that cannot be restored."""
 
     change: Change
     undone: Change
@@ -35,7 +35,7 @@ class Undone(NamedTuple):
 
     @property
     def note(self) -> str:
-        """What became of the turns of an import; empty where it had none."""
+        """A sentence on the turns of an import; empty if it had none."""
         if not (count := self.turns or self.missing):
             return ""
         turns = "1 turn" if count == 1 else f"{count} turns"
@@ -47,7 +47,7 @@ class Undone(NamedTuple):
 
 
 class FieldDiff(NamedTuple):
-    """One field before and after; for the content also as lines of a unified diff."""
+    """One field before and after; for the content also a unified diff, by lines."""
 
     field: str
     old: Any
@@ -56,15 +56,15 @@ class FieldDiff(NamedTuple):
 
 
 def history(scope: Scope, reference: Reference) -> list[Entry]:
-    """Everything that happened to a memory, oldest first; also to one that is forgotten."""
+    """The history of a memory, oldest first. Forgotten memories have one too."""
     with scope.read() as reader:
         memory = find_memory(reader, scope, reference, forgotten=True)
         return entries_seen(scope.core, reader, memory)
 
 
 def entries_seen(core: Core, reader: Reader, memory: Memory) -> list[Entry]:
-    """The history of a memory that somebody sees. What it said while it was private stays private
-    when it is shared: for others it begins there."""
+    """The history of a memory, as the actor may see it. Versions from the time when it was private
+    stay private after it is shared: for others, the history begins when it was shared."""
     return [
         entry
         if entry.before is None or core.sees(entry.before)
@@ -83,7 +83,7 @@ def _entries(reader: Reader, memory: Memory) -> list[Entry]:
 def diff(
     scope: Scope, reference: Reference, *, old: int | None = None, new: int | None = None
 ) -> list[FieldDiff]:
-    """What differs between two versions; by default between the newest and the one before it."""
+    """The differences between two versions; by default between the newest and the one before it."""
     found = history(scope, reference)
     versions = {entry.after.version: entry.after for entry in found}
     newest = found[-1].after.version
@@ -125,8 +125,8 @@ def memory_as_of(scope: Scope, reference: Reference, at: datetime) -> Memory:
 
 
 def states_as_of(scope: Scope, reader: Reader, at: datetime) -> dict[str, Memory | None]:
-    """The memories that changed since, as they were then; None for those that did not exist yet, or
-    were private then.
+    """The memories that changed since `at`, as they were then; None for those that did not exist
+    yet or were private then.
 
     A memory that is not in the result is the same today as it was then.
     """
@@ -144,9 +144,9 @@ def states_as_of(scope: Scope, reader: Reader, at: datetime) -> dict[str, Memory
 
 
 def undo(scope: Scope, change_id: str | None = None, *, force: bool = False) -> Undone:
-    """Takes back a change set: the last one, or the one named.
+    """Reverts a change set: the last one, or the one named.
 
-    Undoing an undo brings the change back. Where a later change touched the same fields, it is
+    Undoing an undo reapplies the change. If a later change touched the same fields, the undo is
     refused, unless forced.
     """
     from holdfast.engine import traces
@@ -162,7 +162,7 @@ def undo(scope: Scope, change_id: str | None = None, *, force: bool = False) -> 
         for revision in reversed(writer.revisions_of(scope.hub_id, target.id)):
             memory = writer.memory(scope.hub_id, revision.memory_id)
             if memory is None:
-                continue  # It was purged; there is nothing left to take back.
+                continue  # It was purged, so there is nothing to revert.
             _refuse_private_past(scope.core, writer, memory, target)
             new = _taken_back(writer, recorder, memory, revision, force=force)
             _refuse_taken_key(writer, memory, new)
@@ -170,7 +170,7 @@ def undo(scope: Scope, change_id: str | None = None, *, force: bool = False) -> 
             if memory.forgotten_at is not None and after.forgotten_at is None:
                 traces.show_again(writer, after)
             elif after.forgotten_at != memory.forgotten_at and (
-                # The memory is undone, and its turn was said all the same.
+                # The memory is undone, but its turn was really said, so it stays in the log.
                 memory.origin is not None or not revision.creates
             ):
                 traces.withhold(scope, writer, after, recorder.change.at)
@@ -188,7 +188,8 @@ def undo(scope: Scope, change_id: str | None = None, *, force: bool = False) -> 
 
 
 def _refuse_of_others(core: Core, target: Change) -> None:
-    """A change set is taken back whole, and what is private to others is theirs to take back."""
+    """Refuses to undo a change set that touched private memories of others: a change set is
+    reverted as a whole, and only their owner may revert changes of those."""
     hub_id = target.hub_id
     with core.read() as mine, core.store.read() as everything:
         seen = len(mine.revisions_of(hub_id, target.id))
@@ -200,8 +201,8 @@ def _refuse_of_others(core: Core, target: Change) -> None:
 
 
 def _refuse_private_past(core: Core, writer: Writer, memory: Memory, target: Change) -> None:
-    """Nobody brings back what somebody else's memory said while it was private, or hides it again
-    from all but its owner."""
+    """Refuses to restore the content that somebody else's memory had while it was private, or to
+    make it private again."""
     if core.viewer is None or memory.owner == core.viewer.actor:
         return
     for entry in _entries(writer, memory):
@@ -215,13 +216,13 @@ def _refuse_private_past(core: Core, writer: Writer, memory: Memory, target: Cha
 
 
 def _mark_what_it_undid(writer: Writer, hub_id: str, target: Change) -> None:
-    """An undo that is undone puts back in force what it undid; that, if it was an undo itself,
-    takes back again what it had undone; and so on down the chain."""
+    """Updates which change sets count as undone. Undoing an undo reapplies what that one had
+    reverted; if that was an undo itself, its target is reverted again, and so on down the chain."""
     in_force = False
     while target.undoes is not None:
         below = writer.change(hub_id, target.undoes)
         if below is None:
-            return  # All that it changed was purged.
+            return  # Everything that it changed was purged.
         in_force = not in_force
         writer.mark_undone(hub_id, below.id, None if in_force else target.id)
         target = below
@@ -238,7 +239,7 @@ def _target(scope: Scope, writer: Writer, change_id: str | None) -> Change:
                 hint="" if theirs is None else f"The last change is {theirs.actor}'s: {theirs.id}.",
             )
         if any(receipt.at > last.at for receipt in writer.receipts(scope.hub_id)):
-            # Who says just `undo` means the last thing done, not the one before it.
+            # A bare `undo` means the last action, not the one before it.
             raise Conflict(
                 "The last thing done was a purge, which cannot be undone.",
                 hint=f"To take back the change before it, undo {last.id}.",
@@ -272,18 +273,19 @@ def _known(reader: Reader, scope: Scope, change_id: str) -> Change:
 
 
 def last_change(scope: Scope) -> Change | None:
-    """The change set that `undo` without an id would take back."""
+    """The change set that `undo` without an id would revert."""
     with scope.read() as reader:
         return _last_own(scope, reader)
 
 
-# How far back bare `undo` looks for a change of one's own; further back it has to be named.
+# How many change sets a bare `undo` searches for one of the caller's own; an older one must be
+# named.
 _OWN_LOOK = 1_000
 
 
 def _last_own(scope: Scope, reader: Reader) -> Change | None:
-    """The newest change set that is no undo and has not been undone, made by the caller: `undo`
-    without an id means the caller's own last change, not what somebody else did meanwhile."""
+    """The caller's newest change set that is not an undo and has not been undone: `undo` without an
+    id means the caller's own last change, not what somebody else did meanwhile."""
     last = reader.last_undoable(scope.hub_id)
     if last is None or last.actor == scope.actor:
         return last
@@ -298,8 +300,8 @@ def _taken_back(
     writer: Writer, recorder: Recorder, memory: Memory, revision: Revision, *, force: bool
 ) -> dict[str, Any]:
     if revision.creates:
-        # Forgotten counts as changed: taking back the forgetting later would bring back what was
-        # never made.
+        # Forgetting counts as a change: undoing the forgetting later would otherwise restore a
+        # memory whose creation was undone.
         if not force:
             _refuse_changed_since(writer, memory, revision)
         return {"forgotten_at": memory.forgotten_at or recorder.change.at}
@@ -357,8 +359,8 @@ def changes(scope: Scope, *, limit: int = 50, before: str | None = None) -> list
 
 
 def changes_before(scope: Scope, other: str, *, limit: int) -> list[Change]:
-    """Change sets that were made before one of another hub, newest first: ids are in the order of
-    their making."""
+    """Change sets that were made before a given one of another hub, newest first. Ids are in
+    chronological order."""
     found = changes(scope, limit=_PAGE)
     while found and found[-1].id > other:
         found = changes(scope, limit=_PAGE, before=found[-1].id)
@@ -373,15 +375,15 @@ _PAGE = 200
 
 class Reasons:
     """The reasons of changes, as far as the caller may see them. The history of each memory is read
-    once, however many change sets touched it."""
+    once, even if many change sets touched it."""
 
     def __init__(self, core: Core, reader: Reader) -> None:
         self._core, self._reader = core, reader
         self._seen: dict[str, frozenset[str]] = {}
 
     def seen(self, change: Change) -> Change:
-        """The change set, without its reason where nothing that it changed was seen then: a reason
-        may say as much as what was private at the time."""
+        """The change set, without its reason if the caller could see nothing of what it changed at
+        the time: a reason may quote private content."""
         viewer = self._core.viewer
         if not change.reason or viewer is None or change.actor == viewer.actor:
             return change
@@ -401,7 +403,7 @@ class Reasons:
 
 
 def plain_diff(differences: list[FieldDiff]) -> list[dict[str, Any]]:
-    """A diff as JSON can hold it."""
+    """A diff as plain values for JSON."""
     return [
         {
             "field": part.field,

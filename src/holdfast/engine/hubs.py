@@ -1,5 +1,5 @@
-"""Hubs: make, find, list, rename, delete. Every call finds its hub, so the other functions import
-what they alone need."""
+"""Hubs: create, find, list, rename, delete. Every operation looks up its hub, so functions other
+than `find_hub` import their dependencies themselves."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from holdfast.domain.hub import PersonName
     from holdfast.store.base import Reader, Writer
 
-# Enough to tell hubs apart that were given the same name; shown only on the machine itself.
+# Enough to distinguish hubs with the same label. Shown only on the machine itself.
 _MARK_CHARS = 6
 
 
 def create_hub(core: Core, name: str, *, seen_by: PersonName | None = None) -> Hub:
-    """A new hub, owned by the actor. `seen_by` is a caller with a key, who sees only some hubs and
-    may use a name that only a hub they do not see has."""
+    """Creates a hub, owned by the actor. `seen_by` is a caller with a key, who sees only some hubs;
+    they may use a name that is taken by a hub they cannot see."""
     from holdfast.engine.people import records
 
     name = clean_hub_name(name)
@@ -39,8 +39,8 @@ def create_hub(core: Core, name: str, *, seen_by: PersonName | None = None) -> H
 
 
 def _free_name(core: Core, writer: Writer, name: str, seen_by: PersonName | None) -> str | None:
-    """The name itself; a similar one where a hub that `seen_by` does not see has it; None where it
-    is taken."""
+    """The name itself; a similar one if a hub that `seen_by` cannot see has it; None if it is
+    taken."""
     from holdfast.engine.people.members import seen_as
 
     if seen_by is not None and seen_as(writer, name, seen_by):
@@ -69,7 +69,7 @@ def _labelled(core: Core, writer: Writer, hub: Hub, name: str) -> Hub:
 
 
 def find_hub(core: Core, name: str, *, create: bool = False) -> Hub:
-    """The hub of that name; `create` makes it where it is missing."""
+    """Finds the hub of that name; `create` creates it if it is missing."""
     name = clean_hub_name(name)
     with core.store.read() as reader:
         hub = reader.hub(name)
@@ -90,7 +90,7 @@ def find_hub(core: Core, name: str, *, create: bool = False) -> Hub:
         try:
             return create_hub(core, name)
         except AlreadyExists:
-            # Another process was faster.
+            # Another process created it first.
             return find_hub(core, name)
     raise NotFound(
         f"There is no hub `{name}`.",
@@ -100,7 +100,7 @@ def find_hub(core: Core, name: str, *, create: bool = False) -> Hub:
 
 
 def is_being_moved(reader: Reader, hub: Hub) -> bool:
-    """Whether a hub that is not whole yet comes from another store, not from an export."""
+    """Whether an incomplete hub comes from another store, and not from an export."""
     from holdfast.domain.records import NO_HUB
     from holdfast.engine.transfer.export_format import MOVE
 
@@ -113,7 +113,7 @@ def list_hubs(core: Core) -> list[Hub]:
 
 
 def rename_hub(core: Core, name: str, new: str, *, seen_by: PersonName | None = None) -> Hub:
-    """Another name for a hub; `seen_by` as for `create_hub`."""
+    """Renames a hub; `seen_by` as in `create_hub`."""
     new = clean_hub_name(new)
     refuse_confusable(new, "the hub")
     hub = find_hub(core, name)
@@ -127,8 +127,8 @@ def rename_hub(core: Core, name: str, new: str, *, seen_by: PersonName | None = 
 
 
 def delete_hub(core: Core, name: str) -> Hub:
-    """Removes the hub and everything in it, for good. What is left of it in the store's file is
-    cleared by `clear_purged`."""
+    """Deletes the hub and everything in it permanently. `clear_purged` then clears the freed pages
+    of the store's file."""
     hub = find_hub(core, name)
     with core.store.write() as writer:
         require_hub(writer, hub.id, name)

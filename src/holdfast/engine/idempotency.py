@@ -1,11 +1,11 @@
 """Idempotency: a request that is sent twice under one key is executed once, and both get the same
 response. Responses are stored for a day, for the same caller.
 
-A key is claimed before the work and the response stored after it. Both are on the path of every
-such request, so they are written without a read first: a record is put where there was none, or in
-the place of the one that is known. No request waits for the record of another.
+A key is claimed before the work, and the response is stored after it. Both happen in every such
+request, so they are written without reading first, as an insert or a compare-and-swap. No request
+waits for the record of another.
 
-A stored response loses its text together with the memory or the hub that it came from. This module
+When a memory or a hub is removed, the texts in its stored responses are removed too. This module
 does not know what a request is.
 """
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from holdfast.store.base import Store, Writer
 
 KIND = "idempotency"
-# How often a process removes expired responses, and how many at once: more than come in. Not with
-# each request, as all of them would contend for the oldest rows.
+# How often a process removes expired responses, and how many at once: more than are added in that
+# time. Not with each request, because all of them would contend for the oldest rows.
 _DROPPED_EVERY = timedelta(seconds=10)
 _DROPPED_AT_ONCE = 5_000
 _KEPT = timedelta(days=1)
-# A process that holds a key for longer than this is taken to have died.
+# A process that has held a key for longer than this is assumed to have died.
 _HELD = timedelta(minutes=1)
 # Distinguishes this process from an earlier one with the same id.
 _RUN = secrets.token_hex(8)
@@ -51,12 +51,12 @@ class KeyRefused(HoldfastError):
         self.code: Refusal = code
 
 
-# Claiming a key, and keeping the answer
+# Claiming a key, and storing the response
 
 
 def claim(core: Core, place: str, asked: str) -> Record:
-    """What was answered under this key; or, with no status, that it is ours now. `asked` is the
-    digest of the request."""
+    """Returns the response stored under this key; a record without a status means that the key is
+    now claimed. `asked` is the digest of the request."""
     now = core.now()
     body = {"asked": asked, "status": None, "answer": "", "holder": _me(), "begun": False}
     ours = Record(NO_HUB, KIND, place, now, body, due=now + _KEPT)
@@ -75,19 +75,18 @@ def claim(core: Core, place: str, asked: str) -> Record:
 
 
 def note_begun(claimed: Record, writer: Writer) -> None:
-    """Called in the transaction of the work itself, so that the note exists exactly if the work
-    does."""
+    """Marks the claim as begun. Called in the transaction of the work itself, so that the mark
+    exists exactly if the work does."""
     writer.swap_record(claimed, _begun(claimed))
 
 
 def keep(core: Core, claimed: Record, status: int, answer: str, *, hub_id: str = "") -> None:
-    """Stores the response, with the hub that it is about. Sometimes also drops expired ones."""
+    """Stores the response and the hub that it is about. Sometimes also drops expired ones."""
     now = core.now()
     body = {"asked": claimed.body["asked"], "status": status, "answer": answer, "hub": hub_id}
     kept = Record(NO_HUB, KIND, claimed.id, now, body, due=now + _KEPT)
     with core.store.write(hub=NO_HUB) as writer:
-        # A process that took the key over, because this one was slow, has put another record there
-        # and answers.
+        # Another process took over the key because this one was slow; its response counts.
         if not writer.swap_record(_begun(claimed), kept):
             writer.swap_record(claimed, kept)
         if _LOOKED.get(core.store, now - _DROPPED_EVERY) + _DROPPED_EVERY <= now:
@@ -96,15 +95,15 @@ def keep(core: Core, claimed: Record, status: int, answer: str, *, hub_id: str =
 
 
 def release(core: Core, claimed: Record) -> None:
-    """After a failure: where nothing was written nothing is stored, and the request may be sent
-    again as it is."""
+    """Releases a claim after a failure. If nothing was written, nothing is stored, and the request
+    may be sent again."""
     with core.store.write(hub=NO_HUB) as writer:
         writer.swap_record(claimed, None)
 
 
 def drop_old(core: Core) -> int:
-    """Removes expired responses; returns how many. New responses do this as they come; upkeep does
-    it where none come any more."""
+    """Removes expired responses; returns how many. Storing new responses does this too; upkeep
+    calls it for when no more are stored."""
     with core.store.write(hub=NO_HUB) as writer:
         return _drop_old(writer, core.now(), _DROPPED_AT_ONCE)
 
@@ -113,9 +112,10 @@ def _drop_old(writer: Writer, now: datetime, limit: int) -> int:
     return sum(writer.swap_record(old, None) for old in writer.due_records(KIND, now, limit=limit))
 
 
-# Texts of so many characters are looked for as a part of another text, shorter ones as a whole.
+# Texts of at least this many characters are searched for inside other texts; shorter ones must
+# match as a whole.
 _TELLING_CHARS = 16
-# When this process has last looked for old answers.
+# When this process last looked for expired responses.
 _LOOKED: WeakKeyDictionary[Store, datetime] = WeakKeyDictionary()
 
 
@@ -159,8 +159,8 @@ def _me() -> list[Any]:
 
 
 def _is_gone(holder: list[Any]) -> bool:
-    """Whether the process that held a key is known to have ended. Of other machines nothing is
-    known; there, time decides."""
+    """Whether the process that held a key is known to have ended. For processes of other machines
+    this is unknown; there, the time limit decides."""
     host, process, run = holder
     if host != socket.gethostname() or os.name != "posix":
         return False
@@ -175,16 +175,16 @@ def _is_gone(holder: list[Any]) -> bool:
     return False
 
 
-# What is in a stored response
+# The content of a stored response
 
 
 def blank(writer: Writer, hub_id: str, ids: Collection[str], texts: Iterable[str] = ()) -> None:
-    """Empties the responses that contain any of these ids, of purged memories or forgotten turns,
-    and those about their hub that contain any of their texts. That the request was answered stays
-    recorded, or sending it again would bring them back."""
+    """Removes the texts from responses that contain any of these ids, of purged memories or
+    forgotten turns, and from those about their hub that contain any of their texts. The record that
+    the request was answered stays, because repeating the request would otherwise restore them."""
     whole, parts = set[str](), list[str]()
     for text in texts:
-        # A short text is a part of many others.
+        # A short text occurs inside many others.
         whole.add(text) if len(text) < _TELLING_CHARS else parts.append(text)
 
     def holds(text: str) -> bool:
@@ -196,14 +196,15 @@ def blank(writer: Writer, hub_id: str, ids: Collection[str], texts: Iterable[str
 
 
 def blank_saying(writer: Writer, hub_id: str, holds: Callable[[str], bool]) -> None:
-    """Empties the responses about this hub with a text of which this is true."""
+    """Removes the texts from responses about this hub that contain a text for which `holds` is
+    true."""
     for record in _answered(writer):
         if _says(record, hub_id, holds):
             _empty(writer, record)
 
 
 def blank_hub(writer: Writer, hub_id: str) -> None:
-    """Empties the responses about a hub that is deleted."""
+    """Removes the texts from responses about a hub that is deleted."""
     for record in _answered(writer):
         if record.body.get("hub") == hub_id or hub_id in record.body["answer"]:
             _empty(writer, record)
@@ -218,13 +219,13 @@ def _empty(writer: Writer, record: Record) -> None:
 
 
 def _says(record: Record, hub_id: str, holds: Callable[[str], bool]) -> bool:
-    # Of a response that names no hub, it is not known which hub's words it has.
+    # A response that names no hub may have the words of any.
     about = record.body.get("hub") or hub_id
     return about == hub_id and any(map(holds, _texts_in(json.loads(record.body["answer"]))))
 
 
 def _texts_in(answer: Any, field: str = "") -> Iterator[str]:
-    """What somebody wrote: all texts but ids, times and values of closed lists."""
+    """The texts that somebody wrote: all strings but ids, times and values of closed lists."""
     if isinstance(answer, dict):
         for name, value in answer.items():
             yield from _texts_in(value, name)
@@ -236,7 +237,7 @@ def _texts_in(answer: Any, field: str = "") -> Iterator[str]:
 
 
 def without_removed(answer: Any) -> Any:
-    """The answer to a request that removed turns or memories, without what they said."""
+    """The response to a request that removed turns or memories, without their texts."""
     if isinstance(answer, dict):
         return {name: without_removed(value) for name, value in answer.items()}
     if isinstance(answer, list):
@@ -249,15 +250,15 @@ def _is_row(value: Any) -> bool:
 
 
 def unseen_in(core: Core, hub_id: str, ids: frozenset[str]) -> frozenset[str]:
-    """Those of the memories that are not in this hub, or not visible to the actor of `core`."""
+    """The memories that are not in this hub, or not visible to the actor of `core`."""
     with core.read() as reader:
         return ids - reader.memories_by_id(hub_id, [*ids]).keys()
 
 
-# An id of ours, or a time.
+# An id of Holdfast, or a time.
 _PLAIN = re.compile(r"[a-z]+_[0-9A-Za-z]+|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)?")
 _MEMORY = re.compile(r"\bmem_[0-9A-Za-z]+")
-# Fields with values of a closed list, which say nothing of what a memory holds.
+# Fields with values of closed lists, which reveal nothing of a memory's content.
 _CLOSED = frozenset(
     {"action", "boundary", "kind", "layer", "outcome", "result", "role", "source", "stability"}
     | {"state", "status", "trust"}
@@ -270,8 +271,8 @@ def memories_in(answer: str) -> frozenset[str]:
 
 
 def state_only(answer: Any, field: str = "") -> Any:
-    """An answer without any text that somebody wrote. Its shape, ids, numbers, times and states
-    stay, so that a client that repeats a request learns that it was done."""
+    """A response without any text that somebody wrote. Its structure, ids, numbers, times and
+    states stay, so that a client that repeats a request learns that it succeeded."""
     if isinstance(answer, dict):
         if field == "metadata":
             return {}
@@ -285,5 +286,5 @@ def state_only(answer: Any, field: str = "") -> Any:
 
 
 def _is_written(text: str, field: str) -> bool:
-    """Whether somebody wrote it, and not this program."""
+    """Whether a person or agent wrote the text, rather than this program."""
     return field not in _CLOSED and not _PLAIN.fullmatch(text)

@@ -1,6 +1,5 @@
-"""The job queue: jobs are leased for five minutes by the store's clock, tried at most three times,
-and given one at a time to the runner of their kind. What a runner does with a job, and how it ends
-it, is up to the runner; `passes.work` lists the runners."""
+"""The job queue. Jobs are leased for five minutes by the store's clock, tried at most three times,
+and given one at a time to the runner of their kind. `passes.work` lists the runners."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def shared_now(core: Core) -> datetime:
-    """What time it is for everybody."""
+    """The time by the store's clock, which is the same for all processes."""
     return core.now() + core.store.skew()
 
 
@@ -31,19 +30,19 @@ JobState: TypeAlias = Literal["waiting", "running", "done", "failed"]
 # The kinds of work, and the queue of each.
 EXTRACT, JOURNAL = "extract", "journal"
 QUEUES: Mapping[str, str] = {EXTRACT: "job", JOURNAL: "job-journal"}
-# Kinds with jobs that run one after the other in a hub: journal lines are in the order of the
+# Kinds whose jobs run one after the other in a hub: journal lines are in the order of the
 # conversation.
 IN_ORDER = (JOURNAL,)
-# What a job is about may hold texts under this name. One that is over has no use for them.
+# The field of `Job.about` with the texts of a turn. It is removed when the job is over.
 SAID = "said"
-# What was said before, where that is a question.
+# The field with the question that the turn answers.
 QUESTION = "question"
-# The change set of the import that a turn came with.
+# The field with the change set of the import that the turn came from.
 IMPORT_RUN = "import_run"
 _OVER: tuple[JobState, ...] = ("done", "failed")
 ATTEMPTS_MAX = 3
 LEASE = timedelta(minutes=5)
-# A job that failed is tried again after this, and after four times this.
+# A failed job is retried after this, and the next time after four times this.
 _RETRY = timedelta(seconds=15)
 # Finished jobs are listed for this long.
 _KEPT = timedelta(days=7)
@@ -52,8 +51,8 @@ _REASON_MAX = 500
 
 
 class Job(NamedTuple):
-    """One piece of work. `lease` identifies the current attempt, so that a worker that lost its
-    lease learns of it when it reports."""
+    """A job. `lease` identifies the current attempt, so that a worker that lost its lease is told
+    so when it reports."""
 
     id: str
     hub_id: str
@@ -70,15 +69,15 @@ class Job(NamedTuple):
 
 
 def enqueue(core: Core, writer: Writer, hub_id: str, work: str, about: Mapping[str, Any]) -> Job:
-    """Puts a job into the queue, in the transaction of what it is about."""
+    """Enqueues a job, in the transaction of what it is about."""
     job = Job(core.ids.next("job"), hub_id, work, dict(about), core.now())
     writer.put_record(_record(job, due=shared_now(core)))
     return job
 
 
 def make_room(writer: Writer, hub_id: str, work: str, *, most: int) -> list[Job]:
-    """Takes the oldest waiting jobs out of a queue until there is room for one more, and returns
-    them. Of those that are over, as many stay."""
+    """Removes the oldest waiting jobs from a queue until there is room for one more, and returns
+    them. Finished jobs are cut to the same number."""
     over, waiting, running = [], [], 0
     for job in _scan(writer, hub_id, work):
         if job.state == "waiting":
@@ -95,8 +94,8 @@ def make_room(writer: Writer, hub_id: str, work: str, *, most: int) -> list[Job]
 
 
 def is_due(core: Core, works: Iterable[str], *, within: timedelta = timedelta()) -> bool:
-    """Whether a job is due, or will be soon. A read, as most calls find nothing and should not keep
-    writers waiting."""
+    """Whether a job is due, or will be within a time. It only reads, because most calls find
+    nothing and should not block writers."""
     by = shared_now(core) + within
     with core.store.read() as reader:
         return any(reader.due_records(QUEUES[work], by, limit=1) for work in works)
@@ -112,11 +111,11 @@ def lease(
 ) -> Job | None:
     """Leases, for five minutes, the job of this kind that has waited longest in the next hub that
     has one; None if none is due. Hubs take turns, so that a busy one does not delay the others:
-    `after` is the hub that was worked for last. `in_order` has one job of a hub worked on at a
-    time, and none before an older one is over.
+    `after` is the hub of the last job. With `in_order`, only one job of a hub is worked on at a
+    time, and none before older ones are over.
 
-    `lost` is called for a job after its last worker died, in the transaction that ends it: nobody
-    else could inform those who wait for it.
+    `lost` is called for a job whose last worker died, in the transaction that ends it, to inform
+    those who wait for it.
     """
     busy: list[str] = []
     for hub_id in _hubs_in_turn(core, QUEUES[work], after):
@@ -136,7 +135,7 @@ def lease(
 
 
 def _hubs_in_turn(core: Core, kind: str, after: str) -> Iterator[str]:
-    """The hubs in which something of this kind is due, each once, beginning with the next one."""
+    """The hubs with a due job of this kind, each once, beginning after the given one."""
     now = shared_now(core)
     seen: set[str] = set()
     for start in (after, "") if after else ("",):
@@ -160,14 +159,14 @@ def _lease_in(
     in_order: bool,
     wait: bool,
 ) -> Job | None:
-    """The same in one hub, inside a write: the next worker finds what is left."""
+    """Leases a job of one hub, in a write transaction."""
     now, kind = shared_now(core), QUEUES[work]
     with core.store.write(hub=hub_id, wait=wait) as writer:
         while due := writer.due_records(kind, now, limit=_PAGE, hub_id=hub_id):
             jobs = [_job(record) for record in due]
             for job in jobs:
                 if job.state in _OVER:
-                    # A finished job is due when its record may be removed.
+                    # A finished job becomes due when its record may be removed.
                     writer.drop_record(hub_id, kind, job.id)
             waiting = (job for job in jobs if job.state not in _OVER)
             for job in _firsts(writer, hub_id, work, now) if in_order else waiting:
@@ -179,10 +178,10 @@ def _lease_in(
 
 
 def _firsts(writer: Writer, hub_id: str, work: str, now: datetime) -> Iterator[Job]:
-    """The job that comes first, while it is due; when it has been ended, the next one does."""
+    """Yields the first job while it is due; after it has been ended, the next one."""
     while (record := next(_open_records(writer, hub_id, work), None)) is not None:
         if record.due is None or record.due > now:
-            # It is worked on, or waits to be tried again.
+            # It is leased, or waits for a retry.
             return
         yield _job(record)
 
@@ -190,7 +189,7 @@ def _firsts(writer: Writer, hub_id: str, work: str, now: datetime) -> Iterator[J
 def _taken(
     core: Core, writer: Writer, job: Job, lost: Callable[[Writer, Job, str], None] | None
 ) -> Job | None:
-    """The job, leased; None where it was begun too often, and is over now."""
+    """Leases the job. Returns None if it was tried too often; it is ended then."""
     now = shared_now(core)
     if job.attempts >= ATTEMPTS_MAX:
         reason = "it was begun three times and never finished"
@@ -238,7 +237,7 @@ def give_up(core: Core, writer: Writer, job: Job, reason: str) -> None:
 
 
 def fail(core: Core, job: Job, reason: str) -> Job:
-    """Notes a failure: the job is tried again, until the last attempt."""
+    """Notes a failure: the job is retried, unless this was the last attempt."""
     now = shared_now(core)
     with core.store.write(hub=job.hub_id) as writer:
         _require_lease(writer, job)
@@ -250,7 +249,7 @@ def fail(core: Core, job: Job, reason: str) -> Job:
 
 
 def jobs(scope: Scope, *, limit: int = _PAGE) -> list[Job]:
-    """The newest jobs of a hub, oldest first, those that are over for a week among them."""
+    """The newest jobs of a hub, oldest first, with those finished in the last week."""
     with scope.core.store.read() as reader:
         scope.require_hub(reader)
         queues = (_with_reasons(_scan(reader, scope.hub_id, work), work) for work in QUEUES)
@@ -258,7 +257,7 @@ def jobs(scope: Scope, *, limit: int = _PAGE) -> list[Job]:
 
 
 def _with_reasons(found: Iterable[Job], work: str) -> Iterator[Job]:
-    """The jobs; where one waits for an older one, its reason says so."""
+    """The jobs; one that waits for an older job gets that as its reason."""
     first: Job | None = None
     for job in found:
         if first is not None and job.state == "waiting" and not job.reason:
@@ -286,8 +285,8 @@ def _records(reader: Reader, hub_id: str, work: str) -> Iterator[Record]:
 
 
 def drop_about(writer: Writer, hub_id: str, turns: Mapping[str, Turn]) -> None:
-    """Removes jobs on these turns, with what was said in them, and from other jobs the question
-    that one of these turns asked."""
+    """Removes the jobs on these turns, with their texts, and from other jobs the question that one
+    of these turns asked."""
     for record in list(_records(writer, hub_id, JOURNAL)):
         about = _job(record).about
         if not turns.keys().isdisjoint(about.get("turns", {}).values()):
@@ -298,13 +297,13 @@ def drop_about(writer: Writer, hub_id: str, turns: Mapping[str, Turn]) -> None:
 
 
 def without_texts(job: Job) -> Job:
-    """The job without what was said."""
+    """The job without texts of turns."""
     about = {name: value for name, value in job.about.items() if name != SAID}
     return job._replace(about=about)
 
 
 def for_others(job: Job) -> Job:
-    """The job as a caller with a key sees it: without who works on it, and on which turn."""
+    """The job as a caller with a key sees it: without its worker and its turn."""
     about = {name: value for name, value in job.about.items() if name == "memory"}
     return job._replace(about=about, lease="")
 
@@ -353,14 +352,15 @@ def _job(record: Record) -> Job:
 
 
 class Stopped(Exception):
-    """The caller wants to stop."""
+    """Raised by a runner that was asked to stop."""
 
 
 class Runner(NamedTuple):
     """How the jobs of one kind are run. `run` ends the job, as done or failed, in the transaction
-    of its effect, and raises Stopped if it has to leave it. `lost` is called for a job whose last
-    worker died, and `failed` for one that ended in an unexpected error; without it the job is tried
-    again when its lease is over. `in_order` is for work where the order of a hub's jobs matters."""
+    of its effect, and raises Stopped if it was asked to stop. `lost` is called for a job whose last
+    worker died, and `failed` for one that raised an unexpected error; without `failed`, the job is
+    retried when its lease is over. `in_order` is for work where the order of a hub's jobs matters.
+    """
 
     work: str
     run: Callable[[Core, Job], None]
@@ -376,8 +376,8 @@ def work_on_next(
     holds: Callable[[Job | None], None] | None = None,
     after: str = "",
 ) -> Job | None:
-    """Works on the job that has waited longest in the hub that comes after this one; None where
-    none is due. `holds` is called with the job when it is leased and when it is released."""
+    """Runs the job that has waited longest in the next hub after `after`; None if none is due.
+    `holds` is called with the job when it is leased and when it is released."""
     core = core.acting(sees_all=True)
     if not is_due(core, (runner.work,)):
         return None
@@ -397,7 +397,7 @@ def work_on_next(
     except Stopped:
         put_back(core, job)
     except (Conflict, NotFound):
-        # Another worker has taken it over, or its hub is gone: nothing to report.
+        # Another worker has taken the job over, or its hub was removed: nothing to report.
         return job
     finally:
         if holds is not None:

@@ -1,9 +1,9 @@
-"""Long turns get their index entries after the reply.
+"""Index entries of long turns are written after the reply.
 
-Such a turn is written together with a record that marks it. Its entries are made, and the record is
-dropped, in one later transaction: by the thread that makes vectors, or before the next search in
-the hub, whichever comes first. So every search finds the turn by its words, and a process that is
-killed in between leaves no turn out of the index.
+Such a turn is written together with a record that marks it. One later transaction writes its index
+entries and drops the record: in the thread that makes vectors, or before the next search in the
+hub, whichever comes first. So every search finds the turn by its words, and a process that is
+killed in between leaves no turn without index entries.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from holdfast.engine.core import Core
     from holdfast.store.base import Writer
 
-# Both sides together. Indexing fewer characters costs less than a second transaction.
+# Of both sides together. Indexing fewer characters costs less than a second transaction.
 AT_ONCE_CHARS_MAX = 600
 # In one transaction: about a tenth of a second for turns of 2,000 characters.
 _BATCH = 100
@@ -42,7 +42,7 @@ def add_without_words(core: Core, writer: Writer, turn: Turn) -> None:
 
 
 def drop_marks(writer: Writer, hub_id: str, turn_ids: Sequence[str]) -> None:
-    """For turns that leave the log."""
+    """Drops the marks of turns that are removed from the log."""
     for turn_id in turn_ids:
         writer.drop_record(hub_id, WITHOUT_WORDS, turn_id)
 
@@ -51,14 +51,14 @@ def index_late_turns(core: Core, hub_id: str) -> None:
     """Indexes the turns of a hub that were added without their words."""
     if Capability.LATE_WORDS not in core.store.capabilities:
         return
-    # In a store that can only be read, or that stays busy, the next search tries again.
+    # If the store is read-only or stays busy, the next search tries again.
     with suppress(HoldfastError):
         while _index_some(core, hub_id):
             pass
 
 
 def _index_some(core: Core, hub_id: str) -> bool:
-    """Whether there may be more."""
+    """Indexes a batch of turns; returns whether there may be more."""
     with core.store.read() as reader:
         if not reader.records(hub_id, WITHOUT_WORDS, limit=1):
             return False

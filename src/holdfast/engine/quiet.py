@@ -2,8 +2,8 @@
 
 Python runs one thread at a time and takes up to 5 ms to hand over to another, so a thread that
 works while the program makes calls would slow each of them. Threads of the library therefore begin
-a step only when no operation is under way or has just ended. What has waited for some seconds, or
-is hurried, does not wait any longer, until all of it is done.
+a step only when no operation is running or has just ended. Work that has waited for some seconds,
+or is hurried, waits no longer until all of it is done.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
 
-# After the end of an operation: longer than a program takes from one call to the next, and too
+# The pause after the end of an operation: longer than a program takes between two calls, and too
 # short for a person to notice.
 QUIET_S = 0.05
-# After its beginning: background work does not wait longer for one that takes its time, such as an
-# import.
+# The pause after the beginning of an operation: background work does not wait longer for a slow
+# one, such as an import.
 CALL_S = 1.0
-# Work is not put off for longer: a program that makes calls all the time would let it pile up.
+# Work is not delayed for longer: it would pile up in a program that makes calls all the time.
 PUT_OFF_S = 5.0
 
 
 class Quiet:
-    """Tells one background thread when to go on. Its work is asked for by other threads."""
+    """Tells one background thread when it may go on. Other threads ask for its work."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -35,7 +35,7 @@ class Quiet:
         self._is_put_off = False
 
     def asked(self) -> None:
-        """Called when there is work, before the thread is begun or woken."""
+        """Called when there is work, before the thread is started or woken."""
         if self._late_at is None:
             self._is_put_off = True
             self._late_at = monotonic() + PUT_OFF_S
@@ -48,7 +48,7 @@ class Quiet:
             wait_s = min(self._core.quiet_at, late_at) - monotonic()
             if wait_s <= 0:
                 break
-            # Operations that end meanwhile make the moment come sooner.
+            # An operation that ends meanwhile shortens the wait.
             self._hurried.wait(min(wait_s, QUIET_S))
         self._is_put_off = False
 
@@ -59,7 +59,7 @@ class Quiet:
         self._hurried.clear()
 
     def hurry(self) -> bool:
-        """Ends the waiting until all is done; returns whether work was put off."""
+        """Suspends the waiting until all work is done; returns whether work was delayed."""
         if self._late_at is not None:
             self._hurried.set()
         return self._is_put_off

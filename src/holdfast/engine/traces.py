@@ -1,15 +1,15 @@
-"""Where else the words of a memory are: its twin in another layer, and turns of the log.
+"""Other places with the words of a memory: its twin in another layer, and turns of the log.
 
-What is forgotten must not come back from there. The twin (the line of the journal that a long-term
-memory was made from, or the other way round) is forgotten and restored with it. The sentences of
-turns that say the same are withheld: blocks for prompts, recall and the recovery prompt leave them
-out, while the log keeps the turn and marks it. A record for each turn holds these sentences as
-positions, without words. It is written in the transaction that forgets the memory, and it remains
-after a purge. Of a fact that something newer took the place of, only the sentence it was taken from
-is noted, and left out where nobody asked a question: recall finds it, behind what holds now.
+A forgotten memory must not come back from there. Its twin (the journal line that a long-term memory
+was made from, or the reverse) is forgotten and restored with it. Sentences of turns that say the
+same are withheld: context blocks, recall and the recovery prompt leave them out, while the log
+keeps the turn and marks it. One record per turn holds the positions of these sentences, without
+their words. It is written in the transaction that forgets the memory, and it remains after a purge.
+For a superseded fact, only the sentence that it was taken from is recorded, and left out of text
+that is injected without a question: recall still finds it, behind the current fact.
 
-What the person says later is a new statement, and is not withheld. Who may forget only what is
-their own hides only turns that they logged.
+What a person says later is a new statement and is not withheld. A caller who may forget only their
+own memories hides only turns that they logged.
 """
 
 from __future__ import annotations
@@ -39,27 +39,28 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
     from holdfast.text.facts.statements import FixedWords
 
-# By the id of a turn: its session and time, and by memory the parts that are withheld, and those
-# that no longer hold.
+# Keyed by the id of a turn: its session and time, and by memory the parts that are withheld, and
+# those that are outdated.
 _KIND = "withheld-turn"
 _PARTS, _CORRECTED = "parts", "corrected"
-# By the session of such a turn and its id: a project's log knows the turn by its session alone.
+# Keyed by the session of such a turn and its id, because the log of a project's hub knows the turn
+# by its session only.
 _BY_SESSION = "withheld-in-session"
-# By the id of a memory: the turns that are withheld because of it.
+# Keyed by the id of a memory: the turns that are withheld because of it.
 _BY_MEMORY = "withheld-by"
-# How many turns with words of a memory are looked at.
+# The most turns with words of a memory that are examined.
 _FOUND_MAX = 200
 _CHANGE_MAX = 500
-# So many notes are read at once; of more, each by itself.
+# Up to this many notes of a hub are read at once; if there are more, each is read by itself.
 _FEW_MAX = 200
-# The share of a memory's words that a sentence has to hold to say the same.
+# The share of a memory's words that a sentence must contain to count as saying the same.
 _HELD = 0.75
-# And the share of the sentence that these words have to make up: less in the conversation that the
-# memory was taken from, where a reply repeats it in passing, than in others.
+# The share of the sentence that these words must make up: lower in the conversation that the memory
+# was taken from, where a reply repeats it in passing, than in others.
 _SHARE_NEAR, _SHARE_FAR = 0.5, 0.75
 _WORDS_LEAST, _WORDS_LEAST_FAR = 2, 3
 _NEAR = timedelta(minutes=10)
-# The same turn in the logs of two hubs has not quite the same time.
+# The times of the same turn in the logs of two hubs differ slightly.
 SAME_MOMENT = timedelta(seconds=5)
 _TURNS_ONLY = Filter(layers=(TURN,), turns=True)
 
@@ -72,8 +73,8 @@ Part = tuple[int, int]
 def twins(reader: Reader, memory: Memory) -> list[Memory]:
     """The memories of the same capture in another layer that are not forgotten."""
     if memory.layer == "journal":
-        # A memory made from a line names the line, not the other way round; all memories of one
-        # capture have the same text.
+        # A memory that was made from a journal line refers to the line, not the reverse; all
+        # memories of one capture have the same text.
         found = reader.memories_by_hash(memory.hub_id, memory.content_hash)
     else:
         found = [*reader.memories_by_id(memory.hub_id, made_from(memory)).values()]
@@ -81,7 +82,7 @@ def twins(reader: Reader, memory: Memory) -> list[Memory]:
 
 
 def forgotten_twins(reader: Reader, memory: Memory) -> list[Memory]:
-    """The twins that the change set which forgot this memory has forgotten as well."""
+    """The twins that were forgotten by the same change set as this memory."""
     for revision in reversed(reader.revisions(memory.hub_id, memory.id)):
         if revision.fields.get("forgotten_at", (None, None))[1] is not None:
             beside = reader.revisions_of(memory.hub_id, revision.change_id, limit=_CHANGE_MAX)
@@ -97,7 +98,7 @@ def _is_twin(memory: Memory, other: Memory) -> bool:
     made, line = (other, memory) if memory.layer == "journal" else (memory, other)
     if line.id not in made_from(made):
         return False
-    # A memory may be made of several lines, and say little of some of them.
+    # A memory may be made from several lines, and contain little of some of them.
     words = query_terms(line.content)
     return len(set(words) & set(query_terms(made.content))) >= _HELD * len(words)
 
@@ -125,9 +126,9 @@ def said_in(reader: Reader, memory: Memory) -> dict[Turn, list[Part]]:
 
 
 def parts_saying(turn: Turn, statement: str, *, near: bool) -> list[Part]:
-    """The sentences of a turn that say the same. A person's question does not, nor does one with
-    another number or name: 'My rent is 800' and 'My rent is 900'."""
-    # Recall imports this module too, and withholds nothing itself.
+    """The sentences of a turn that say the same. A user's question does not count, nor does a
+    sentence with another number or name: 'My rent is 800' and 'My rent is 900'."""
+    # Imported here because recall imports this module too, and does not need these.
     from holdfast.text.facts.statements import fixed_words, without_note
 
     statement = without_note(statement)
@@ -149,12 +150,12 @@ def parts_saying(turn: Turn, statement: str, *, near: bool) -> list[Part]:
 
 
 def _differ(one: FixedWords, other: FixedWords) -> bool:
-    """Whether each of two texts has a name, or each a number, that the other lacks."""
+    """Whether each of two texts has a name, or each a number, that is not in the other."""
     return any(set(a) - set(b) and set(b) - set(a) for a, b in zip(one, other, strict=True))
 
 
 def _around(text: str, start: int, end: int) -> list[Part]:
-    """The sentences that a part of a text is in; all of it where it is in none."""
+    """The sentences that contain a part of a text; the whole text if none does."""
     found = [one for one in sentence_spans(text) if one[0] < end and one[1] > start]
     return found or [(0, len(text))]
 
@@ -178,7 +179,7 @@ def _merged(parts: Iterable[Part]) -> list[Part]:
 
 
 def withhold(scope: Scope, writer: Writer, memory: Memory, at: datetime) -> None:
-    """Withholds what turns say of a memory that is forgotten."""
+    """Withholds the sentences of turns that repeat a forgotten memory."""
     said = _hidden_with(scope, writer, memory)
     for turn, parts in said.items():
         _note(writer, turn, at, _PARTS, memory.id, parts)
@@ -194,20 +195,21 @@ def _hidden_with(scope: Scope, reader: Reader, memory: Memory) -> dict[Turn, lis
 
 
 def _may_hide(scope: Scope, reader: Reader, memory: Memory, turn: Turn) -> bool:
-    """Anybody may name any turn as the origin of a memory, so the log is asked who logged it."""
+    """Anybody may name any turn as the origin of a memory, so the turn's recorded author is
+    checked."""
     return scope.core.allows("delete_any", memory) or is_logged_by(reader, turn, memory.owner)
 
 
 def show_again(writer: Writer, memory: Memory) -> None:
-    """Shows again what was withheld because of a memory that is back."""
+    """Ends the withholding because of a memory that was restored."""
     for turn_id in _withheld_by(writer, memory):
         _drop_note(writer, memory, turn_id, _PARTS)
     writer.drop_record(memory.hub_id, _BY_MEMORY, memory.id)
 
 
 def note_superseded(scope: Scope, writer: Writer, memory: Memory, at: datetime) -> None:
-    """Notes that what a memory was taken from no longer holds; or that it holds again, where
-    nothing supersedes the memory any more."""
+    """Records that the sentence a memory was taken from is outdated; or current again, if nothing
+    supersedes the memory any more."""
     origin = memory.origin
     if origin is None:
         return
@@ -222,7 +224,7 @@ def note_superseded(scope: Scope, writer: Writer, memory: Memory, at: datetime) 
 
 
 def note_all(scope: Scope, writer: Writer, at: datetime) -> None:
-    """Notes what is withheld in a hub that came without these notes, in an old export."""
+    """Records what is withheld in a hub imported from an old export without these records."""
     for memory in every_memory(writer, scope.hub_id, EVERYTHING):
         if memory.forgotten_at is not None and memory.origin is not None:
             withhold(scope, writer, memory, at)
@@ -231,8 +233,8 @@ def note_all(scope: Scope, writer: Writer, at: datetime) -> None:
 
 
 def exported(reader: Reader, hub_id: str) -> Iterable[dict[str, Any]]:
-    """What is noted of each turn. A memory that is purged, or that the caller does not see, is not
-    named."""
+    """The records of all turns, for an export. Memories that are purged, or that the caller cannot
+    see, are not named."""
     for one in every_record(reader, hub_id, _KIND):
         seen = reader.memories_by_id(hub_id, [*one.body[_PARTS], *one.body[_CORRECTED]])
         plain = {"turn": one.id, "session": one.body["session"], "said_at": one.body["at"]}
@@ -245,7 +247,7 @@ def exported(reader: Reader, hub_id: str) -> Iterable[dict[str, Any]]:
 
 
 def note_from_export(hub_id: str, line: Mapping[str, Any]) -> Record:
-    """The note that a line of an export holds; ValueError or TypeError where it holds none."""
+    """Parses the record from a line of an export; raises ValueError or TypeError if it is none."""
     session, at = line["session"], to_text(from_text(line["said_at"]))
     if not isinstance(line["turn"], str) or not isinstance(session, str | None):
         raise TypeError("a turn and its session are named by text")
@@ -262,7 +264,7 @@ def note_from_export(hub_id: str, line: Mapping[str, Any]) -> Record:
 
 
 def add_note(writer: Writer, note: Record) -> None:
-    """Adds a note of an export, and what it is found by."""
+    """Adds a record of an export, with its index records."""
     writer.put_record(note)
     if (session := note.body["session"]) is not None:
         by_session = _in_session(session, note.id)
@@ -314,7 +316,7 @@ def _withheld_by(reader: Reader, memory: Memory) -> list[str]:
 
 
 class _Noted(NamedTuple):
-    """What is noted of a turn. The same turn in a project's log is known by session and time."""
+    """The record of a turn. The same turn in a project's log is identified by session and time."""
 
     turn_id: str
     at: datetime
@@ -323,10 +325,9 @@ class _Noted(NamedTuple):
 
 
 class _Notes:
-    """The notes of a hub, read when the first is asked for: all at once where they are few, and
-    otherwise those that are asked for. A hub where thousands of memories were forgotten has as many
-    notes, and reading them all takes longer than a recall. As of an earlier time, only notes that
-    were there."""
+    """The records of a hub, read lazily: all at once if there are few, otherwise only those that
+    are asked for. A hub with thousands of forgotten memories has as many records, and reading them
+    all takes longer than a recall. With `as_of`, only records that existed then."""
 
     def __init__(self, reader: Reader, hub_id: str, as_of: datetime | None) -> None:
         self._reader, self._hub_id, self._as_of = reader, hub_id, as_of
@@ -365,7 +366,7 @@ class _Notes:
 
 
 class Withheld:
-    """The parts of turns that are not shown unasked in a scope; usable as long as its reader."""
+    """The parts of turns that are withheld in a scope. Usable as long as its reader."""
 
     def __init__(self, reader: Reader, scope: Scope, *, as_of: datetime | None = None) -> None:
         self._reader = reader
@@ -378,8 +379,8 @@ class Withheld:
         return bool(self._notes or self._own)
 
     def parts(self, turn: Turn, *, corrected: bool = False) -> list[Part]:
-        """What of a turn is withheld, in order; empty where all of it is shown. With `corrected`,
-        also what no longer holds."""
+        """The withheld parts of a turn, in order; empty if none is. With `corrected`, also the
+        outdated parts."""
         parts: list[Part] = []
         if (noted := self._notes.of(turn.id)) is not None:
             parts += [*noted.parts, *(noted.corrected if corrected else ())]
@@ -391,21 +392,21 @@ class Withheld:
         return _merged(parts)
 
     def _said_beside(self, turn_id: str, parts: Sequence[Part], turn: Turn) -> list[Part]:
-        """The person's own hub withholds the part of a turn that is about them, and this one the
-        whole turn."""
+        """What the person's own hub withholds of a turn: the part that is about them. This hub
+        withholds the whole turn."""
         own = self._reader.turns_by_id(self._beside, [turn_id]).get(turn_id)
         if own is None:
-            # The memory was purged, so its words are not known; the reply may repeat them.
+            # The memory was purged, so its words are unknown, and the reply may repeat them.
             return [(0, len(turn.content))]
         said = " ".join(own.content[start:end] for start, end in parts)
         return parts_saying(turn, said, near=True)
 
     def hides_in(self, found: Memory, start: int, end: int) -> bool:
-        """Whether this part of a turn, as search finds it, is withheld, or some of it is."""
+        """Whether this part of a turn, as returned by search, is withheld, fully or partly."""
         return any(first < end and last > start for first, last in self._hidden(found))
 
     def _hidden(self, found: Memory) -> list[Part]:
-        """What is withheld of a turn as search finds it, or of the archive of a session."""
+        """The withheld parts of a turn as returned by search, or of the archive of a session."""
         if found.layer == TURN:
             return self.parts(_as_turn(found))
         if not is_archive(found) or found.session is None:
@@ -427,7 +428,7 @@ class Withheld:
         return _merged(parts)
 
     def without(self, hit: Hit) -> Hit:
-        """A turn or an archive that was found, without what is withheld of the rest of it."""
+        """The hit without the withheld parts of its turn or archive."""
         hidden = self._hidden(hit.memory) if hit.turn is None else self.parts(hit.turn)
         if not hidden:
             return hit
@@ -447,15 +448,15 @@ class Withheld:
         )
 
     def without_left_out(self, found: LeftOut) -> LeftOut:
-        """The same for what was found and is not among the answers."""
+        """The same for a hit that was left out of the results."""
         if not (hidden := self._hidden(found.memory)):
             return found
         content = _cut(found.memory.content, hidden)
         return found._replace(memory=found.memory._replace(content=content))
 
     def shown(self, turn: Turn) -> str:
-        """The text of a turn with an ellipsis for what is withheld or no longer holds; empty where
-        nothing is left."""
+        """The text of a turn with an ellipsis for withheld and outdated parts; empty if nothing is
+        left."""
         hidden = self.parts(turn, corrected=True)
         if not hidden:
             return turn.content
@@ -469,18 +470,18 @@ class Withheld:
         return " … ".join(text.strip() for text in rest).strip()
 
     def shown_turns(self, turns: Iterable[Turn]) -> list[Turn]:
-        """Turns without what is withheld of them, and without those of which nothing is left."""
+        """The turns without their withheld parts; those with nothing left are dropped."""
         shown = [turn._replace(content=self.shown(turn)) for turn in turns]
         return [turn for turn in shown if turn.content]
 
 
 _TELLS = re.compile(r"\w")
-# What the log says of such a turn.
+# The note on such a turn in the log.
 NOTE = "a memory made of it was forgotten"
 
 
 def with_notes(scope: Scope, reader: Reader, turns: Iterable[Turn]) -> list[Turn]:
-    """Turns for a person who reads the log, each with a note where a part of it is withheld."""
+    """The turns for a person who reads the log, with a note on each that is partly withheld."""
     hidden = Withheld(reader, scope)
     if not hidden:
         return list(turns)
@@ -507,9 +508,9 @@ def _parts_of(by_memory: Mapping[str, Any]) -> list[Part]:
 
 
 def traces(scope: Scope, references: Sequence[Reference]) -> Traces:
-    """What else holds the words of memories: their twins, and turns of the log. For a forgotten
-    memory, what was hidden with it."""
-    # Recall imports this module too, and does not need the results of writes.
+    """Finds other places with the words of memories: their twins, and turns of the log. For a
+    forgotten memory, what was hidden with it."""
+    # Imported here because recall imports this module too, and does not need it.
     from holdfast.domain.results import Traces
 
     memories: dict[str, Memory] = {}

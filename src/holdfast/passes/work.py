@@ -55,7 +55,7 @@ def synced_files(
     place = JournalFolder(scope, folder, JournalChanges())
     with _noted(notes):
         sync.before()
-        journal.take_in(place, place.changes.changed(owner, hub.id, folder))
+        journal.apply_edits(place, place.changes.changed(owner, hub.id, folder))
         if sync.decisions():
             notes += journal.follow(place)
     yield

@@ -67,13 +67,13 @@ def check_entries(text: str) -> None:
 
 def registry_of(hub: HubMemory) -> Registry:
     """The registry of a hub, made once for as long as its store is open."""
-    kept = hub.core.kept
+    resources = hub.core.resources
     # Each actor sees other memories of the hub.
     place = ("sources", hub.id, hub.core.actor)
-    if place not in kept:
-        # Two threads may both make one; the first that is kept is used by both.
-        kept.setdefault(place, _made(hub))
-    registry: Registry = kept[place]
+    if place not in resources:
+        # Two threads may both make one; both use the first that is stored.
+        resources.setdefault(place, _made(hub))
+    registry: Registry = resources[place]
     return registry
 
 

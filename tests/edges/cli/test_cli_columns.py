@@ -138,7 +138,7 @@ def test_a_model_reads_records_as_quoted_lines_without_the_text_of_memories(hub:
 def noticed(run: Run, home: Path) -> Run:
     """What a conversation said: two memories, each also a line of the journal."""
     with open_for_tests(home, settings={"shadowJournal.enabled": True, "actor": "ada"}) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         hub = memory.hub("default", create=True)
         hub.observe_turn("I live in Lisbon. I am allergic to peanuts.", "", session="s")
         work_until_done(memory.core, memory.home)

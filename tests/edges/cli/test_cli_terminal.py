@@ -339,7 +339,7 @@ def test_setup_that_was_answered_no_says_that_nothing_was_changed(
 
 def test_a_limit_counts_the_rows_that_are_shown(home: Path, at_terminal) -> None:
     with open_for_tests(home, settings={"shadowJournal.enabled": True}) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         for said in ("I am allergic to nuts.", "I drive a Golf.", "I live in Ghent."):
             memory.hub().observe_turn(said, "", session="s")
             work_until_done(memory.core, memory.home)

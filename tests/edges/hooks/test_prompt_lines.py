@@ -68,7 +68,7 @@ def test_a_line_of_the_journal_is_left_out_where_its_memory_was_given(hooks: Hoo
 
 def test_a_turn_that_no_longer_holds_is_marked(tmp_path: Path) -> None:
     with open_for_tests(tmp_path, settings={"shadowJournal.enabled": True}) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         hub = memory.create_hub("work")
         for days, said in (
             (2, "I live in Lisbon. Where I live is a short walk from the old harbour building."),

@@ -13,7 +13,7 @@ from tests.edges.http.conftest import Asking, House
 
 def test_a_turn_is_logged_queued_and_noted_in_the_name_of_who_sent_it(tmp_path: Path) -> None:
     with House(tmp_path, **{"shadowJournal.enabled": True}) as house:
-        house.memory.core.set_worked(True)
+        house.memory.core.set_has_worker(True)
         ask = house.ask(house.member("ben", "contributor"))
         body = {"user": "I use vim for everything.", "assistant": "Nice.", "session": "s1"}
         answer = ask.post("/v1/observe", body)
@@ -33,7 +33,7 @@ def test_a_turn_is_logged_queued_and_noted_in_the_name_of_who_sent_it(tmp_path: 
 
 def test_a_fact_is_dated_by_when_it_was_said_not_stored(tmp_path: Path) -> None:
     with House(tmp_path, **{"shadowJournal.enabled": True}) as house:
-        house.memory.core.set_worked(True)
+        house.memory.core.set_has_worker(True)
         ask = house.ask()
         said_at = "2024-05-03T10:00:00Z"
         ask.post("/v1/observe", {"user": "I am allergic to nuts.", "assistant": "", "at": said_at})

@@ -43,6 +43,6 @@ def test_a_server_that_only_reads_leaves_everything_as_it_is(old: Holdfast) -> N
 
 
 def test_where_a_worker_lives_it_is_left_to_the_worker(old: Holdfast) -> None:
-    old.core.set_worked(True)
+    old.core.set_has_worker(True)
     call(make_server(old.hub()), "recall", {"query": "note"})
     assert state(old) == "active"

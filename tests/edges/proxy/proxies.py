@@ -57,7 +57,7 @@ class Running(NamedTuple):
 def proxy(home: Path, upstream: str, **options: Any) -> Iterator[Running]:
     """On a busy machine memory is not late, unless a test says so."""
     with open_memory(str(home), words_only=True) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         app = create_app(
             ProxyMemory(memory, folder=str(home.parent)),
             Options(Upstream.parse(upstream), hosts=LOOPBACK, **{"memory_s": 30.0, **options}),

@@ -30,7 +30,7 @@ def test_the_first_page_is_find(client: TestClient) -> None:
 
 def test_what_a_conversation_said_is_shown_once(tmp_path: Path) -> None:
     with open_for_tests(tmp_path, settings={"shadowJournal.enabled": True}) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         memory.hub("default", create=True).observe_turn("I live in Lisbon.", "", session="s")
         work_until_done(memory.core, memory.home)
         app = make_app(memory, key_needed=False, limits=PATIENT)

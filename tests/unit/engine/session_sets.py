@@ -55,7 +55,7 @@ def observe_each(where: Path, turns: Sequence[Said]) -> list[Outcome]:
     """Observes each turn in a hub of its own."""
     settings = {"shadowJournal.enabled": True}
     with open_for_tests(where, clock=FixedClock(AT), settings=settings) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         return [_observe(memory, f"turn-{n}", said) for n, said in enumerate(turns)]
 
 

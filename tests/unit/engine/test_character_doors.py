@@ -132,7 +132,7 @@ def decide(hub: HubMemory, hostile: Hostile) -> None:
 
 def observe_turn(hub: HubMemory, hostile: Hostile) -> None:
     save(hub.home, "shadowJournal.enabled", "true")
-    hub.core.set_worked(True)
+    hub.core.set_has_worker(True)
     said = f"Remember that the code word is {hostile()}", f"I will: {hostile()}"
     assert hub.observe_turn(*said, source="tui", session=f"s {hostile()}").queued
     work_until_done(hub.core, hub.home)

@@ -204,7 +204,7 @@ def test_words_of_a_tool_are_shown_when_asked_for_and_never_unasked(
 
 def corrected_home(home: Path) -> Iterator[HubMemory]:
     with open_for_tests(home, settings={"shadowJournal.enabled": True}) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         yield memory.create_hub("work")
 
 

@@ -128,7 +128,7 @@ def test_a_session_is_known_by_the_name_that_it_was_given(hub: HubMemory, name: 
 
 def test_private_passages_are_not_noted_either(tmp_path: Path) -> None:
     with open_for_tests(tmp_path, settings={"shadowJournal.enabled": True}) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         hub = memory.create_hub("work")
         text = "I live in Porto. <private>I am allergic to nuts.</private>"
         hub.observe_turn(text, "", noted=text)
@@ -248,7 +248,7 @@ def test_what_another_process_notes_meanwhile_is_forgotten_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, purge: bool
 ) -> None:
     with open_for_tests(tmp_path, settings={"shadowJournal.enabled": True}) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         hub = memory.create_hub("work")
         hub.remember("The xylophone is in the hall")
         hub.observe_turn("I prefer the xylophone to the harp.", "Why?")
@@ -289,7 +289,7 @@ def test_what_to_forget_has_to_be_said(talked: HubMemory) -> None:
 def test_nothing_is_left_of_what_was_forgotten(tmp_path: Path) -> None:
     settings = {"shadowJournal.enabled": True}
     with open_for_tests(tmp_path, settings=settings, embedder=HashEmbedder()) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         hub = memory.create_hub("work")
         hub.observe_turn("The xylophone rehearsal is on Monday", "Fine")
         hub.observe_turn("I bought a quokka poster", "Nice")
@@ -305,7 +305,7 @@ def test_nothing_is_left_of_what_was_forgotten(tmp_path: Path) -> None:
 def test_a_question_that_was_forgotten_is_not_in_the_note_of_its_answer(tmp_path: Path) -> None:
     settings = {"shadowJournal.enabled": True}
     with open_for_tests(tmp_path, settings=settings) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         hub = memory.create_hub("work")
         hub.observe_turn("Hello", "Do you play the xylophone?", session="s")
         hub.observe_turn("Every day.", "Nice", session="s")

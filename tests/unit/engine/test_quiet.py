@@ -98,7 +98,7 @@ def test_what_was_put_off_is_noted_when_the_store_is_closed(
     with opened(tmp_path) as memory:
         memory.hub().observe_turn(*SAID)
     with opened(tmp_path) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         assert memory.hub().jobs() == []
         assert [day.outcomes["stored"] for day in memory.hub().captured()] == [1]
 
@@ -151,12 +151,12 @@ def test_a_call_that_is_under_way_is_waited_for(
         begun, end = threading.Event(), threading.Event()
 
         def slow() -> None:
-            def also(_: Any) -> None:
+            def before_commit(_: Any) -> None:
                 begun.set()
                 end.wait()
 
             hub = memory.hub()
-            hub.core = hub.core.acting(also=also)
+            hub.core = hub.core.acting(before_commit=before_commit)
             hub.remember("A slow write.")
 
         memory.hub()

@@ -38,7 +38,7 @@ def secret() -> Secrets:
 def hub(tmp_path: Path, secret: Secrets) -> Iterator[HubMemory]:
     """A hub that was filled while nobody looked for secrets, opened now that somebody does."""
     with open_at(tmp_path, OFF) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         fill(memory.create_hub("work"), secret)
     assert len(left_in(tmp_path, secret)) > len(secret.given)
     with open_at(tmp_path) as memory:

@@ -56,7 +56,7 @@ def test_a_derived_core_inherits_the_actor_and_no_limits(tmp_path: Path) -> None
     noted: list[Writer] = []
     with open_for_tests(tmp_path) as memory:
         hub = memory.hub()
-        limited = memory.core.acting(BOB, permit=refuse, deadline_s=0.0, also=noted.append)
+        limited = memory.core.acting(BOB, permit=refuse, deadline_s=0.0, before_commit=noted.append)
         with pytest.raises(Forbidden):
             limited.require("write")
         with pytest.raises(DeadlineExceeded):

@@ -183,7 +183,7 @@ def log_turn(hub: HubMemory, secret: Secrets) -> None:
 def observe_turn(hub: HubMemory, secret: Secrets) -> None:
     save(hub.home, "shadowJournal.enabled", "true")
     save(hub.home, "shadowJournal.queueMax", "1")
-    hub.core.set_worked(True)
+    hub.core.set_has_worker(True)
     for _ in range(2):
         said = f"Remember that the code word is {secret()}", f"I will: {secret()}"
         assert hub.observe_turn(*said, source=secret(), session=f"s {secret()}").queued

@@ -28,7 +28,7 @@ REPLY = "As you are allergic to nuts: apple slices. The harbour has a kiosk too.
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Holdfast]:
     with open_for_tests(tmp_path, settings={"shadowJournal.enabled": True}) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         yield memory
 
 

@@ -96,9 +96,9 @@ def test_the_setting_turns_it_off(tmp_path: Path, clock: FixedClock) -> None:
 def test_where_a_worker_lives_it_is_left_to_the_worker(tmp_path: Path, clock: FixedClock) -> None:
     aged(tmp_path, clock)
     with opened(tmp_path, clock) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         memory.hub("work").list()
-        memory.core.set_worked(False)
+        memory.core.set_has_worker(False)
     assert state(tmp_path, clock) == "active"
 
 

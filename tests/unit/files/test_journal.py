@@ -569,7 +569,7 @@ def _second_time(real: Any) -> Any:
     return agree
 
 
-@pytest.mark.parametrize("step", ["take_in", "follow_store", "set_paths", "write_file", "agree"])
+@pytest.mark.parametrize("step", ["apply_day", "follow_store", "set_paths", "write_file", "agree"])
 def test_a_kill_during_a_sync_loses_nothing_and_doubles_nothing(
     hub: HubMemory, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

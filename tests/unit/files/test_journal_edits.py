@@ -91,7 +91,7 @@ def test_a_settled_conflict_leaves_the_lines_that_were_chosen(
     assert {BOB, DISK} <= {*every, *left}
 
 
-@pytest.mark.parametrize("step", ["take_in", "note_clashes", "write_file", "agree"])
+@pytest.mark.parametrize("step", ["apply_day", "note_clashes", "write_file", "agree"])
 def test_a_kill_in_a_conflict_lists_it_once(
     hub: HubMemory, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

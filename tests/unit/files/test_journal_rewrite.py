@@ -6,7 +6,7 @@ import pytest
 
 from holdfast import HubMemory
 from holdfast.errors import HoldfastError
-from holdfast.files.journal.intake import merged
+from holdfast.files.journal.edits import merged
 
 DAY = "2026-05-27"
 

@@ -17,7 +17,7 @@ from holdfast.api.operation import operations_of
 from holdfast.errors import StoreError, StoreReadOnly
 from holdfast.files import merge
 from holdfast.files.memory_md import cache, disk, sync
-from holdfast.files.memory_md.merge import Intake, SyncReport
+from holdfast.files.memory_md.merge import StoreWriter, SyncReport
 from holdfast.files.memory_md.parse import parse
 from holdfast.system import atomic_file
 from holdfast.testing import FixedClock, open_for_tests
@@ -158,13 +158,13 @@ def test_the_date_of_a_section_moves_with_its_lines(hub: HubMemory, file: Path) 
 def test_an_edit_keeps_counters_that_moved_meanwhile(
     hub: HubMemory, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    take_in = Intake.take_in
+    apply = StoreWriter.apply
 
-    def and_count(self: Intake, *args: Any) -> Any:
+    def and_count(self: StoreWriter, *args: Any) -> Any:
         engine.edit.access(hub.scope, [1])
-        return take_in(self, *args)
+        return apply(self, *args)
 
-    monkeypatch.setattr(Intake, "take_in", and_count)
+    monkeypatch.setattr(StoreWriter, "apply", and_count)
     edit(file, "likes tea", "likes coffee")
     hub.sync()
     assert (hub.get(1).content, hub.get(1).access_count) == ("Ann likes coffee.", 1)
@@ -601,16 +601,16 @@ def test_an_editor_that_saves_during_a_sync_is_not_written_over(
     hub: HubMemory, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tell_store(hub, 2, content="The server is Greta.")
-    take_in = Intake.take_in
+    apply = StoreWriter.apply
     saves = iter(["Ann likes coffee."])
 
-    def and_save(self: Intake, *args: Any) -> Any:
-        taken = take_in(self, *args)
+    def and_save(self: StoreWriter, *args: Any) -> Any:
+        taken = apply(self, *args)
         for text in saves:
             edit(file, "Ann likes tea.", text)
         return taken
 
-    monkeypatch.setattr(Intake, "take_in", and_save)
+    monkeypatch.setattr(StoreWriter, "apply", and_save)
     hub.sync()
     assert lines(file)[:2] == ["Ann likes coffee.", "The server is Greta."]
     assert hub.get(1).content == "Ann likes coffee."

@@ -43,5 +43,5 @@ def memory(opened: Opener) -> Holdfast:
 @pytest.fixture
 def hub(memory: Holdfast) -> HubMemory:
     # Whoever works is another one: tests say when.
-    memory.core.set_worked(True)
+    memory.core.set_has_worker(True)
     return memory.create_hub("work")

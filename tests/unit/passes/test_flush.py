@@ -59,7 +59,7 @@ def test_turns_that_were_only_logged_or_left_out_of_the_queue_are_captured(
     opened: Opener,
 ) -> None:
     memory = opened(shadowJournal__queueMax=1)
-    memory.core.set_worked(True)
+    memory.core.set_has_worker(True)
     hub = memory.create_hub("work")
     hub.observe_turn("I use vim for everything.", "Noted.")
     hub.observe_turn("I live in Berlin.", "Noted.")
@@ -137,7 +137,7 @@ def test_what_is_captured_stands_in_the_journals_of_its_days_and_one_undo_takes_
 
 
 def test_many_turns_are_bounded(hub: HubMemory) -> None:
-    hub.core.logged[hub.id] = 1  # Past the first turn, at which the log is cut.
+    hub.core.turns_logged[hub.id] = 1  # Past the first turn, at which the log is cut.
     for number in range(260):
         hub.log_turn("user", f"My locker number is {number}.")
     assert hub.flush().turns <= 200

@@ -68,7 +68,7 @@ def opened_hub(
 ) -> tuple[Holdfast, HubMemory]:
     model = f"openai:tiny@{server.url}"
     memory = opened(shadowJournal__model=model, llm__seconds_max=seconds_max)
-    memory.core.set_worked(True)
+    memory.core.set_has_worker(True)
     return memory, memory.hub("work", create=True)
 
 
@@ -140,7 +140,7 @@ def test_a_model_that_is_named_while_a_program_runs_is_asked_from_the_next_turn(
     opened: Opener, tmp_path: Path
 ) -> None:
     memory = opened()
-    memory.core.set_worked(True)
+    memory.core.set_has_worker(True)
     hub = memory.hub("work", create=True)
     with serving(reply(OPENAI.says("Nothing to keep."))) as server:
         for name, asked in (("none", 0), (f"openai:tiny@{server.url}", 1), ("none", 1)):
@@ -172,7 +172,7 @@ def test_an_endpoint_that_hangs_delays_no_reply_and_no_end(
         assert time.monotonic() - began < 5
         # It was put back without blame, for whoever works next.
         again = opened(model=None)
-        again.core.set_worked(True)
+        again.core.set_has_worker(True)
         (job,) = again.hub("work").jobs()
         assert (job.state, job.attempts) == ("waiting", 0)
         assert len(again.hub("work").turns()) == 2

@@ -17,7 +17,7 @@ from tests.unit.passes.conftest import Opener
 
 def opened_hub(opened: Opener, model: ScriptedModel) -> tuple[Holdfast, HubMemory]:
     memory = opened(model)
-    memory.core.set_worked(True)
+    memory.core.set_has_worker(True)
     return memory, memory.hub("work", create=True)
 
 
@@ -313,7 +313,7 @@ def test_a_model_that_recovers_is_asked_afresh(opened: Opener, clock: FixedClock
 
 def test_a_setting_that_names_no_model_leaves_the_rules(opened: Opener) -> None:
     memory = opened(shadowJournal__model="nonsense")
-    memory.core.set_worked(True)
+    memory.core.set_has_worker(True)
     hub = memory.hub("work", create=True)
     hub.observe_turn("I use vim for everything.", "A fine choice.")
     noted(memory)

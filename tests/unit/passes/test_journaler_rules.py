@@ -286,7 +286,7 @@ def test_the_thread_of_the_library_notes_turns_by_itself(opened: Opener) -> None
 
 def test_what_waited_when_a_process_ended_is_noted_by_the_next(opened: Opener) -> None:
     first = opened()
-    first.core.set_worked(True)
+    first.core.set_has_worker(True)
     first.create_hub("work").observe_turn("I use vim for everything.", "Noted.")
     first.close()
     second = opened()

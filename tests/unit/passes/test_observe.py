@@ -64,7 +64,7 @@ def test_it_is_off_until_somebody_says_so_and_the_next_turn_obeys(
     tmp_path: Path, clock: FixedClock
 ) -> None:
     with open_for_tests(tmp_path, clock=clock) as memory:
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         hub = memory.create_hub("work")
         seen = hub.observe_turn("I moved to Lisbon", "Lovely.")
         assert (seen.queued, seen.reason) == (False, "shadowJournal.enabled is false")
@@ -96,7 +96,7 @@ def test_what_memory_told_the_agent_is_not_queued_as_new(hub: HubMemory) -> None
 
 def test_a_full_queue_leaves_out_the_oldest_and_says_so(opened: Opener) -> None:
     memory = opened(shadowJournal__queueMax=3)
-    memory.core.set_worked(True)
+    memory.core.set_has_worker(True)
     hub = memory.create_hub("work")
     for number in range(5):
         seen = hub.observe_turn(f"My locker is number {number}", "Noted.")

@@ -93,7 +93,7 @@ def test_a_mistake_is_a_note_and_the_others_are_asked(
 def test_without_sources_nothing_is_asked(open_with: Opening) -> None:
     hub = open_with("")
     assert not sources.ask(hub, "tabs")
-    assert hub.core.kept == {}
+    assert hub.core.resources == {}
 
 
 @pytest.mark.parametrize("query", ["", " \n"])

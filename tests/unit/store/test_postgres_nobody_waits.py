@@ -67,7 +67,7 @@ def _key_is_used(house: Any) -> None:
 
 def _shown_is_counted(house: Any) -> None:
     before = house.hub.list()[0].shown_count
-    house.memory.core.shown(house.hub.id, [house.hub.list()[0].id])
+    house.memory.core.count_shown(house.hub.id, [house.hub.list()[0].id])
     house.memory.core.write_counters()
     assert house.hub.list()[0].shown_count == before + 1
 

@@ -103,7 +103,7 @@ class Call:
         from holdfast.engine.upkeep.automatic import note_use, upkeep_of
 
         hub = self.__dict__.get("hub")
-        if hub is not None and hub.core.upkeep_is_here:
+        if hub is not None and hub.core.runs_upkeep:
             note_use(hub)
         upkeep = upkeep_of(self._memory.core)
         if succeeded and self.upkeep:

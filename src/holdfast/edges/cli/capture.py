@@ -60,7 +60,7 @@ def _observe(call: Call, args: Namespace) -> None:
     turns = list(_lines(call, args)) if args.file else [_turn(call, args)]
     if not call.server:
         # This process ends at once, so the turn waits for a worker.
-        call.local.core.set_worked(True)
+        call.local.core.set_has_worker(True)
     seen = [call.hub.observe_turn(**turn) for turn in turns]
     if args.work and not call.server and any(one.queued for one in seen):
         _start_work(call)

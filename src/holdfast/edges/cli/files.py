@@ -91,11 +91,11 @@ def _watch(call: Call, args: Namespace) -> None:
     for changed in watch_hubs(call.local.home):
         for name in sorted(changed):
             if not args.hub or name == args.hub:
-                _take_in(call, name)
+                _sync_hub(call, name)
         call.out.stdout.flush()
 
 
-def _take_in(call: Call, name: str) -> None:
+def _sync_hub(call: Call, name: str) -> None:
     """Syncs one hub. An error is printed, and the watch goes on."""
     from holdfast.errors import HoldfastError, with_command
 

@@ -263,12 +263,12 @@ def _add_agent(client: str, title: str) -> None:
             _confirm(call, found)
         rows = []
         with open_memory(call.home, words_only=True) as memory:
-            memory.core.set_worked(True)
+            memory.core.set_has_worker(True)
             taking = past_sessions.Import(memory, client)
             with call.out.progress("import") as step:
                 for number, one in enumerate(found, 1):
                     name = past_sessions.hub_for(memory, one).name
-                    rows.append((name, one.session, taking.take_in(one)))
+                    rows.append((name, one.session, taking.import_session(one)))
                     step(number, len(found))
             taking.finish()
         _show_conversations(call, rows, ("hub", "session", "new turns"), only_new=True)
@@ -315,7 +315,7 @@ def _import_instructions(call: Call, args: Namespace) -> None:
         return
     person = os.path.abspath(os.path.expanduser(args.person or "~"))
     folder = os.path.abspath(os.path.expanduser(args.folder or os.getcwd()))
-    reports = instructions.take_in(call.local, person, folder, dry_run=args.dry_run)
+    reports = instructions.import_files(call.local, person, folder, dry_run=args.dry_run)
     _show_instructions(call, reports, dry_run=args.dry_run)
 
 

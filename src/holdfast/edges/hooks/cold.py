@@ -30,7 +30,7 @@ def answer_here(home: str, head: list[str], data: bytes) -> bytes:
     waiting: list[Callable[[], None]] = []
     with open_memory(home, words_only=True) as memory:
         # What is queued is for the warm process.
-        memory.core.set_worked(True)
+        memory.core.set_has_worker(True)
         answer = respond(memory, event, named_hub=hub, meaning=False, later=waiting.append)
         for work in waiting:
             try:

@@ -107,7 +107,7 @@ class Import:
         self.change = import_run.interrupted(scopes, client) or memory.core.ids.next("chg")
         self._runs: dict[str, tuple[Scope, Run]] = {}
 
-    def take_in(self, one: Conversation) -> int:
+    def import_session(self, one: Conversation) -> int:
         """Logs the turns that are new and notes what they say; how many that were."""
         hub = hub_for(self._memory, one)
         scopes = [each.scope for each in _hubs_of(hub)]

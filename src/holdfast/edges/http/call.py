@@ -56,7 +56,7 @@ class Call:
         # The key and the hub are looked up by it.
         self._looking = memory.core
         # Noted in every transaction of the request's own writes.
-        self.also: Callable[[Writer], None] | None = None
+        self.before_commit: Callable[[Writer], None] | None = None
         # The hub that was looked up last.
         self.hub_id = ""
 
@@ -103,7 +103,9 @@ class Call:
         if soon:
             self.look_up_within(self._looking.settings["recall.deadline_s"])
         deadline_s = None if lasting else self.memory.core.settings["server.request_seconds"]
-        found = self.caller.hub(self.hub_name, act, deadline_s=deadline_s, also=self.also)
+        found = self.caller.hub(
+            self.hub_name, act, deadline_s=deadline_s, before_commit=self.before_commit
+        )
         self.hub_id = found.id
         return found
 
@@ -270,7 +272,7 @@ def once(
     if claimed.body["status"] is not None:
         return _replayed(call, claimed, response)
     if not harmless:
-        call.also = partial(idempotency.note_begun, claimed)
+        call.before_commit = partial(idempotency.note_begun, claimed)
     try:
         status, answer = work()
     except BaseException:

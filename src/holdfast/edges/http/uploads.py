@@ -92,10 +92,10 @@ async def upload(call: Calling, response: Response, key: IdempotencyKey = None) 
         form = _Form(incoming, boundary)
         await _receive(call.request, form)
         received = await run_in_threadpool(form.received)
-        return await run_in_threadpool(_take_in, call, response, key, form, received)
+        return await run_in_threadpool(_store_upload, call, response, key, form, received)
 
 
-def _take_in(
+def _store_upload(
     call: Call, response: Response, key: str | None, form: _Form, received: Received
 ) -> Any:
     def work() -> tuple[int, Any]:

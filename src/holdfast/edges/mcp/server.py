@@ -178,7 +178,7 @@ class _Handlers:
         """Has the automatic lifecycle run in the background, a moment after the first answer: a
         client may end this process without letting it close the memory."""
         core = self._hub.core
-        if core.upkeep_is_here and not self._options.read_only:
+        if core.runs_upkeep and not self._options.read_only:
             upkeep_of(core).start()
 
     def _notify_person(self) -> None:

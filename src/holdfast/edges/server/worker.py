@@ -58,7 +58,7 @@ class Worker:
         self.stop()
 
     def start(self) -> None:
-        self._memory.core.set_worked(True)
+        self._memory.core.set_has_worker(True)
         for thread in self._threads:
             thread.start()
 
@@ -69,7 +69,7 @@ class Worker:
         for hand in self._hands:
             # A thread that still waits for a model writes nothing when the answer comes.
             hand.let_go()
-        self._memory.core.set_worked(False)
+        self._memory.core.set_has_worker(False)
 
     def _thread(self, name: str, look: Callable[[], float]) -> threading.Thread:
         return threading.Thread(
@@ -133,13 +133,13 @@ class Watcher:
         try:
             for names in watch_hubs(self._memory.home, stop=self._stop):
                 for name in sorted(names):
-                    self._take_in(name)
+                    self._read_edits(name)
         except (HoldfastError, OSError) as error:
             _watcher_log.warning(
                 "files are not watched; edits are taken in by the next request: %s", error
             )
 
-    def _take_in(self, name: str) -> None:
+    def _read_edits(self, name: str) -> None:
         try:
             hub = self._memory.hub(name)
             # Like every operation it takes in first what was edited; it makes no files itself.

@@ -225,4 +225,4 @@ def _kept(scope: Scope) -> int:
     keep: int = scope.settings["log.keep"]
     if scope.settings.origin("log.keep") != "default":
         return keep
-    return scope.core.log_keeps.get(scope.hub_id, keep)
+    return scope.core.log_limits.get(scope.hub_id, keep)

@@ -172,7 +172,7 @@ def add_turns(
         note_author(scope, writer, turns)
         if also is not None:
             also(writer)
-    if late and scope.core.logged[scope.hub_id] % _LATE_MAX < len(turns):
+    if late and scope.core.turns_logged[scope.hub_id] % _LATE_MAX < len(turns):
         late_words.index_late_turns(scope.core, scope.hub_id)
 
 
@@ -228,8 +228,8 @@ def prune_logs(core: Core) -> None:
 def _prune_when_due(scope: Scope, writer: Writer) -> None:
     """At the first turn of a process, since it may have been killed before it was due, and then
     every so many turns: pruning at each one would double the work."""
-    count = scope.core.logged.get(scope.hub_id, 0) + 1
-    scope.core.logged[scope.hub_id] = count
+    count = scope.core.turns_logged.get(scope.hub_id, 0) + 1
+    scope.core.turns_logged[scope.hub_id] = count
     if count == 1 or count % scope.settings["log.prune_every"] == 0:
         from holdfast.engine.log.log_rules import is_bounded, prune
 

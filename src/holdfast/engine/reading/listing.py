@@ -163,7 +163,7 @@ def search_text(
     with scope.read(deadline_s=scope.settings["recall.deadline_s"]) as reader:
         matching = reader.matching(scope.hub_id, query, wanted, order=checked)
         found = list(islice((memory for memory in matching if memory.current(now)), count))
-    scope.core.shown(scope.hub_id, [memory.id for memory in found])
+    scope.core.count_shown(scope.hub_id, [memory.id for memory in found])
     return found
 
 

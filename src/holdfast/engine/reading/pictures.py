@@ -39,22 +39,22 @@ class Cached:
         self.answer = answer
 
     def close(self) -> None:
-        """Nothing to close; the engine closes everything in `kept`."""
+        """Nothing to close; the engine closes all `Core.resources`."""
 
 
 def cached(scope: Scope, name: str, state: tuple[Any, ...], make: Callable[[], T]) -> T:
     """The answer from before where the state is the same, else a new one."""
     viewer = scope.core.viewer
     place = (name, scope.hub_id, "" if viewer is None else repr(viewer))
-    known = scope.core.kept.get(place)
+    known = scope.core.resources.get(place)
     if isinstance(known, Cached) and known.state == state:
         return cast("T", known.answer)
     answer = make()
-    kept = scope.core.kept
-    old = [one for one, value in [*kept.items()] if isinstance(value, Cached)]
+    cache = scope.core.resources
+    old = [one for one, value in [*cache.items()] if isinstance(value, Cached)]
     for one in old[: max(len(old) - _ANSWERS_MAX + 1, 0)]:
-        kept.pop(one, None)
-    kept[place] = Cached(state, answer)
+        cache.pop(one, None)
+    cache[place] = Cached(state, answer)
     return answer
 
 

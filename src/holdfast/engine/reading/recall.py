@@ -78,7 +78,7 @@ def recall_memories(
         scope.core.catch_up()
     if count_shown:
         shown = [hit.memory.id for hit in recalled if hit.turn is None]
-        scope.core.shown(scope.hub_id, shown)
+        scope.core.count_shown(scope.hub_id, shown)
     return recalled
 
 

@@ -27,7 +27,7 @@ from holdfast.engine.core import Scope
 from holdfast.engine.reading.lookup import Reference, find_memory
 from holdfast.engine.writing.drafts import clean_draft, clean_label, compose, prepare
 from holdfast.engine.writing.recorder import Recorder
-from holdfast.engine.writing.remember import take_in
+from holdfast.engine.writing.remember import store_draft
 from holdfast.errors import Conflict, InvalidInput
 from holdfast.store.values import every_memory
 from holdfast.text.clean import is_visible
@@ -126,7 +126,7 @@ def decide(
     with scope.write() as writer:
         current = _still(writer, scope, seen)
         recorder = Recorder(scope, writer, "remember", reason=f"decided: {chosen}")
-        answer = take_in(writer, recorder, scope, item).memory
+        answer = store_draft(writer, recorder, scope, item).memory
         decided = current._replace(status="decided", option=chosen, note=note, answer=answer.id)
         memory = _put_away(recorder, decided, f"decided: {chosen}")
     recorder.embed()

@@ -24,7 +24,7 @@ from holdfast.domain.results import Duplicate, Quarantined, Remembered, Updated
 from holdfast.engine.core import Scope
 from holdfast.engine.writing.drafts import Prepared, clean_draft, prepare, twin_of
 from holdfast.engine.writing.recorder import Recorder, continued
-from holdfast.engine.writing.remember import all_of, renew, take_in_whole
+from holdfast.engine.writing.remember import memories_of, renew, store_with_facts
 from holdfast.errors import InvalidInput
 from holdfast.text.clean import content_hash
 from holdfast.text.facts.sameness import similarity
@@ -98,7 +98,7 @@ def import_batch(
     ready, refused = _prepared(scope, fresh)
     decided |= refused
     with scope.write() as writer:
-        writer.expect(scope.hub_id, all_of(list(ready.values())))
+        writer.expect(scope.hub_id, memories_of(list(ready.values())))
         recorder = continued(scope, writer, "import", change, reason=source.reason)
         for item in items:
             if item.id in ready and item.id not in decided:
@@ -227,7 +227,7 @@ def _take(
     before = record and writer.memory(scope.hub_id, record.body["memory"])
     result: Remembered
     if prepared.memory.quarantine:
-        result = take_in_whole(writer, recorder, scope, prepared)
+        result = store_with_facts(writer, recorder, scope, prepared)
     elif before and before.forgotten_at is None:
         result = renew(writer, recorder, prepared, before)
     elif twin := twin_of(writer, prepared.draft, prepared.memory):
@@ -236,7 +236,7 @@ def _take(
             return Taken(item.id, "edited", twin)
         result = Duplicate(twin)
     else:
-        result = take_in_whole(writer, recorder, scope, prepared)
+        result = store_with_facts(writer, recorder, scope, prepared)
     memory = result.memory
     body = {
         "memory": memory.id,

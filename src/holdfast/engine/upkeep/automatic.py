@@ -96,7 +96,7 @@ def claim(core: Core, hub_id: str, *, deadline_s: float | None = None) -> bool:
     return True
 
 
-_KEPT = ("upkeep",)
+_RESOURCE = ("upkeep",)
 # The rules count in days, so looking more often would find nothing.
 _LOOK_EVERY_S = 3600.0
 # A pause, so that the last answer is sent before the thread takes processor time.
@@ -109,8 +109,8 @@ _CLOSE_READ_S = 1.0
 
 def upkeep_of(core: Core) -> Upkeep:
     """The upkeep of an open store."""
-    found: Upkeep | None = core.kept.get(_KEPT)
-    return found or core.kept.setdefault(_KEPT, Upkeep())
+    found: Upkeep | None = core.resources.get(_RESOURCE)
+    return found or core.resources.setdefault(_RESOURCE, Upkeep())
 
 
 def note_use(hub: Any) -> None:

@@ -1,7 +1,7 @@
-"""From a draft to a complete memory: checked, redacted, classified, titled. The facts found in a
+"""Turns a draft into a complete memory: checked, redacted, classified, titled. Facts found in a
 conversation become drafts of their own that point to it. All of this happens before the write
-begins, while no lock is held. And the memory that a draft is a version or a copy of, found by
-source path, key, origin (a file or a page) and content."""
+transaction begins, while no lock is held. `twin_of` finds the memory that a draft is a version or a
+copy of, by source path, key, origin (a file or a page) and content."""
 
 from __future__ import annotations
 
@@ -43,13 +43,14 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader
 
 
-# Shorter ones are a greeting, and their words are found as they are.
+# Facts are taken only from longer conversations: a shorter one is a greeting, and is found by its
+# own words.
 CHARS_MIN = 100
 _CONVERSATIONS = ("chat", "transcript")
 
 
 def facts_in(core: Core, draft: Draft, memory: Memory) -> list[Draft]:
-    """The facts found in a conversation; none if it waits for review."""
+    """The facts found in a conversation; none if it is held for review."""
     if memory.content_type not in _CONVERSATIONS or len(memory.content) < CHARS_MIN:
         return []
     if memory.source == "extraction" or memory.quarantine or memory.state == "processing":
@@ -77,18 +78,18 @@ def facts_in(core: Core, draft: Draft, memory: Memory) -> list[Draft]:
     ]
 
 
-# Text from these is not the user's own words, so orders in it wait for a person. An agent writes
-# down what the user says, and sometimes what it read on a page: see `reason_to_hold`.
+# Trusts whose text is not the user's own words, so that instructions in it are held for review. An
+# agent writes down what the user says, and sometimes what it read on a page: see `reason_to_hold`.
 GUARDED = frozenset({"agent", "tool", "import"})
 _METADATA_BYTES_MAX = 65_536
-# JSON writers give up at some depth (the server's framework at 255), and one memory that cannot be
-# written would break every list that it is in. Nobody nests this deep by hand.
+# JSON encoders fail at some depth (the server's framework at 255), and a memory that cannot be
+# encoded would break every list that contains it. Nobody nests this deep by hand.
 _METADATA_DEPTH_MAX = 32
 _LABEL_CHARS_MAX = 1_000
 _SWITCHES = ("pinned", "fetch")
-# Fields at their defaults need no check.
+# Fields with their default values are not checked.
 _DEFAULTS = tuple(Draft._field_defaults.values())
-# A memory is named by a number too, and an origin is a place in a turn.
+# These are not text: `supersedes` may be a number, and `origin` is a position in a turn.
 _NO_TEXT = ("supersedes", "origin")
 _CLOSED = {
     "content_type": CONTENT_TYPES,
@@ -102,8 +103,8 @@ _CLOSED = {
 
 
 def clean_draft(core: Core, draft: Draft) -> Draft:
-    """The draft without secrets and with every field checked; InvalidInput says which one is wrong
-    and why."""
+    """Returns the draft without secrets and with every field checked; raises InvalidInput that
+    names the invalid field."""
     bytes_max = core.settings["content.bytes_max"]
     draft = without_secrets(core, _without_private(draft))
     given = zip(Draft._fields[1:], draft[1:], _DEFAULTS, strict=True)
@@ -115,7 +116,8 @@ def clean_draft(core: Core, draft: Draft) -> Draft:
 
 
 def _without_private(draft: Draft) -> Draft:
-    """A conversation without its private passages; other texts may speak of the mark itself."""
+    """A conversation without its `<private>` passages. Other texts keep them: they may be about the
+    tag itself."""
     content = draft.content
     if not isinstance(content, str) or (shown := without_private(content)) == content:
         return draft
@@ -125,11 +127,11 @@ def _without_private(draft: Draft) -> Draft:
 
 
 def without_secrets(core: Core, draft: Draft) -> Draft:
-    """The draft with placeholders in the place of secrets. Before anything is checked: a secret may
-    be longer than a tag, and a tag is written in small letters."""
+    """The draft with placeholders instead of secrets. Done before the fields are checked: a secret
+    may be longer than a tag may be, and tags are put in lower case."""
     refuse_deep(draft.metadata)
     out = core.redactor.row(draft, but=("content", "attachment"))
-    # The guard has yet to read the content, and decodes what is hidden in it.
+    # The guard reads the content later, and decodes what is hidden in it.
     if isinstance(draft.content, str):
         content = core.redactor.text(draft.content, keep_hidden=True)
         if content is not draft.content:
@@ -141,7 +143,7 @@ def without_secrets(core: Core, draft: Draft) -> Draft:
 
 
 def refuse_backwards(out: Draft | Memory) -> None:
-    """Refuses what ends before it begins."""
+    """Raises InvalidInput if an end is before its beginning."""
     if out.occurred_until and out.occurred_at and out.occurred_until < out.occurred_at:
         raise InvalidInput("It ends before it begins: occurred_until is earlier than occurred_at.")
     if out.valid_until and out.valid_from and out.valid_until < out.valid_from:
@@ -149,7 +151,7 @@ def refuse_backwards(out: Draft | Memory) -> None:
 
 
 def clean_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Checks whichever of a memory's fields are given; content apart, which has its own bound."""
+    """Checks the given fields of a memory, except the content, which has its own limit."""
     out: dict[str, Any] = {}
     for name, value in fields.items():
         if value is None or name == "content":
@@ -179,7 +181,7 @@ def clean_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def clean_label(name: str, value: str) -> str:
-    """A text of a line or a few, such as a title, a session or a reason."""
+    """Checks a short text such as a title, a session or a reason."""
     if not isinstance(value, str):
         raise InvalidInput(f"The {name} must be text, not {type(value).__name__}.")
     if "\0" in value or (
@@ -209,14 +211,14 @@ def _clean_metadata(value: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidInput(
             f"The metadata must be a dictionary of at most {_METADATA_BYTES_MAX} bytes as JSON."
         )
-    # Through JSON and back, so that what is stored now equals what is read later.
+    # Through JSON and back, so that the stored value equals the one that is read later.
     plain: dict[str, Any] = json.loads(text)
     return plain
 
 
 def refuse_deep(metadata: Any) -> None:
     """Refuses metadata that is nested too deep, contains itself or is far too large, before
-    anything walks through it."""
+    anything iterates over it."""
     if not metadata:
         return
     layer = [metadata]
@@ -237,15 +239,15 @@ def refuse_deep(metadata: Any) -> None:
 
 
 def reason_to_hold(text: str, trust: str) -> str:
-    """Why a text of this trust waits for review; empty where it does not.
+    """The reason to hold a text of this trust for review; empty if there is none.
 
-    The user is never held. Their agent writes down what they say in a conversation, so standing
-    orders pass and only attempts to take the model over are held. Text of tools, pages, files and
-    imports is held if it gives any order.
+    The user's text is never held. An agent writes down what the user says, so standing orders pass,
+    and only attempts to take over the model are held. Text of tools, pages, files and imports is
+    held if it contains any instruction.
     """
     if trust not in GUARDED:
         return ""
-    # Imported here: the user's own text does not need the rules.
+    # Imported here, because the user's own text does not need the rules.
     from holdfast.text.guard import instruction_shaped
 
     return instruction_shaped(text, in_conversation=trust == "agent") or ""
@@ -262,8 +264,8 @@ def _without_hidden(content: str) -> str:
 
 
 def compose(draft: Draft, core: Core, hub_id: str, now: datetime | None = None) -> Memory:
-    """A memory from a clean draft, all but its id, number and times."""
-    # The guard reads hidden characters too; the memory is stored without them.
+    """Makes a memory from a clean draft, without id, number and times."""
+    # The guard also reads hidden characters; the memory is stored without them.
     quarantine = reason_to_hold(draft.content, draft.trust)
     content = _without_hidden(draft.content)
     picked = classify(
@@ -300,7 +302,7 @@ def compose(draft: Draft, core: Core, hub_id: str, now: datetime | None = None) 
         kind=picked.kind,
         stability=draft.stability or picked.stability,
         boundary=draft.boundary or "hub",
-        # The content of a file that was read, and comes from another hub, is its text.
+        # An attachment copied from another hub comes with its text as the content.
         state="processing" if draft.fetch or (file and content == file.name) else "active",
         layer=draft.layer or picked.layer,
         pinned=draft.pinned,
@@ -324,7 +326,7 @@ def compose(draft: Draft, core: Core, hub_id: str, now: datetime | None = None) 
 
 
 def _metadata_of(draft: Draft) -> dict[str, Any]:
-    """The metadata of the memory. What it was made from comes from the draft, never from metadata
+    """The metadata of the memory. Its attachment and page come from the draft, never from metadata
     that a caller gave."""
     if not draft.metadata and draft.attachment is None:
         return {}
@@ -340,16 +342,16 @@ def _metadata_of(draft: Draft) -> dict[str, Any]:
 
 
 def derived_title(memory: Memory) -> str:
-    """The title that the rules give this content; a person may have chosen another."""
+    """The title that the rules derive from the content; a person may have chosen another."""
     return title_of(
         memory.content, content_type=memory.content_type, source_path=memory.source_path
     )
 
 
 class Prepared(NamedTuple):
-    """A draft that was checked, classified and indexed, before the write begins; the facts that
-    were found in it; what it may take the place of, as it was then; and the id of one that says
-    something close to it."""
+    """A draft that was checked, classified and indexed before the transaction begins. `facts` were
+    found in it. `seen` are the memories that it may replace, as they were then, and `close` is the
+    id of one that says something similar."""
 
     draft: Draft
     memory: Memory
@@ -362,8 +364,8 @@ class Prepared(NamedTuple):
 def prepare(
     scope: Scope, drafts: Sequence[Draft], now: datetime | None = None
 ) -> Iterator[Prepared]:
-    """The slow part, before the write begins: checks, rules, and the embedding model, which is not
-    asked about texts that are stored already."""
+    """The slow part, done before the transaction begins: checks, rules and embedding. Texts that
+    are stored already are not embedded."""
     cleaned = [clean_draft(scope.core, draft) for draft in drafts]
     if any("://" in draft.content for draft in cleaned) and scope.settings["fetch.links"]:
         cleaned = [origins.with_page_fetched(draft) for draft in cleaned]
@@ -372,8 +374,8 @@ def prepare(
             origins.refuse_unfetchable(draft)
     now = now or scope.now()
     memories = [compose(draft, scope.core, scope.hub_id, now) for draft in cleaned]
-    # Spares asking the model about what is stored already. Without a model, the check inside the
-    # write is enough.
+    # Avoids embedding what is stored already. Without a model, the check inside the transaction is
+    # enough.
     known = [False] * len(memories)
     if scope.core.embedder is not None:
         with scope.read() as reader:
@@ -389,7 +391,7 @@ def prepare(
         yield Prepared(draft, memory, indexed, facts)
 
 
-# The memory that is there already
+# The memory that exists already
 
 
 def unchanged(reader: Reader, draft: Draft, memory: Memory) -> bool:
@@ -401,9 +403,9 @@ def unchanged(reader: Reader, draft: Draft, memory: Memory) -> bool:
 
 
 def twin_of(reader: Reader, draft: Draft, memory: Memory) -> Memory | None:
-    """The memory that this one is a version or a copy of."""
+    """The existing memory that this one is a version or a copy of."""
     hub_id = memory.hub_id
-    # Without a boundary, the caller's own private memory of that name comes first.
+    # Without a boundary, the caller's own private memory of that path or key takes precedence.
     audience = None if draft.boundary is None else memory.audience
     if memory.source_path is not None:
         at_path = reader.memory_by_path(hub_id, memory.source_path, audience=audience)
@@ -417,13 +419,13 @@ def twin_of(reader: Reader, draft: Draft, memory: Memory) -> Memory | None:
     if (memory.metadata or memory.content_type == "link") and (digest := origins.digest_of(memory)):
         alike = origins.made_from(reader, hub_id, digest)
     if draft.attachment is None:
-        # The content of a file that nobody has read yet is its name, which says nothing.
+        # Until a file has been read, its content is its name, which identifies nothing.
         alike += reader.memories_by_hash(hub_id, memory.content_hash)
     return next((other for other in alike if says_the_same(memory, other)), None)
 
 
 def says_the_same(memory: Memory, other: Memory) -> bool:
-    """Whether two memories with the same content are one."""
+    """Whether two memories with the same content count as one."""
     return (
         other.superseded_by is None
         and (memory.key is None or _may_have_key(other, memory))
@@ -432,9 +434,9 @@ def says_the_same(memory: Memory, other: Memory) -> bool:
         and (other.expires_at is None or other.expires_at > memory.created_at)
         # A memory that waits for review is no duplicate of what a trusted source says.
         and bool(other.quarantine) == bool(memory.quarantine)
-        # The answer 'duplicate' must not reveal what somebody else keeps private.
+        # The result 'duplicate' must not reveal what somebody else keeps private.
         and ("private" not in (other.boundary, memory.boundary) or other.owner == memory.owner)
-        # A note that says what a file says, or is called, is not that file.
+        # A note with the content or the name of a file is not that file.
         and origins.is_made_from_same(memory, other)
     )
 
@@ -444,8 +446,8 @@ def _occasion(memory: Memory) -> tuple[object, ...]:
 
 
 def _was_noticed(memory: Memory, other: Memory) -> bool:
-    """Whether the other one was captured from a conversation and names no speaker or time, and this
-    one names no session, speaker or time."""
+    """Whether the other one was captured from a conversation without a speaker or time, and this
+    one has no session, speaker or time."""
     return (
         other.source == "extraction"
         and (other.layer, other.speaker, other.event_at) == ("long_term", None, None)
@@ -454,6 +456,7 @@ def _was_noticed(memory: Memory, other: Memory) -> bool:
 
 
 def _may_have_key(other: Memory, memory: Memory) -> bool:
-    """Whether a memory without a key may be given this one's. A key is a name for good: what
-    follows a file, or lives elsewhere, would change or go for reasons of its own."""
+    """Whether an existing memory without a key may be given this one's key. A key is permanent, so
+    not a memory that follows a file or is in another layer: it may be changed or removed for other
+    reasons."""
     return other.key is None and other.source_path is None and other.layer == memory.layer

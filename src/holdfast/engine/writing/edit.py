@@ -1,9 +1,9 @@
-"""Changes memories: update, pin, archive, forget, restore, purge, access, and moves to another
+"""Changes to memories: update, pin, archive, forget, restore, purge, access, and moves to another
 hub.
 
-All but purge can be undone. Purge cannot: it removes the row, its revisions and everything derived
-from them, and leaves a receipt that says nothing of the content. A move writes memories to the
-other hub first, then forgets them here.
+All can be undone except purge, which deletes the row, its revisions and everything derived from
+them, and leaves a receipt without content. A move writes memories to the other hub first, then
+forgets them here.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ EDITABLE = frozenset(
         "metadata",
     }
 )
-# These may be set to nothing; the others always have a value.
+# Fields that may be set to None; the others always have a value.
 _CLEARABLE = frozenset(
     {"key", "session", "speaker", "occurred_at", "occurred_until"}
     | {"valid_from", "valid_until", "expires_at"}
@@ -83,15 +83,15 @@ def update(
     expected_version: int | None = None,
     reason: str = "",
 ) -> Memory:
-    """Sets fields; a field set to None is cleared where that makes sense."""
+    """Sets fields; a nullable field set to None is cleared."""
     new = _checked(scope.core, changes)
     reason = clean_label("reason", reason)
     with scope.read() as reader:
         seen = find_memory(reader, scope, reference)
-    # The embedding model is asked before the write begins; should the memory change in between,
-    # it is asked again after it.
+    # The text is embedded before the transaction begins; if the memory changes in between, it is
+    # embedded again after it.
     index = _index_of(scope.core, seen, new)
-    # Finding the memory anew checks its hub; looking the hub up first would be a round trip more.
+    # Finding the memory again checks its hub; looking up the hub first would be another round trip.
     with scope.core.write(scope.hub_id) as writer:
         memory = find_memory(writer, scope, seen.id)
         if expected_version is not None and memory.version != expected_version:
@@ -105,7 +105,7 @@ def update(
         if not _SPANS.isdisjoint(new):
             refuse_backwards(memory._replace(**new))
         if "metadata" in new and ATTACHMENT in memory.metadata:
-            # No update changes which file a memory was made from.
+            # An update cannot change which file a memory was made from.
             new["metadata"] = {**new["metadata"], ATTACHMENT: memory.metadata[ATTACHMENT]}
         recorder = Recorder(scope, writer, "update", reason=reason)
         fresh = index if memory.version == seen.version else None
@@ -139,7 +139,8 @@ def _checked(core: Core, changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def completed(memory: Memory, new: dict[str, Any]) -> dict[str, Any]:
-    """What follows from new content: its hash, and title and summary where they were derived."""
+    """The given changes with those that follow from new content: its hash, and title and summary if
+    they were derived."""
     if "content" not in new or new["content"] == memory.content:
         return new
     after = memory._replace(**new)
@@ -157,8 +158,8 @@ def _index_of(core: Core, memory: Memory, new: dict[str, Any]) -> Indexed | None
 
 
 def refuse_other_boundary(core: Core, memory: Memory, boundary: str | None) -> None:
-    """Refuses another boundary for somebody else's memory: only its owner can make it private, and
-    only a manager of the hub can change who else sees it."""
+    """Refuses a change of boundary of somebody else's memory: only its owner can make it private,
+    and only a manager of the hub can change who else sees it."""
     if boundary in (None, memory.boundary) or memory.owner == core.actor:
         return
     core.require("manage", memory)
@@ -198,7 +199,7 @@ def _revise(
     **new: Any,
 ) -> list[Memory]:
     reason = clean_label("reason", reason)
-    # What is moved is still known, under the same words.
+    # A moved memory is still known, with the same words, in the other hub.
     hides = "forgotten_at" in new and reason != MOVED
     if hides:
         late_words.index_late_turns(scope.core, scope.hub_id)
@@ -232,7 +233,8 @@ def _revise(
 def _forget_traces(
     scope: Scope, writer: Writer, recorder: Recorder, gone: Memory
 ) -> dict[str, Memory]:
-    """Hides what else says what a forgotten memory says; the twins that went with it, by id."""
+    """Hides the twins and turns that repeat a forgotten memory; returns the twins forgotten with
+    it, by id."""
     traces.withhold(scope, writer, gone, recorder.change.at)
     out = {}
     for twin in traces.twins(writer, gone):
@@ -257,13 +259,13 @@ def _restore_traces(writer: Writer, recorder: Recorder, back: Memory) -> dict[st
 def _meant(
     reader: Reader, scope: Scope, references: Sequence[Reference], *, forgotten: bool
 ) -> list[str]:
-    """The ids of the memories that a batch names. All are found before the first is changed, after
-    which a key may be another one's."""
+    """The ids of the memories that a batch names. All are looked up before the first is changed,
+    because a change may give a key to another memory."""
     return [find_memory(reader, scope, one, forgotten=forgotten).id for one in references]
 
 
 def _each(reader: Reader, hub_id: str, meant: Sequence[str]) -> Iterator[Memory]:
-    """Each memory once, read again before its turn: a change to one may change another."""
+    """Yields each memory once, read just before its turn: a change to one may change another."""
     for memory_id in dict.fromkeys(meant):
         memory = reader.memory(hub_id, memory_id)
         assert memory is not None
@@ -271,7 +273,7 @@ def _each(reader: Reader, hub_id: str, meant: Sequence[str]) -> Iterator[Memory]
 
 
 def _refuse_undecided(memory: Memory) -> None:
-    """A question that waits for a person's decision is restored as one, and still needs it."""
+    """Refuses to restore a question that still needs a person's decision."""
     if memory.forgotten_at is None and memory.state != "archived":
         raise Conflict(
             f"Memory #{memory.number} {AWAITS}.",
@@ -320,9 +322,9 @@ def purge(
     *,
     also: Callable[[Writer], None] | None = None,
 ) -> list[Receipt]:
-    """Removes them for good, and does something else in the same transaction. Twins that are not
-    among them are forgotten. What is left in the store's file is cleared by `clear_purged`."""
-    # Here, because nothing else on this path needs it.
+    """Deletes memories permanently, and calls `also` in the same transaction. Twins that are not
+    among them are forgotten. `clear_purged` then clears the freed pages of the store's file."""
+    # Imported here, because nothing else on this path needs it.
     from holdfast.engine import idempotency
 
     out, texts = [], []
@@ -349,17 +351,17 @@ def purge(
             also(writer)
         idempotency.blank(writer, scope.hub_id, [one.memory_id for one in out], texts)
         if out:
-            # One row that listeners look at: receipts are many, and nearly always the same.
+            # One row that listeners poll: there are many receipts, and they seldom change.
             mark = {"purge": scope.core.ids.next("purge")}
             writer.put_record(Record(scope.hub_id, PURGES, PURGES, scope.now(), mark))
     return out
 
 
 def reinstate_previous(writer: Writer, recorder: Recorder, gone: Memory) -> None:
-    """What a memory had superseded holds again once that memory is gone.
+    """Makes the memory that `gone` had superseded current again.
 
-    Where it has a successor itself, that one holds, and nothing changes. Where the one before is
-    gone too, the one before that holds again.
+    If `gone` has a successor itself, that one stays current, and nothing changes. If the previous
+    one is gone too, the one before that becomes current again.
     """
     while gone.superseded_by is None and gone.supersedes is not None:
         previous = writer.memory(gone.hub_id, gone.supersedes)
@@ -374,7 +376,8 @@ def reinstate_previous(writer: Writer, recorder: Recorder, gone: Memory) -> None
 
 
 def _ended_before(reader: Reader, memory: Memory, successor: str) -> datetime | None:
-    """The end it had before the supersession set one; what was set by hand since then stays."""
+    """The `valid_until` that a memory had before it was superseded; one set by hand since then
+    stays."""
     for revision in reversed(reader.revisions(memory.hub_id, memory.id)):
         if revision.fields.get("superseded_by", (None, None))[1] == successor:
             old, new = revision.fields.get("valid_until", (memory.valid_until, None))
@@ -383,7 +386,7 @@ def _ended_before(reader: Reader, memory: Memory, successor: str) -> datetime | 
 
 
 def replace_previous(writer: Writer, recorder: Recorder, back: Memory) -> None:
-    """A restored memory supersedes again what it had superseded."""
+    """Makes a restored memory supersede again what it had superseded."""
     if back.supersedes is None or back.superseded_by is not None:
         return
     previous = writer.memory(back.hub_id, back.supersedes)
@@ -393,11 +396,11 @@ def replace_previous(writer: Writer, recorder: Recorder, back: Memory) -> None:
 
 
 def clear_purged(core: Core, done: str) -> None:
-    """Clears what is left in logs and free space after a removal that is on disk already."""
+    """Clears the write-ahead log and freed pages after a removal that is committed already."""
     try:
         core.store.settle()
     except StoreError as error:
-        # The store's own words would say that nothing was written.
+        # The store's own message would say that nothing was written.
         raise StoreError(
             f"{done}, but words of it may still be in the file: {error.message}",
             hint="It need not be done again; the next purge clears them.",
@@ -405,8 +408,8 @@ def clear_purged(core: Core, done: str) -> None:
 
 
 def finish_cut_off_purge(scope: Scope) -> None:
-    """Clears what is left of a purge that was cut off after its commit: a caller who got no answer
-    purges again, and the memory is not found any more."""
+    """Finishes a purge that was cut off after its commit: a caller who got no reply purges again,
+    and the memory is not found any more."""
     with scope.read() as reader:
         if reader.record(scope.hub_id, PURGES, PURGES) is None:
             return
@@ -415,9 +418,8 @@ def finish_cut_off_purge(scope: Scope) -> None:
 
 
 def access(scope: Scope, references: Sequence[Reference]) -> list[Memory]:
-    """Counts memories as used, which ranking and the lifecycle take into account. In a store that
-    is read-only they are returned all the same. The use of callers who may only read is not
-    counted."""
+    """Counts memories as used, which ranking and the lifecycle take into account. A read-only store
+    returns them without counting. Use by callers who may only read is not counted."""
     counted = scope.core.allows("write")
     try:
         if not counted:
@@ -453,8 +455,8 @@ _COPIED = (
 
 
 def movable(core: Core, found: Iterable[Memory]) -> list[Memory]:
-    """The memories to move, each once. Raises Forbidden where the caller may not delete one of
-    them, so that nothing is copied that cannot be removed from its hub."""
+    """The memories to move, each once. Raises Forbidden if the caller may not delete one of them,
+    so that nothing is copied that cannot be removed from its hub."""
     memories = list({memory.id: memory for memory in found}.values())
     for memory in memories:
         core.require_delete(memory)

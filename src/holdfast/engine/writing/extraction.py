@@ -1,9 +1,9 @@
-"""Memories whose text comes later: a file that must be read, a link whose page is to be fetched.
+"""Memories whose text is added later: files to be read and links to be fetched.
 
-They are there at once, found by their title, in state `processing`, with a job in the same
-transaction. The worker of the job brings the text here: it becomes a new version of the memory and
-the job ends, in one transaction. The text belongs to the change set that took the memory in, so
-that one undo takes back both. How a text is got out of a file, `extract` knows.
+They are stored at once, in state `processing`, found by their title, with a job that is enqueued in
+the same transaction. The worker of the job passes the text to `finish`: it becomes a new version of
+the memory, and the job ends in the same transaction. The text belongs to the change set that stored
+the memory, so that one undo reverts both. `extract` reads the files.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
 
 WORK = jobs.EXTRACT
-# As many at a time; what is left waits for the next start.
+# At most this many at a time; the rest waits for the next start.
 _BATCH = 1_000
 _WAITING = Filter(states=("processing",), forgotten=None, quarantined=None)
-# What the rules pick from the words, and pick anew when the words are there.
+# Fields that the rules derive from the text, and derive again when the text has been extracted.
 _PICKED = ("kind", "stability", "category", "tags")
 
 
 class Made(NamedTuple):
-    """What came out of a file or a page. `note` is what a person should know of it: that it was
-    cut, or why there is no text; `media_type` is what the bytes turned out to be."""
+    """The text of a file or a page. `note` tells a person that it was cut, or why there is none;
+    `media_type` is the type that its bytes turned out to have."""
 
     text: str
     title: str = ""
@@ -57,7 +57,7 @@ class Made(NamedTuple):
 
 
 def begin(core: Core, writer: Writer, draft: Draft, result: Remembered) -> None:
-    """Notes what a memory was made from, and enqueues the job, where there is one to do."""
+    """Records the origin of a memory, and enqueues its job if it needs one."""
     memory = result.memory
     if isinstance(result, Duplicate):
         return
@@ -68,7 +68,7 @@ def begin(core: Core, writer: Writer, draft: Draft, result: Remembered) -> None:
         return
     before = result.previous if isinstance(result, Updated) else None
     if before and before.state == "processing" and is_made_from_same(before, memory):
-        # Its job is there already.
+        # It has a job already.
         return
     about: dict[str, Any] = {"memory": memory.id, "change": result.change}
     if draft.attachment is not None:
@@ -94,12 +94,12 @@ def _plain(value: Any) -> Any:
 
 
 def finish(core: Core, job: Job, made: Made) -> Memory | None:
-    """Writes what came out, and ends the job; Conflict where another worker took it over, and then
-    nothing is written. None where the memory is gone or has another file by now."""
+    """Writes the text and ends the job. Raises Conflict if another worker took the job over; then
+    nothing is written. Returns None if the memory was removed or has another file by now."""
     core = core.acting(sees_all=True)
     with core.read() as reader:
         seen = reader.memory(job.hub_id, job.about["memory"])
-    # The embedding model is asked before the write begins.
+    # The text is embedded before the transaction begins.
     fields = {} if seen is None else _filled(core, job.about, seen, made)
     index = indexed(seen._replace(**fields), core) if seen and "content" in fields else None
     with core.write(job.hub_id) as writer:
@@ -110,14 +110,14 @@ def finish(core: Core, job: Job, made: Made) -> Memory | None:
         if seen is None or memory.version != seen.version:
             fields, index = _filled(core, job.about, memory, made), None
         recorder = _recorder(core, writer, job, memory)
-        # What is forgotten is read too, and stays forgotten: it may come back.
+        # A forgotten memory gets its text too, and stays forgotten: it may be restored.
         memory = recorder.revise(memory, index, **fields)
     recorder.embed()
     return memory
 
 
 def give_up(core: Core, job: Job, reason: str) -> None:
-    """Ends a job that cannot be done: the memory stays, found by its title, with the reason."""
+    """Ends a job that cannot succeed: the memory stays, found by its title, with the reason."""
     core = core.acting(sees_all=True)
     with core.write(job.hub_id) as writer:
         jobs.give_up(core, writer, job, reason)
@@ -125,7 +125,7 @@ def give_up(core: Core, job: Job, reason: str) -> None:
 
 
 def lost(core: Core, writer: Writer, job: Job, reason: str) -> None:
-    """Marks a memory whose job has ended without a text."""
+    """Marks a memory whose job ended without a text."""
     memory = writer.memory(job.hub_id, job.about["memory"])
     if memory is None or memory.state != "processing" or not _is_about(job.about, memory):
         return
@@ -136,8 +136,8 @@ def lost(core: Core, writer: Writer, job: Job, reason: str) -> None:
 
 
 def just_read(reader: Reader, hub_id: str, since: datetime) -> list[Memory]:
-    """The memories whose text has come, or failed to, since then. The text is part of an older
-    change set, so a search for new change sets does not see it."""
+    """The memories whose text was added, or failed to be, since then. The text is part of an older
+    change set, so a search for new change sets does not find it."""
     ids = reader.changed_after(hub_id, since)[:_BATCH]
     found = reader.memories_by_id(hub_id, ids) if ids else {}
     waited = [one for one in found.values() if ATTACHMENT in one.metadata or _is_link(one)]
@@ -154,8 +154,8 @@ def _was_waiting(reader: Reader, memory: Memory) -> bool:
 
 
 def mend(core: Core) -> int:
-    """Enqueues jobs again for memories that wait without one. Where the file is missing, as after
-    an import, the memory says so and stops waiting. Returns how many memories waited."""
+    """Enqueues jobs again for memories that wait without one. If the file is missing, as after an
+    import, the memory stops waiting and says so. Returns how many memories waited."""
     core = core.acting(sees_all=True)
     mended = 0
     with core.read() as reader:
@@ -194,16 +194,16 @@ def _mend(core: Core, hub_id: str, waiting: Sequence[Memory]) -> int:
 
 
 def _is_about(about: Mapping[str, Any], memory: Memory) -> bool:
-    """Whether it still has the file that the job is about."""
+    """Whether the memory still has the file that the job is about."""
     file = attachment_of(memory.metadata)
     return "hash" not in about or (file is not None and file.hash == about["hash"])
 
 
 def _recorder(core: Core, writer: Writer, job: Job, memory: Memory) -> Recorder:
-    """Writes into the change set that took the memory in; where that was purged, into a new one."""
+    """A recorder for the change set that stored the memory, or for a new one if that was purged."""
     change = writer.change(job.hub_id, job.about["change"])
     if change is not None:
-        # The revision says when the text came; the change set began before.
+        # The revision has the time of the text; the change set began before.
         change = change._replace(at=max(core.now(), memory.updated_at))
     # The recorder does not use the name of the hub.
     scope = Scope(core, job.hub_id, job.hub_id)
@@ -216,7 +216,7 @@ def _filled(core: Core, about: Mapping[str, Any], memory: Memory, made: Made) ->
     note = made.note
     text = clean_text(storable(made.text))
     if "address" in about and text:
-        # The address stays in front: it is still a link, and found as one.
+        # The address stays at the start: the memory is still a link, and found as one.
         text = f"{about['address']}\n\n{text}"
     text, cut = _within(text, core.settings["content.bytes_max"])
     if cut:
@@ -251,25 +251,25 @@ def _with_words(memory: Memory, about: Mapping[str, Any], text: str, made: Made)
     elif "hash" in about and memory.trust not in GUARDED:
         # Handing over a file does not vouch for every word in it, as typing a text does.
         fields["trust"] = "import"
-    # As it came: the guard decodes what is hidden in a text.
+    # The unchanged text, because the guard decodes what is hidden in it.
     fields["quarantine"] = instruction_shaped(storable(made.text)) or ""
-    # By the shape of the words themselves: that they come from a file says nothing of them.
+    # Derived from the text alone: that it comes from a file says nothing about its kind.
     unset = [
         name for name, before in about["picked"].items() if _plain(getattr(memory, name)) == before
     ]
-    # What was given shapes the rest.
+    # The given fields are inputs for the derived ones.
     given = {name: getattr(memory, name) for name in ("category", "kind") if name not in unset}
     picked = classify(text, title=memory.title, **given)
     return fields | {name: getattr(picked, name) for name in unset}
 
 
 def storable(text: str) -> str:
-    """Text without what no store can hold: NUL and lone surrogates."""
+    """The text without NUL and lone surrogates, which no store can hold."""
     return text.replace("\0", "").encode("utf-8", "ignore").decode().strip()
 
 
 def _within(text: str, bytes_max: int) -> tuple[str, str]:
-    """The text, cut where it is longer than a memory may be, and a note of that."""
+    """The text, cut at the largest size of a memory, and a note on that."""
     data = text.encode()
     if len(data) <= bytes_max:
         return text, ""

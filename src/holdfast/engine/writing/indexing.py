@@ -1,9 +1,9 @@
-"""From a memory to its search index: passages, their index terms, their vectors; and the vectors
-that are missing, of passages written while no model answered, or for a new model.
+"""Makes the index entries of a memory: passages, their index terms and their vectors. Also makes
+missing vectors, of passages written while no model answered, or for a new model.
 
-Missing vectors are written about once a second, so the work can be interrupted at any point and is
-continued in this process or another. Vectors of different models are never mixed: until a model has
-its own, words answer.
+Missing vectors are written about once a second, so the work can be interrupted at any point and
+continued in this process or another. Vectors of different models are never mixed: until the current
+model has its own, search uses words only.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WINDOWS_AT_ONCE = 64
 
 
 class Indexed(NamedTuple):
-    """A memory's derived state, ready for the store."""
+    """The index entries of a memory, ready to be stored."""
 
     text: str
     entries: list[IndexEntry]
@@ -41,16 +41,17 @@ class Indexed(NamedTuple):
 
 
 def indexed(memory: Memory, core: Core) -> Indexed:
-    """Everything the store needs to find this memory."""
+    """Makes the index entries of one memory."""
     return indexed_all([memory], core)[0]
 
 
 def indexed_all(memories: Sequence[Memory], core: Core | None) -> list[Indexed]:
-    """The same for many at once: the embedding model is asked in one go.
+    """Makes the index entries of many memories, with one call of the embedding model.
 
     A long text is stored without vectors at first, so that the write does not take a minute: it is
-    found by its words at once, and its vectors are made in the background. Without a core no model
-    is asked at all: for inside a write, where everyone who wants to write would wait for it.
+    found by its words at once, and its vectors are made in the background. Without a core no
+    vectors are made: this is for use inside a transaction, where all other writers would wait for
+    the model.
     """
     cut = [_passages(memory) for memory in memories]
     texts = [
@@ -84,9 +85,10 @@ def _passages(memory: Memory) -> list[Chunk]:
 
 
 def window_texts(memory: Memory, piece: Chunk | Candidate) -> list[str]:
-    """What the embedding model reads of a passage: a few sentences at a time, under the heading.
+    """The texts of a passage that are embedded: a few sentences each, under their heading.
 
-    A speaker's name is put in front, as in a transcript; a role (`user`, `assistant`) says nothing.
+    The speaker's name is put in front, as in a transcript; a role (`user`, `assistant`) carries no
+    meaning.
     """
     chain = " > ".join(piece.headings)
     front = f"{chain}\n" if chain else ""
@@ -107,7 +109,7 @@ def _entry(
     said = memory.content[piece.start : piece.end]
     around = [*piece.headings, *memory.tags, memory.key or "", piece.speaker]
     if not memory.content.startswith(memory.title.rstrip("…")):
-        # A title taken from the first words would only count them twice.
+        # A title taken from the first words would count them twice.
         around.insert(0, memory.title)
     around = list(filter(None, around))
     head, body = terms(" ".join(around)) if around else [], terms(said)
@@ -127,20 +129,20 @@ def _entry(
 # The windows of a first step between two calls of the program, and the processor time below which
 # the next step is twice as long. The bundled model takes 40 ms for this many on two cores.
 _STEP, _STEP_S = 8, 0.02
-# Handed to the model at once; small enough that stopping takes about a second with the bundled one.
+# Texts per call of the model; small enough that stopping takes about a second with the bundled one.
 _BATCH = 64
-# Read and written at once: as many as are made within these times, so that a kill costs a second of
-# work, and a quick model does not wait for a durable write after every batch. Past the most, a
-# write costs next to nothing for each of them.
+# Passages are read and written in rounds of about this long, so that a kill costs a second of work,
+# and a fast model does not wait for a durable write after every batch. Beyond the larger time, the
+# cost of a write per vector is negligible.
 _ROUND_S = (0.5, 1.0)
 _ROUND_MAX = 2_048
-# An undo of a few memories ends with their vectors in place; one of many does not keep its caller
-# waiting: this many take seconds with the bundled model, the rest is made in the background.
+# An undo of a few memories returns with their vectors made; an undo of many does not block its
+# caller: this many take seconds with the bundled model, the rest is made in the background.
 _AT_ONCE_MAX = 256
 
 
 def unembedded(core: Core) -> int:
-    """How many passages have no vector of the present model."""
+    """How many passages have no vector of the current model."""
     embedder = core.embedder
     if embedder is None:
         return 0
@@ -149,8 +151,8 @@ def unembedded(core: Core) -> int:
 
 
 def slowed_by_index(core: Core, at_least: int) -> list[str]:
-    """The hubs in which so many passages wait for vectors, and each of them will be added to an
-    index that the store keeps: several times the work of building that index afterwards."""
+    """The hubs in which at least this many passages wait for vectors and the store has a vector
+    index: adding each of them to it takes several times as long as building it afterwards."""
     embedder = core.embedder
     if embedder is None or Capability.NEAREST not in core.store.capabilities:
         return []
@@ -170,12 +172,12 @@ def embed_missing(
     hub_id: str | None = None,
     quiet: Quiet | None = None,
 ) -> int:
-    """Makes the missing vectors, of one hub or of all, and returns of how many passages;
-    EmbedderError where it fails. With `quiet`, each step waits for a quiet moment."""
+    """Makes the missing vectors, of one hub or of all, and returns for how many passages. Raises
+    EmbedderError if the model fails. With `quiet`, each step waits for a quiet moment."""
     embedder = core.embedder
     if embedder is None:
         return 0
-    # Here, as most commands only write.
+    # Imported here, because most commands only write.
     from holdfast.engine.late_words import index_late_turns
     from holdfast.recall.evidence import owners_by_id
 
@@ -198,7 +200,7 @@ def embed_missing(
             rows = _made(embedder, found, memories, stop, quiet)
             _wait(quiet)
             made = _keep(core, each, embedder, rows)
-            # Passages before this one have their vectors, or are gone; none is tried twice.
+            # Passages before this one have their vectors or were removed; none is tried twice.
             after = found[-1].passage_id
             done += made
             if progress is not None:
@@ -224,15 +226,15 @@ def _next_size(size: int, took_s: float) -> int:
 
 
 def embed_memories(core: Core, hub_id: str, memory_ids: Sequence[str]) -> None:
-    """Makes the vectors of these memories, after a write that could not ask the model.
+    """Makes the vectors of these memories after a transaction that could not call the model.
 
-    Where the model or the store fails, or they are very many, they are left for later: recall says
-    that it is degraded until then.
+    If the model or the store fails, or there are very many, they are left for later; until then,
+    recall reports that it is degraded.
     """
     embedder = core.embedder
     if embedder is None:
         return
-    # The write is done and acknowledged, so whatever fails in here is no failure of it.
+    # The write is committed, so a failure here is not a failure of the write.
     try:
         with core.store.read() as reader:
             passages = reader.passages(hub_id, memory_ids)
@@ -240,8 +242,7 @@ def embed_memories(core: Core, hub_id: str, memory_ids: Sequence[str]) -> None:
             batch = passages[start : start + _BATCH]
             with core.store.read() as reader:
                 memories = reader.memories_by_id(hub_id, [item.memory_id for item in batch])
-                # Changed meanwhile: the vectors of the new text are made by the write that changed
-                # it.
+                # Some changed meanwhile: the write that changed a text makes its vectors.
                 there = {p.passage_id for p in reader.passages(hub_id, list(memories))}
             left = [p for p in batch if p.passage_id in there]
             _keep(core, hub_id, embedder, _made(embedder, left, memories))
@@ -252,8 +253,8 @@ def embed_memories(core: Core, hub_id: str, memory_ids: Sequence[str]) -> None:
 
 
 def embed_hub(core: Core, hub_id: str) -> None:
-    """Makes the missing vectors of one hub; where the model fails they are left for later."""
-    # The write itself is done and acknowledged; vectors that could not be made are made later.
+    """Makes the missing vectors of one hub; if the model fails, they are left for later."""
+    # The write is committed; missing vectors can be made later.
     with suppress(HoldfastError):
         embed_missing(core, hub_id=hub_id)
 
@@ -265,7 +266,7 @@ def _made(
     stop: threading.Event | None = None,
     quiet: Quiet | None = None,
 ) -> list[VectorRow]:
-    """The vectors of these passages, or of the first of them where it was stopped."""
+    """The vectors of these passages, or of the first of them if it was stopped."""
     rows: list[VectorRow] = []
     for start in range(0, len(passages), _BATCH):
         if rows and _is_set(stop):
@@ -282,8 +283,8 @@ def _made(
 
 
 def _embedded(embedder: Embedder, texts: Sequence[str], quiet: Quiet | None) -> Iterator[bytes]:
-    """The stored vectors of these texts: all at once, or in steps that are short where this process
-    makes them. A server of models is soon given all of them."""
+    """The stored vectors of these texts: with one call, or in short steps if the model runs in this
+    process. A model on a server soon gets all of them at once."""
     from holdfast.embed import quantise
 
     if quiet is None:
@@ -300,7 +301,7 @@ def _embedded(embedder: Embedder, texts: Sequence[str], quiet: Quiet | None) -> 
 
 
 def _keep(core: Core, hub_id: str, embedder: Embedder, rows: Sequence[VectorRow]) -> int:
-    """Writes the vectors that were made; returns of how many passages."""
+    """Writes the vectors; returns for how many passages."""
     if rows:
         with core.store.write(hub=hub_id) as writer:
             writer.set_vectors(hub_id, embedder.identity, rows)
@@ -308,7 +309,7 @@ def _keep(core: Core, hub_id: str, embedder: Embedder, rows: Sequence[VectorRow]
 
 
 class CatchUp:
-    """Makes missing vectors in a thread of its own, at most one at a time."""
+    """Makes missing vectors in a background thread, one at a time."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -319,8 +320,8 @@ class CatchUp:
         self._quiet = Quiet(core)
 
     def start(self) -> None:
-        """Begins, unless it has been stopped for good. Where it is running it looks once more
-        before it ends, as it may have read the hub already."""
+        """Starts the thread, unless it was stopped permanently. If it is running, it looks again
+        before it ends, because it may have read the hub already."""
         with self._lock:
             self._asked = True
             self._quiet.asked()
@@ -333,7 +334,7 @@ class CatchUp:
 
     def _run(self) -> None:
         while self._is_asked():
-            # The answer that started this said that it was degraded; the next one tries again.
+            # The recall that started this reported that it was degraded; the next one tries again.
             with suppress(HoldfastError):
                 embed_missing(self._core, stop=self._stop, quiet=self._quiet)
 
@@ -346,12 +347,12 @@ class CatchUp:
         return asked
 
     def stop(self) -> None:
-        """Ends after the batch at hand and does not begin again."""
+        """Stops after the current batch, permanently."""
         self._stop.set()
         self.wait()
 
     def wait(self) -> None:
-        """Until it is done."""
+        """Waits until the thread has ended."""
         self._quiet.hurry()
         with self._lock:
             thread = self._thread

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
 
 
-# From what it was made to the memory, and back; each id holds both.
+# Record kinds of origin to memory, and memory to origin; each id holds both.
 _BY_ORIGIN = "origin"
 _BY_MEMORY = "attached"
 _USAGE = "usage"
@@ -29,7 +29,8 @@ _USAGE_ID = "attachments"
 def attach(
     writer: Writer, memory: Memory, attachment: Attachment, at: datetime, *, bytes_max: int
 ) -> None:
-    """Notes that a memory was made from a file; HubFull where that is too much for the hub."""
+    """Records that a memory was made from a file; raises HubFull if the hub's files exceed their
+    limit."""
     hub_id = memory.hub_id
     if writer.record(hub_id, _BY_MEMORY, f"{memory.id}/{attachment.hash}") is not None:
         return
@@ -49,7 +50,7 @@ def full(used: Usage, size: int, bytes_max: int) -> HubFull:
 
 
 def bind_page(writer: Writer, memory: Memory, address: str, at: datetime) -> None:
-    """Notes that a memory holds the page at an address."""
+    """Records that a memory holds the page at an address."""
     _bind(writer, memory, page_digest(address), 0, at)
 
 
@@ -63,15 +64,15 @@ def _bind(writer: Writer, memory: Memory, digest: str, size: int, at: datetime) 
 
 
 def page_digest(address: str) -> str:
-    """The digest of an address: of a fixed length, and never equal to the hash of a file with that
-    text."""
+    """The digest of an address. It has a fixed length, and never equals the hash of a file with
+    that text."""
     import hashlib
 
     return hashlib.sha256(b"page\0" + address.encode()).hexdigest()
 
 
 def release(writer: Writer, hub_id: str, memory_id: str, at: datetime) -> list[str]:
-    """Removes what a memory was made from; returns the hashes to which no memory refers now."""
+    """Removes the origins of a memory; returns the hashes to which no memory refers now."""
     held = [
         one.id.partition("/")[2]
         for one in every_record(writer, hub_id, _BY_MEMORY, f"{memory_id}/")
@@ -80,7 +81,7 @@ def release(writer: Writer, hub_id: str, memory_id: str, at: datetime) -> list[s
 
 
 def let_go(writer: Writer, hub_id: str, memory_id: str, digest: str, at: datetime) -> bool:
-    """Removes one thing that a memory was made from; whether no memory refers to it now."""
+    """Removes one origin of a memory; returns whether no memory refers to it now."""
     record = writer.record(hub_id, _BY_MEMORY, f"{memory_id}/{digest}")
     if record is None:
         return False
@@ -95,12 +96,13 @@ def let_go(writer: Writer, hub_id: str, memory_id: str, digest: str, at: datetim
 
 
 def made_from(reader: Reader, hub_id: str, digest: str) -> list[Memory]:
-    """The memories that were made from it and are not forgotten, oldest first."""
+    """The memories that were made from this file or page and are not forgotten, oldest first."""
     return [one for one in of_file(reader, hub_id, digest) if one.forgotten_at is None]
 
 
 def of_file(reader: Reader, hub_id: str, digest: str) -> list[Memory]:
-    """The memories that were made from it, forgotten ones and old versions too, oldest first."""
+    """The memories that were made from this file, including forgotten ones and old versions, oldest
+    first."""
     records = every_record(reader, hub_id, _BY_ORIGIN, f"{digest}/")
     ids = [record.id.partition("/")[2] for record in records]
     found = reader.memories_by_id(hub_id, ids)
@@ -108,23 +110,24 @@ def of_file(reader: Reader, hub_id: str, digest: str) -> list[Memory]:
 
 
 def is_held(reader: Reader, hub_id: str, digest: str) -> bool:
-    """Whether any memory was made from it, forgotten ones among them."""
+    """Whether any memory was made from it, including forgotten ones."""
     return any(True for _ in every_record(reader, hub_id, _BY_ORIGIN, f"{digest}/"))
 
 
 def holds(reader: Reader, hub_id: str, memory_id: str, digest: str) -> bool:
-    """Whether this memory was made from it; metadata alone, which anybody writes, say nothing."""
+    """Whether this memory was made from it. The metadata does not prove that, because anybody can
+    write metadata."""
     return reader.record(hub_id, _BY_MEMORY, f"{memory_id}/{digest}") is not None
 
 
 def held_by(reader: Reader, hub_id: str, memory_id: str) -> list[str]:
-    """The hashes of the files that a memory was made from, old versions included."""
+    """The hashes of the files that a memory was made from, including old versions."""
     records = every_record(reader, hub_id, _BY_MEMORY, f"{memory_id}/")
     return [record.id.partition("/")[2] for record in records if record.body["size"]]
 
 
 def held_files(reader: Reader, hub_id: str) -> Iterator[tuple[str, str, int]]:
-    """Every file that a memory was made from: its hash, the memory's id, and its size."""
+    """Every file of a hub's memories: its hash, the memory's id, and its size."""
     for record in every_record(reader, hub_id, _BY_ORIGIN, ""):
         if size := record.body["size"]:
             digest, _, memory_id = record.id.partition("/")
@@ -142,7 +145,7 @@ def _set_usage(writer: Writer, hub_id: str, at: datetime, files: int, size: int)
 
 
 def address_of(content: str) -> str | None:
-    """The address that is all there is to a text; None where it says anything else."""
+    """The address, if the text consists of nothing else; None otherwise."""
     import re
 
     found = re.fullmatch(r"\s*<?(https?://[^\s<>]+)>?\s*", content, re.IGNORECASE)
@@ -159,12 +162,12 @@ def _origin(memory: Memory) -> tuple[str, str] | None:
 
 
 def is_made_from_same(memory: Memory, other: Memory) -> bool:
-    """Whether both come from the same file or page, or neither from any."""
+    """Whether both come from the same file or page, or both from none."""
     return _origin(memory) == _origin(other)
 
 
 def is_the_same_thing(memory: Memory, other: Memory) -> bool:
-    """Whether both come from the same file or page, and so say the same, read or unread."""
+    """Whether both come from the same file or page, and so have the same content."""
     return _origin(memory) is not None and is_made_from_same(memory, other)
 
 
@@ -177,7 +180,7 @@ def digest_of(memory: Memory) -> str | None:
 
 
 def with_page_fetched(draft: Draft) -> Draft:
-    """The draft, to be fetched where it is a link that somebody pushed."""
+    """The draft, marked to be fetched if it is a link that somebody pushed."""
     is_link = draft.content_type in (None, "link") and address_of(draft.content) is not None
     pushed = is_link and draft.source != "extraction" and draft.attachment is None
     return draft._replace(fetch=True) if pushed else draft
@@ -193,7 +196,7 @@ def refuse_unfetchable(draft: Draft) -> None:
 
 
 def renewed(draft: Draft, new: Memory, twin: Memory, *, same: bool) -> dict[str, Any]:
-    """What changes of a memory that gets a new file, or whose page is to be fetched again."""
+    """The changes of a memory that gets a new file, or whose page is to be fetched again."""
     if same and not draft.fetch:
         return {}
     changes: dict[str, Any] = {}

@@ -1,14 +1,14 @@
-"""What a pass proposes to remember, unasked: checked against what was said, and against what is
-known already.
+"""Stores the proposals of automatic passes, after checking them against the turn that they were
+taken from and against existing memories.
 
-What its turn does not support is dropped. What is known already raises a count. A new value of the
-same slot replaces the old one, with a link and an end; where that is not certain, both stay, and
-the new one waits for a person. All proposals of one call are one transaction and one change set.
+A proposal that its turn does not support is dropped. One that repeats a memory raises that memory's
+count. A new value of the same slot supersedes the old one; if that is not certain, both stay, and
+the new one is held for review. All proposals of one call are one transaction and one change set.
 
-A line of the journal is promoted to long-term memory in the same write: what a person says of
-themselves or orders for the future at once, other facts when they were said often enough. The line
-stays in the journal of its day; the long-term memory points to it and to the turn it was taken
-from, and one undo takes back both. `passes.consolidation` promotes what needs more time.
+Some journal lines are promoted to long-term memory in the same transaction: what people say about
+themselves or instruct for the future at once, other facts when they were said often enough. The
+line stays in the journal of its day; the long-term memory points to it and to its turn, and one
+undo reverts both. `passes.consolidation` promotes lines that need more time.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ if TYPE_CHECKING:
 
 Outcome: TypeAlias = Literal["stored", "mentioned", "superseded", "held", "dropped"]
 
-# In the metadata of what only the assistant said.
+# The metadata of a statement that only the assistant made.
 SAID_BY, ASSISTANT = "said_by", "assistant"
 
 
 class Proposal(NamedTuple):
-    """Something to remember. With `said`, the turn it was taken from, it is grounded here: stored
-    only if the turn supports it. A proposer that has grounded it already gives only the `origin`.
-    `quote` is the part of the turn it relies on, and `at` when it was said. A `standing` one enters
-    long-term memory at once."""
+    """Something to remember. If `said` is given, the turn that it was taken from, it is grounded
+    here: stored only if the turn supports it. A proposer that has grounded it already gives only
+    the `origin`. `quote` is the part of the turn that it relies on, and `at` when it was said. A
+    `standing` one is promoted to long-term memory at once."""
 
     text: str
     category: str | None = None
@@ -81,7 +81,7 @@ class Proposal(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """What became of a proposal: the memory it is in, or that was there already, and why."""
+    """The result of a proposal: what was done, the new or existing memory, and the reason."""
 
     outcome: Outcome
     memory: Memory | None
@@ -98,9 +98,9 @@ def take_proposals(
     replaces: bool = True,
     change: str | None = None,
 ) -> list[Taken]:
-    """Takes proposals in, in order, all in one transaction. `finish` runs inside it, after them:
-    the worker ends its job there and counts the outcomes. Where the speaker may not supersede
-    (`replaces`), what would replace something is held for review. `change` is the change set of an
+    """Stores proposals in order, all in one transaction. `finish` runs at the end of it: the worker
+    ends its job there and counts the outcomes. If the speaker may not supersede (`replaces`), a
+    proposal that would replace something is held for review. `change` is the change set of the
     import that they belong to."""
     taken: list[Taken | None] = []
     drafts: list[Draft] = []
@@ -130,7 +130,7 @@ def take_proposals(
 
 
 def _draft(core: Core, proposal: Proposal, layer: Layer) -> Draft | Taken:
-    """The proposal as a draft that points to where it was said; or why it is dropped."""
+    """The proposal as a draft that points to its turn; or the reason why it is dropped."""
     origin = proposal.origin
     if proposal.said:
         from holdfast.text.grounding import Unsupported, ground
@@ -175,8 +175,8 @@ def _draft(core: Core, proposal: Proposal, layer: Layer) -> Draft | Taken:
 
 
 def _as_line(core: Core, proposal: Proposal, draft: Draft) -> Draft:
-    """A line of the journal belongs to the day it was said; when it happened is stored beside
-    it."""
+    """The draft as a journal line. A line belongs to the day it was said; the time of the event is
+    stored in its metadata."""
     said_at = proposal.at or core.now()
     if proposal.occurred_at is None:
         return draft._replace(occurred_at=said_at, occurred_until=None)
@@ -187,14 +187,15 @@ def _as_line(core: Core, proposal: Proposal, draft: Draft) -> Draft:
     return draft._replace(
         occurred_at=said_at,
         occurred_until=None,
-        # Something in the future does not hold yet.
+        # A future event does not hold yet.
         valid_from=proposal.occurred_at if proposal.occurred_at <= said_at else None,
         metadata={**(draft.metadata or {}), EVENT: event},
     )
 
 
 def _looked(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
-    """The same with what is known of each, looked up before the write, while no lock is held."""
+    """The drafts with the existing memories that each may replace, searched before the transaction,
+    while no lock is held."""
     if not prepared:
         return []
     with scope.read() as reader:
@@ -214,11 +215,11 @@ def _told_change(reader: Reader, scope: Scope, memory: Memory) -> str | None:
     return None if changed is None else changed.id
 
 
-# Inside it
+# Inside the write
 
 
 class _Transaction(NamedTuple):
-    """The transaction that proposals are taken into, and what it may do."""
+    """The transaction that proposals are stored in, and its rules."""
 
     writer: Writer
     recorder: Recorder
@@ -233,11 +234,12 @@ def _take(into: _Transaction, item: Prepared, standing: bool) -> Taken:
         one
         for one in rivals
         if one.verdict.relation == "same" and _same_time(memory, one)
-        # The user's own statement is new, and no mention of a held one by a less trusted speaker.
+        # The user's own statement counts as new, not as a repetition of one by a less trusted
+        # speaker that is held.
         if not (memory.trust == "user" and kind_of(one.memory) == "low_trust")
     ]
     if same and memory.metadata.get(SAID_BY) == ASSISTANT:
-        # The agent may only repeat what memory gave it, which is no sign that it matters.
+        # The agent may only repeat what it recalled, which does not show that it matters.
         return Taken("dropped", same[0].memory, "known")
     if same:
         return _mention(into, same, standing)
@@ -251,7 +253,7 @@ def _take(into: _Transaction, item: Prepared, standing: bool) -> Taken:
         return _hold(recorder, item, held_as_low_trust(item.memory, voice, doubted.memory, why))
     close = None
     if memory.trust == "user":
-        # The newest word of the person holds; where both may be true, both do.
+        # The person's latest statement is current; if both may be true, both stay.
         beside = (one.memory for one in rivals if one.verdict.both and not one.protected)
         close = next((one for one in beside if one.layer == "long_term"), None)
         rivals = [one for one in rivals if one.protected or not one.verdict.both]
@@ -279,8 +281,8 @@ def _write(
     standing: bool,
     close: Memory | None,
 ) -> Taken:
-    """Stores what is new, in the place of what it replaces, or as newer than what it is `close` to.
-    What is standing is noted in the journal as well."""
+    """Stores a new memory, as the successor of what it replaces, or as newer than what it is
+    `close` to. A standing one is noted in the journal as well."""
     recorder = into.recorder
     why = replaced[0].verdict.reason if replaced else ""
     outcome: Outcome = "superseded" if replaced else "stored"
@@ -297,7 +299,8 @@ def _write(
 
 
 def _same_time(memory: Memory, rival: Rival) -> bool:
-    """Two events are two memories, though they are told in the same words."""
+    """Whether both are about the same time. Two events are two memories, even if they are described
+    in the same words."""
     event, other = memory.metadata.get(EVENT), rival.memory.metadata.get(EVENT)
     return event is None or other is None or event == other
 
@@ -305,12 +308,12 @@ def _same_time(memory: Memory, rival: Rival) -> bool:
 def _mention(into: _Transaction, same: Sequence[Rival], standing: bool) -> Taken:
     recorder, there = into.recorder, same[0].memory
     if there.quarantine and there.state == "archived":
-        # A person has rejected it, and is not asked again.
+        # A person rejected it, and is not asked again.
         return Taken("dropped", there, "rejected")
     if there.state in ("archived", "cooling"):
-        # What is said again is of use again.
+        # It is said again, so it is of use again.
         there = recorder.revise(there, state="active", state_reason="")
-    # The line of the journal and the memory made from it are one fact.
+    # The journal line and the memory made from it are one fact.
     into.writer.count_mention(there.hub_id, [one.memory.id for one in same])
     there = there._replace(mention_count=there.mention_count + 1)
     is_line = there.layer == "journal" and there.visible
@@ -325,7 +328,7 @@ def _in_long_term(same: Sequence[Rival]) -> bool:
 
 
 def _lesser_voice(memory: Memory) -> str:
-    """The speaker, where they may not overrule the user."""
+    """The kind of speaker, if they may not overrule the user; else empty."""
     if memory.metadata.get(SAID_BY) == ASSISTANT:
         return "the assistant"
     return LESSER_VOICES.get(memory.trust, "")
@@ -336,16 +339,17 @@ def _hold(recorder: Recorder, item: Prepared, held: Memory) -> Taken:
     return Taken("held", stored, held.quarantine)
 
 
-# When it happened, in the metadata of a line of a journal, whose own time is when it was said.
+# The metadata field of a journal line with the time of the event; the line's own time is when it
+# was said.
 EVENT = "event"
-# Categories whose facts last longer than events do: said twice is enough.
+# Categories whose facts last longer than events: said twice is enough.
 _LASTING = frozenset({"preference", "person", "decision", "routine", "core"})
 _MENTIONS_LASTING, _MENTIONS_OTHER = 2, 3
 
 
 def as_long_term(line: Memory) -> Memory:
-    """The long-term memory of a line of the journal; its id, number and times are set when it is
-    added. A fact that was not dated is dated by when it was said, and holds since then."""
+    """The long-term memory of a journal line; its id, number and times are set when it is added. A
+    fact without a date gets the time when it was said, and is valid from then."""
     said_at = line.occurred_at or line.created_at
     event = event_of(line.metadata)
     metadata = {name: value for name, value in line.metadata.items() if name != EVENT}
@@ -371,7 +375,7 @@ def as_long_term(line: Memory) -> Memory:
 
 
 def event_of(metadata: Mapping[str, Any]) -> tuple[datetime, datetime | None] | None:
-    """When the event of a line happened; None where the line names no time."""
+    """The time of the event of a line; None if the line names no time."""
     event = metadata.get(EVENT)
     if not isinstance(event, Mapping) or not isinstance(event.get("at"), str):
         return None
@@ -383,7 +387,7 @@ def event_of(metadata: Mapping[str, Any]) -> tuple[datetime, datetime | None] | 
 
 
 def is_said_often(line: Memory) -> bool:
-    """Whether a line was said often enough to last, however long ago it was said first."""
+    """Whether a line was said often enough to be promoted, however old it is."""
     if line.kind == "episodic":
         return False
     least = _MENTIONS_LASTING if line.category in _LASTING else _MENTIONS_OTHER

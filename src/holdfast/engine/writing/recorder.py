@@ -1,6 +1,5 @@
-"""The one way a memory comes to be, changes or takes the place of another: row, revision and index
-together, as part of a change set. Everything that writes memories goes through here, so nothing
-changes unrecorded."""
+"""Writes memories: row, revision and index entries together, as part of a change set. Everything
+that adds, changes or supersedes memories goes through here, so no change is unrecorded."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from holdfast.engine.writing.supersede import Rival
     from holdfast.store.base import Writer
 
-# A change of any of these changes what search sees.
+# Fields that are indexed: a change of one requires new index entries.
 _SEARCHED = frozenset(
     {"content", "title", "tags", "key", "speaker", "content_type", "source_path", "forgotten_at"}
 )
@@ -42,8 +41,8 @@ class Recorder:
         change: Change | None = None,
         change_id: str | None = None,
     ) -> None:
-        """With `change`, goes on with a change set that is there; with `change_id`, begins one of
-        that id."""
+        """With `change`, continues an existing change set; with `change_id`, begins one with that
+        id."""
         self._scope = scope
         self._writer = writer
         self._without_vectors: list[str] = []
@@ -59,13 +58,14 @@ class Recorder:
         )
 
     def _write_change(self) -> None:
-        # Only once something really changes: an operation that changes nothing leaves no trace.
+        # Written with the first real change: an operation that changes nothing leaves no change
+        # set.
         if not self.written:
             self._writer.add_change(self.change)
             self.written = True
 
     def add(self, memory: Memory, index: Indexed | None = None) -> Memory:
-        """A new memory; its id, number and times it gets here."""
+        """Adds a memory, and sets its id, number and times."""
         self._scope.require("write")
         memory = memory._replace(
             id=self._scope.core.ids.next("mem"),
@@ -84,7 +84,7 @@ class Recorder:
         return memory
 
     def revise(self, before: Memory, index: Indexed | None = None, **new: Any) -> Memory:
-        """A new version of a memory; the same one back where nothing differs."""
+        """Writes a new version of a memory; returns the same one if nothing differs."""
         wanted = before._replace(**new)
         clean = self._scope.core.redactor.memory(wanted)
         if clean is not wanted:
@@ -115,15 +115,15 @@ class Recorder:
         return after
 
     def supersede_twins(self, before: Memory, by: Memory) -> None:
-        """The lines of the journal that say what a memory said no longer hold either, once that
-        memory is changed or superseded."""
+        """Ends the journal lines that say what a memory said, once that memory is changed or
+        superseded."""
         for line in self._lines_of(before):
             if line.superseded_by is None:
                 ended = line.valid_until or self.change.at
                 self.revise(line, superseded_by=by.id, valid_until=ended)
 
     def archive_twins(self, archived: Memory) -> None:
-        """Archives the lines of the journal that say what an archived memory says."""
+        """Archives the journal lines that say what an archived memory says."""
         for line in self._lines_of(archived):
             self.revise(line, state=archived.state, state_reason=archived.state_reason)
 
@@ -132,7 +132,7 @@ class Recorder:
         return [one for one in found if one.layer == "journal" and self.may_retire(one)]
 
     def may_retire(self, memory: Memory) -> bool:
-        """Whether who acts may archive, supersede or expire it."""
+        """Whether the actor may archive, supersede or expire this memory."""
         return self._scope.core.allows("retire", memory)
 
     def _record(self, memory: Memory, fields: dict[str, tuple[Any, Any]]) -> None:
@@ -145,14 +145,14 @@ class Recorder:
             self._writer.unindex(self._scope.hub_id, memory.id)
             return
         if index is None:
-            # The embedding model is never asked inside a write; `embed` asks it afterwards.
+            # The embedding model is never called inside a transaction; `embed` calls it afterwards.
             index = indexed_all([memory], None)[0]
             self._without_vectors.append(memory.id)
         self._writer.index(self._scope.hub_id, memory.id, index.text, index.entries, index.model)
 
     def _with_kept_vectors(self, memory: Memory) -> Indexed | None:
-        """The index of a memory whose content stays: its vectors were made from that alone, so
-        they stay too, where it is cut into passages as before."""
+        """The index entries of a memory with unchanged content. Its vectors depend on the content
+        alone, so they are reused if the passages are the same."""
         embedder = self._scope.core.embedder
         if embedder is None or memory.forgotten_at is not None:
             return None
@@ -174,23 +174,23 @@ class Recorder:
         return Indexed(index.text, entries, embedder.identity)
 
     def embed(self) -> None:
-        """After the transaction: makes the vectors that could not be made inside it."""
+        """Makes, after the transaction, the vectors that could not be made inside it."""
         if self._without_vectors:
             from holdfast.engine.writing.indexing import embed_memories
 
             embed_memories(self._scope.core, self._scope.hub_id, self._without_vectors)
 
 
-# What a memory takes the place of
+# Supersession
 
 
 def supersede(recorder: Recorder, item: Prepared, previous: Memory) -> Superseded:
-    """Puts a memory in the place of another, as somebody asked for; refuses where that is wrong."""
+    """Supersedes a memory that the caller named; raises an error if that is not allowed."""
     return _put_in_place(recorder, item, [previous])
 
 
 def _put_in_place(recorder: Recorder, item: Prepared, replaced: Sequence[Memory]) -> Superseded:
-    """Puts a memory in the place of others, and links it with the first."""
+    """Adds a memory as the successor of others, linked with the first."""
     previous = replaced[0]
     if previous.superseded_by is not None:
         raise InvalidInput(
@@ -212,12 +212,12 @@ def _put_in_place(recorder: Recorder, item: Prepared, replaced: Sequence[Memory]
 
 
 def supersede_all(recorder: Recorder, item: Prepared, replaced: Sequence[Rival]) -> Superseded:
-    """Puts a memory in the place of others that say what no longer holds, the newest first; it is
-    linked with that one, and takes its layer where that is always shown. What the others say
-    beyond that, and is still true, becomes a memory of its own."""
+    """Adds a memory as the successor of others that it contradicts or renews, newest first. It is
+    linked with the newest, and moves to its layer if that layer is always shown. If another one
+    also said something that is still true, that becomes a memory of its own."""
     previous = [rival.memory for rival in replaced]
     if item.memory.layer != "long_term" and any(one.layer == "long_term" for one in previous):
-        # A line of a journal that goes to MEMORY.md instead has no place in the journal.
+        # A journal line that moves to MEMORY.md has no place in the journal.
         path = None if item.memory.layer == "journal" else item.memory.source_path
         moved = item.memory._replace(layer="long_term", source_path=path)
         item = item._replace(memory=moved)
@@ -232,7 +232,7 @@ def supersede_all(recorder: Recorder, item: Prepared, replaced: Sequence[Rival])
 
 
 def _remainder(ended: Memory, text: str) -> Memory:
-    """What is still true of a memory that another one has replaced."""
+    """A memory with the part of a superseded one that is still true."""
     kept = ended._replace(content=text, content_hash=content_hash(text), source_path=None, key=None)
     return kept._replace(
         title=derived_title(kept),
@@ -250,22 +250,22 @@ def _remainder(ended: Memory, text: str) -> Memory:
 
 
 def _end(recorder: Recorder, previous: Memory, memory: Memory) -> None:
-    """Notes that something newer took its place, and until when it held."""
+    """Marks a memory as superseded, with the end of its validity."""
     ended = memory.valid_from or recorder.change.at
     if previous.valid_from is not None:
         ended = max(ended, previous.valid_from)
     recorder.revise(previous, superseded_by=memory.id, valid_until=previous.valid_until or ended)
 
 
-# Change sets of several transactions, and the index
+# Change sets of several transactions; reindexing
 
 
 def continued(
     scope: Scope, writer: Writer, action: Action, change_id: str, *, reason: str = ""
 ) -> Recorder:
-    """A recorder for a change set that spans several transactions: begun under this id by the first
-    one that writes, and continued by the others. What comes after it was undone, or is of somebody
-    else, is a change set of its own."""
+    """A recorder for a change set that spans several transactions. The first one that writes
+    creates it with this id, the others continue it. If it was undone meanwhile, or belongs to
+    somebody else, a new change set is begun."""
     there = writer.change(scope.hub_id, change_id)
     if there is None:
         return Recorder(scope, writer, action, reason=reason, change_id=change_id)
@@ -275,8 +275,8 @@ def continued(
 
 
 def reindex(writer: Writer, memories: Sequence[Memory]) -> None:
-    """Rebuilds the derived state of memories as they are, all but the vectors; no change, so no
-    revision."""
+    """Rebuilds the index entries of memories, except the vectors. Nothing changes, so no revision
+    is written."""
     for memory in memories:
         index = indexed_all([memory], None)[0]
         writer.index(memory.hub_id, memory.id, index.text, index.entries, index.model)

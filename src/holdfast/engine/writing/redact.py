@@ -1,12 +1,11 @@
-"""No secret and no control character is written: every text that is on its way into the store or a
-hub's files goes through one Redactor, which puts a placeholder in the place of each credential and
-removes what would steer a terminal.
+"""Redacts input: every text that is about to be written to the store or a hub's files goes through
+one Redactor, which replaces each secret by a placeholder and removes control characters.
 
-The same secret gives the same placeholder in one store, `[secret:kind:hash8]`. The hash is keyed
-with a random key of the store: a plain one of a short password could be guessed by trying. The key
-tells nobody a secret; it only keeps placeholders stable. `text.secrets` knows what a secret looks
-like, and is loaded only for writes; `engine/writing/redacting_store.py` redacts everything that is
-written.
+In one store, the same secret always gives the same placeholder, `[secret:kind:hash8]`. The hash is
+keyed with a random key of the store, because the plain hash of a short password could be found by
+trying. The key reveals no secret; it only keeps placeholders stable. `text.secrets` recognises
+secrets, and is loaded only for writes; `engine/writing/redacting_store.py` redacts everything that
+is written.
 """
 
 from __future__ import annotations
@@ -43,30 +42,30 @@ if TYPE_CHECKING:
 
 KIND = "secret-key"
 _KEY_BYTES = 32
-# Texts that were looked at and hold nothing are known again by their length and their hash, which
-# nobody outside this process can foresee. So a text that passes several checks is scanned once, and
-# a long one only where it has changed.
+# Texts that were scanned and are clean are remembered by their length and their hash, which nobody
+# outside this process can predict. So a text that passes several checks is scanned once, and a long
+# one only where it has changed.
 _CLEAN_MAX = 100_000
 # Shorter texts are scanned again faster than they are looked up. A memory is scanned as a draft, as
 # a row and as passages: with 200 here, a write of one short memory took 1.2 times as long.
 _CLEAN_CHARS_MIN = 40
-# By themselves, shorter texts are no secret (text.secrets); next to others they may look like one.
+# Shorter texts are no secret by themselves (text.secrets); next to others they may look like one.
 _SECRET_CHARS_MIN = 8
-# A text this long is looked at in pieces, of which most were looked at before.
+# A text this long is scanned in pieces, most of which were scanned before.
 _LONG_CHARS_MIN = 20_000
 _PIECE_LINES = 32
 _OVERLAP_LINES = 3
-# The one kind of secret that is longer than the overlap.
+# The only kind of secret that is longer than the overlap.
 _OVER_MANY_LINES = "-----BEGIN"
-# Fields that Holdfast fills itself; they are long, and would be looked at for nothing.
+# Fields that Holdfast fills itself. They are long, and contain no secrets.
 _MADE_HERE = ("id", "hub_id", "content_hash", "created_at", "updated_at")
-# Names and references are not cleaned but refused where they hold what cannot be seen; cleaned,
-# they would be taken for another (text/clean.py).
+# Names and references are not cleaned but refused if they contain hidden characters, because a
+# cleaned one could equal another name (text/clean.py).
 _NAMES = frozenset(
     {"key", "tags", "category", "boundary", "parent", "supersedes"}
     | {"kind", "stability", "layer", "content_type", "trust", "source"}
 )
-# Values of closed lists, of which every row has a dozen.
+# Fields with values of closed lists; every row has a dozen.
 _CLOSED = frozenset(
     (
         *(*CONTENT_TYPES, *KINDS, *STABILITIES, *BOUNDARIES, *STATES),
@@ -74,7 +73,7 @@ _CLOSED = frozenset(
     )
 )
 _HOLDING_TEXT = (tuple, list, Mapping)
-# The kinds of most fields; whether something is a Mapping takes longer to tell.
+# The types of most fields. Checking these is faster than `isinstance(value, Mapping)`.
 _WITHOUT_TEXT = frozenset([type(None), bool, int, float, datetime])
 _Value = TypeVar("_Value", bound=tuple[Any, ...])
 
@@ -83,7 +82,8 @@ _Value = TypeVar("_Value", bound=tuple[Any, ...])
 def _given(
     kind: type[tuple[Any, ...]], but: tuple[str, ...]
 ) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """Takes out of such a row all that is not Holdfast's own, and not named in `but`."""
+    """Makes a function that takes from such a row the fields that Holdfast does not fill itself and
+    that `but` does not name."""
     fields: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
     own = {*_MADE_HERE, *but}
     if kind is Memory:
@@ -92,7 +92,7 @@ def _given(
 
 
 def _is_plain(text: str) -> bool:
-    """Whether there is no control and no hidden character in a text."""
+    """Whether a text has no control character and no hidden character."""
     return (text.isascii() and text.isprintable()) or clean_text(text) is text
 
 
@@ -110,15 +110,16 @@ class Redactor:
         self._payment_numbers = bool(settings["secrets.payment_numbers"])
         self._key: bytes | None = None
         self._clean: set[tuple[int, int]] = set()
-        # What this thread has written meanwhile: the store's writer, a new key, kinds and counts.
+        # The state of this thread's current transaction: the store's writer, a new key, kinds and
+        # counts.
         self._mine = threading.local()
 
     # Texts and values
 
     def text(self, text: str, *, keep_hidden: bool = False) -> str:
         """The text without control and hidden characters and with placeholders for its secrets; the
-        very same where it has none of them. `keep_hidden` is for text that the guard has yet to
-        read, which decodes what is hidden."""
+        same object if it has none. `keep_hidden` is for text that the guard reads later, which
+        decodes what is hidden."""
         if not (text.isascii() and text.isprintable()):
             text = without_controls(text) if keep_hidden else clean_text(text)
         return self._redacted(text) if self._enabled else text
@@ -139,13 +140,13 @@ class Redactor:
         return out
 
     def answer(self, question: str, text: str) -> str:
-        """The text, which answers a question, with placeholders for its secrets: the answer to
-        'What is the password?' is one even where it is only a word."""
+        """The text of an answer, with placeholders for its secrets: the answer to 'What is the
+        password?' is a secret even if it is a single word."""
         if not self._enabled:
             return self.text(text)
         from holdfast.text.secrets import asks_for_secret, redact
 
-        # By itself first: only what the question adds is left to find then.
+        # First by itself; then only the secret that the question reveals is left to find.
         text = self.text(text)
         if not question or not asks_for_secret(question):
             return text
@@ -154,8 +155,8 @@ class Redactor:
         return out
 
     def conversation(self, texts: Sequence[str], question: str = "") -> list[str]:
-        """Texts that answer each other, in order; the first one answers `question`. A secret that
-        was given as an answer is also replaced where later texts repeat it."""
+        """Redacts the texts of a conversation, in order; the first one answers `question`. A secret
+        that was given as an answer is also replaced where later texts repeat it."""
         if not self._enabled:
             return [self.text(text) for text in texts]
         out: list[str] = []
@@ -179,8 +180,8 @@ class Redactor:
         return {secret: instead for secret, instead in made.items() if instead is not None}
 
     def _is_quiet_in_pieces(self, text: str) -> bool:
-        """Whether a long text holds nothing, piece by piece: one that was read before, and has
-        changed in a line, is looked at around that line."""
+        """Whether a long text is clean, checked piece by piece. A text that was scanned before and
+        has changed in one line is scanned again only around that line."""
         if _OVER_MANY_LINES in text:
             return False
         from holdfast.text.secrets import find_over_many_lines
@@ -191,10 +192,11 @@ class Redactor:
         lines = text.splitlines(keepends=True)
         begin = 0
         for at, line in enumerate(lines, 1):
-            # Where a piece ends hangs on the line alone, so that an edit moves no other's end.
+            # Whether a piece ends at a line depends on that line alone, so that an edit does not
+            # move the ends of other pieces.
             if hash(line) % _PIECE_LINES and at < len(lines):
                 continue
-            # What belongs together over a line's end is in one of two pieces.
+            # The overlap keeps a secret of several lines together in one of two pieces.
             piece = "".join(lines[begin : at + _OVERLAP_LINES])
             if _mark(piece) not in self._clean and not self._holds_nothing(piece):
                 return False
@@ -202,7 +204,7 @@ class Redactor:
         return True
 
     def value(self, value: Any, name: str = "") -> Any:
-        """The same for what JSON can hold; a value is also judged by its key."""
+        """The same for a JSON value; a value is also judged by its key."""
         if isinstance(value, str):
             kind = _kind_by_name(name, value) if name and self._enabled else ""
             instead = self._placeholder(kind, value) if kind else None
@@ -220,9 +222,9 @@ class Redactor:
         return value
 
     def row(self, row: _Value, *, but: tuple[str, ...] = ()) -> _Value:
-        """A value of named fields, such as a draft or a turn, with each text in it redacted, but
-        for the fields that are named."""
-        # Several checks see the same row; only its metadata is mutable.
+        """A named tuple, such as a draft or a turn, with each text in it redacted, except the
+        fields in `but`."""
+        # The same row passes several checks; only its metadata is mutable.
         if row is getattr(self._mine, "quiet", None):
             return row
         content = "" if but else getattr(row, "content", "")
@@ -237,20 +239,21 @@ class Redactor:
         return row._replace(**new) if new else row  # type: ignore[attr-defined]
 
     def turn(self, turn: Turn, question: str) -> Turn:
-        """A turn without secrets, also where it is only the answer to the previous one."""
+        """A turn without secrets, including one that is a secret only as the answer to the previous
+        turn."""
         out = self.row(turn)
         content = self.answer(question, out.content)
         return out if content == out.content else out._replace(content=content)
 
     def changed(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of the fields that have to change: secrets and control characters."""
+        """The fields with secrets or control characters, with their new values."""
         if self._is_quiet(fields.values()):
             return {}
         out = {}
         for name, old in fields.items():
             if not isinstance(old, (str, tuple, list, Mapping)):
                 continue
-            # The names of our own fields say nothing of what is in them.
+            # The names of Holdfast's own fields say nothing about their values.
             new = self._name(old) if name in _NAMES else self.value(old)
             if new != old:
                 out[name] = new
@@ -265,9 +268,9 @@ class Redactor:
         return type(value)(self._redacted(one) for one in value)
 
     def _is_quiet(self, values: Iterable[Any], content: str = "") -> bool:
-        """Whether there is nothing in any of them. The short ones are looked at as one text: most
-        rows are made of many, and hold no secret. What is a part of the content, as most titles
-        are, tells nothing that the content does not tell."""
+        """Whether none of the values has anything to redact. Short ones are scanned as one text,
+        because most rows have many of them and no secret. A value that is part of the content, as
+        most titles are, reveals nothing that the content does not."""
         if content and not self._is_clean(content):
             return False
         short: list[str] = []
@@ -292,7 +295,7 @@ class Redactor:
         return self._holds_nothing(together)
 
     def _gather(self, value: Any, name: str, into: list[str]) -> bool:
-        """Adds the texts of what JSON can hold; False where one of them is a secret by its key."""
+        """Collects the texts of a JSON value; False if one of them is a secret by its key."""
         if isinstance(value, str):
             if name and self._enabled and _kind_by_name(name, value):
                 return False
@@ -310,7 +313,7 @@ class Redactor:
         return True
 
     def _is_clean(self, text: str) -> bool:
-        """Whether a longer text holds nothing; for secrets it need not be looked at again."""
+        """Whether a longer text is known to be clean and need not be scanned again."""
         if not _is_plain(text):
             return False
         if not self._enabled or _mark(text) in self._clean:
@@ -329,15 +332,15 @@ class Redactor:
         return True
 
     def memory(self, memory: Memory) -> Memory:
-        """A memory as it may be stored: without secrets, control characters and hidden text; its
-        hash is that of the content it has then."""
+        """The memory without secrets, control characters and hidden text, with the hash of its new
+        content."""
         out = self.row(memory)
         if out.content != memory.content:
             out = out._replace(content_hash=content_hash(out.content))
         return out
 
     def revised(self, fields: Mapping[str, tuple[Any, Any]]) -> dict[str, tuple[Any, Any]]:
-        """The fields of a revision, old and new, with the hash that goes with the content."""
+        """The fields of a revision, old and new, redacted, with the hash of the new content."""
         out = {name: (self.value(old), self.value(new)) for name, (old, new) in fields.items()}
         if "content" in out and out["content"] != fields["content"] and "content_hash" in out:
             hashes = (None if text is None else content_hash(text) for text in out["content"])
@@ -345,7 +348,7 @@ class Redactor:
         return out
 
     def json(self, text: str) -> str:
-        """A text that may be JSON, and is so afterwards where it was before."""
+        """Redacts a text that may be JSON; if it was valid JSON, it stays valid."""
         if self.text(text) is text or not text.startswith(("{", "[")):
             return self.text(text)
         import json
@@ -356,16 +359,16 @@ class Redactor:
             return self.text(text)
         return json.dumps(self.value(value), ensure_ascii=False)
 
-    # What was done
+    # Reports
 
     def take(self) -> dict[str, int]:
-        """How many secrets of each kind this thread has replaced since it was last asked."""
+        """How many secrets of each kind this thread has replaced since the last call."""
         counts: dict[str, int] = getattr(self._mine, "counts", {})
         self._mine.counts = {}
         return counts
 
     def note(self, before: str, after: str, where: str) -> str:
-        """A sentence on what was replaced between two texts; '' where nothing was."""
+        """A sentence on what was replaced between two texts; empty if nothing was."""
         if before == after:
             return ""
         from holdfast.text.secrets import placeholders
@@ -375,7 +378,7 @@ class Redactor:
         return f"{redaction_note(new)} in {where} by a placeholder." if any(new.values()) else ""
 
     def found(self, text: str) -> list[str]:
-        """The kinds of the secrets in a text, one for each; nothing is replaced or counted."""
+        """The kinds of the secrets in a text, one per secret; nothing is replaced or counted."""
         if not self._enabled:
             return []
         from holdfast.text.secrets import find
@@ -434,8 +437,8 @@ class Redactor:
 
     @contextmanager
     def inside(self, writer: Writer) -> Iterator[None]:
-        """While this thread writes: the key is read or made in that transaction, so that a store
-        never gets a second one."""
+        """A context manager for a write transaction of this thread: the key is read or created in
+        that transaction, so that a store never gets a second one."""
         self._mine.writer, self._mine.key = writer, None
         try:
             yield
@@ -443,7 +446,7 @@ class Redactor:
             self._mine.writer = None
 
     def committed(self) -> None:
-        """The write was committed, and with it the key if it was made there."""
+        """Called after the commit, which also committed the key if it was created there."""
         self._key = self._key or getattr(self._mine, "key", None)
 
 
@@ -457,13 +460,14 @@ def replace_word(text: str, word: str, instead: str) -> str:
 
 
 def redaction_note(kinds: Mapping[str, int]) -> str:
-    """The beginning of a sentence on what was replaced: how many, of which kinds, never what."""
+    """The beginning of a sentence on what was replaced: how many secrets of which kinds, never the
+    secrets."""
     total = sum(kinds.values())
     named = ", ".join(f"{kind} {n}" if n > 1 else kind for kind, n in sorted(kinds.items()) if n)
     return f"{total} {'secret was' if total == 1 else 'secrets were'} replaced ({named})"
 
 
-# The same few names are in the metadata of many memories.
+# The metadata of many memories has the same few names.
 @lru_cache(maxsize=1_024)
 def _may_name(name: str) -> bool:
     from holdfast.text.secrets import may_name_secret
@@ -485,8 +489,8 @@ def _read(reader: Reader) -> bytes | None:
 
 
 class _Allowed:
-    """What may be stored as it is: kinds, hashes as placeholders show them, and patterns with `*`
-    that fit a whole secret."""
+    """The secrets that may be stored: kinds, hashes as placeholders show them, and patterns with
+    `*` that match a whole secret."""
 
     def __init__(self, setting: str) -> None:
         given = setting.replace(",", " ").split()

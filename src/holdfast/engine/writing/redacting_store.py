@@ -1,8 +1,8 @@
 """A wrapper around the store that redacts secrets in everything an operation writes.
 
-Operations redact their input before they work with it, so that their results and what they compute
-are free of secrets. The wrapper is for an operation that forgets to: every text that is written is
-checked once more, which costs next to nothing for a text that was checked before.
+Operations redact their input before they use it, so that their results contain no secrets. The
+wrapper catches an operation that forgets to: every text that is written is checked again, which
+costs next to nothing for a text that was checked before.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class _Commits(threading.local):
-    """How many transactions were committed in this thread: an operation that committed none may be
+    """Counts the transactions committed in this thread: an operation that committed none may be
     retried (api/perform.py)."""
 
     count = 0
@@ -50,11 +50,11 @@ def unguarded(store: Store) -> Store:
 
 
 class _GuardedStore:
-    """A store whose writes are checked; everything else is passed on to the store."""
+    """A store whose writes are checked; all other calls are passed on."""
 
     def __init__(self, store: Store, redactor: Redactor) -> None:
         self._store, self._redactor = store, redactor
-        # Every operation reads, so the way there is short.
+        # A direct attribute, because every operation reads.
         self.read = store.read
         self.capabilities = store.capabilities
 
@@ -93,7 +93,7 @@ class _GuardedWriter:
         self._written: dict[str, Memory] = {}
 
     def __getattr__(self, name: str) -> Any:
-        # Kept, as a batch calls the same few methods for each memory.
+        # Cached, because a batch calls the same few methods for each memory.
         found = self.__dict__[name] = getattr(self._writer, name)
         return found
 
@@ -171,7 +171,7 @@ class _GuardedWriter:
         row = self._written.get(memory_id)
         is_own = row is not None and searchable(row) == text
         if not is_own and self._redactor.text(text) is not text:
-            # It was made from the words as they came; the row has other ones by now.
+            # The entries were made from the original words; the row has redacted ones by now.
             row = self._writer.memory(hub_id, memory_id)
             if row is None:
                 return

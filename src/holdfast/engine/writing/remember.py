@@ -1,11 +1,11 @@
 """Stores drafts: all or none in one transaction, or any number in batches, as one change set.
 
-`take_in` decides inside the transaction what a draft is: new, a new version, a duplicate, a
-question for review, or something that replaces another. The order of the tests: source path, then
-key, then the file or page it is made from, then content. The same path or key makes a new version;
-the same content (said in the same session, by the same speaker, at the same time) is a duplicate
-and writes nothing. An archived memory comes back when it is remembered again. A new value of what
-an older memory says takes its place, where that is certain.
+`store_draft` decides inside the transaction what a draft is: new, a new version, a duplicate, held
+for review, or the successor of an older memory. It compares the source path, then the key, then the
+file or page that it is made from, then the content. The same path or key makes a new version; the
+same content (in the same session, by the same speaker, at the same time) is a duplicate and writes
+nothing. An archived memory becomes active when it is remembered again. A new value of what an older
+memory says supersedes it, if that is certain.
 """
 
 from __future__ import annotations
@@ -54,19 +54,19 @@ if TYPE_CHECKING:
     from holdfast.store.base import Writer
 
 
-# One transaction takes at most this many: long enough to be fast, short enough that another process
-# does not wait long for its turn to write.
+# The most drafts in one transaction: enough to be fast, few enough that another process does not
+# wait long for its turn to write.
 BATCH_MAX = 1_000
 
-# A speaker says a few things at once; a longer list comes from elsewhere, and searching for rivals
-# of each would take longer than all the rest.
+# A speaker says a few things at once. A longer list comes from elsewhere, and searching for rivals
+# of each would take longer than everything else.
 _STATED_MAX = 50
-# A longer text tells of several things at several times.
+# A longer text describes several events at several times.
 _EVENT_CHARS_MAX = 240
 
 
 def remember(scope: Scope, draft: Draft, *, by_rule: bool = False) -> Remembered:
-    """Takes one draft in, as a change set of its own."""
+    """Stores one draft, as a change set of its own."""
     return remember_many(scope, [draft], by_rule=by_rule)[0]
 
 
@@ -78,10 +78,10 @@ def remember_many(
     first_is_parent: bool = False,
     by_rule: bool = False,
 ) -> list[Remembered]:
-    """Takes all of them in, or none: one transaction, one change set.
+    """Stores all drafts or none, in one transaction and one change set.
 
-    With `first_is_parent` those that are new point to the first. With `by_rule` a new value
-    replaces an old one by itself; the sync of a file says explicitly what is removed.
+    With `first_is_parent`, the new ones become parts of the first. With `by_rule`, a new value
+    supersedes an old one automatically; the sync of a file names explicitly what is removed.
     """
     by_rule = by_rule and not first_is_parent and len(drafts) <= _STATED_MAX
     now = scope.now()
@@ -92,27 +92,27 @@ def remember_many(
     if by_rule:
         prepared = with_candidates(scope, prepared)
     with scope.write() as writer:
-        writer.expect(scope.hub_id, all_of(prepared))
+        writer.expect(scope.hub_id, memories_of(prepared))
         recorder = Recorder(scope, writer, "remember", reason=reason)
         results: list[Remembered] = []
         for item in prepared:
             if first_is_parent and results:
                 parent = results[0].memory.id
                 item = _with_parent(item, parent)
-            results.append(take_in_whole(writer, recorder, scope, item, by_rule=by_rule))
+            results.append(store_with_facts(writer, recorder, scope, item, by_rule=by_rule))
     recorder.embed()
     return results
 
 
 def _with_event(draft: Draft, now: datetime) -> Draft:
-    """The draft with the time that its words mean today; the words stay as they are."""
+    """The draft with the time that its words refer to today; the words stay unchanged."""
     said = isinstance(draft.content, str) and draft.content_type in (None, "text")
     if not said or draft.occurred_at is not None or draft.source == "import" or draft.attachment:
         return draft
-    # A line of a journal belongs to the day it was written.
+    # A journal line belongs to the day it was written.
     if draft.layer == "journal" or len(draft.content) > _EVENT_CHARS_MAX:
         return draft
-    # Here, as most of what is remembered is longer, or names no time.
+    # Imported here, because most texts are longer, or name no time.
     from holdfast.text.dates import event_in
 
     event = event_in(draft.content, at=now)
@@ -124,38 +124,39 @@ def _with_event(draft: Draft, now: datetime) -> Draft:
 def remember_stream(
     scope: Scope, drafts: Iterable[Draft], *, reason: str = ""
 ) -> Iterator[Remembered]:
-    """Takes any number in, a batch at a time, all as one change set.
+    """Stores any number of drafts in batches, all as one change set.
 
-    Each batch is safe on disk before its results are handed out.
+    Each batch is on disk before its results are yielded.
     """
     change: Change | None = None
     coming = iter(drafts)
     while batch := list(islice(coming, BATCH_MAX)):
         prepared = list(prepare(scope, batch))
         with scope.write() as writer:
-            writer.expect(scope.hub_id, all_of(prepared))
+            writer.expect(scope.hub_id, memories_of(prepared))
             unfinished = change and _still_open(writer, change)
             recorder = Recorder(scope, writer, "remember", reason=reason, change=unfinished)
-            results = [take_in_whole(writer, recorder, scope, item) for item in prepared]
+            results = [store_with_facts(writer, recorder, scope, item) for item in prepared]
         recorder.embed()
         if recorder.written:
             change = recorder.change
         yield from results
 
 
-def all_of(prepared: Sequence[Prepared]) -> list[Memory]:
-    """What will be looked for: the memories, and the facts that were found in them."""
+def memories_of(prepared: Sequence[Prepared]) -> list[Memory]:
+    """The memories that will be looked up: those of the drafts, and the facts that were found in
+    them."""
     return [one.memory for item in prepared for one in (item, *item.facts)]
 
 
 def _still_open(writer: Writer, change: Change) -> Change | None:
-    """The change set as it is now; None where it was undone, or emptied by a purge, since the last
-    batch: the next batch is then a change set of its own."""
+    """The change set as it is now; None if it was undone or emptied by a purge since the last
+    batch. The next batch is then a change set of its own."""
     current = writer.change(change.hub_id, change.id)
     return None if current is None or current.undone_by is not None else current
 
 
-def take_in_whole(
+def store_with_facts(
     writer: Writer,
     recorder: Recorder,
     scope: Scope,
@@ -163,10 +164,11 @@ def take_in_whole(
     *,
     by_rule: bool = False,
 ) -> Remembered:
-    """One draft with what follows from it: the job that reads its file or page, and its facts."""
+    """Stores one draft with what follows from it: the job that reads its file or page, and its
+    facts."""
     if item.draft.parent is not None:
         item = _with_parent(item, _parent(writer, scope, item))
-    result = take_in(writer, recorder, scope, item, by_rule=by_rule)
+    result = store_draft(writer, recorder, scope, item, by_rule=by_rule)
     if item.draft.attachment is not None or item.draft.fetch:
         from holdfast.engine.writing import extraction
 
@@ -176,14 +178,14 @@ def take_in_whole(
         for fact in item.facts:
             pointing = _with_parent(fact, parent)
             if twin_of(writer, fact.draft, fact.memory) is None:
-                take_in(writer, recorder, scope, pointing)
-    # Also what waited already, or was rejected: the caller must not take it for known.
+                store_draft(writer, recorder, scope, pointing)
+    # Also a memory that was held already, or rejected: the caller must not assume that it is known.
     scope.core.held.note(result.memory)
     return result
 
 
 def _parent(writer: Writer, scope: Scope, item: Prepared) -> str:
-    """The id of the memory that a draft is to be a part of: one of the same hub, or NotFound."""
+    """The id of the memory that a draft is part of, in the same hub; raises NotFound."""
     try:
         return find_memory(writer, scope, item.draft.parent or "").id
     except NotFound as error:
@@ -192,14 +194,14 @@ def _parent(writer: Writer, scope: Scope, item: Prepared) -> str:
 
 
 def _with_parent(item: Prepared, parent: str) -> Prepared:
-    """The item as a part of another memory, whatever its draft named."""
+    """The item as part of another memory, whatever its draft named."""
     draft = item.draft._replace(parent=None)
     return item._replace(draft=draft, memory=item.memory._replace(parent=parent))
 
 
-# What a push to the same path or key sets anew; pins, counters and history stay as they are.
+# Fields that a push to the same path or key overwrites; pins, counters and history stay.
 _TAKEN_OVER = ("content", "content_hash", "content_type", "summary", "quarantine", "trust")
-# And these only where the caller gave them.
+# Fields that it overwrites only if the caller gave them.
 _TAKEN_OVER_IF_GIVEN = (
     "title",
     "category",
@@ -221,7 +223,7 @@ _TAKEN_OVER_IF_GIVEN = (
 )
 
 
-def take_in(
+def store_draft(
     writer: Writer, recorder: Recorder, scope: Scope, item: Prepared, *, by_rule: bool = False
 ) -> Remembered:
     """Decides what one draft is, and writes it."""
@@ -229,7 +231,7 @@ def take_in(
         return Duplicate(known)
     twin = twin_of(writer, item.draft, item.memory)
     if item.memory.quarantine and (item.draft.supersedes or (twin and not twin.quarantine)):
-        # What waits for review neither changes nor replaces what a trusted voice said.
+        # A memory that is held for review neither changes nor replaces a trusted one.
         item = _without_names(writer, scope, item)
         twin = twin_of(writer, item.draft, item.memory)
     if item.draft.supersedes is not None:
@@ -244,9 +246,10 @@ def take_in(
     if twin is None:
         rivals = rivals_of(writer, recorder, item) if by_rule else []
         if (doubted := doubted_by(item, rivals)) is not None:
-            # Once more, as what it is now: it may wait already, or a person has said no to it.
-            return take_in(writer, recorder, scope, doubted)
-        # A key that deletes nothing replaces nothing either: then both are there.
+            # Again, now held for review: the same one may be held already, or a person may have
+            # rejected it.
+            return store_draft(writer, recorder, scope, doubted)
+        # A caller who may not delete may not supersede either: then both stay.
         ended = [one for one in ended_by(rivals) if recorder.may_retire(one.memory)]
         if ended:
             return supersede_all(recorder, item, ended)
@@ -255,8 +258,8 @@ def take_in(
 
 
 def _shown_or_rejected(writer: Writer, item: Prepared) -> Memory | None:
-    """The memory that shows these words already, or that a person has rejected: what would be held
-    for review is then no question any more."""
+    """The memory with these words that is visible already, or that a person has rejected: then
+    there is nothing to hold for review any more."""
     memory = item.memory
     if item.draft.supersedes is not None:
         return None
@@ -275,8 +278,8 @@ def _shown_or_rejected(writer: Writer, item: Prepared) -> Memory | None:
 
 
 def _without_names(writer: Writer, scope: Scope, item: Prepared) -> Prepared:
-    """The item without the names that a trusted voice's memory has; which they were is noted, so
-    that it can take its place once a person has approved it."""
+    """The item without a key or path that a trusted memory has. They are noted in its metadata, so
+    that it can replace that memory once a person has approved it."""
     nowhere: dict[str, Any] = {"key": None, "source_path": None, "supersedes": None}
     memory = item.memory
     held = {"key": memory.key, "source_path": memory.source_path}
@@ -304,7 +307,7 @@ def _store(recorder: Recorder, item: Prepared, close: Memory | None) -> Remember
 
 
 def _still_close(writer: Writer, item: Prepared, recorder: Recorder) -> Memory | None:
-    """What was found close to it before the write began, where that still holds."""
+    """The memory that was found to be close to it before the transaction, if that still holds."""
     close = close_to(writer, item)
     if close is None:
         return None
@@ -326,19 +329,19 @@ def renew(writer: Writer, recorder: Recorder, item: Prepared, twin: Memory) -> R
             changes[name] = getattr(new, name)
     by_key = new.key is not None and new.key == twin.key
     if twin.source_path is not None and not by_key and new.source != "import":
-        # The same words in a second file: the memory stays where it is known. In a pass over a
-        # folder it is a file that was moved.
+        # The same words in a second file: the memory keeps its path. In a pass over a folder, the
+        # file was moved.
         changes.pop("source_path", None)
     by_path = new.source_path is not None and new.source_path == twin.source_path
     if not (by_key or by_path) and twin.layer == "long_term":
-        # Said once more, in a journal for example, it stays in long-term memory.
+        # Repeated, in a journal for example, it stays in long-term memory.
         changes.pop("layer", None)
     if item.draft.pinned:
         changes["pinned"] = True
     if twin.state in ("archived", "cooling"):
         changes |= {"state": "active", "state_reason": ""}
     changes |= origins.renewed(item.draft, new, twin, same=same)
-    # Found by its path, it may be given a key that is another's.
+    # It was found by its path, so its new key may belong to another memory.
     from holdfast.engine.writing.edit import refuse_taken
 
     refuse_taken(writer, twin._replace(**changes))
@@ -351,11 +354,11 @@ def renew(writer: Writer, recorder: Recorder, item: Prepared, twin: Memory) -> R
 
 
 def new_version(twin: Memory, new: Memory) -> dict[str, Any]:
-    """What a memory takes over from words that are pushed to its key or its path."""
+    """The changes of a memory whose key or path is pushed again."""
     changes = {name: getattr(new, name) for name in _TAKEN_OVER}
     if twin.quarantine or new.quarantine:
         changes["metadata"] = with_reason_of(twin.metadata, new.metadata)
     if twin.title == derived_title(twin):
-        # A title that was taken from the old words goes with them.
+        # A title that was derived from the old words is replaced.
         changes["title"] = new.title
     return changes

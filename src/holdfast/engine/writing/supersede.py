@@ -1,11 +1,11 @@
-"""What a new memory repeats, replaces or contradicts: which memories are compared, which may be
-replaced by rule, and whose word waits for the user instead. Duplicates are found in `drafts`,
-`text.slots` compares two texts, and `recorder` writes what replaces another.
+"""Finds the older memories that a new one repeats, replaces or contradicts: which memories are
+compared, which may be superseded by rule, and which new ones are held for the user instead.
+`drafts` finds duplicates, `text.slots` compares two texts, and `recorder` writes the successor.
 
-Older memories are found by their words through the store's index: how many there are does not
-matter. The search takes some milliseconds, so it is made before the write begins, while others
-write. Inside the write, what was found and what has changed since is compared again, so that
-nothing is missed that a search inside the write would find.
+Older memories are found by their words in the store's index, so their number does not matter. The
+search takes some milliseconds, so it runs before the transaction, while others may write. Inside
+the transaction, the memories found and those changed since are compared again, so that nothing is
+missed that a search inside the transaction would find.
 """
 
 from __future__ import annotations
@@ -32,52 +32,52 @@ if TYPE_CHECKING:
     from holdfast.store.values import Candidate
     from holdfast.text.slots.compare import Sought, Verdict
 
-# Modules with the patterns of statements are imported where a text is compared: they cost
-# milliseconds that a longer text need not pay.
+# Modules with patterns of statements are imported where two texts are compared: loading them costs
+# milliseconds, which most longer texts need not pay.
 
-# Only a statement in plain words can take the place of another.
+# Only a statement in plain words can supersede another.
 _STATED = ("text", "markdown")
-# By their trust, those whose word against the user's waits for the user.
+# The trusts whose contradiction of the user is held for review.
 LESSER_VOICES: dict[Trust, str] = {"tool": "a tool", "import": "an import"}
 # More at once is a list, and no questions are asked about its items.
 _NAMED_MAX = 5
-# A slot has one value in force, copies of it, and rivals that wait for review; other matches by
-# the same words are chance.
+# A slot has one current value, copies of it, and rivals held for review; further matches by the
+# same words are chance.
 _CANDIDATES_MAX = 60
-# Verbs such as 'lives' and 'moved' match more by chance, so more matches are looked at. Their index
-# terms tell short statements from long texts before any row is read.
+# Verbs such as 'lives' and 'moved' match more by chance, so more matches are read. Index terms
+# distinguish short statements from long texts before any row is read.
 _OF_KIND_MAX = 300
-# Ranking this many passages takes some tens of milliseconds; of a word that more of them hold, a
-# large hub tells too little to be worth it.
+# Ranking this many passages takes some tens of milliseconds. In a large hub, a word in more
+# passages than this carries too little information.
 _POSTINGS_MAX = 20_000
-# How many of the best matches by words are looked at for one that is close.
+# How many of the best matches by words are compared to find a close one.
 _CLOSE_MAX = 4
-# The same for what a change is told of; a fact and its line in the journal are two of these.
+# The same for `changed_by`; a fact and its journal line are two of these.
 _CHANGED_LOOKED_AT = 12
-# What is close shares a rare word; ranking this many passages takes a millisecond or two.
+# Close memories share a rare word; ranking this many passages takes a millisecond or two.
 _CLOSE_POSTINGS_MAX = 1_000
-# Less than `text.slots` asks for, as small words and numbers are counted here too.
+# Lower than in `text.slots`, because small words and numbers are counted here too.
 _SHARED_LEAST = 0.15
-# Where more than this has changed since the search, another search is the faster way.
+# If more than this has changed since the search, searching again is faster.
 _CHANGED_MAX = 50
 _EVERYTHING = Filter(states=(), forgotten=None, quarantined=None)
-# Paraphrases of short statements lie above, one changed word of sense mostly below; `near` has made
-# sure before that names, numbers and denials are the same.
+# Paraphrases of short statements are above, one changed content word mostly below; `near` has
+# checked before that names, numbers and negations are the same.
 _SAME_COSINE = 0.965
-# Statements that begin with the same thing and lie above are worth asking about. Chosen on
+# Statements that begin with the same subject and are above may be about the same fact. Chosen on
 # tests/data/slots_held_out.txt for the bundled model: 66 of 72 changed facts are named or replaced
 # (61 by words alone), and 11 of 36 additions are asked about (7).
 _CLOSE_COSINE = 0.88
-# Of a move some months ago people speak as news; of one years ago they speak as of the past, and
-# what was learnt since may be newer.
+# People tell a move some months ago as news, and one years ago as the past, when something learnt
+# since may be newer.
 _NEWS = timedelta(days=180)
-# Who speaks of themselves, whatever a log calls them.
+# Names that a log gives to the user.
 _SELF = frozenset(["", "user", "human", "me", "i"])
 
 
 class Rival(NamedTuple):
-    """A stored memory, and the relation of the new one to it. `protected` says why it may not be
-    replaced by rule; empty where it may."""
+    """A stored memory, and the relation of the new one to it. `protected` is the reason why it may
+    not be superseded by rule; empty if it may."""
 
     memory: Memory
     verdict: Verdict
@@ -85,7 +85,8 @@ class Rival(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """The rivals that there were at one moment, by id; `mark` tells what has changed since."""
+    """The rivals found at one moment, by id. `mark` identifies the revision, so that later changes
+    can be found."""
 
     mark: int
     ids: tuple[str, ...]
@@ -96,12 +97,12 @@ class Seen(NamedTuple):
 
 def with_candidates(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
     """The drafts, each with the older memories that it may replace and those close to it. They are
-    searched for here, before the write transaction, where nobody waits."""
-    # Of what is there already, nothing was indexed; it takes the place of nothing.
+    searched here, before the transaction, while nobody waits."""
+    # A draft that exists already was not indexed, and supersedes nothing.
     sought = [item.indexed is not None and _is_compared(item) for item in prepared]
     few = len(prepared) <= _NAMED_MAX
     words = [_close_words(item) if few and _is_named(item) else () for item in prepared]
-    # Most texts can be close to nothing: that is known before a store is asked.
+    # Most texts cannot be close to any; that is known without reading the store.
     if not any(sought) and not any(words):
         return prepared
     out = []
@@ -110,7 +111,7 @@ def with_candidates(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
             if compared:
                 seen = look(reader, item.memory, replaced=_is_believed(item))
                 item = item._replace(seen=seen)
-            # Who replaces an older memory is not asked about another one.
+            # A draft that replaces an older memory is not compared with close ones.
             if close and not _is_to_replace(item):
                 item = item._replace(close=_find_close(reader, item, close))
             out.append(item)
@@ -118,8 +119,8 @@ def with_candidates(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
 
 
 def close_to(reader: Reader, item: Prepared) -> str | None:
-    """The id of an older memory that is close to the item. It is searched for here where the item
-    was to replace another one, and then did not."""
+    """The id of an older memory that is close to the item. Searched here only if the item was to
+    replace another one, but then did not."""
     if not _is_to_replace(item) or not _is_named(item):
         return item.close
     words = _close_words(item)
@@ -127,12 +128,12 @@ def close_to(reader: Reader, item: Prepared) -> str | None:
 
 
 def _is_to_replace(item: Prepared) -> bool:
-    """Whether it replaced an older memory at the time it was looked for."""
+    """Whether it was found to replace an older memory."""
     return item.seen is not None and bool(item.seen.ids) and _is_believed(item)
 
 
 def _is_named(item: Prepared) -> bool:
-    """Whether a person would want to hear of an older memory that is close to it."""
+    """Whether an older memory that is close to it should be reported."""
     memory = item.memory
     return (
         item.indexed is not None
@@ -144,7 +145,7 @@ def _is_named(item: Prepared) -> bool:
 
 
 def _is_compared(item: Prepared) -> bool:
-    """Whether it is a plain statement that may speak against an older one."""
+    """Whether it is a plain statement that may contradict an older one."""
     if not _is_plain_statement(item):
         return False
     if not _is_believed(item):
@@ -163,7 +164,7 @@ def _is_plain_statement(item: Prepared) -> bool:
         return False
     if memory.content_type not in _STATED or memory.state == "processing":
         return False
-    # A turn of a conversation: what was said stays said.
+    # A turn of a conversation is a record of what was said, and is not superseded.
     return memory.session is None or memory.speaker is None
 
 
@@ -178,7 +179,7 @@ def _is_believed(item: Prepared) -> bool:
 def look(
     reader: Reader, memory: Memory, index: Indexed | None = None, *, replaced: bool = False
 ) -> Seen:
-    """What `find_rivals` finds now, so that a write that follows need not search again."""
+    """The result of `find_rivals` now, so that the transaction need not search again."""
     # A reader sees one snapshot, so the newest revision is the same before and after the search.
     mark = reader.newest_revision(memory.hub_id)
     found = find_rivals(reader, memory, index, replaced=replaced)
@@ -193,16 +194,16 @@ def find_rivals(
     replaced: bool = False,
     seen: Seen | None = None,
 ) -> list[Rival]:
-    """What is in force or held, for the same eyes and of the same person, and is not unrelated to
-    the new memory; the newest first. With an index, its vectors tell what says the same too; with
-    `replaced`, what the new one takes the place of is all that is asked for."""
+    """The memories that are current or held, visible to the same people, about the same person, and
+    not unrelated to the new memory; newest first. With an index, vectors are compared too; with
+    `replaced`, only those that the new one replaces are wanted."""
     found = []
     there = _there(reader, memory, seen, replaced=replaced)
     if not there:
         return []
     is_comparable = _comparable_with(memory)
     for one in there:
-        # First, as it costs next to nothing; comparing what two texts say does not.
+        # First, because this check is cheap; comparing two texts is not.
         protected = _protected(memory, one)
         if (replaced and protected) or not is_comparable(one):
             continue
@@ -214,7 +215,7 @@ def find_rivals(
 
 
 def _there(reader: Reader, memory: Memory, seen: Seen | None, *, replaced: bool) -> list[Memory]:
-    """What may be compared with the new memory."""
+    """The memories to compare with the new one."""
     alike: dict[str, Memory] = {}
     ids = None if seen is None else _seen_still(reader, memory, seen)
     if ids is None:
@@ -236,14 +237,14 @@ def _there(reader: Reader, memory: Memory, seen: Seen | None, *, replaced: bool)
 
 
 def _seen_still(reader: Reader, memory: Memory, seen: Seen) -> list[str] | None:
-    """What was seen, and what has come to be or changed since; None where that is too much. Time
-    alone makes nothing a rival that was none: it can only end."""
+    """The ids that were seen, and those added or changed since; None if those are too many. The
+    passing of time can end a memory, but cannot make a rival of one that was none."""
     changed = reader.revised_since(memory.hub_id, seen.mark, limit=_CHANGED_MAX + 1)
     return None if len(changed) > _CHANGED_MAX else [*seen.ids, *changed]
 
 
 def _close_words(item: Prepared) -> tuple[str, ...]:
-    """Index terms of what may be close to an item; none where nothing can be."""
+    """Index terms of memories that may be close to an item; empty if none can be."""
     if not _is_short(item.memory.content):
         return ()
     from holdfast.text.slots.compare import close_terms
@@ -252,9 +253,9 @@ def _close_words(item: Prepared) -> tuple[str, ...]:
 
 
 def _find_close(reader: Reader, item: Prepared, words: tuple[str, ...]) -> str | None:
-    """The id of the memory in force that a short statement is closest to, of the same person and
-    for the same eyes; the newest of those that are equally close. Vectors are compared too, where
-    the index has any."""
+    """The id of the current memory that a short statement is closest to, about the same person and
+    visible to the same people; the newest of equally close ones. Vectors are compared too, if the
+    index has any."""
     memory, index = item.memory, item.indexed
     if index is None:
         return None
@@ -270,7 +271,7 @@ def _find_close(reader: Reader, item: Prepared, words: tuple[str, ...]) -> str |
     there = reader.memories_by_id(memory.hub_id, ids)
     close_in_meaning = None
     is_comparable = _comparable_with(memory)
-    # Best first, as the index has them.
+    # Best first, in the order of the index.
     for one in (there[each] for each in ids if each in there):
         if one.id == memory.id or not one.in_force(memory.created_at):
             continue
@@ -284,8 +285,8 @@ def _find_close(reader: Reader, item: Prepared, words: tuple[str, ...]) -> str |
 
 
 def changed_by(reader: Reader, scope: Scope, text: str) -> Memory | None:
-    """The fact in long-term memory that a person's own words tell a change of; of several, the one
-    that shares most with them."""
+    """The fact in long-term memory that a person's statement changes; of several, the one that
+    shares most words with it."""
     from holdfast.text.slots.compare import close_terms, may_change
 
     words = close_terms(text)
@@ -305,7 +306,7 @@ def changed_by(reader: Reader, scope: Scope, text: str) -> Memory | None:
 
 
 def _is_close_in_meaning(reader: Reader, memory: Memory, other: Memory, index: Indexed) -> bool:
-    # Cosines of other models lie elsewhere.
+    # Other models have other ranges of cosines.
     if index.model not in CONFIDENCE:
         return False
     from holdfast.text.slots.compare import have_one_topic
@@ -329,7 +330,7 @@ def _verdict(
 
     verdict = compare(memory.content, other.content)
     if verdict.relation != "unrelated" or replaced:
-        # What follows only tells what is the same, which replaces nothing.
+        # The checks below only find paraphrases, which replace nothing.
         return verdict
     if adds_nothing(memory.content, other.content):
         return Verdict("same", "the older one says it already")
@@ -341,7 +342,7 @@ def _verdict(
 
 
 def _cosine(reader: Reader, other: Memory, index: Indexed) -> float:
-    """How near two short memories are in meaning; 0 where one has no vector of this model."""
+    """The cosine of two short memories; 0 if one has no vector of this model."""
     own = [vector for entry in index.entries for vector in entry.vectors]
     rows = reader.vectors_of(other.hub_id, index.model, other.id)
     if len(own) != 1 or len(rows) != 1:
@@ -369,11 +370,12 @@ def _candidates(reader: Reader, memory: Memory, *, replaced: bool) -> list[str]:
     queries = (_by_required_terms if needs_terms else _by_words)(reader, memory.hub_id, sought)
     found: dict[str, None] = {}
     for query, limit in queries:
-        # No filter: a store that has to fill up what a filter takes away reads ever further.
+        # No filter: a store that must replace filtered rows reads ever further.
         for one in reader.search_terms(memory.hub_id, query, _EVERYTHING, limit=limit):
             first = one.body.partition(" ")[0]
-            # A rival is about the same: what begins with another name need not be read. Scripts
-            # without spaces have pairs of characters for terms: any may come first.
+            # A rival is about the same subject, so a memory that begins with another name need not
+            # be read. Scripts without spaces have pairs of characters as terms, and any may come
+            # first.
             if not _is_whole(one) or not (first in sought.openings or not first.isascii()):
                 continue
             if not needs_terms or any(map(set(one.body.split(" ")).issuperset, sought.required)):
@@ -384,9 +386,11 @@ def _candidates(reader: Reader, memory: Memory, *, replaced: bool) -> list[str]:
 def _by_required_terms(
     reader: Reader, hub_id: str, sought: Sought
 ) -> Iterator[tuple[TermQuery, int]]:
-    """What to ask the index for, and how many at most, where the terms of every rival are known."""
+    """The queries for the index, with the most matches of each, if the terms of every rival are
+    known."""
     asked = (*sought.words, *sought.kind)
-    # How many passages hold a common word is counted anew each time: no more are asked for.
+    # The number of passages with a common word is counted each time, so no more words are asked for
+    # than needed.
     required = dict.fromkeys(term for one in sought.required for term in one)
     frequency = reader.lexicon(hub_id, tuple(required)).frequency
     for one in sought.required:
@@ -394,14 +398,15 @@ def _by_required_terms(
         if 0 < count <= _POSTINGS_MAX:
             query = TermQuery((), tuple((term,) for term in sorted(one)))
             if count > _OF_KIND_MAX:
-                # As few as that are all looked at; of more, those that share most words.
+                # If there are that few, all are read; of more, those that share most words.
                 lexicon = reader.lexicon(hub_id, tuple(dict.fromkeys(asked)))
                 query = query._replace(terms=lexicon.rarest(asked, _POSTINGS_MAX))
             yield query._replace(unordered=count <= _OF_KIND_MAX), _OF_KIND_MAX
 
 
 def _by_words(reader: Reader, hub_id: str, sought: Sought) -> Iterator[tuple[TermQuery, int]]:
-    """The same, where that is not known: by what is said."""
+    """The queries for the index if the terms of rivals are not known: by the words of the
+    statement."""
     lexicon = reader.lexicon(hub_id, tuple(dict.fromkeys([*sought.words, *sought.kind])))
     for asked, limit in ((sought.words, _CANDIDATES_MAX), (sought.kind, _OF_KIND_MAX)):
         rarest = lexicon.rarest(asked, _POSTINGS_MAX)
@@ -410,12 +415,13 @@ def _by_words(reader: Reader, hub_id: str, sought: Sought) -> Iterator[tuple[Ter
 
 
 def _is_whole(passage: Candidate) -> bool:
-    """Whether a passage may be all of a short memory."""
+    """Whether a passage may be the whole of a short memory."""
     return passage.start == 0 and passage.end <= STATEMENT_CHARS_MAX and passage.ordinal == 0
 
 
 def _comparable_with(memory: Memory) -> Callable[[Memory], bool]:
-    """Tells whether another memory speaks of the same person as this one, to the same people."""
+    """Makes a predicate: whether another memory is about the same person as this one, and visible
+    to the same people."""
     from holdfast.text.slots.compare import subject_of
 
     is_private = memory.boundary == "private"
@@ -437,7 +443,7 @@ def _speaker(memory: Memory) -> str:
 
 
 def _is_of_a_file(memory: Memory) -> bool:
-    """Whether its words follow a file; a line of a journal is a memory of its own."""
+    """Whether its text follows a file; a journal line is a memory of its own."""
     return memory.source_path is not None and memory.layer != "journal"
 
 
@@ -462,7 +468,7 @@ def _protected(memory: Memory, other: Memory) -> str:
 
 
 def is_news_of_old(memory: Memory, other: Memory) -> bool:
-    """Whether a memory tells of something that happened long before the other one was learnt."""
+    """Whether a memory is about something that happened long before the other one was learnt."""
     named = memory.valid_from or _named_in(memory.content, memory.created_at)
     since = named or memory.occurred_at
     learnt = other.valid_from or other.occurred_at or other.created_at
@@ -477,16 +483,16 @@ def _named_in(text: str, said: datetime) -> datetime | None:
     from holdfast.text.dates import find_dates
 
     found = find_dates(text, now=said, zone=said.tzinfo)
-    # 'A 2014 Golf' was not told of in 2014.
+    # In 'a 2014 Golf', the year is not when it happened.
     return found[0].until if len(found) == 1 and not found[0].words.isdigit() else None
 
 
-# Whose word holds
+# Which statement is current
 
 
 def rivals_of(writer: Writer, recorder: Recorder, item: Prepared) -> list[Rival]:
-    """What a plain statement replaces or contradicts, the newest first."""
-    # What was searched for is to be compared.
+    """The memories that a plain statement replaces or contradicts, newest first."""
+    # If rivals were searched, they must be compared.
     if item.seen is None and not _is_compared(item):
         return []
     memory = item.memory._replace(created_at=recorder.change.at)
@@ -494,15 +500,15 @@ def rivals_of(writer: Writer, recorder: Recorder, item: Prepared) -> list[Rival]
 
 
 def ended_by(rivals: Sequence[Rival]) -> list[Rival]:
-    """Those that a new memory certainly takes the place of."""
+    """The rivals that a new memory certainly supersedes."""
     return [
         rival for rival in rivals if rival.verdict.relation == "replaces" and not rival.protected
     ]
 
 
 def doubted_by(item: Prepared, rivals: Sequence[Rival]) -> Prepared | None:
-    """The item, held, where a tool or an import contradicts the user: the user decides which
-    holds."""
+    """The item, held for review, if a tool or an import contradicts the user; None otherwise. The
+    user decides which is right."""
     memory = item.memory
     voice = LESSER_VOICES.get(memory.trust)
     if voice is None or not rivals or memory.layer == "library":
@@ -515,8 +521,8 @@ def doubted_by(item: Prepared, rivals: Sequence[Rival]) -> Prepared | None:
 
 
 def spoken_against(memory: Memory, rivals: Sequence[Rival]) -> Rival | None:
-    """What the user said and a lesser voice denies, in force; None where the user may mean both. A
-    statement about an earlier time is not contradicted by a newer one of the user."""
+    """The current statement of the user that a less trusted source contradicts; None if both may be
+    true. A statement about an earlier time is not contradicted by a newer one of the user."""
     return next(
         (
             rival

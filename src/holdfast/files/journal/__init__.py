@@ -22,12 +22,12 @@ from holdfast.domain.memory import SOURCES, TRUSTS, Draft, Memory
 from holdfast.engine.core import Scope
 from holdfast.errors import Conflict, HoldfastError, InvalidInput, StoreReadOnly
 from holdfast.files.hub_folder import elsewhere, require_here
-from holdfast.files.journal import day_sync, intake
+from holdfast.files.journal import day_sync, edits
 from holdfast.files.journal import entries as journal_entries
 from holdfast.files.journal.changes import STAMPS, day_of_name, real_date, signature_at
 from holdfast.files.journal.day_sync import Guard, Synced
+from holdfast.files.journal.edits import BOTH_KEPT, Rewritten, merged
 from holdfast.files.journal.entries import JournalBlock, JournalFolder, JournalLine
-from holdfast.files.journal.intake import BOTH_KEPT, Rewritten, merged
 from holdfast.system.atomic_file import append_line, locked
 from holdfast.text import clean
 from holdfast.text.clean import without_hidden
@@ -86,7 +86,7 @@ def add(
         place.scope.require_hub(reader)
     line = journal_entries.render(text, f"{moment:%H:%M}")
     block = journal_entries.parse(line + "\n")[0]
-    draft = intake.draft_of(day, block)._replace(
+    draft = edits.draft_of(day, block)._replace(
         content=given,
         occurred_at=moment,
         trust=clean.one_of(trust, TRUSTS, "trust"),  # type: ignore[arg-type]
@@ -97,7 +97,7 @@ def add(
         if os.path.isdir(place.folder):
             place.changes.note(other)
         return _add_without_file(place, day, draft, once=once)
-    take_in(place, place.changes.changed(core, place.scope.hub_id, place.folder))
+    apply_edits(place, place.changes.changed(core, place.scope.hub_id, place.folder))
     with _lock(place):
         return _add_to_file(place, day, draft, block, line, once=once)
 
@@ -112,7 +112,7 @@ def _add_to_file(
     if once and (there := _said(place, lines, block)):
         return there
     key = journal_entries.keys_of([*(one.block for one in lines), block])[-1]
-    draft = intake.placed(place, day, draft, key, {one.memory_id for one in lines})
+    draft = edits.placed(place, day, draft, key, {one.memory_id for one in lines})
     path = journal_entries.path_of(place, day)
     _require_writable(path)
     memory = engine.remember.remember(Scope(scope.core, scope.hub_id, scope.hub), draft).memory
@@ -201,17 +201,17 @@ def sync(place: JournalFolder, *, confirm: bool = False) -> list[str]:
     meant."""
     notes = journal_files(place.folder)[1]
     names = place.changes.changed(place.scope.core, place.scope.hub_id, place.folder, afresh=True)
-    return notes + _take_in(place, names, confirm=confirm)
+    return notes + _apply_edits(place, names, confirm=confirm)
 
 
-def take_in(place: JournalFolder, names: Sequence[str]) -> None:
+def apply_edits(place: JournalFolder, names: Sequence[str]) -> None:
     """Takes in journals that were written, before an operation that is about something else; what
     there is to say of them is noted on the side."""
-    for note in _take_in(place, names):
+    for note in _apply_edits(place, names):
         place.changes.note(note)
 
 
-def _take_in(place: JournalFolder, names: Sequence[str], *, confirm: bool = False) -> list[str]:
+def _apply_edits(place: JournalFolder, names: Sequence[str], *, confirm: bool = False) -> list[str]:
     changes = place.changes
     notes: list[str] = []
     changed = []
@@ -258,7 +258,7 @@ def rewrite(place: JournalFolder, when: Any, text: str, shown: str) -> Rewritten
     core = place.scope.core
     day = _one_day(when, core.now().date())
     require_here(place.scope, place.folder)
-    take_in(place, place.changes.changed(core, place.scope.hub_id, place.folder))
+    apply_edits(place, place.changes.changed(core, place.scope.hub_id, place.folder))
     with core.store.read() as reader:
         last = reader.changes(place.scope.hub_id, limit=1)
     with _lock(place):

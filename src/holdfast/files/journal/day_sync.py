@@ -14,6 +14,7 @@ from holdfast.engine.reading.listing import scan_memories
 from holdfast.errors import InvalidInput, StoreError
 from holdfast.files.journal import entries
 from holdfast.files.journal.changes import signature_at
+from holdfast.files.journal.edits import Merged, apply_day, merge, note_clashes
 from holdfast.files.journal.entries import (
     Base,
     File,
@@ -28,7 +29,6 @@ from holdfast.files.journal.entries import (
     read_file,
     set_paths,
 )
-from holdfast.files.journal.intake import Merged, merge, note_clashes, take_in
 from holdfast.system.atomic_file import write_atomic
 from holdfast.text import clean
 
@@ -128,7 +128,7 @@ def sync_day(place: JournalFolder, day: date, guard: Guard) -> Synced:
                 merged = merged._replace(gone={})
                 notes = [*notes, guard.note(day, len(kept))]
             back = merged.back
-            lines = take_in(place, day, sides.blocks, sides.base, merged)
+            lines = apply_day(place, day, sides.blocks, sides.base, merged)
             notes = [*notes, *note_clashes(place, day, merged)]
         known = {*sides.base.ids.values(), *(line.memory_id for line in lines)} - back
         lines = follow_store(place, day, lines, known)

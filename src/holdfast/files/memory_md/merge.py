@@ -311,14 +311,14 @@ class Taken(NamedTuple):
         )
 
 
-class Intake:
+class StoreWriter:
     """Applies changes of one hub's file to its store, in the name of one author."""
 
     def __init__(self, scope: Scope, voice: Voice) -> None:
         self._scope = scope
         self._voice = voice
 
-    def take_in(self, plan: Plan, snapshot: Snapshot) -> Taken:
+    def apply(self, plan: Plan, snapshot: Snapshot) -> Taken:
         """Does what the plan says; raises Moved where the store is not as in the snapshot."""
         refused: dict[int, str] = {}
         edits = [edit for edit in plan.edits if self._acceptable(edit, refused)]

@@ -44,9 +44,9 @@ from holdfast.files.memory_md.layout import Wanted, headings_made, lay_out, with
 from holdfast.files.memory_md.merge import (
     A_PERSON,
     ChangedMeanwhile,
-    Intake,
     Plan,
     Snapshot,
+    StoreWriter,
     SyncReport,
     Taken,
     Voice,
@@ -75,7 +75,7 @@ class Mirror:
 
     def __init__(self, scope: Scope, path: str, voice: Voice = A_PERSON) -> None:
         self._scope = scope
-        self._intake = Intake(scope, voice)
+        self._writer = StoreWriter(scope, voice)
         self.folder = os.path.dirname(path)
         self.path = path
         self.files = MirrorFiles(scope, self.folder)
@@ -84,7 +84,7 @@ class Mirror:
     def sync(self, *, confirm: bool = False) -> SyncReport:
         """Brings both sides together. `confirm` says that a file which lacks many lines, or comes
         from another hub, is meant."""
-        return self._locked(lambda: self._sync(self._intake, confirm=confirm), confirm=confirm)
+        return self._locked(lambda: self._sync(self._writer, confirm=confirm), confirm=confirm)
 
     def rewrite(self, text: str, seen: str | None) -> SyncReport:
         """Puts a text in the place of the file's. `seen` is the file as the text's author saw it;
@@ -97,7 +97,7 @@ class Mirror:
     def append(self, blocks: Sequence[Block]) -> SyncReport:
         """A sync that puts text at the end of the file, or below the headings that it gives. Its
         memories are in the store already."""
-        return self._locked(lambda: self._sync(self._intake, more=blocks))
+        return self._locked(lambda: self._sync(self._writer, more=blocks))
 
     def tidy(self) -> bool:
         """Puts sections of one category together; says whether there was anything to do."""
@@ -124,7 +124,7 @@ class Mirror:
         )
 
     def _sync(
-        self, intake: Intake, *, confirm: bool = False, more: Sequence[Block] = ()
+        self, store_writer: StoreWriter, *, confirm: bool = False, more: Sequence[Block] = ()
     ) -> SyncReport:
         self.files.finish()
         stamp = read_stamp(self.path)
@@ -144,7 +144,7 @@ class Mirror:
             plan = merge(files.base, document, view)
         if not confirm:
             self._refuse_a_gap(len(plan.gone), len(snapshot.ours))
-        taken = intake.take_in(plan, snapshot)
+        taken = store_writer.apply(plan, snapshot)
         return self._write_back(files, document, plan, snapshot, taken)
 
     def _rewrite(self, text: str, seen: str | None, attempts: list[SyncReport]) -> SyncReport:
@@ -152,7 +152,7 @@ class Mirror:
         may have changed the store already; the next one finds that done."""
         # Edits that are already in the file belong to the person who edits it, not to the author of
         # the text.
-        before = self._sync(Intake(self._scope, A_PERSON))
+        before = self._sync(StoreWriter(self._scope, A_PERSON))
         attempts.append(SyncReport(notes=before.notes))
         with self._scope.core.store.read() as reader:
             files = self.files.read(reader)
@@ -163,18 +163,18 @@ class Mirror:
             now = parse(render(gathered(files.document)))
             # Lines that the author could not see were not left out by them.
             base = parse(visible_text(self._scope, render(now)) if seen is None else seen)
-            given, notes = self._intake.without_orders(reader, taken_over(base, text, now))
+            given, notes = self._writer.without_orders(reader, taken_over(base, text, now))
             attempts.append(SyncReport(notes=notes))
             document = spread(given) if self.files.pages else given
             view = view_of(self._scope, reader, snapshot, document)
             plan = merge(base, document, view)
-        taken = self._intake.take_in(plan, snapshot)
+        taken = self._writer.apply(plan, snapshot)
         attempts.append(taken.report(plan))
         attempts.append(SyncReport(notes=self.files.keep_aside(dropped_text(now, given))))
         return self._write_back(files, document, plan, snapshot, taken)
 
     def _tidy(self) -> bool:
-        self._sync(self._intake)
+        self._sync(self._writer)
         with self._scope.core.store.read() as reader:
             files = self.files.read(reader)
         if not files.as_agreed:

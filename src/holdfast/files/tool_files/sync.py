@@ -179,13 +179,13 @@ class KeptFiles:
             self._write_back(root, path, sides)
         else:
             # Of two texts the file's is read: the store has its own in the history.
-            self._take_in(path, sides)
+            self._store_edit(path, sides)
         return self.sides(root, path)
 
     def _base_of(self, sides: Sides, memory: Memory | None) -> Base:
         return Base(memory.id if memory else "", digest(sides.text), sides.bom)
 
-    def _take_in(self, path: str, sides: Sides) -> None:
+    def _store_edit(self, path: str, sides: Sides) -> None:
         """What was edited, added or removed by hand becomes the memory's newest version."""
         files = copy(self)
         files.scope = self._by_hand

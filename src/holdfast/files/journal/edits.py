@@ -160,7 +160,7 @@ REMOVED = "removed from the journal"
 EDITED = "edited in the journal"
 
 
-def take_in(
+def apply_day(
     place: JournalFolder, day: date, blocks: Sequence[JournalBlock], base: Base, merged: Merged
 ) -> list[JournalLine]:
     """What the file says and the store does not: new, edited, removed."""
