@@ -858,7 +858,7 @@ export interface SizeOut {
   [field: string]: unknown;
 }
 
-/** Someone who is named in the log: how many turns are theirs, and when the last was said. */
+/** A named speaker in the log: the number of their turns, and the time of the last. */
 export interface SpeakerOut {
   name: string;
   turns: number;

@@ -1,4 +1,4 @@
-"""Selects the lines that are added to a prompt from what recall found for it: nothing that the
+"""Selects the lines that are added to a prompt from the hits of a recall: nothing that the
 conversation was given already, and a question from the log only together with its reply."""
 
 from __future__ import annotations
@@ -22,20 +22,19 @@ _CHARS = 200
 
 
 class PromptLine(NamedTuple):
-    """A memory or a turn, the text that is shown of it, why it was found, and a note on its
-    validity."""
+    """A memory or a turn, its displayed text, why it was found, and a note on its validity."""
 
     memory: Memory
     text: str
     why: str
     note: str = ""
-    # With a part of a long memory, its place.
+    # For a part of a long memory, its position.
     part: str = ""
 
 
 def _part(hit: Hit) -> str:
-    """By what a conversation is known to have been given a part of a long memory: another part of
-    an archive or a document is new. Empty for the whole of a short one."""
+    """Identifies the part of a long memory that a conversation was given, because another part of
+    an archive or a document is new. Empty for a short memory as a whole."""
     memory, passage = hit.memory, hit.passage
     if memory.layer == "turn" or len(memory.content.strip()) <= passage.end - passage.start:
         return ""
@@ -43,7 +42,7 @@ def _part(hit: Hit) -> str:
 
 
 def _told(reader: Reader, hub_ids: Iterable[str], given: Collection[str]) -> Iterator[Memory]:
-    """What the conversation was given; of a long memory, the part."""
+    """What the conversation was given already; of a long memory, the part."""
     parts = {name: name.partition(":")[2] for name in given}
     ids = list(dict.fromkeys(name.partition(":")[0] for name in given))
     found = {id_: one for hub in hub_ids for id_, one in reader.memories_by_id(hub, ids).items()}
@@ -63,9 +62,9 @@ def prompt_lines(
     given: Collection[str],
     outdated: Sequence[CorrectedFact] = (),
 ) -> list[list[PromptLine]]:
-    """The lines in groups that belong together. `scopes` are the hubs that were asked, by id;
-    `given` names what the conversation was given already. A turn is left out if one of these, or a
-    line before it, has all its words but those of the prompt."""
+    """The lines, in groups that belong together. `scopes` are the hubs that were searched, by id;
+    `given` names what the conversation was given already. A turn is left out if one of these, or an
+    earlier line, contains all of its words that are not in the prompt."""
     if not hits:
         return []
     core = next(iter(scopes.values())).core
@@ -90,7 +89,7 @@ def prompt_lines(
 
 
 def _is_told(words: set[str], asked: set[str], known: Sequence[set[str]]) -> bool:
-    # A turn with no words but those of the prompt may answer 'did I say this, and when?'.
+    # A turn whose words are all in the prompt may answer 'did I say this, and when?'.
     new = words - asked or words
     return any(new <= one for one in known)
 
@@ -107,7 +106,7 @@ def _group(
         return
     note = MARK if is_corrected(turn, outdated) else ""
     line = PromptLine(hit.memory, hit.passage.text, why, note)
-    # Between people a question may say as much as its reply.
+    # Between people, a question may contain as much information as its reply.
     if turn.role == "user" and turn.speaker is None and _only_asks(turn.content):
         reply = _beside(reader, scope, turn, "assistant")
         if reply is not None and _answers(turn, reply):

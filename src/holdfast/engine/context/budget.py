@@ -22,14 +22,14 @@ UNITS: tuple[Unit, ...] = get_args(Unit)
 Measure: TypeAlias = Callable[[str], int]
 Tokenizer: TypeAlias = Measure | str
 
-# Less than this holds the frame and hardly anything else.
+# A smaller budget has room for hardly more than the frame.
 LEAST: dict[Unit, int] = {"chars": 200, "tokens": 100}
-# A token is about four characters of prose, so this is as much as the setting gives in characters.
+# A token is about four characters of prose; this converts the setting, which is in characters.
 _CHARS_PER_TOKEN = 4
 
 
 class Budget(NamedTuple):
-    """How much may be used, of what, and how it is counted."""
+    """The limit of a block, its unit, and how a text is measured."""
 
     limit: int
     unit: Unit
@@ -39,7 +39,7 @@ class Budget(NamedTuple):
 def budget_of(
     limit: int | None, unit: str, tokenizer: Tokenizer | None, *, chars_max: int
 ) -> Budget:
-    """The budget from what a caller says; without a limit, the setting's."""
+    """The budget of a request; without a limit, that of the setting."""
     checked: Unit = one_of(unit, UNITS, "unit")  # type: ignore[assignment]
     if tokenizer is not None:
         checked = "tokens"
@@ -103,15 +103,15 @@ def _named(name: str) -> Measure:
     return lambda text: len(found.encode_ordinary(text))
 
 
-# About as many as a block of the usual size holds, so that one round is mostly enough.
+# About as many as a block of the usual size holds, so that one read is usually enough.
 _BATCH = 128
 
-# The memories with these ids.
+# Reads the memories with these ids.
 Read: TypeAlias = Callable[[Sequence[str]], dict[str, "Memory"]]
 
 
 class Candidates(Sequence[BlockItem]):
-    """The items of these ids, in order; usable as long as the reader they come from."""
+    """The items of these ids, in order, read lazily. Usable as long as their reader."""
 
     def __init__(self, ids: Sequence[str], read: Read, item: Callable[[Memory], BlockItem]) -> None:
         self.ids = ids
@@ -121,7 +121,7 @@ class Candidates(Sequence[BlockItem]):
 
     @classmethod
     def of_none(cls) -> Candidates:
-        """None at all."""
+        """An empty sequence."""
 
         def read(ids: Sequence[str]) -> dict[str, Memory]:
             return {}
@@ -129,7 +129,7 @@ class Candidates(Sequence[BlockItem]):
         return cls((), read, lambda memory: BlockItem(memory, memory.content, "long_term"))
 
     def among(self, ids: Sequence[str]) -> Candidates:
-        """Those of them with these ids, in this order."""
+        """The items with these ids, in this order."""
         return Candidates(ids, self._read, self._item)
 
     def __len__(self) -> int:
@@ -139,7 +139,7 @@ class Candidates(Sequence[BlockItem]):
         at = 0
         while at < len(self.ids):
             self._reach(at)
-            # No index of its own for each item: a block may hold thousands.
+            # Without indexing each item: a block may have thousands.
             for item in self._items[at:]:
                 at += 1
                 yield item
@@ -159,22 +159,22 @@ class Candidates(Sequence[BlockItem]):
         return self._items[place]
 
     def _reach(self, place: int) -> None:
-        """Reads on until the item at a place is known."""
+        """Reads until the item at this index is known."""
         while len(self._items) <= place:
             ids = self.ids[len(self._items) : len(self._items) + _BATCH]
             found = self._read(ids)
             self._items += [self._item(found[one]) for one in ids]
 
 
-# How many tokens a text can have at most, whatever the model. `chunking` estimates what is likely;
-# this bound never undershoots, and is two or three times too high for prose. It relies on three
-# things that hold for the vocabularies it was checked against (cl100k, p50k, Qwen, Tekken,
-# Mistral's SentencePiece, an older Claude's, BERT's WordPiece): a token is at least a byte; every
-# ASCII letter merges with a space before it; and the pairs of letters in `_PAIRS` merge, so no two
-# of them are left alone side by side. A common word after a space is one token. Tokens that a model
-# adds around a text are not counted. docs/reference/context-styles.md has the figures.
+# The most tokens that a text can have, in any model. `chunking` estimates what is likely; this
+# bound is never too low, and for prose two or three times too high. It relies on three properties
+# of the vocabularies that it was checked with (cl100k, p50k, Qwen, Tekken, Mistral's SentencePiece,
+# an older Claude's, BERT's WordPiece): a token is at least a byte; every ASCII letter merges with a
+# space before it; and the pairs of letters in `_PAIRS` merge, so no two of them are left as single
+# tokens side by side. A common word after a space is one token. Tokens that a model adds around a
+# text are not counted. docs/reference/context-styles.md has the figures.
 
-# Which letters are one token with the letter before them, in every vocabulary checked.
+# For each letter, the letters before it with which it is one token in every vocabulary checked.
 _PAIRS = {
     "a": "abcdefghijklmnoprstuvwxyz",
     "b": "abcefilmnorstuy",
@@ -225,15 +225,15 @@ _WORDS = (
     "without word words work working works would year yet you your yours yourself"
 )
 _COMMON = frozenset(_WORDS.split())
-# A run of ASCII letters with the space before it; or a piece of anything else.
+# A run of ASCII letters with the space before it, or a run of anything else.
 _PIECE = re.compile(r"( ?)([A-Za-z]+)|[^A-Za-z ]+| ")
-# A word longer than this is a blob; a letter a token is near enough, and the cache stays small.
+# A longer word is binary data: counted as a token per letter, and not cached.
 _WORD_CHARS_MAX = 40
 _NEVER = -1_000
 
 
 def tokens_at_most(text: str) -> int:
-    """A bound that no vocabulary of these kinds exceeds; one more for a mark at the start."""
+    """An upper bound for vocabularies of these kinds, with one token for a mark at the start."""
     count = 1
     for found in _PIECE.finditer(text):
         space, word = found.groups()
@@ -247,16 +247,17 @@ def tokens_at_most(text: str) -> int:
 
 
 def _goes_on(text: str, end: int) -> bool:
-    """Whether a letter beyond ASCII or an apostrophe follows, which may change how it is cut."""
+    """Whether a non-ASCII letter or an apostrophe follows, which may change how the word is
+    split."""
     return end < len(text) and (text[end] > "\x7f" or text[end] == "'")
 
 
 @lru_cache(maxsize=20_000)
 def _word_at_most(word: str) -> int:
-    """The most pieces a word and the space before it can fall into, if no two letters that merge
-    are left alone side by side. Pieces of one and of two are enough to look at: a longer one
-    never makes more of them."""
-    # The most for the word so far: ending in a letter alone, in a pair, and one letter earlier.
+    """The most tokens that a word with the space before it can be split into, if no two letters
+    that merge are left as single tokens side by side. Considering tokens of one and two letters is
+    enough: a longer one never increases the number."""
+    # The most for the word so far: ending in a single letter, in a pair, and one letter earlier.
     # The space, which merges with any letter, is the letter before the first.
     alone, paired, earlier = 1, _NEVER, 0
     previous = ""

@@ -1,14 +1,14 @@
-"""The block that is put into an agent's prompt.
+"""Builds the block that is put into an agent's prompt.
 
-Without a question: standing facts, a few of the other long-term memories, the journal of today and
-yesterday, and where the last session ended. With one: the few standing facts that are closest to
-it, and then what is relevant to it, memories and turns of the conversation log alike; nothing else,
-however much room is left. The styles of other systems have long-term memory in both cases, and
-memories that are relevant below it.
+Without a question, it contains standing facts, a few of the other long-term memories, the journal
+of today and yesterday, and the end of the last session. With a question, it contains the few
+standing facts that are closest to it, and then what is relevant, memories and turns of the
+conversation log alike; nothing else, however much room is left. The styles of other systems have
+long-term memory in both cases, with relevant memories below it.
 
-Same state, same block, byte for byte. What grows, grows at the end of its section, and what no
-longer fits leaves in steps, so that a prompt cache keeps most of the block. A budget is never
-exceeded. What the block looks like is the style's business, and fitting it the block's.
+The same state gives the same block, byte for byte. Sections grow at their end, and items that no
+longer fit are removed in steps, so that a prompt cache can reuse most of the block. The budget is
+never exceeded. `styles.py` words the block, and `layout.py` fits it into the budget.
 """
 
 from __future__ import annotations
@@ -46,28 +46,28 @@ from holdfast.text.clean import one_of
 
 # How many hits of recall are considered.
 _RELEVANT_MAX = 8
-# Shares of the budget that are reserved for what comes after long-term memory. They do not depend
-# on what is found, so that different questions get the same first part.
+# Shares of the budget reserved for the parts after long-term memory. They do not depend on what is
+# found, so that different questions get the same first part.
 _RELEVANT_SHARE = 4
 _JOURNAL_SHARE = 8
 _FILES_SHARE = 8
-# What a tool printed may be recalled, but is not put before an agent that has not asked.
+# The output of a tool may be recalled, but is not injected unasked.
 _ASKED_ONLY = "tool"
 _UNASKED: tuple[Trust, ...] = tuple(trust for trust in TRUSTS if trust != _ASKED_ONLY)
-# For a question: how many hits are considered, and how many standing facts come before them, with
-# which share of the budget, so that the answer is among the first lines. Eight or twelve facts hold
-# no more of the preferences that a question bears on than five.
+# For a question: the most hits that are considered, and the most standing facts before them, with
+# their share of the budget, so that the answer is among the first lines. Eight or twelve facts
+# contain no more of the preferences relevant to a question than five.
 _ANSWERS_MAX = 40
 _STANDING_MAX = 5
 _STANDING_SHARE = 4
 _STANDING_READ = 200
-# Without a question: how many lines of standing facts there are at most, and of other long-term
-# memories, the last used of them. Together they are about 4,000 characters: what a question does
-# not ask for is not worth more of a prompt. Pinned ones are all in, as far as there is room.
+# Without a question: the most lines of standing facts, and of other long-term memories, the most
+# recently used of them. Together they are about 4,000 characters: more of the prompt is not worth
+# spending without a question. Pinned ones are all included, as far as there is room.
 _STANDING_LINES, _OTHER_LINES = 48, 16
-# How many documents are listed at most.
+# The most documents that are listed.
 _FILES_MAX = 50
-# How many turns show where a session ended.
+# The number of turns that show how a session ended.
 _LAST_TURNS = 4
 _NO_ROOM = "there is no room for it"
 _NO_ROOM_USE = f"{_NO_ROOM}; what is in was used more recently"
@@ -76,7 +76,7 @@ _NOT_ASKED = "more of its kind than are shown without a question"
 
 
 class Absent(NamedTuple):
-    """A memory that is not in the block, where it would have been, and why it is not."""
+    """A memory that is not in the block: its section, and the reason."""
 
     memory: Memory
     section: str
@@ -84,7 +84,7 @@ class Absent(NamedTuple):
 
 
 class Context(NamedTuple):
-    """The block, and how it came about."""
+    """The block, and how it was built."""
 
     text: str
     included: tuple[Memory, ...]
@@ -92,13 +92,13 @@ class Context(NamedTuple):
     used: int
     budget: int
     unit: Unit
-    # Why what a question makes relevant may be weaker than usual; empty when it is not.
+    # Why the search was weaker than usual; empty if it was not.
     degraded: tuple[str, ...] = ()
-    # Facts that fit the question and no longer hold.
+    # Facts that match the question but are outdated.
     outdated: tuple[CorrectedFact, ...] = ()
 
 
-# In a very large hub only this many memories are considered: twice as many as are counted.
+# The most memories that are considered in a very large hub: twice as many as are counted.
 _IDS_MAX = 2 * MORE_MAX
 # A block of this size, in characters or tokens, holds fewer than MORE_MAX.
 _BUDGET_MOST = 3 * MORE_MAX
@@ -118,16 +118,16 @@ def context(
     outdated: Sequence[CorrectedFact] = (),
     own_files: Sequence[str] = (),
 ) -> Context:
-    """Builds the block. Only with `explain` is there a list of what is not in it. `file` is
-    MEMORY.md for the styles that show it; without it they show what it would hold. `own_files` are
-    the paths of the hub's own documents, which are listed where there is no question. Where this
-    block is shown beside one of another hub, `elsewhere` says which sessions that hub has logged:
-    their turns, and where the last session ended, are left to it. `outdated` are facts of the other
-    hub that no longer hold: turns that say so are marked."""
+    """Builds the block. Only `explain` lists what is not in it. `file` is MEMORY.md for the styles
+    that show it; without it they show what it would contain. `own_files` are the paths of the hub's
+    own documents, which are listed if there is no question. If this block is shown beside one of
+    another hub, `elsewhere` says which sessions that hub has logged: their turns, and the end of
+    the last session, are left to it. `outdated` are facts of the other hub that were superseded:
+    turns that say them are marked."""
     look = STYLES[one_of(style, tuple(STYLES), "style")]
     allowed = budget_of(budget, unit, count_tokens, chars_max=scope.settings["context.chars_max"])
     if look.cut_as_text and budget is None and allowed.unit == "chars":
-        # The cap of this style is on the file's text; its heading comes on top.
+        # This style limits the text of the file; its heading is extra.
         allowed = allowed._replace(limit=allowed.limit + len(look.opening(scope.hub)))
     now = scope.now()
     asked = query if query is not None and query.strip() else None
@@ -149,7 +149,7 @@ class _Request(NamedTuple):
 
     @property
     def line_chars(self) -> int:
-        """How long one line may be at most."""
+        """The largest length of a line."""
         limit = self.budget.limit
         return line_chars(limit if self.budget.unit == "chars" else 4 * limit)
 
@@ -160,7 +160,7 @@ class _Request(NamedTuple):
         degraded: tuple[str, ...],
         corrected: Sequence[CorrectedFact] = (),
     ) -> Context:
-        """The block as it is returned. What `left_out` adds is not among its candidates."""
+        """The finished block. `left_out` are items besides its candidates."""
         text, used = block.finish()
         absent: list[Absent] = []
         if self.explain:
@@ -177,13 +177,14 @@ def _always(
     file: Sequence[FilePart] | None,
     own_files: Sequence[str],
 ) -> Context:
-    """The block of what is always kept in mind, with a share for what answers a question, for the
-    journal and for documents, and where the last session ended."""
+    """The block without a question, or of a style that always shows long-term memory: with a share
+    for what answers a question, for the journal and for documents, and the end of the last session.
+    """
     scope, look, allowed, now, explain, elsewhere = request
     journal = _journal(scope, now) if look.journal else []
     files = documents_listed(scope, own_files, now) if look.by_relevance else []
     as_file = look.cut_as_text and file is None
-    # So that more than MORE_MAX are left however many are shown.
+    # Then more than MORE_MAX are left, however many are shown.
     bounded = file is None and allowed.limit <= _BUDGET_MOST
     with _long_term(scope, now, look, everything=explain, as_file=as_file, bounded=bounded) as (
         candidates,
@@ -204,7 +205,7 @@ def _always(
             block.add_best(candidates, room, _NO_ROOM_USE)
     degraded: tuple[str, ...] = ()
     if asked is not None:
-        # Here, as a session begins without a question.
+        # Imported here, because a session begins without a question.
         from holdfast.engine.reading.recall import recall_memories
 
         found = recall_memories(scope, asked, Filter(), limit=_RELEVANT_MAX)
@@ -224,7 +225,7 @@ def _always(
 def _add_standing(
     block: Block, candidates: Candidates, standing: Sequence[Memory], look: Style, room: int
 ) -> None:
-    """Adds standing facts, those that matter most first, and then some of the others."""
+    """Adds standing facts, the most important first, and then some of the other memories."""
     before = block.room
     ids = {memory.id for memory in standing}
     first = [_item(memory, look) for memory in standing]
@@ -235,7 +236,7 @@ def _add_standing(
 
 
 def documents_listed(scope: Scope, paths: Sequence[str], now: datetime) -> list[BlockItem]:
-    """The hub's own documents by their paths, each with how it begins."""
+    """The hub's own documents: their paths, each with its beginning."""
     found = []
     with scope.core.read() as reader:
         for path in sorted(paths)[:_FILES_MAX]:
@@ -250,7 +251,7 @@ def documents_listed(scope: Scope, paths: Sequence[str], now: datetime) -> list[
 
 
 def _answering(request: _Request, asked: str, outdated: Sequence[CorrectedFact]) -> Context:
-    """The block for a question: standing facts, then what answers."""
+    """The block for a question: standing facts, then the hits."""
     from holdfast.engine.reading.recall import recall_memories
 
     scope, look, allowed, now, explain, elsewhere = request
@@ -301,7 +302,7 @@ def _standing(scope: Scope, now: datetime) -> list[Memory]:
     with scope.read() as reader:
         ids = reader.ids_by_use(scope.hub_id, wanted, limit=_STANDING_READ)
         if len(ids) == _STANDING_READ:
-            # Who somebody is may not have been used for long.
+            # Facts about a person may not have been used for long.
             lasting = wanted._replace(categories=CATEGORIES)
             ids += reader.ids_by_use(scope.hub_id, lasting, limit=_STANDING_READ)
             ids = [*dict.fromkeys(ids)]
@@ -310,7 +311,7 @@ def _standing(scope: Scope, now: datetime) -> list[Memory]:
 
 
 def _last_session(request: _Request) -> list[BlockItem]:
-    """The last turns of the session that was logged last, in order: where it ended."""
+    """The last turns of the most recently logged session, in order."""
     scope, chars = request.scope, request.line_chars
     if not scope.settings["context.turns"]:
         return []
@@ -332,7 +333,8 @@ def _last_session(request: _Request) -> list[BlockItem]:
 
 
 def _without_forgotten(turns: Sequence[Turn], withheld: Withheld) -> list[Turn]:
-    """Without what is withheld as a whole, 'forget that', and the replies to these."""
+    """The turns without those that are withheld completely, requests to forget, and the replies to
+    these."""
     from holdfast.text.facts.about_oneself import asks_to_forget_last
 
     out = []
@@ -345,15 +347,15 @@ def _without_forgotten(turns: Sequence[Turn], withheld: Withheld) -> list[Turn]:
     return out
 
 
-# What may be in it
+# The candidates
 
 
 @contextmanager
 def _long_term(
     scope: Scope, now: datetime, look: Style, *, everything: bool, as_file: bool, bounded: bool
 ) -> Iterator[tuple[Candidates, list[Absent]]]:
-    """The candidates, best first, and where everything is asked for, the rest of the layer with
-    reasons. Otherwise most of them are never read, unless a file has to be made of all of them."""
+    """The candidates, best first, and with `everything`, the rest of the layer with reasons.
+    Otherwise most of them are never read, unless a file must be made of all of them."""
     if everything or as_file or not _sees_no_others_private(scope.core):
         fit, unfit = _all_long_term(scope, now, everything=everything)
         yield _ranked(fit, look), unfit
@@ -371,7 +373,7 @@ def _long_term(
 
 
 def _sees_no_others_private(core: Core) -> bool:
-    """Whether what is private to somebody else is left out by the store already."""
+    """Whether the store already hides the private memories of others."""
     viewer = core.viewer
     return viewer is not None and viewer.actor == core.actor and "private" not in viewer.boundaries
 
@@ -395,17 +397,17 @@ def _all_long_term(
 
 
 def _journal(scope: Scope, now: datetime) -> list[Memory]:
-    """The entries of today and yesterday, oldest first; days are days of UTC."""
+    """The entries of today and yesterday (UTC), oldest first."""
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
     wanted = Filter(layers=("journal",), since=today - timedelta(days=1), alive_at=now)
-    # In the order of the index that knows when things happened.
+    # In the order of the index on times of events.
     found = list_memories(scope, wanted, order="happened")
     fit = [memory for memory in found if not _unfit(scope.core, memory, now)]
     return sorted(fit, key=lambda entry: (entry.occurred_at or entry.created_at, entry.number))
 
 
 def _unfit(core: Core, memory: Memory, now: datetime, *, asked: bool = False) -> str:
-    """Why a memory may not be in the block, unasked or as an answer; empty if it may."""
+    """The reason why a memory may not be in the block, unasked or as an answer; empty if it may."""
     if memory.superseded_by is not None:
         return "something newer took its place"
     if not memory.current(now):
@@ -424,8 +426,8 @@ def _private(core: Core, memory: Memory) -> bool:
 def _without_said(
     items: list[BlockItem], chosen: Sequence[BlockItem], unfit: list[Absent]
 ) -> list[BlockItem]:
-    """Without lines of the journal whose words a long-term memory that was made from them says in
-    the block already."""
+    """The items without journal lines that a long-term memory in the block, made from them,
+    repeats."""
     above = {source: item.memory for item in chosen for source in made_from(item.memory)}
     if not above:
         return items
@@ -441,11 +443,11 @@ def _without_said(
     return out
 
 
-# What is dropped first, and the order in the block
+# What is removed first, and the order in the block
 
 
 def _ranked(memories: Iterable[Memory], look: Style) -> Candidates:
-    """Best first: pinned, then by last use. Older, less used ones are the first to leave."""
+    """Best first: pinned, then by last use. The least recently used are removed first."""
 
     def worth(memory: Memory) -> tuple[bool, datetime, int]:
         return (memory.pinned, memory.last_use, memory.number)

@@ -1,7 +1,6 @@
-"""What goes into a block: standing facts, which an agent should know whatever is asked; the text of
-a hit (all of it, or the sentences of a long text that are nearest to the question); turns, marked
-where another fact has replaced what they say; and which memories of an earlier block have changed
-since."""
+"""The content of a block: standing facts, which an agent should know whatever is asked; the text of
+a hit (all of it, or the sentences of a long text nearest to the question); whether a turn says
+something that was superseded; and which memories of an earlier block have changed since."""
 
 from __future__ import annotations
 
@@ -22,13 +21,13 @@ if TYPE_CHECKING:
     from holdfast.domain.records import Turn
 
 
-# What a person is and wants, what they do as a rule, and what holds for their project; in this
-# order where there is no room for all of it.
+# Who a person is, what they want and do regularly, and what is true of their project; in this order
+# if there is not enough room.
 CATEGORIES = ("core", "preference", "routine", "person", "project", "decision")
 
 
 def is_standing(memory: Memory) -> bool:
-    """Whether it is shown even in a block for a question that it does not answer."""
+    """Whether a memory is shown even in a block for a question that it does not answer."""
     return (
         memory.pinned
         or memory.category in CATEGORIES
@@ -38,12 +37,13 @@ def is_standing(memory: Memory) -> bool:
 
 
 def _is_about_the_person(memory: Memory) -> bool:
-    """Whether it was taken from a turn into long-term memory: a name, a home, work, health."""
+    """Whether it is a long-term memory made from a turn, about the person: a name, a home, work,
+    health."""
     return memory.category == "fact" and memory.origin is not None
 
 
 def by_weight(memories: Iterable[Memory]) -> list[Memory]:
-    """Those that matter most first; among equals, in the order in which they come."""
+    """Sorted by importance, most important first; otherwise the order is kept."""
     return sorted(filter(is_standing, memories), key=_weight)
 
 
@@ -55,8 +55,8 @@ def _weight(memory: Memory) -> int:
     return CATEGORIES.index("core" if _is_about_the_person(memory) else "routine")
 
 
-# How many of the facts that apply whatever is asked, who the person is and what they order, come
-# before those that are closest to the question.
+# The number of facts that always apply, who the person is and what they instruct, before those
+# closest to the question.
 _ALWAYS_FIRST = 2
 
 
@@ -64,10 +64,10 @@ def closest_first(
     standing: Sequence[Memory], asked: Sequence[str], cosines: Mapping[str, float]
 ) -> list[Memory]:
     """Standing facts for a question: pinned ones and two that always apply, then those closest to
-    the question by their cosines and their words. Among equals, in the order in which they come.
+    the question by their cosines and their words. Otherwise the order is kept.
 
-    A diet bears on 'What could I cook tonight?' but is no answer to it that recall would be sure
-    of. It is still the closest to the question of what is known about the person.
+    A diet is relevant to 'What could I cook tonight?', but recall cannot be sure that it answers
+    the question. Of the facts about the person, it is still the closest to it.
     """
     wanted = set(asked)
 
@@ -82,23 +82,23 @@ def closest_first(
     return first + sorted(others, key=closeness, reverse=True)
 
 
-# A line has at least this many characters, however small the budget: a sentence or two.
+# The smallest limit of a line, however small the budget: a sentence or two.
 CHARS_LEAST = 160
-# And at most this many: about what one vector covers.
+# The largest limit of a line: about what one vector covers.
 CHARS_MOST = 360
-# A block holds about this many lines that answer.
+# A block has about this many lines that answer.
 _LINES = 9
 _CUT = "…"
 
 
 def line_chars(limit: int) -> int:
-    """How long a quotation may be in a block of this many characters."""
+    """The largest length of a quotation in a block of this many characters."""
     return min(CHARS_MOST, max(CHARS_LEAST, limit // _LINES))
 
 
 def quoted(hit: Hit, asked: Sequence[str], chars: int) -> str:
-    """The passage on one line where it is short; else the window that is nearest to the question,
-    and of that the sentences that hold most of the question's words."""
+    """The passage on one line if it is short; else the window that is nearest to the question, and
+    of that the sentences with most of the question's words."""
     content = hit.memory.content
     start, end = hit.passage.start, hit.passage.end
     if end - start > chars and hit.window is not None:
@@ -114,8 +114,8 @@ def quoted(hit: Hit, asked: Sequence[str], chars: int) -> str:
 def _best_sentences(
     text: str, start: int, end: int, asked: set[str], chars: int
 ) -> tuple[int, int]:
-    """The run of whole sentences within so many characters that holds most of the words; the first
-    of equals. One sentence that is too long is cut."""
+    """The run of whole sentences within this many characters that has most of the words; the first
+    of equals. A single sentence that is too long is cut."""
     spans = [(start + first, start + last) for first, last in sentence_spans(text[start:end])]
     held = [asked & set(terms(text[first:last])) for first, last in spans]
     best, best_merit = (start, min(end, start + chars)), (-1, 0)
@@ -126,7 +126,7 @@ def _best_sentences(
             if length > chars and two > one:
                 break
             words |= held[two]
-            # Of runs with the same words, the longer one says more.
+            # Of runs with the same words, the longer one is better.
             merit = (len(words), min(length, chars))
             if merit > best_merit:
                 best_merit = merit
@@ -134,7 +134,8 @@ def _best_sentences(
     return best
 
 
-# How much of the words of the fact a turn has to hold; as noted, they differ a little.
+# The share of a fact's words that a turn must contain; the noted fact may be worded slightly
+# differently.
 _HELD = 0.75
 # The same turn in the logs of two hubs has not quite the same time.
 _SAME_MOMENT = timedelta(seconds=5)
@@ -142,7 +143,7 @@ MARK = "since corrected"
 
 
 class CorrectedFact(NamedTuple):
-    """A fact that no longer holds: its words, and when it was corrected."""
+    """A superseded fact: its words, and when it was corrected."""
 
     words: tuple[str, ...]
     turn: str
@@ -150,7 +151,7 @@ class CorrectedFact(NamedTuple):
 
 
 def corrected_in(scope: Scope, found: Recalled) -> list[CorrectedFact]:
-    """The facts that fit the question and have been superseded."""
+    """The facts that match the question and have been superseded."""
     old = found.superseded
     if not old:
         return []
@@ -169,7 +170,7 @@ def corrected_in(scope: Scope, found: Recalled) -> list[CorrectedFact]:
         until = successor.created_at if turn is None else turn.at
         origin = "" if memory.origin is None else memory.origin.turn
         if turn is not None and turn.id == origin:
-            # The memory made of the turn was itself changed.
+            # The memory made from the turn was itself changed.
             until = successor.updated_at
         out.append(CorrectedFact(tuple(sorted(set(terms(memory.content)))), origin, until))
     return out
@@ -188,12 +189,12 @@ def is_corrected(turn: Turn, outdated: Sequence[CorrectedFact]) -> bool:
     )
 
 
-# Turns of the log have no versions: a turn is there or it is not.
+# Turns of the log have no versions.
 TURN_VERSION = 0
 
 
 def outdated(scope: Scope, versions: Mapping[str, int]) -> set[str]:
-    """The ids of those memories and turns, by the version that was shown, which have been changed,
+    """The ids of the memories and turns, of those shown in these versions, that have been changed,
     superseded, forgotten, held for review, deleted or withheld since."""
     turns = [name for name, version in versions.items() if version == TURN_VERSION]
     with scope.core.read() as reader:

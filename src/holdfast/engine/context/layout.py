@@ -1,7 +1,6 @@
-"""Fitting items into a block of limited size, and laying them out so that it changes little.
+"""Fits items into a block of limited size, in an order that changes little between blocks.
 
-It knows styles and budgets; it does not know where items come from or what they are worth: they
-come best first.
+It knows styles and budgets, not where items come from. Items are given best first.
 """
 
 from __future__ import annotations
@@ -17,23 +16,24 @@ from holdfast.engine.context.styles import PARTS, BlockItem, Part, Style, marked
 from holdfast.errors import InvalidInput
 from holdfast.system.named_tuple import NamedTuple
 
-# No single memory takes more than this share: a pasted page must not push out all the rest.
+# The largest share of one memory: a pasted page must not displace all the others.
 ITEM_SHARE = 4
-# What answers a question was cut to what answers it; in a small block it may take more.
+# The same for hits of a question, which were cut to the relevant part already: in a small block
+# they may take more.
 ANSWER_SHARE = 2
-# What does not fit leaves in steps of about an eighth of what does: the first part then stays
-# the same for several additions, at the price of at most an eighth of the room.
+# Items are removed in steps of about an eighth of those that fit: the first part then stays the
+# same for several additions, at the cost of at most an eighth of the room.
 _STEP_SHARE = 8
-# Where a number of lines is the bound, an eighth is one or two.
+# The same if the limit is a number of lines: an eighth of it is one or two.
 _STEP_OF_BOUND = 8
-# Nobody reads a budget's worth of text in one memory; longer ones are cut before they are measured.
+# Longer texts are cut to this many characters per unit of the budget before they are measured.
 _CHARS_PER_UNIT_MAX = 8
 _GAP = "\n\n"
 _CUT = "…"
 
 
 class FileItem(NamedTuple):
-    """A memory as it is written in MEMORY.md; without an id it is not in the store yet."""
+    """A memory as it is written in MEMORY.md; without an id it is not stored yet."""
 
     id: str | None
     content: str
@@ -44,7 +44,7 @@ FilePart: TypeAlias = str | FileItem
 
 
 class Block:
-    """A block that is being filled. `room` is what is left of the budget."""
+    """A block that is being filled. `room` is the rest of the budget."""
 
     def __init__(
         self,
@@ -63,15 +63,15 @@ class Block:
         self._hub = hub
         self._budget = budget
         self.chosen: list[BlockItem] = []
-        # What is not in it, and why: a run of items with one reason at a time.
+        # The items left out, in runs with one reason each.
         self._left: list[tuple[Sequence[BlockItem], str]] = []
         self._ids: set[str] = set()
         self._headings: set[tuple[str, str]] = set()
-        self._text: str | None = None  # of a style that is cut as text
+        self._text: str | None = None  # Only for a style that is cut as text.
         self._rendered: dict[tuple[str, str, str], tuple[str, int]] = {}
         self.room = budget.limit - budget.measure(self._frame(items_max))
         if self.room < 0:
-            # A block always says that something waits for review.
+            # A block always says that memories wait for review.
             self._waiting = 0
             self.room = budget.limit - budget.measure(self._frame(items_max))
         if self.room < 0:
@@ -96,8 +96,8 @@ class Block:
         most: int | None = None,
         beyond: str = "",
     ) -> None:
-        """As many of the best as there is room for; the last ones leave first, in steps. `most` is
-        how many there may be beside pinned ones, and `beyond` why no more."""
+        """Adds as many of the best as there is room for; the last ones are removed first, in steps.
+        `most` limits those that are not pinned, and `beyond` is the reason for the others."""
         new = items
         if self._ids:
             new = [item for item in items if item.memory.id not in self._ids]
@@ -134,8 +134,8 @@ class Block:
     def _fitting(
         self, items: Iterable[BlockItem], room: int, *, headings: bool = True
     ) -> list[BlockItem]:
-        """The first ones that fit, each no longer than its share; without headings, where those
-        are there already."""
+        """The first items that fit, each no longer than its share; without headings that are there
+        already."""
         out: list[BlockItem] = []
         used = 0
         known = set(self._headings)
@@ -156,7 +156,7 @@ class Block:
         share = self._budget.limit // (ANSWER_SHARE if item.part == "relevant" else ITEM_SHARE)
         text = item.text[: self._budget.limit * _CHARS_PER_UNIT_MAX]
         while (cost := self._cost(item._replace(text=text))) > share:
-            # A little less than in proportion, so that few rounds are needed.
+            # Slightly less than in proportion, so that few rounds are needed.
             text = text[: min(len(text) - 2, len(text) * share * 9 // (cost * 10))].rstrip() + _CUT
             if len(text) < 2:
                 break
@@ -169,7 +169,7 @@ class Block:
         return self._measured(item)[0]
 
     def _measured(self, item: BlockItem) -> tuple[str, int]:
-        """An item's text and its size, cached as both are needed several times."""
+        """An item's text and its size, cached because both are needed several times."""
         key = (item.memory.id, item.part, item.text)
         found = self._rendered.get(key)
         if found is None:
@@ -181,10 +181,10 @@ class Block:
         return self._budget.measure(self._look.heading(item.section) + self._look.ending)
 
     def _in_steps(self, items: Sequence[BlockItem], fits: int, least: int = 1) -> int:
-        """How many to keep, so that the boundary moves seldom while more and more are added.
+        """How many items to keep, so that the boundary seldom moves while items are added.
 
-        Counted from the end, where the next one to leave is: that end stays where it is when new
-        items come in at the front.
+        Counted from the end, where the next one is removed: that end stays in place when new items
+        are added at the front.
         """
         if fits == len(items):
             return fits
@@ -206,9 +206,11 @@ class Block:
     # Styles whose long-term part is a file
 
     def add_file(self, file: Sequence[FilePart], items: Candidates, room: int, reason: str) -> None:
-        """The file, with those of its memories that are among the items, which come best first.
+        """Adds the file, with those of its memories that are among the items, which are given best
+        first.
 
-        A person's own text comes before any memory; what is cut as text is cut at its end.
+        A person's own text takes precedence over memories. A style that is cut as text is cut at
+        its end.
         """
         missing = dict.fromkeys(items.ids)
         parts: list[str | FileItem | BlockItem] = []
@@ -228,7 +230,7 @@ class Block:
             self._add_text(self._only_best(parts, items, room, reason), items, room, reason)
 
     def _as_file(self, items: Sequence[BlockItem]) -> list[str | BlockItem]:
-        """What the file would be."""
+        """The content that the file would have."""
         parts: list[str | BlockItem] = []
         for section, group in groupby(laid_out(items, self._look), key=lambda one: one.section):
             parts.append((self._look.ending if parts else "") + self._look.heading(section))
@@ -260,7 +262,7 @@ class Block:
         room: int,
         reason: str,
     ) -> None:
-        """Adds text, with items of the file among it: those are read when their turn comes."""
+        """Adds text of the file, with its items in between, which are read in turn."""
         in_file = items.among([_id_of(one) for one in parts if isinstance(one, FileItem)])
         coming, came = iter(in_file), 0
         text, used = "", 0
@@ -279,7 +281,7 @@ class Block:
             used += self._budget.measure(piece)
         self._text = self._cut(text, room)
         self.room -= self._budget.measure(self._text + _GAP)
-        # The last ones may have been cut away whole.
+        # The last ones may have been cut off completely.
         inside = [item for start, item in begun if start < len(self._text)]
         self.chosen += inside
         self._ids.update(item.memory.id for item in inside)
@@ -288,7 +290,7 @@ class Block:
         self._leave(late, reason)
 
     def _cut(self, text: str, room: int) -> str:
-        """The longest beginning that fits with a `…` after it; the whole text where that fits."""
+        """The longest beginning that fits with a `…` after it; the whole text if that fits."""
         if self._budget.measure(text) <= room:
             return text
         low, high = 0, min(len(text), room * _CHARS_PER_UNIT_MAX)
@@ -300,11 +302,11 @@ class Block:
                 high = middle - 1
         return text[:low] + "…"
 
-    # Writing it down
+    # Rendering
 
     def finish(self) -> tuple[str, int]:
-        """The text and its size. Where the whole is larger than its parts, as a tokenizer may
-        have it, the last ones taken go again."""
+        """The text and its size. If the whole is larger than the sum of its parts, as with some
+        tokenizers, the last items are removed again."""
         while True:
             text = self._written()
             size = self._budget.measure(text) if text else 0
@@ -346,13 +348,13 @@ class Block:
         left = sum(len(items) for items, _ in self._left) if self._counts_left else 0
         out.append(look.footer(left, self._waiting))
         out.append(look.closing)
-        # Empty lines between sections are not needed after the last one.
+        # The last section needs no empty line after it.
         text = "".join(out)
         return re.sub(r"\n+\Z", "\n", text)
 
 
 def _first(items: Sequence[BlockItem], most: int) -> Iterable[BlockItem]:
-    """The first items, and pinned ones beyond, which come before all others."""
+    """The first items, and further pinned ones, which precede all others."""
     for at, item in enumerate(items):
         if _ends_at(items, at, most):
             return
@@ -370,9 +372,9 @@ def _id_of(part: FileItem | BlockItem) -> str:
 
 
 def laid_out(items: Iterable[BlockItem], look: Style) -> list[BlockItem]:
-    """The order in which items are written: parts, then sections in a fixed order, and in a
-    section what is new at the end, or before what it may replace; relevant ones as they came, best
-    first, standing facts by weight and turns in order."""
+    """The order of the items in the block: by part, then by section in a fixed order. Within a
+    section, new ones are at the end, or before the one that they may replace; relevant ones are in
+    the given order, best first, standing facts by importance and turns by time."""
     as_came: dict[Part, list[BlockItem]] = {"standing": [], "relevant": [], "ended": []}
     sorted_ones: list[BlockItem] = []
     for item in items:
@@ -393,8 +395,7 @@ def laid_out(items: Iterable[BlockItem], look: Style) -> list[BlockItem]:
 
 def newer_first(items: list[BlockItem]) -> list[BlockItem]:
     """Puts a memory that may be meant to replace an older one of the same section before that one:
-    the first line that answers is the one that is believed, and the last to go where there is
-    little room."""
+    agents believe the first line that answers, and it is the last to be removed."""
     ordered = list(items)
     for item in items:
         older = number_of_close(item.memory)
@@ -412,7 +413,7 @@ def _place(item: BlockItem, look: Style) -> tuple[int, int, str, float, int]:
         at = (memory.occurred_at or memory.created_at).timestamp()
         return (part, 0, "", at, memory.number)
     if look.order == "accessed":
-        # This style's own order, to the letter: by category, then by last access, newest first.
+        # The exact order of this style: by category, then by last access, newest first.
         at = (memory.accessed_at or memory.created_at).timestamp()
         return (part, 0, item.section, -at, -memory.number)
     known = CATEGORIES.index(item.section) if item.section in CATEGORIES else len(CATEGORIES)

@@ -1,5 +1,5 @@
-"""Decides whether what recall found is likely enough to be shown to an agent that has not asked for
-it, in the block for a question or beside a prompt. All these bounds are here."""
+"""Decides which hits are relevant enough to be injected unasked, in the block for a question or
+beside a prompt. All thresholds for this are here."""
 
 from __future__ import annotations
 
@@ -8,27 +8,29 @@ from datetime import datetime
 
 from holdfast.domain.query import Hit, Recalled
 
-# Where an answer is less likely than this, nothing is relevant: stricter than a recall, as nobody
-# asked. A least probability for every hit costs a quarter of the answers: evidence is spread.
+# If an answer is less likely than this, nothing is shown: stricter than a recall, because nobody
+# asked. Requiring a probability of each hit instead costs a quarter of the answers, because
+# evidence is spread over hits.
 ANSWERED_LEAST = 0.25
-# The same for a question by names that the hub knows, which is hardly meant for another hub. Chosen
-# on LoCoMo: 97.0 instead of 95.1 % of its questions get their answer, and no more of strangers' do.
+# The same for a question with names that the hub knows, which is hardly meant for another hub.
+# Chosen on LoCoMo: 97.0 instead of 95.1 % of its questions get their answer, and no more questions
+# about strangers do.
 NAMED_LEAST = 0.15
-# Of the hits for a question, those whose score is at most so far behind the best, and memories that
-# are at least so many times as likely as it. Chosen on LoCoMo and small stores of notes: a quarter
-# of the turns and half of the notes go, and at most 1 % of those that answer. A turn that answers
-# may be unlike the question where the turns around it are not.
+# For a question, hits are shown whose score is at most this far behind the best, and memories that
+# are at least this share as likely. Chosen on LoCoMo and small stores of notes: it removes a
+# quarter of the turns and half of the notes, and at most 1 % of those that answer. A turn that
+# answers may be unlike the question if the turns around it are like it.
 SCORE_BEHIND = 0.3
 LIKELY_SHARE = 0.05
-# A prompt is often no question at all: below this, recall is more often wrong than right about
-# there being an answer.
+# A prompt is often not a question. Below this probability, recall is wrong more often than right
+# that there is an answer.
 PROMPT_LEAST = 0.4
-# Of the hits for a prompt, those at least half as likely as the best.
+# For a prompt, hits are shown that are at least this share as likely as the best.
 PROMPT_SHARE = 0.5
 
 
 def for_question(found: Recalled) -> list[Hit]:
-    """The hits for the block of a question: none, or those that are not far behind the best."""
+    """The hits for the block of a question: none, or those close to the best."""
     if not any(hit.parts.get("vector") for hit in found):
         return list(found)
     is_named = found.holds_names and not found.unknown_names
@@ -50,10 +52,9 @@ def for_prompt(
     since: datetime | None = None,
     given: Collection[str] = (),
 ) -> list[Hit]:
-    """The hits to put beside a prompt: of an answer that is likely there, those that are not far
-    behind the best. What the conversation holds already is left out: memories and turns of its own
-    `session`, of one that was compacted those `since` then, and those that it was `given`, by
-    id."""
+    """The hits to put beside a prompt: none if there is probably no answer, else those close to the
+    best. What the conversation contains already is left out: memories and turns of its own
+    `session` (of a compacted session, those `since` then), and those that it was `given`, by id."""
     if found.confidence < PROMPT_LEAST:
         return []
     least = max((hit.probability for hit in found), default=0.0) * PROMPT_SHARE

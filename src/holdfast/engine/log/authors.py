@@ -1,6 +1,6 @@
-"""Who logged the turns of a hub. A turn does not name its author, so a record does, for the hub and
-for each session: people may forget what they said themselves, and not what others said.
-"""
+"""Records who logged the turns of a hub. A turn has no author field, so a record names the authors,
+for the hub and for each session: people may forget what they said themselves, but not what others
+said."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from holdfast.engine.core import Scope
     from holdfast.store.base import Reader, Writer
 
-# By the name of an actor who logged turns in a hub.
+# Keyed by the name of an actor who logged turns in a hub.
 _IN_HUB = "log-author"
-# By the digest of a session's name, which may hold anything: who logged it, '' for several people,
-# and the first turn for which that is known.
+# Keyed by the digest of a session's name, which may contain anything: who logged it (empty for
+# several people), and the first turn for which that is known.
 _IN_SESSION = "session-author"
 
 
 def note_author(scope: Scope, writer: Writer, turns: Iterable[Turn]) -> None:
-    """Notes that the actor of a scope logs these turns."""
+    """Records that the actor of a scope logs these turns."""
     if writer.record(scope.hub_id, _IN_HUB, scope.actor) is None:
         writer.put_record(Record(scope.hub_id, _IN_HUB, scope.actor, scope.now(), {}))
     for session, first in {turn.session: turn.id for turn in reversed(list(turns))}.items():
@@ -41,12 +41,12 @@ def note_author(scope: Scope, writer: Writer, turns: Iterable[Turn]) -> None:
 
 
 def others_logged(reader: Reader, hub_id: str, actor: str) -> bool:
-    """Whether anybody else is known to have logged turns there, also one who has left since."""
+    """Whether anybody else is known to have logged turns there, including former members."""
     return any(one.id != actor for one in reader.records(hub_id, _IN_HUB, limit=2))
 
 
 def is_logged_by(reader: Reader, turn: Turn, actor: str) -> bool:
-    """Whether this actor, and nobody else, is known to have logged a turn and its session."""
+    """Whether only this actor is known to have logged a turn and its session."""
     if turn.session is not None:
         known = reader.record(turn.hub_id, _IN_SESSION, _digest(turn.session))
         if known is not None:
@@ -56,7 +56,7 @@ def is_logged_by(reader: Reader, turn: Turn, actor: str) -> bool:
 
 
 def forget_empty(writer: Writer, hub_id: str, sessions: Iterable[str | None]) -> None:
-    """Drops what is noted of sessions that have no turns any more."""
+    """Drops the records of sessions that have no turns any more."""
     for session in set(sessions):
         if session is not None and not writer.turns(hub_id, limit=1, session=session):
             writer.drop_record(hub_id, _IN_SESSION, _digest(session))

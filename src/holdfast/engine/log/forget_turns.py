@@ -1,10 +1,9 @@
-"""Forgetting what was said: the last hour, a session, or everything about a word.
+"""Deletes turns of the log: the last hour, a session, or everything about a word.
 
-Turns go for good, with their passages, terms and vectors, with notes of them that wait in the
-queue, and with the words of them that are shown in counts. Memories that were made from them are
-forgotten in one change set that can be undone, or purged. What is purged by a word is also removed
-from memories that were forgotten before, and from the history of others. A dry run tells what would
-go.
+Turns are deleted permanently, with their passages, terms and vectors, their queued jobs, and the
+examples of them in statistics. Memories that were made from them are forgotten in one change set
+that can be undone, or purged. A purge by words also purges memories that were forgotten before, and
+removes the words from the history of others. A dry run lists what would be deleted.
 """
 
 from __future__ import annotations
@@ -35,18 +34,18 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
 
 _ABOUT_CHARS_MAX = 200
-# As many as a search may find; a further call forgets the others.
+# The most turns of one call; a further call deletes the others.
 _FOUND_MAX = 100_000
 _BATCH = 500
-# A turn makes fewer memories: facts and their lines in the journal.
+# More memories than are made from one turn: facts and their journal lines.
 _LAST_MAX = 50
-# What is this short and gave no memory is a word of thanks or a nod.
+# A turn this short that gave no memory is an interjection such as thanks.
 _INTERJECTION_WORDS = 2
 _TURNS_ONLY = Filter(layers=(TURN,), turns=True)
 
 
 class _Wanted(NamedTuple):
-    """Which turns are to be forgotten; `words` are the index terms of what they are about."""
+    """The conditions on turns; `words` are the index terms of what they are about."""
 
     since: datetime | None
     until: datetime | None
@@ -57,7 +56,7 @@ class _Wanted(NamedTuple):
 
     @property
     def is_all_about(self) -> bool:
-        """Whether everything about the words is meant, and no part of the log."""
+        """Whether everything about the words is meant, in the whole log."""
         return bool(self.words) and not self.is_bounded
 
     @property
@@ -78,10 +77,10 @@ def forget_turns(
     dry_run: bool = False,
     reason: str = "",
 ) -> ForgottenTurns:
-    """Forgets turns that meet all conditions, and the memories made from them: the archives of
-    their sessions too, and with `about` those that hold the words. At least one condition is
-    needed. `purge` removes memories for good, with what files hold of them; it is given their ids
-    and the reason. `cut_archives` removes turns from the files of archives."""
+    """Deletes turns that meet all conditions, and forgets the memories made from them: the archives
+    of their sessions too, and with `about` those that contain the words. At least one condition is
+    needed. `purge` is called with ids and a reason to delete memories permanently, including from
+    files. `cut_archives` removes turns from the files of archives."""
     wanted = _wanted(since, until, session, about, turns)
     scope.require("write")
     if wanted.words:
@@ -105,7 +104,7 @@ def forget_turns(
         if doomed := [memory.id for memory in memories]:
             _ = purge(doomed, why) if purge is not None else edit.forget(scope, doomed, why)
 
-    # Memories first: a call that was cut off here finds the same turns when it is repeated.
+    # Memories first: if the call is cut off here, repeating it finds the same turns.
     forget(memories)
     if purge is not None and wanted.is_all_about:
         _clean_history(scope, wanted)
@@ -117,7 +116,7 @@ def forget_turns(
             cut_archives([*turns_here.values()])
         with scope.write() as writer:
             drop(scope, writer, some)
-    # Those that were made in the meantime; from now on nothing is made of the turns.
+    # Memories that were made in the meantime. From now on, none is made from these turns.
     with scope.read() as reader:
         forget(_made_from(reader, scope.hub_id, set(ids), sessions))
     edit.clear_purged(scope.core, "The turns are forgotten")
@@ -127,7 +126,7 @@ def forget_turns(
 def forget_last(
     scope: Scope, session: str, *, dry_run: bool = False, reason: str = ""
 ) -> list[Memory]:
-    """Forgets the memories that were made from the last thing said in a session."""
+    """Forgets the memories that were made from the last message of a session."""
     last = made_last([scope], session)
     if dry_run or not last:
         return last
@@ -135,12 +134,12 @@ def forget_last(
 
 
 def made_last(scopes: Sequence[Scope], session: str) -> list[Memory]:
-    """The memories of these hubs that were made from the last thing said in a session: none where
-    that gave none. An interjection ('ok, thanks') that gave none does not count."""
+    """The memories of these hubs that were made from the last message of a session; empty if it
+    gave none. An interjection ('ok, thanks') that gave none does not count as the last message."""
     name = clean_session(session)
     if name is None:
         raise InvalidInput("Name the session whose last memories are to be forgotten.")
-    # When what a memory was made from was said, and in which turn.
+    # For each memory, when its source was said, and in which turn.
     made: list[tuple[datetime, Turn | None, Memory]] = []
     said: list[Turn] = []
     for scope in scopes:
@@ -154,7 +153,7 @@ def made_last(scopes: Sequence[Scope], session: str) -> list[Memory]:
             logged = reader.turns(scope.hub_id, limit=_LAST_MAX, session=name)
         for one in found:
             turn = turns.get(one.origin.turn) if one.origin is not None else None
-            # An archive of the whole session is not made from one thing.
+            # An archive of the whole session is not made from one message.
             if turn is not None or (one.origin is None and one.category != "conversation"):
                 made.append((turn.at if turn else one.created_at, turn, one))
         said += [turn for turn in logged if turn.role == "user"]
@@ -174,7 +173,7 @@ def made_last(scopes: Sequence[Scope], session: str) -> list[Memory]:
 
 
 def _is_copy(turn: Turn, last: Turn | None) -> bool:
-    """Whether a turn is another that the log of the person's own hub has only a part of."""
+    """Whether a turn is the full version of one of which the person's own log has only a part."""
     return (
         last is not None
         and turn.hub_id != last.hub_id
@@ -230,7 +229,7 @@ def _words(about: str | None) -> tuple[str, ...]:
 
 
 def _holding(reader: Reader, hub_id: str, wanted: _Wanted) -> set[str]:
-    """The turns that hold every one of the words, or the text as it is written."""
+    """The turns that contain all of the words, or the text literally."""
     words, asked = wanted.words, TermQuery(wanted.words)
     needle = trigram_text(wanted.about).strip()
     whole = reader.search_substring(hub_id, needle, _TURNS_ONLY, limit=_FOUND_MAX)
@@ -298,18 +297,18 @@ def _with_those_about(
 
 
 def _holding_text(wanted: _Wanted) -> Callable[[str], bool]:
-    """Asks whether a text holds every one of the words, or the text as it is written."""
+    """Makes a predicate: whether a text contains all of the words, or the text literally."""
     needle, words = trigram_text(wanted.about).strip(), set(wanted.words)
     return lambda text: needle in trigram_text(text) or words <= set(query_terms(text))
 
 
-# What is left in the history of a text that was purged by a word of it.
+# What replaces a text in the history that was purged by a word of it.
 _REMOVED = "(removed)"
 
 
 def _clean_history(scope: Scope, wanted: _Wanted) -> None:
-    """Removes texts that hold the words from earlier versions of memories that no longer do, from
-    the reasons of changes, and from stored responses."""
+    """Removes texts with the words from earlier versions of memories that no longer contain them,
+    from the reasons of changes, and from stored responses."""
     from holdfast.engine import idempotency
 
     holds = _holding_text(wanted)
@@ -347,13 +346,13 @@ def _clean_history(scope: Scope, wanted: _Wanted) -> None:
 
 
 def dropping(scope: Scope, turns: Sequence[Turn]) -> Callable[[Writer], None]:
-    """Drops these turns, as a part of another transaction."""
+    """Makes a function that drops these turns in another transaction."""
     return lambda writer: drop(scope, writer, [turn.id for turn in turns])
 
 
 def drop_turns_saying(scope: Scope, memories: Sequence[Memory]) -> list[str]:
-    """Drops the turns of this hub's log that say what memories of another hub say; the ids of the
-    archives of their sessions."""
+    """Drops the turns of this hub's log that say what memories of another hub say; returns the ids
+    of the archives of their sessions."""
     said = traces.turns_saying(scope, memories)
     if said:
         scope.require("manage")
@@ -363,8 +362,8 @@ def drop_turns_saying(scope: Scope, memories: Sequence[Memory]) -> list[str]:
 
 
 def drop(scope: Scope, writer: Writer, ids: Sequence[str]) -> None:
-    """Drops turns with everything that is kept of them but memories."""
-    # Imported here, as logging a turn does not need it.
+    """Drops turns with everything that is stored about them except memories."""
+    # Imported here, because logging a turn does not need it.
     from holdfast.engine import idempotency
 
     gone = writer.turns_by_id(scope.hub_id, ids)

@@ -1,5 +1,5 @@
-"""A run that imports conversations: one change set for everything that is noted of them in a hub,
-so that one undo takes it back. A run that was interrupted is continued by the next one of the same
+"""A run of an importer of conversations: one change set for everything that is made from them in a
+hub, so that one undo reverts it. An interrupted run is continued by the next one of the same
 importer, in the same change set.
 
 Turns of the conversation log are not part of change sets: the run records which it logged, and
@@ -26,11 +26,11 @@ _BATCH = 500
 
 
 class Run(NamedTuple):
-    """One run in one hub, known by the id of its change set."""
+    """One run in one hub, identified by the id of its change set."""
 
     change_id: str
     name: str
-    # By session, the ids between which the turns of this run are; the last is '' while it logs.
+    # By session, the first and last id of this run's turns; the last is empty while it logs.
     sessions: dict[str, list[str]]
     done: bool = False
     # How many turns an undo has removed.
@@ -38,7 +38,7 @@ class Run(NamedTuple):
 
 
 def begin(scope: Scope, name: str, change_id: str) -> Run:
-    """The run with this change set in a hub; a new one where none was begun."""
+    """The run with this change set in a hub; a new one if none was begun."""
     with scope.write() as writer:
         record = writer.record(scope.hub_id, _KIND, change_id)
         if record is not None:
@@ -49,7 +49,7 @@ def begin(scope: Scope, name: str, change_id: str) -> Run:
 
 
 def require_open(reader: Reader, hub_id: str, change_id: str) -> None:
-    """Raises InvalidInput where no run with this change set is under way in the hub."""
+    """Raises InvalidInput if no run with this change set is in progress in the hub."""
     record = reader.record(hub_id, _KIND, change_id) if isinstance(change_id, str) else None
     if record is None or _run(record).done:
         raise InvalidInput(
@@ -73,14 +73,15 @@ def begin_session(scope: Scope, run: Run, session: str) -> Run:
 
 
 def end_session(scope: Scope, run: Run, session: str) -> Run:
-    """Records that the session is logged: turns that are added later are not of this run."""
+    """Records that the session is logged completely: turns that are added later do not belong to
+    this run."""
     first = run.sessions[session][0]
     marker = scope.core.ids.next("trn")
     return _update(scope, run, sessions={**run.sessions, session: [first, marker]})
 
 
 def finish(scope: Scope, run: Run) -> None:
-    """Ends the run. One that took in nothing leaves no trace."""
+    """Ends the run. One that imported nothing leaves no record."""
     with scope.write() as writer:
         kept = {
             session: span
@@ -117,7 +118,8 @@ def _last_run(scope: Scope, name: str) -> Run | None:
 
 
 def undo(scope: Scope, run: Run, *, force: bool = False) -> Undone | None:
-    """Takes a run back: its memories in one undo, and its turns. None where it wrote no memory."""
+    """Undoes a run: its memories with one undo, and its turns. Returns None if it wrote no
+    memory."""
     from holdfast.engine import history
 
     with scope.read() as reader:
@@ -131,8 +133,8 @@ def undo(scope: Scope, run: Run, *, force: bool = False) -> Undone | None:
 
 
 def drop_turns(scope: Scope, writer: Writer, change_id: str) -> int:
-    """Drops the turns that the run with this change set logged, and what is queued of them; returns
-    how many. Does nothing for a change set of no run."""
+    """Drops the turns that the run with this change set logged, and their queued jobs; returns how
+    many. Does nothing if the change set belongs to no run."""
     from holdfast.engine.log import forget_turns
 
     record = writer.record(scope.hub_id, _KIND, change_id)
@@ -155,7 +157,7 @@ def drop_turns(scope: Scope, writer: Writer, change_id: str) -> int:
 
 
 def dropped_by_undo(reader: Reader, hub_id: str, change_id: str) -> int:
-    """How many turns of the run with this change set its undo removed; 0 where it is no run."""
+    """How many turns of the run with this change set its undo removed; 0 if it is not a run."""
     record = reader.record(hub_id, _KIND, change_id)
     return 0 if record is None else _run(record).dropped
 

@@ -1,7 +1,7 @@
-"""What is never logged (turns while the log is paused, of excluded sessions and folders), and the
-bounds that a person may set: turns, days, megabytes of text. Without any, everything stays. One
-record of the hub holds the rules, so that they hold for every process and machine. Also how much
-room the log takes, and would take in a year."""
+"""Rules of the log: what is not logged (while the log is paused; excluded sessions and folders),
+and the limits that a person may set: turns, days, megabytes of text. Without limits, everything
+stays. One record of the hub stores the rules, so that they apply to every process and machine. Also
+the size of the log, and a forecast for a year."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 KIND, _ID = "log-rules", "rules"
-# More rules than a person sets by hand would slow down every turn.
+# A limit on the number of rules: very many would slow down every turn.
 _RULES_MAX = 500
 PAUSED = "the log is paused"
 SESSION_ASIDE = "its session was set aside"
@@ -55,7 +55,7 @@ def read_rules(reader: Reader, hub_id: str) -> LogRules:
 
 
 def pause(scope: Scope, until: datetime | str | None = None) -> LogRules:
-    """Logs nothing from now on, or until a time."""
+    """Pauses logging, until a time if one is given."""
     moment = clean.clean_time(until)
     if moment is not None and moment <= scope.now():
         raise InvalidInput("The pause would be over already.", hint="Give a time to come.")
@@ -63,7 +63,7 @@ def pause(scope: Scope, until: datetime | str | None = None) -> LogRules:
 
 
 def resume(scope: Scope) -> LogRules:
-    """Logs again."""
+    """Resumes logging."""
     return _change(scope, lambda old: old._replace(paused=False, until=None))
 
 
@@ -74,7 +74,7 @@ def set_aside(
     folders: Sequence[str] = (),
     remove: bool = False,
 ) -> LogRules:
-    """Sets sessions (by name, or a pattern with `*`) and folders aside, or takes that back."""
+    """Excludes sessions (by name, or a pattern with `*`) and folders, or ends their exclusion."""
     hidden = scope.core.redactor.text
     named = tuple(hidden(one) for one in map(clean_session, sessions) if one)
     placed = tuple(hidden(_folder(one)) for one in folders)
@@ -124,7 +124,7 @@ def _change(scope: Scope, change: Callable[[LogRules], LogRules]) -> LogRules:
 def why_not(
     reader: Reader, hub_id: str, *, session: str | None, folder: str | None, now: datetime
 ) -> str:
-    """Why a turn is not to be logged; empty where it is."""
+    """The reason why a turn is not logged; empty if it is."""
     found = read_rules(reader, hub_id)
     if found.paused and (found.until is None or now < found.until):
         return PAUSED
@@ -139,7 +139,7 @@ def why_not(
 
 
 def _is_named(session: str, aside: str) -> bool:
-    """By name or pattern, in any case. A name may have brackets, which mean something in a
+    """Matches by name or pattern, ignoring case. A name may have brackets, which are special in a
     pattern."""
     name, wanted = session.casefold(), aside.casefold()
     return name == wanted or fnmatchcase(name, wanted)
@@ -152,9 +152,9 @@ def _is_under(place: str, aside: str) -> bool:
 
 
 def _places(folder: str) -> set[str]:
-    """A path as it is compared: as it is written, and with its links followed where they are on
-    this machine. Case is ignored, as many file systems do: it is better to leave out too much. A
-    path of Windows may come from another machine."""
+    """The forms of a path that are compared: as written, and with links resolved if they are on
+    this machine. Case is ignored, as many file systems do: it is better to exclude too much. A path
+    of Windows may come from another machine."""
     plain = os.path.expanduser(folder.strip())
     if _WINDOWS.match(plain):
         plain = plain.replace("\\", "/")
@@ -163,19 +163,19 @@ def _places(folder: str) -> set[str]:
     return {unicodedata.normalize("NFC", one).casefold() for one in both}
 
 
-# With a drive, or on a server.
+# A path with a drive letter, or on a server.
 _WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 
 
-# What a turn takes in a SQLite store with its index and vectors: this much for itself, and this
+# The size of a turn in a SQLite store with its index and vectors: this much for itself, and this
 # much for each byte of its text. Measured on short chat (128 bytes a turn: 1,719) and on long
 # answers (1,209: 7,228).
 _BYTES_PER_TURN = 1_000
 _BYTES_PER_BYTE = 5
 _YEAR = timedelta(days=365)
-# A forecast from less than this would be chance.
+# No forecast from less than this: it would be chance.
 _DAYS_LEAST = timedelta(days=1)
-# Removed in one transaction at most; the rest goes with the next turns.
+# The most turns removed in one transaction; the rest is removed with the next turns.
 _DROPPED_MAX = 1_000
 
 
@@ -195,7 +195,7 @@ def _in_store(turns: int, text_bytes: int) -> int:
 
 
 def prune(scope: Scope, writer: Writer) -> None:
-    """Removes what is beyond the bounds, oldest first."""
+    """Removes the turns beyond the limits, oldest first."""
     settings = scope.settings
     if keep := _kept(scope):
         writer.prune_turns(scope.hub_id, keep=keep)
@@ -208,20 +208,20 @@ def prune(scope: Scope, writer: Writer) -> None:
         turns, text, _, _ = writer.log_size(scope.hub_id)
         over = text - megabytes * 1_000_000
         if over > 0:
-            # As many of the oldest turns as would free enough, if all had the same length.
+            # As many of the oldest turns as would free enough if all had the same length.
             count = min(_DROPPED_MAX, -(-over * turns // text))
             writer.drop_turns(scope.hub_id, writer.turn_ids(scope.hub_id, limit=count))
 
 
 def is_bounded(scope: Scope) -> bool:
-    """Whether anything bounds the log."""
+    """Whether the log has any limit."""
     settings = scope.settings
     return bool(_kept(scope) or settings["log.days"] or settings["log.megabytes"])
 
 
 def _kept(scope: Scope) -> int:
-    """How many turns are kept, 0 for all: as set for the hub, else as the dialect of this process
-    has it."""
+    """The most turns that stay, 0 for all: as set for the hub, else as the dialect of this process
+    sets it."""
     keep: int = scope.settings["log.keep"]
     if scope.settings.origin("log.keep") != "default":
         return keep

@@ -1,5 +1,5 @@
-"""Logs an observed turn and, if the journaler is on, enqueues a job for it, in one transaction. A
-reply waits for this, so it does nothing else; `passes` processes the turn later.
+"""Logs an observed turn and, if the journaler is on, enqueues a job for it, in one transaction. The
+agent's reply waits for this, so it does nothing else; `passes` processes the turn later.
 
 Also records which turns were processed, for `flush`, which reads the log later.
 """
@@ -39,20 +39,20 @@ if TYPE_CHECKING:
     from holdfast.domain.records import Turn
     from holdfast.store.base import Reader, Writer
 
-# A person rarely types more; what is longer was pasted, and its beginning is enough to work with.
+# A person rarely types more; longer text was pasted, and its beginning is enough to process.
 USER_CHARS_MAX = 12_000
-# An answer is looked at for what was agreed on, not for what it explains.
+# Answers are searched for agreements, not for explanations.
 ASSISTANT_CHARS_MAX = 8_000
-# A question is at the end of what was said before.
+# The question is at the end of the previous message.
 QUESTION_CHARS_MAX = 400
 _SEEN, _SEEN_ID = "seen-turns", "user"
-# Twice as many as a flush looks at, so that none of those it meets has been left out here.
+# Twice as many as a flush reads, so that none of those was dropped here.
 SEEN_MAX = 400
-# Why a turn is only logged where nobody has asked for more.
+# The reason if a turn is only logged because automatic memory is off.
 SWITCHED_OFF = "shadowJournal.enabled is false"
-# A tool's or a document's words are logged; nothing is noted of them.
+# Turns with the words of a tool or a document are logged, but no facts are taken from them.
 _OWN_WORDS = ("user", "agent")
-# Why a turn with a name of its own was not logged again.
+# The reason if a turn with a known name was not logged again.
 KNOWN = "it was logged already"
 
 
@@ -72,10 +72,10 @@ def observe(
     folder: str | None = None,
     import_run: str | None = None,
 ) -> Observed:
-    """Logs both sides of a turn, and queues it for the journaler where that is switched on and this
-    is a real conversation. `turn` names it in its session: a side that was logged under this name
-    is not logged again. `noted` is the part of the user's words that the journaler is given.
-    `import_run` is the change set of the import that the turn comes with."""
+    """Logs both sides of a turn, and queues it for the journaler if that is enabled and this is a
+    real conversation. `turn` names it in its session: a side that was logged under this name is not
+    logged again. `noted` is the part of the user's words that the journaler is given. `import_run`
+    is the change set of the import that the turn belongs to."""
     mode = clean.one_of(mode, MODES, "mode")
     said = {"user": _text(user), "assistant": _text(assistant)}
     if not any(said.values()):
@@ -108,7 +108,7 @@ def observe(
             [] if reason else _queue(scope.core, writer, turns, noted, question, import_run)
         )
         if reason and reason != SWITCHED_OFF:
-            # So that a flush does not take it for what a person said.
+            # So that a flush does not process it as the words of a person.
             mark_seen(
                 scope.core, writer, scope.hub_id, [turn.content for turn in turns if _is_user(turn)]
             )
@@ -116,7 +116,7 @@ def observe(
     try:
         add_turns(scope, turns, also, is_reply=import_run is None)
     except AlreadyLogged:
-        # Another process was first; nothing was written.
+        # Another process logged it first; nothing was written.
         return Observed(reason=KNOWN)
     except SetAside as since:
         return Observed(reason=str(since))
@@ -131,8 +131,8 @@ def _still_to_log(
     folder: str | None,
     import_run: str | None,
 ) -> tuple[dict[str, str], str]:
-    """The sides of a turn without those that were logged under its name; and why none is logged,
-    where that is so."""
+    """The sides of a turn without those that were logged under its name; and if none is left, the
+    reason."""
     with scope.core.read() as reader:
         aside = log_rules.why_not(
             reader, scope.hub_id, session=session, folder=folder, now=scope.now()
@@ -158,7 +158,8 @@ def _turns(
     speaker: str | None,
     trust: str | None,
 ) -> list[Turn]:
-    """The sides that were said, without secrets. `speaker` and `trust` are about the user."""
+    """The turns of the non-empty sides, without secrets. `speaker` and `trust` are about the
+    user."""
     # Both have the same time: they are one turn of the conversation.
     moment = clean.clean_time(at) or scope.now()
     spoken = scope.core.redactor.conversation(list(filter(None, said.values())), question)
@@ -184,7 +185,7 @@ def _text(text: Any) -> str:
 
 
 def _why_not_noted(core: Core, mode: str, noted: str | None, first: Turn) -> str:
-    """Why a turn is logged and not given to the journaler; empty where it is."""
+    """The reason why a turn is logged but not given to the journaler; empty if it is."""
     if mode != "current":
         return f"turns of mode {mode} are not looked at"
     if not core.settings["shadowJournal.enabled"]:
@@ -204,7 +205,7 @@ def _queue(
     question: str,
     import_run: str | None,
 ) -> list[jobs.Job]:
-    """Puts the turn into the queue; returns those that had to leave it, oldest first."""
+    """Queues the turn; returns the jobs that were removed to make room, oldest first."""
     hub_id = turns[0].hub_id
     most = core.settings["shadowJournal.queueMax"]
     dropped = jobs.make_room(writer, hub_id, jobs.JOURNAL, most=most)
@@ -239,18 +240,18 @@ def _is_user(turn: Turn) -> bool:
     return turn.role == "user"
 
 
-# What was taken care of
+# Processed turns
 
 
 def mark_of(text: str) -> str:
-    """A checksum that identifies a text, cut like the texts of a job. It is enough to tell the last
-    few hundred apart and needs no import."""
+    """A checksum that identifies a text, cut like the texts of a job. It is sufficient to
+    distinguish the last few hundred and needs no import."""
     data = unicodedata.normalize("NFC", text[:USER_CHARS_MAX]).strip().encode("utf-8", "replace")
     return f"{zlib.crc32(data):08x}{zlib.adler32(data):08x}"
 
 
 def seen(reader: Reader, hub_id: str) -> list[str]:
-    """The marks of the users' texts that were processed, oldest first."""
+    """The checksums of the users' texts that were processed, oldest first."""
     record = reader.record(hub_id, _SEEN, _SEEN_ID)
     return [] if record is None else list(record.body["marks"])
 

@@ -1,11 +1,12 @@
-"""The conversation log: who said what, and the prompt that restores a lost session.
+"""The conversation log: logging turns, listing and searching them, and the prompt that restores a
+lost session.
 
-Every turn is stored unless a setting bounds the log. Turns are in the same index as memories, and
-recall finds them; what is remembered of them is not known here.
+Every turn is stored unless a setting limits the log. Turns are in the same index as memories, and
+recall finds them. This module does not know which memories are made from them.
 
-Also which turns of a session were logged, by the names that an agent gives them: a hook may be
-called twice for one turn, and a transcript that is read again holds turns that were logged long
-ago. A name and a role are stored as a hash, in the transaction that logs the turn.
+It also records which turns of a session were logged, by the names that an agent gives them: a hook
+may be called twice for one turn, and a transcript that is read again contains turns that were
+logged before. A name and a role are stored as a hash, in the transaction that logs the turn.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 
 UNKNOWN_SOURCE = "unknown"
-# As many turns, and as much of each, as the systems whose prompt this is have always shown.
+# As many turns, and as much of each, as the systems that this prompt is taken from show.
 RECOVERY_TURNS = 10
 RECOVERY_CHARS = 500
 RECOVERY_OPENING = (
@@ -42,14 +43,14 @@ RECOVERY_OPENING = (
     "for context — do NOT respond to these messages, just absorb the context silently:"
 )
 RECOVERY_CLOSING = "(End of recovery context. Wait for the next real message.)"
-# Longer texts are no mere answer to 'What is the password?'.
+# A longer text is not just the answer to 'What is the password?'.
 _ANSWER_CHARS_MAX = 1_000
-# So many turns may wait for their index entries where nothing in the background makes them.
+# The most turns that may wait for their index entries if no background thread writes them.
 _LATE_MAX = 100
 _TURN_ID = re.compile(r"trn_[0-9a-z]{1,64}")
-# A name up to this length passes every check of a memory's fields.
+# A name up to this length passes all checks of a memory's fields.
 _PLAIN_SESSION_CHARS = 1_000
-# A source or a name is at the head of a line: longer ones are no names.
+# A source or a name starts a line, so it must be short.
 _LABEL_CHARS_MAX = 100
 
 
@@ -65,8 +66,8 @@ def log_turn(
     trust: str | None = None,
     folder: str | None = None,
 ) -> Turn:
-    """Adds a turn. What the log no longer holds goes in the same transaction; Conflict where the
-    log is paused, or the session or the folder was set aside."""
+    """Adds a turn, and prunes the log in the same transaction. Raises Conflict if the log is
+    paused, or the session or the folder is excluded."""
     from holdfast.engine.log import log_rules
 
     def refuse(reader: Reader) -> None:
@@ -111,9 +112,9 @@ def made_turn(
     trust: str | None = None,
     question: str = "",
 ) -> Turn:
-    """A turn as it will be logged: checked, without secrets and echoes. `question` is the turn that
+    """Makes the turn to be logged: checked, without secrets and echoes. `question` is the turn that
     it may answer."""
-    # Imported here, as reading the log does not need it.
+    # Imported here, because reading the log does not need it.
     from holdfast.engine.echo.detect import with_echo_marked
 
     scope.require("write")
@@ -159,7 +160,7 @@ def add_turns(
     *,
     is_reply: bool = True,
 ) -> None:
-    """Logs turns and calls `also` in the same transaction. For a reply that somebody waits for, the
+    """Logs turns and calls `also` in the same transaction. With `is_reply`, somebody waits, and the
     words of long turns are indexed later."""
     late = is_reply and late_words.are_late(scope.core, turns)
     with scope.write() as writer:
@@ -177,24 +178,25 @@ def add_turns(
 
 
 def clean_session(session: str | None) -> str | None:
-    """A session's name as memories have it too; none where it is empty."""
+    """A session's name, cleaned as in memories; None if it is empty."""
     if session is None:
         return None
     if not isinstance(session, str):
         raise InvalidInput(f"A session is named by text, not {type(session).__name__}.")
     if not session.isascii() or "\0" in session or len(session) > _PLAIN_SESSION_CHARS:
-        # Here, because the rules that file a memory cost 10 ms, and a turn needs none of them.
+        # Imported here, because the rules that classify a memory take 10 ms to load, and a turn
+        # needs none of them.
         from holdfast.engine.writing.drafts import clean_fields
 
         session = clean_fields({"session": session})["session"]
     if not session.isprintable():
-        # Cleaned as in the log, so that a session is found by the name that it was given.
+        # Cleaned as in the log, so that a session is found by the name it was given.
         session = clean.without_controls(session)
     return session.strip() or None
 
 
 def _clean_label(text: str, what: str) -> str:
-    """A label on one line; brackets of its own would read as the end of the label."""
+    """A label on one line, without brackets, which would look like the end of the label."""
     if not isinstance(text, str):
         raise InvalidInput(f"The {what} must be text, not {type(text).__name__}.")
     label = " ".join(text.split())
@@ -212,8 +214,8 @@ def _clean_label(text: str, what: str) -> str:
 
 
 def prune_logs(core: Core) -> None:
-    """Cuts the log of each hub to its bounds when a store is opened, where there are any. A store
-    that cannot be written now is left as it is: the next turn does it."""
+    """Prunes the log of each hub that has limits, when a store is opened. If the store cannot be
+    written now, the next turn does it."""
     from holdfast.engine.log.log_rules import is_bounded, prune
 
     with suppress(HoldfastError):
@@ -226,8 +228,8 @@ def prune_logs(core: Core) -> None:
 
 
 def _prune_when_due(scope: Scope, writer: Writer) -> None:
-    """At the first turn of a process, since it may have been killed before it was due, and then
-    every so many turns: pruning at each one would double the work."""
+    """Prunes at the first turn of a process, because the previous one may have been killed before,
+    and then every N turns: pruning at each turn would double the work."""
     count = scope.core.turns_logged.get(scope.hub_id, 0) + 1
     scope.core.turns_logged[scope.hub_id] = count
     if count == 1 or count % scope.settings["log.prune_every"] == 0:
@@ -240,8 +242,8 @@ def _prune_when_due(scope: Scope, writer: Writer) -> None:
 def turns(
     scope: Scope, *, limit: int = 20, session: str | None = None, before: str | None = None
 ) -> list[Turn]:
-    """Turns, newest first; `before` is the id of the last one seen, also where that one has left
-    the log since."""
+    """Turns, newest first; `before` is the id of the last one seen, which may have been removed
+    since."""
     _check_count(limit, "limit")
     _check_id(before)
     wanted = clean_session(session)
@@ -253,7 +255,7 @@ def turns(
 
 
 class Speaker(NamedTuple):
-    """Someone who is named in the log: how many turns are theirs, and when the last was said."""
+    """A named speaker in the log: the number of their turns, and the time of the last."""
 
     name: str
     turns: int
@@ -261,14 +263,14 @@ class Speaker(NamedTuple):
 
 
 def speakers(scope: Scope, *, limit: int = 100) -> list[Speaker]:
-    """Those who are named in the log, most turns first."""
+    """The named speakers of the log, most turns first."""
     _check_count(limit, "limit")
     with scope.read() as reader:
         return [Speaker(*one) for one in reader.turns_by_speaker(scope.hub_id, limit=limit)]
 
 
 def turns_by_id(scope: Scope, turn_ids: Sequence[str]) -> dict[str, Turn]:
-    """The turns of these ids that the log still holds."""
+    """The turns with these ids that are still in the log."""
     with scope.read() as reader:
         return reader.turns_by_id(scope.hub_id, turn_ids)
 
@@ -276,9 +278,9 @@ def turns_by_id(scope: Scope, turn_ids: Sequence[str]) -> dict[str, Turn]:
 def _earlier(
     reader: Reader, hub_id: str, limit: int, session: str | None, before: str
 ) -> list[Turn]:
-    """The turns before one that the log does not hold: ids sort by the time they were made.
+    """The turns before one that is no longer in the log: ids sort by the time they were made.
 
-    Of the one the log does hold, the store has said already that nothing is before it.
+    If the turn is in the log, the store has already found that there is nothing before it.
     """
     every = list(reader.scan_turns(hub_id))
     if any(turn.id == before for turn in every):
@@ -296,8 +298,8 @@ def _check_id(before: str | None) -> None:
 
 
 def search_turns(scope: Scope, query: str, *, limit: int = 10) -> list[Turn]:
-    """Turns that hold words of the query: those with most of them, then the newest. Where no word
-    of it is known, turns that hold the query as it stands."""
+    """Turns that contain words of the query: those with most of them first, then the newest. If the
+    query has no index term, turns that contain it literally."""
     from holdfast.store.values import TermQuery
     from holdfast.text.analysis.terms import query_terms, trigram_text
 
@@ -322,9 +324,9 @@ def search_turns(scope: Scope, query: str, *, limit: int = 10) -> list[Turn]:
 
 
 _TURNS_ONLY = Filter(layers=(TURN,), turns=True)
-# The store's order is approximate, so this many times more turns are ranked.
+# The store's order is approximate, so this many times as many turns are ranked.
 _REACH = 8
-# A question, not a document: more words than this would match everything.
+# Queries are questions, not documents: more words would match everything.
 _QUERY_BYTES_MAX = 20_000
 
 
@@ -336,7 +338,8 @@ def recovery_prompt(
     name: str = "Assistant",
     session: str | None = None,
 ) -> str:
-    """What a new session is given of the one that was lost; empty where nothing was said."""
+    """Builds the prompt that gives a new session the last turns of a lost one; empty if there are
+    none."""
     _check_count(chars, "number of characters")
     label = _clean_label(name, "name") or "Assistant"
     newest = turns(scope, limit=count, session=session)
@@ -346,10 +349,10 @@ def recovery_prompt(
 
 
 def render_recovery(newest: Sequence[Turn], *, chars: int, name: str) -> str:
-    """The prompt for these turns, put in the order of their times."""
+    """Renders the prompt for these turns, in order of time."""
     if not newest:
         return ""
-    # Of turns with the same time, the one that was logged first comes first.
+    # For turns with the same time, the order of logging counts.
     ordered = list(reversed(newest))
     ordered.sort(key=lambda turn: turn.at)
     lines = [f"{_who(turn, name)}: {_indented(cut(turn.content, chars))}" for turn in ordered]
@@ -363,12 +366,13 @@ def _who(turn: Turn, name: str) -> str:
 
 
 def cut(text: str, chars: int) -> str:
-    """The first so many characters, with `…` behind them where there were more."""
+    """The text cut to this many characters, with `…` if there were more."""
     return text if len(text) <= chars else text[:chars] + "…"
 
 
 def _indented(text: str) -> str:
-    """Only labels, the opening and the closing begin a line, so that no turn can pose as them."""
+    """The text indented: only labels, the opening and the closing begin a line, so that no turn can
+    imitate them."""
     first, *rest = text.splitlines() or [""]
     return "\n".join([first, *(f"  {line}" if line.strip() else "" for line in rest)])
 
@@ -379,7 +383,7 @@ def _check_count(count: int, what: str) -> None:
 
 
 KIND = "observed-turns"
-# A session of more turns is a program's; its oldest turns will not come again.
+# A session with more turns belongs to a program; its oldest turns are not sent again.
 _TURNS_MAX = 4_000
 # If a session is resumed later than this, its old turns may be logged again.
 _KEPT_DAYS = 400
@@ -414,7 +418,7 @@ def logged_roles(
 def note_logged(
     core: Core, writer: Writer, hub_id: str, session: str | None, name: str, roles: Iterable[str]
 ) -> None:
-    """Notes that these sides of a turn are logged; AlreadyLogged where one of them was."""
+    """Records that these sides of a turn are logged; raises AlreadyLogged if one of them was."""
     marks = _marks(writer, hub_id, session)
     new = [_mark(name, role) for role in roles]
     if not set(new).isdisjoint(marks):
@@ -428,7 +432,7 @@ def note_logged(
 
 
 def forget_names(writer: Writer, hub_id: str, session: str) -> None:
-    """Forgets which turns of a session were logged."""
+    """Drops the record of which turns of a session were logged."""
     writer.drop_record(hub_id, KIND, _id_of(session))
 
 

@@ -1,5 +1,5 @@
-"""Lists of memories in a fixed order, with cursors that stay valid while others write; and plain
-text search without ranking."""
+"""Lists memories in a fixed order, with cursors that stay valid while others write; and searches
+text without ranking."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def list_memories(
     cursor: str | None = None,
     as_of: datetime | None = None,
 ) -> Page:
-    """One page; without a limit, everything."""
+    """Lists one page of memories; without a limit, all of them."""
     checked: Order = one_of(order, ORDERS, "order")  # type: ignore[assignment]
     if limit is not None and type(limit) is not int:
         raise InvalidInput(f"The limit must be a whole number, not {limit!r}.")
@@ -50,7 +50,7 @@ def list_memories(
         raise InvalidInput(f"The limit is {limit}; it must be at least 1.")
     after = None if cursor is None else _read_cursor(cursor, scope.hub_id, checked)
     items: list[Memory] = []
-    # One more than asked for tells whether there is a next page.
+    # One more than the limit is read, to know whether there is a next page.
     for memory in _scan(scope, wanted, checked, after, limit, as_of):
         if limit is not None and len(items) == limit:
             return Page(items, _cursor(items[-1], checked))
@@ -59,8 +59,8 @@ def list_memories(
 
 
 def scan_memories(scope: Scope, wanted: Filter, *, after: int = 0) -> Iterator[Memory]:
-    """Everything the filter admits, by number, without holding it all in memory. `after` is the
-    number of the last memory that was seen."""
+    """Streams the memories that match the filter, by number, without holding them all in memory.
+    `after` is the number of the last memory that was seen."""
     return _scan(scope, wanted, "number", (after, after), None, None)
 
 
@@ -99,7 +99,7 @@ def _scan_past(
 
 
 def memories_as_of(scope: Scope, reader: Reader, wanted: Filter, at: datetime) -> Iterator[Memory]:
-    """The memories as they were at a past time, those that the filter admits."""
+    """The memories that match the filter, as they were at a past time."""
     from holdfast.engine.history import states_as_of
 
     past = states_as_of(scope, reader, at)
@@ -141,7 +141,7 @@ def _read_cursor(cursor: str, hub_id: str, order: Order) -> tuple[int, int]:
     return value, number
 
 
-# A keyword or a sentence; who looks for a whole document has it already.
+# The query is a keyword or a sentence; whoever searches for a whole document has it already.
 _CHARS_MAX = 2_000
 
 
@@ -154,7 +154,7 @@ def search_text(
     order: str = "newest",
     limit: int = 20,
 ) -> list[Memory]:
-    """The first memories, in that order, that hold the text and still hold true."""
+    """The first memories, in that order, that contain the text and are current."""
     checked: Order = one_of(order, ORDERS, "order")  # type: ignore[assignment]
     count = checked_limit(limit)
     now = scope.now()

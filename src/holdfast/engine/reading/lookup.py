@@ -22,11 +22,12 @@ _NUMBER = re.compile(r"#?(\d{1,15})")
 def find_memory(
     reader: Reader, scope: Scope, reference: Reference, *, forgotten: bool = False
 ) -> Memory:
-    """The memory, or NotFound with what to do. `forgotten` finds those that are forgotten too."""
+    """Finds a memory; raises NotFound with a hint. With `forgotten`, forgotten memories are found
+    too."""
     memory = _look_up(reader, scope.hub_id, reference)
     if memory is None:
         if str(reference).startswith("trn_") or reference == 0:
-            # What recall found in the log has this id, and the number 0.
+            # A turn that recall found has this id, and the number 0.
             raise NotFound(
                 f"{_shown(reference)} is a turn of the conversation log and no memory.",
                 hint="Only a memory can be read, changed or noted as used by its number or id.",

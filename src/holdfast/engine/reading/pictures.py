@@ -1,10 +1,10 @@
-"""Pictures of a hub as a whole: a map of its memories on which those close in meaning are close
-together, and its changes by UTC day. Nothing is ranked by them.
+"""Overviews of a hub: a map on which memories of similar meaning are close together, and the
+changes by UTC day. Ranking does not use them.
 
 For the map, vectors are reduced to their main directions and grouped by k-means, and the groups are
-laid out as islands whose size goes with their number. Of a large hub an even sample is taken, by
-age. Without vectors, memories are compared by their words. The same memories give the same map. The
-last result for each hub and viewer is cached while the store is open.
+laid out as islands, sized by their number of memories. A large hub is sampled evenly by age.
+Without vectors, memories are compared by their words. The same memories always give the same map.
+The last result for each hub and viewer is cached while the store is open.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Cached:
 
 
 def cached(scope: Scope, name: str, state: tuple[Any, ...], make: Callable[[], T]) -> T:
-    """The answer from before where the state is the same, else a new one."""
+    """Returns the cached result if the state is unchanged; else makes a new one."""
     viewer = scope.core.viewer
     place = (name, scope.hub_id, "" if viewer is None else repr(viewer))
     known = scope.core.resources.get(place)
@@ -70,12 +70,12 @@ if TYPE_CHECKING:
 
 POINTS_MAX = 20_000
 _CHUNK = 1_000
-# Directions that groups are looked for in: more hold noise, fewer merge what differs.
+# The number of dimensions for clustering: more contain noise, fewer merge different topics.
 _DIRECTIONS = 24
 _GROUPS_MIN, _GROUPS_MAX = 2, 14
 _ROUNDS = 25
-# Rows that directions, groups and names are worked out from: hundreds for each of 14 groups. All
-# 20,000 take longer, and may name groups otherwise.
+# The most rows from which dimensions, clusters and names are computed: hundreds for each of 14
+# clusters. All 20,000 would take longer, and could give other names.
 _FITTED = 4_000
 _HASHED_WORDS = 256
 _NAME_WORDS = 3
@@ -93,7 +93,7 @@ class MapPoint(NamedTuple):
 
 
 class MapGroup(NamedTuple):
-    """An island: the words that set it apart, its middle, and how many memories are on it."""
+    """An island: the words that distinguish it, its centre, and its number of memories."""
 
     group: int
     name: str
@@ -112,7 +112,7 @@ class MeaningMap(NamedTuple):
 
 
 def meaning_map(scope: Scope, *, limit: int = POINTS_MAX) -> MeaningMap:
-    """The map of what the caller sees, from a cache while nothing has changed."""
+    """The map of the memories that the caller sees, cached until something changes."""
     with scope.read() as reader:
         # A purge leaves no revision, and its words must not stay in the names of groups.
         purged = len(reader.receipts(scope.hub_id))
@@ -150,7 +150,7 @@ def _made(scope: Scope, reader: Reader, limit: int) -> MeaningMap:
 
 
 def _by_meaning(scope: Scope, reader: Reader, limit: int) -> tuple[list[Memory], Matrix | None]:
-    """Memories with their vectors; None where hardly any has one."""
+    """Memories with their vectors; None if hardly any has one."""
     embedder = scope.core.embedder
     if embedder is None:
         return [], None
@@ -194,7 +194,7 @@ def _sample(scope: Scope, reader: Reader, limit: int) -> list[Memory]:
 
 
 def _hashed(memories: Sequence[Memory]) -> Matrix:
-    """Rows of hashed words, rare ones counting for more."""
+    """Vectors of hashed words, weighted by rarity."""
     import numpy as np
 
     texts = [_words(memory) for memory in memories]
@@ -220,7 +220,7 @@ def _words(memory: Memory) -> list[str]:
 
 
 def _laid_out(matrix: Matrix) -> tuple[Any, Any]:
-    """The group of each row, and its place on the map."""
+    """The cluster of each row, and its position on the map."""
     import numpy as np
 
     rows = _reduced(matrix)
@@ -236,7 +236,7 @@ def _laid_out(matrix: Matrix) -> tuple[Any, Any]:
             continue
         local = _two_directions(rows[own] - centre)
         reach = float(np.quantile(np.linalg.norm(local, axis=1), 0.9)) or 1.0
-        # What is far from its middle is drawn nearer, so that islands keep their shape.
+        # Points far from the centre are moved closer, so that islands stay compact.
         length = np.linalg.norm(local, axis=1, keepdims=True) / reach
         places[own] = middles[group] + radii[group] * (local / reach) / (1 + 0.35 * length)
     low, high = places.min(axis=0), places.max(axis=0)
@@ -246,14 +246,14 @@ def _laid_out(matrix: Matrix) -> tuple[Any, Any]:
 
 
 def _reduced(matrix: Matrix) -> Matrix:
-    """The rows in their main directions."""
+    """The rows reduced to their principal components."""
     import numpy as np
 
     rows = (matrix - matrix.mean(axis=0)).astype(np.float32)
     fitted = _evenly(rows)
     _, directions = np.linalg.eigh(fitted.T @ fitted)
     main = directions[:, ::-1][:, :_DIRECTIONS]
-    # A direction has no sign of its own: the largest part is made positive.
+    # The sign of a component is arbitrary: the largest value is made positive.
     main = main * np.sign(main[np.abs(main).argmax(axis=0), np.arange(main.shape[1])])
     reduced: Matrix = (rows @ main).astype(np.float32)
     return reduced
@@ -269,7 +269,7 @@ def _two_directions(rows: Matrix) -> Matrix:
 
 
 def _grouped(rows: Matrix, count: int) -> tuple[Any, Matrix]:
-    """k-means on a sample, whose middles then group all rows."""
+    """k-means on a sample; all rows are then assigned to the nearest centre."""
     centres = _middles(_evenly(rows), count)
     return _nearest(rows, centres), centres
 
@@ -280,7 +280,7 @@ def _nearest(rows: Matrix, centres: Matrix) -> Any:
 
 
 def _middles(rows: Matrix, count: int) -> Matrix:
-    """The first middles are far from each other, and chance has a fixed seed."""
+    """Initial centres that are far from each other, chosen with a fixed seed."""
     import numpy as np
 
     chance = np.random.default_rng(11)
@@ -305,7 +305,7 @@ def _middles(rows: Matrix, count: int) -> Matrix:
 
 
 def _apart(middles: Matrix, radii: Any) -> Matrix:
-    """Middles moved until their circles do not overlap."""
+    """Moves the centres until their circles do not overlap."""
     import numpy as np
 
     spread = float(np.abs(middles).max()) or 1.0
@@ -322,7 +322,7 @@ def _apart(middles: Matrix, radii: Any) -> Matrix:
                     out[a] -= way * (least - distance) / 2
                     out[b] += way * (least - distance) / 2
                     moved = True
-        # Islands that are far from the others are drawn a little to the middle.
+        # Pulls distant islands slightly towards the middle.
         out *= 0.995
         if not moved:
             break
@@ -331,7 +331,7 @@ def _apart(middles: Matrix, radii: Any) -> Matrix:
 
 
 def _names(memories: Sequence[Memory], groups: Any) -> list[str]:
-    """For each group the words that are frequent in it and rare elsewhere."""
+    """The name of each cluster: words that are frequent in it and rare elsewhere."""
     count = int(groups.max()) + 1
     groups = _evenly(groups)
     texts = [set(_words(memory)) for memory in _evenly(memories)]
@@ -357,21 +357,22 @@ _GROWTH_POINTS = 120
 
 
 class ActivityDay(NamedTuple):
-    """How many change sets of each action there were on a day."""
+    """The number of change sets of each action on a day."""
 
     day: date
     counts: Mapping[str, int]
 
 
 class GrowthPoint(NamedTuple):
-    """How many memories had been made by a moment, forgotten ones among them."""
+    """The number of memories created up to a time, including forgotten ones."""
 
     at: datetime
     made: int
 
 
 class Activity(NamedTuple):
-    """Days on which something happened, oldest first, complete from a day on; and the growth."""
+    """The days with changes, oldest first; `complete_from` is the first day that is fully counted;
+    and the growth."""
 
     days: list[ActivityDay]
     complete_from: date
@@ -379,7 +380,7 @@ class Activity(NamedTuple):
 
 
 def activity(scope: Scope, *, days: int = DAYS_MAX) -> Activity:
-    """The last days, from a cache while nothing has changed."""
+    """The changes of the last days, cached until something changes."""
     if not isinstance(days, int) or not 1 <= days <= DAYS_MAX:
         raise InvalidInput(
             f"You asked for {days!r} days.", hint=f"Give a number from 1 to {DAYS_MAX}."
@@ -417,7 +418,8 @@ def _counted(scope: Scope, reader: Reader, first: date) -> tuple[list[ActivityDa
 
 
 def _growth(scope: Scope, reader: Reader) -> list[GrowthPoint]:
-    """Numbers are given out in order, so a few of them tell how many there were by when."""
+    """Numbers are assigned in order, so a few of them show how many memories there were at which
+    time."""
     hub = reader.hub_by_id(scope.hub_id)
     numbers = 0 if hub is None else hub.numbers
     step = max(1, numbers // _GROWTH_POINTS)

@@ -1,4 +1,5 @@
-"""Parses a question and its filters, and asks the recall pipeline."""
+"""Prepares a recall: checks its arguments, makes sure that the index is up to date, and runs the
+recall pipeline."""
 
 from __future__ import annotations
 
@@ -47,10 +48,10 @@ def recall_memories(
     windows: bool = False,
     compared: Sequence[str] = (),
 ) -> Recalled:
-    """The hits for a question. With `count_shown` the memories are counted as shown, after the
-    answer. Hits that are turns bring so many turns `around` them; with `windows`, every hit says
-    which part of it is nearest to the question. The answer has the cosines of the memories that are
-    to be `compared` with the question, by their ids."""
+    """The hits for a question. With `count_shown`, the memories are counted as shown, after the
+    reply. Hits that are turns come with this many turns `around` them. With `windows`, every hit
+    says which part of it is nearest to the question. The result has the cosines of the memories
+    with the ids in `compared`."""
     count = checked_limit(scope.settings["recall.limit"] if limit is None else limit)
     around = checked_around(around)
     if not isinstance(query, str):
@@ -84,7 +85,7 @@ def recall_memories(
 
 @contextmanager
 def _reader_when_ready(scope: Scope, model: str) -> Iterator[Reader]:
-    """A reader, after all turns are indexed by their words and the vectors of the model are
+    """A reader, opened after the words of all turns were indexed and the model's vectors were
     loaded."""
     deadline_s = scope.settings["recall.deadline_s"]
     with scope.read(deadline_s=deadline_s) as reader:
@@ -92,7 +93,8 @@ def _reader_when_ready(scope: Scope, model: str) -> Iterator[Reader]:
             yield reader
             return
     index_late_turns(scope.core, scope.hub_id)
-    # The first recall in a large hub reads all of its vectors: no part of the answer's deadline.
+    # The first recall in a large hub reads all of its vectors; that time is not part of the
+    # deadline.
     if model:
         with scope.core.read() as reader:
             scope.core.vectors.refresh(reader, scope.hub_id, model)
@@ -124,7 +126,7 @@ def checked_around(around: int) -> int:
 
 
 def related(scope: Scope, reference: Reference, *, limit: int = 5) -> Recalled:
-    """Memories near a memory: by meaning where it has vectors, else by its words."""
+    """Memories similar to a memory: by meaning if it has vectors, else by its words."""
     checked_limit(limit)
     embedder = scope.core.embedder
     with scope.read(deadline_s=scope.settings["recall.deadline_s"]) as reader:
@@ -144,7 +146,7 @@ def _related_by_meaning(
     own: Sequence[VectorRow],
     limit: int,
 ) -> Recalled:
-    """Those nearest to the middle of a memory's own vectors, each with its nearest passage."""
+    """The memories nearest to the mean of a memory's vectors, each with its nearest passage."""
     import numpy as np
 
     from holdfast.embed import dequantise

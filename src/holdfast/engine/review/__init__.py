@@ -1,1 +1,2 @@
-"""The review inbox, verdicts on held memories, and questions that agents ask people."""
+"""The review inbox, approval and rejection of held memories, and questions that agents ask
+people."""

@@ -1,9 +1,9 @@
-"""Asking a person to decide: an agent puts a question with a few options, a person picks one, and
-the answer becomes a memory that recall finds.
+"""Questions for a person: an agent asks one with a few options, a person chooses one, and the
+answer becomes a memory that recall finds.
 
-An open question is stored like a memory that waits for review: neither recalled nor injected, since
-it is no fact yet. How many are open is counted inside the write that would add one, so that two
-processes together cannot ask more than one could. Each step is a change set, and can be undone.
+An open question is stored like a memory that is held for review: neither recalled nor injected,
+because it is not a fact yet. Open questions are counted inside the transaction that adds one, so
+that two processes together cannot exceed the limit. Each step is a change set, and can be undone.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ from holdfast.text.clean import is_visible
 if TYPE_CHECKING:
     from holdfast.store.base import Reader
 
-# A question and an option are read on one line of a terminal or a phone; the context says the rest.
+# A question and an option must fit on one line of a terminal or a phone; details belong in the
+# context.
 _QUESTION_CHARS_MAX = 500
 _OPTION_CHARS_MAX = 200
 _CONTEXT_CHARS_MAX = 4_000
@@ -51,7 +52,8 @@ def request_decision(
     source: Source = "sdk",
     source_agent: str | None = None,
 ) -> Decision:
-    """Asks. The same question with the same options, still open, is not asked twice."""
+    """Asks a question. If the same question with the same options is open already, it is not asked
+    again."""
     redacted = scope.core.redactor.text
     asked = redacted(_line("question", question, _QUESTION_CHARS_MAX))
     choices = tuple(map(redacted, _options(options)))
@@ -90,7 +92,7 @@ def request_decision(
 
 
 def decisions(scope: Scope, *, every: bool = False) -> list[Decision]:
-    """The open ones, oldest first; with `every`, also those that were decided or withdrawn."""
+    """The open questions, oldest first; with `every`, also those that were decided or withdrawn."""
     with scope.read() as reader:
         found = list(_open(reader, scope.hub_id))
         if every:
@@ -102,8 +104,8 @@ def decisions(scope: Scope, *, every: bool = False) -> list[Decision]:
 def decide(
     scope: Scope, reference: Reference, option: str | int, *, note: str = "", source: Source = "sdk"
 ) -> Decision:
-    """A person's answer: an option by its words or its number, and why. It becomes a memory of its
-    own, and the question is put away."""
+    """Records a person's answer: an option by its text or number, and a note. It becomes a memory
+    of its own, and the question is archived."""
     note = scope.core.redactor.text(clean_label("note", note))
     if isinstance(option, str):
         option = scope.core.redactor.text(option)
@@ -121,7 +123,7 @@ def decide(
         parent=seen.memory.id,
         metadata={DECIDES: seen.memory.id},
     )
-    # The embedding model is asked before the write begins.
+    # Embedded before the transaction begins.
     (item,) = prepare(scope, [draft])
     with scope.write() as writer:
         current = _still(writer, scope, seen)
@@ -134,7 +136,7 @@ def decide(
 
 
 def withdraw_decision(scope: Scope, reference: Reference, *, note: str = "") -> Decision:
-    """Withdraws a question without an answer; it stays stored, and is no longer open."""
+    """Withdraws an unanswered question; it stays stored, but is no longer open."""
     note = scope.core.redactor.text(clean_label("note", note))
     with scope.write() as writer:
         current = _undecided(find_memory(writer, scope, reference))
@@ -144,7 +146,7 @@ def withdraw_decision(scope: Scope, reference: Reference, *, note: str = "") -> 
     return withdrawn._replace(memory=memory)
 
 
-# Which are there
+# Finding questions
 
 
 def _open(reader: Reader, hub_id: str) -> Iterator[Decision]:
@@ -196,7 +198,7 @@ def _put_away(recorder: Recorder, decision: Decision, reason: str) -> Memory:
     )
 
 
-# What is said
+# Texts
 
 
 def _line(what: str, text: str, chars_max: int) -> str:
@@ -238,7 +240,7 @@ def _context(text: str) -> str:
 
 
 def _chosen(decision: Decision, option: str | int) -> str:
-    """By its words first: an option may be a number itself."""
+    """By its text first: an option may be a number itself."""
     said = " ".join(str(option).split())
     for choice in decision.options:
         if choice.casefold() == said.casefold():

@@ -1,9 +1,9 @@
-"""The review inbox: which items are in it, when they expire, and what a person decides about them.
+"""The review inbox: its items, when they expire, and approving and rejecting them.
 
-An item is a memory with a reason in `quarantine` that is neither forgotten nor archived. Approving
-shows it, and lets it replace what it contradicts or was meant to renew; rejecting archives it,
-hidden as it is. Each call is one change set, which one undo takes back. The permit says who may
-decide; the tools make sure that an agent does not approve its own words.
+An item is a memory with a reason in `quarantine` that is neither forgotten nor archived. An
+approved item becomes visible, and replaces the memory that it contradicts or was meant to renew; a
+rejected one is archived and stays hidden. Each call is one change set, which one undo reverts. The
+permit decides who may approve; the tools make sure that an agent does not approve its own words.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from holdfast.store.values import every_memory
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text import clean
 
-# Modules that write are imported where a decision is made, as building a block only counts the
-# items.
+# Modules that write are imported in the functions that decide, because building a block only counts
+# the items.
 
 if TYPE_CHECKING:
     from holdfast.engine.writing.indexing import Indexed
@@ -44,17 +44,17 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
 
 
-# A memory has seldom more than two successors; this many would be a ring.
+# A memory seldom has more than two successors; this many would be a cycle.
 _CHAIN_MAX = 100
 
 
 def expires_at(memory: Memory, settings: Settings) -> datetime:
-    """When an item expires: so many days after it was held, changed or restored."""
+    """When an item expires: some days after it was held, changed or restored."""
     return memory.updated_at + timedelta(days=settings["review.keep_days"])
 
 
 def expiry(memory: Memory, now: datetime, settings: Settings) -> tuple[str, str] | None:
-    """The step that the lifecycle takes with an item: the state it moves to and why."""
+    """The move that the lifecycle makes with an item: the new state and the reason."""
     if not is_pending(memory) or expires_at(memory, settings) > now:
         return None
     return "archived", with_code(
@@ -62,7 +62,7 @@ def expiry(memory: Memory, now: datetime, settings: Settings) -> tuple[str, str]
     )
 
 
-# Looking
+# Listing
 
 
 def review(
@@ -88,7 +88,7 @@ def item_of(core: Core, reader: Reader, memory: Memory) -> Item:
 
 
 def count(scope: Scope, *, most: int | None = None) -> int:
-    """How many items there are; counting stops at `most`."""
+    """Counts the items, up to `most`."""
     with scope.read() as reader:
         found = 0
         for _ in pending(reader, scope.hub_id):
@@ -110,7 +110,7 @@ def pending(
 def wanted_ones(
     reader: Reader, hub_id: str, kind: str | None, source: str | None
 ) -> Iterator[Memory]:
-    """The same of one kind."""
+    """The items of one kind."""
     if kind is not None:
         clean.one_of(kind, HELD_KINDS, "kind")
     for memory in pending(reader, hub_id, source=source):
@@ -119,8 +119,8 @@ def wanted_ones(
 
 
 def about_of(reader: Reader, memory: Memory) -> Memory | None:
-    """What approving it would change or replace, in its current version, and only between memories
-    that the same people see."""
+    """The memory that approving the item would change or replace, in its current version. Only
+    between memories that the same people see."""
     names = names_of(memory)
     found = None
     if names.get("key"):
@@ -139,7 +139,7 @@ def about_of(reader: Reader, memory: Memory) -> Memory | None:
 
 
 def _newest(reader: Reader, hub_id: str, memory_id: str) -> Memory | None:
-    """The memory, or what took its place since."""
+    """The memory, or its latest successor."""
     memory = reader.memory(hub_id, memory_id)
     for _ in range(_CHAIN_MAX):
         if memory is None or memory.superseded_by is None:
@@ -175,8 +175,9 @@ def approve(
     keep_both: bool = False,
     reason: str = "",
 ) -> list[Memory]:
-    """Shows the items, and returns the memories that now say what they said. One may be given
-    another text; `keep_both` leaves what it contradicts or would renew as it is."""
+    """Approves items, and returns the memories that now have their content. A single item may be
+    given another text; `keep_both` leaves the memory that it contradicts or would renew unchanged.
+    """
     found = _chosen(scope, chosen)
     if text is not None and len(found) != 1:
         raise InvalidInput(
@@ -187,14 +188,14 @@ def approve(
 
 
 def reject(scope: Scope, chosen: Chosen, *, reason: str = "") -> list[Memory]:
-    """Archives the items, hidden as they are; `undo` brings them back into the inbox."""
+    """Rejects items: they are archived and stay hidden; `undo` returns them to the inbox."""
     found = _chosen(scope, chosen)
     verdicts = [Verdict(one.id, False, version=one.version) for one in found]
     return decide(scope, verdicts, reason=reason)
 
 
 def decide(scope: Scope, verdicts: Sequence[Verdict], *, reason: str = "") -> list[Memory]:
-    """Approves and rejects, all of it or nothing, as one change set."""
+    """Approves and rejects items, all or none, as one change set."""
     if not verdicts:
         return []
     from holdfast.engine.writing.drafts import clean_label
@@ -230,7 +231,7 @@ def _chosen(scope: Scope, chosen: Chosen) -> list[Memory]:
         if in_bulk:
             return list(wanted_ones(reader, scope.hub_id, chosen.kind, chosen.source))
         found = [find_memory(reader, scope, one) for one in chosen.references]
-        # Named twice, it is still one.
+        # An item that is named twice counts once.
         return [_waiting(memory) for memory in {one.id: one for one in found}.values()]
 
 
@@ -254,8 +255,8 @@ def _waiting(memory: Memory) -> Memory:
 def _prepared(
     scope: Scope, verdicts: Sequence[Verdict]
 ) -> list[tuple[dict[str, Any], Indexed | None]]:
-    """For each verdict with a text, what follows from it; the embedding model is asked here,
-    before the write begins."""
+    """The changed fields and index entries of each verdict with a text; embedding is done here,
+    before the transaction begins."""
     from holdfast.engine.writing.edit import completed
     from holdfast.engine.writing.indexing import indexed
 
@@ -268,7 +269,7 @@ def _prepared(
         text = clean.clean_content(text, bytes_max=scope.settings["content.bytes_max"])
         with scope.read() as reader:
             memory = find_memory(reader, scope, verdict.memory_id)
-        # What a person wrote is the person's word.
+        # The text now comes from the user.
         new = completed(memory, {"content": text, "trust": "user"})
         out.append((new, indexed(memory._replace(**new), scope.core)))
     return out
@@ -301,7 +302,7 @@ def _approve(
     fields: dict[str, Any] = {"quarantine": "", "metadata": metadata, **new}
     shown = memory._replace(**fields)
     if (twin := _twin(writer, shown)) is not None and (about is None or twin.id == about.id):
-        # The same text is stored already: it is confirmed and not stored twice.
+        # The same text is stored already: that memory is confirmed.
         if twin.state == "archived":
             twin = recorder.revise(twin, state="active", state_reason="")
         return _gone_into(recorder, memory, fields, twin, f"it says the same as #{twin.number}")
@@ -323,7 +324,7 @@ def _twin(reader: Reader, shown: Memory) -> Memory | None:
 
 
 def _renews(names: dict[str, Any], about: Memory) -> bool:
-    """Whether it was to be a new version of that memory, which has its key or its path."""
+    """Whether the item was meant to be a new version of the memory with its key or path."""
     return (about.key is not None and about.key == names.get("key")) or (
         about.source_path is not None and about.source_path == names.get("source_path")
     )
@@ -336,7 +337,7 @@ def _renewed(
     index: Indexed | None,
     about: Memory,
 ) -> Memory:
-    """The memory with the key or the path gets a new version, as if the text had not been held."""
+    """Makes a new version of the memory with the key or path, as if the text had not been held."""
     from holdfast.engine.writing.remember import new_version
 
     after = recorder.revise(about, index, **new_version(about, memory._replace(**fields)))
@@ -364,7 +365,8 @@ def _replaced(
     index: Indexed | None,
     about: Memory,
 ) -> Memory:
-    """It replaces what it contradicts, and takes over its layer, pin and key."""
+    """Makes the item the successor of the memory that it contradicts, with its layer, pin and
+    key."""
     fields |= {"supersedes": about.id, "pinned": memory.pinned or about.pinned}
     if about.layer == "long_term":
         fields["layer"] = "long_term"

@@ -1,11 +1,10 @@
-"""Automatic upkeep in programs without a worker: when the lifecycle last ran in a hub, whether it
-is due, and running it after the program has its results.
+"""Automatic upkeep in programs without a worker process: records when the lifecycle last ran in a
+hub, and runs it when it is due, after the program has its results.
 
-Hubs that are used are noted. Their lifecycle runs when the memory is closed, or in a thread: an
-hour after the memory was opened and every hour from then on, or earlier where an edge asks for it.
-A command starts a process of its own instead (see `edges.cli.upkeep`). What fails is tried again
-later, and is never an error of the operation before it. Every command loads this module, so it
-imports next to nothing.
+The lifecycle of used hubs runs when the store is closed, or in a thread: every hour after the store
+was opened, or earlier if an edge asks for it. A command starts a separate process instead (see
+`edges.cli.upkeep`). Failures are retried later, and never fail the operation before. Every command
+loads this module, so it imports next to nothing.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ _DONE = "lifecycle"
 _CLAIMED = "lifecycle claimed"
 # The rules count in days.
 EVERY = timedelta(days=1)
-# A run takes seconds. One that has not finished after this has died, and another may try.
+# A run takes seconds. One that has not finished after this is assumed dead, and another may try.
 RETRY_AFTER = timedelta(hours=1)
 
 
 class LifecycleRun(NamedTuple):
-    """A finished run: how many memories it moved, and the change set, if it moved any."""
+    """A finished run: the number of memories that it moved, and its change set, if it moved any."""
 
     at: datetime
     moved: int = 0
@@ -66,7 +65,7 @@ def note_run(core: Core, hub_id: str, run: LifecycleRun) -> None:
 
 
 def is_due(core: Core, reader: Reader, hub_id: str) -> bool:
-    """Whether an automatic run is due: none has finished for a day, and none is under way. In a
+    """Whether an automatic run is due: none has finished for a day, and none is in progress. In a
     new hub the first one is due after a day."""
     if not core.settings["lifecycle.automatic"]:
         return False
@@ -82,9 +81,9 @@ def is_due(core: Core, reader: Reader, hub_id: str) -> bool:
 
 
 def claim(core: Core, hub_id: str, *, deadline_s: float | None = None) -> bool:
-    """Claims the automatic run that is due. Of several processes one gets it; where that one dies,
-    the run can be claimed again after `RETRY_AFTER`. A store that does not answer the question
-    whether one is due is waited for until the deadline."""
+    """Claims the automatic run that is due. Only one of several processes gets it; if that one
+    dies, the run can be claimed again after `RETRY_AFTER`. The check waits for an unreachable store
+    until the deadline."""
     with core.store.read(deadline_s=deadline_s) as reader:
         # Usually nothing is due, and a read never waits for a writer.
         if not is_due(core, reader, hub_id):
@@ -97,13 +96,13 @@ def claim(core: Core, hub_id: str, *, deadline_s: float | None = None) -> bool:
 
 
 _RESOURCE = ("upkeep",)
-# The rules count in days, so looking more often would find nothing.
+# The rules count in days, so checking more often would find nothing.
 _LOOK_EVERY_S = 3600.0
-# A pause, so that the last answer is sent before the thread takes processor time.
+# A pause, so that the last reply is sent before the thread takes processor time.
 _PAUSE_S = 1.0
-# Closing a memory takes no longer than about this. What is left over runs the next time.
+# Closing a store takes no longer than about this. The rest runs the next time.
 _CLOSE_S = 5.0
-# A program that ends does not wait for a server that is gone. The read takes milliseconds.
+# A program that ends does not wait for an unreachable server. The read takes milliseconds.
 _CLOSE_READ_S = 1.0
 
 
@@ -114,7 +113,7 @@ def upkeep_of(core: Core) -> Upkeep:
 
 
 def note_use(hub: Any) -> None:
-    """Notes that a hub (a HubMemory) was used, where the upkeep is done in this process."""
+    """Notes that a hub (a HubMemory) was used, if the upkeep is done in this process."""
     upkeep_of(hub.core).note_use(hub)
 
 
@@ -136,7 +135,7 @@ class Upkeep:
             self._start()
 
     def start(self) -> None:
-        """Checks now, in a thread, unless it did so before; for programs that run long and may be
+        """Checks now, in a thread, unless it did so before. For programs that run long and may be
         killed at the end."""
         if not self._asked:
             self._asked = True
@@ -160,8 +159,8 @@ class Upkeep:
             _run_if_due(hub)
 
     def claim_due(self) -> list[str]:
-        """Claims what is due in the hubs that were used, for a caller that runs it elsewhere, and
-        forgets about them. Returns the ids of the hubs."""
+        """Claims the due runs of the used hubs, for a caller that runs them elsewhere, and forgets
+        those hubs. Returns the ids of the hubs."""
         hubs, self._hubs = self._hubs, {}
         claimed = []
         for hub_id, hub in hubs.items():
@@ -191,13 +190,13 @@ class Upkeep:
 
 
 def _run_if_due(hub: Any, *, deadline_s: float | None = None) -> bool:
-    """Runs the lifecycle if it is due. False where the store cannot be reached, so that the other
-    hubs need not be tried."""
+    """Runs the lifecycle if it is due. Returns False if the store cannot be reached, so that the
+    other hubs are skipped."""
     try:
         if claim(hub.core, hub.id, deadline_s=deadline_s):
             hub._lifecycle_automatically()
     except (StoreReadOnly, StoreClosed, NotFound):
-        # Nothing can be written here, or the hub is gone.
+        # The store is read-only, or the hub was removed.
         pass
     except (HoldfastError, OSError) as error:
         import logging

@@ -1,5 +1,5 @@
-"""What automatic memory stored and left out, and why: counts for each UTC day of a hub, with the
-newest examples. Old days are removed.
+"""Statistics of automatic memory: what was stored and what was left out, and why. Counts for each
+UTC day of a hub, with the newest examples. Old days are removed.
 
 Counts are written in the transaction of what they count, and nothing depends on them.
 """
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from holdfast.store.base import Writer
 
 KIND = "captured"
-# A quarter, to see a habit change.
+# A quarter of a year, long enough to see changes.
 KEPT_DAYS = 92
-# As many of a day as fit on a screen.
+# As many examples of a day as fit on a screen.
 _LAST_MAX = 20
-# Reasons are a short list; a longer one comes from somebody's text, and is counted together.
+# There are few reasons; more come from somebody's text, and are counted together.
 _REASONS_MAX = 50
 _REASON_CHARS_MAX = 200
 _TEXT_CHARS_MAX = 80
 _OTHER = "other"
-# What needs no explanation.
+# Outcomes that need no explanation.
 _PLAIN = ("queued", "stored")
 
 
@@ -60,7 +60,7 @@ def note(core: Core, writer: Writer, hub_id: str, noted: Iterable[Noted]) -> Non
 
 
 def forget(writer: Writer, hub_id: str, texts: Iterable[str]) -> None:
-    """Removes the first words of these texts from what is shown of past days; counts stay."""
+    """Removes the examples with the beginnings of these texts; counts stay."""
     lines = [" ".join(text.split()) for text in texts]
     for record in every_record(writer, hub_id, KIND):
         kept = [one for one in record.body["last"] if not _is_in(one[-1], lines)]
@@ -79,7 +79,7 @@ def _count(counts: dict[str, int], name: str) -> None:
 
 
 def captured(scope: Scope, *, days: int = 7) -> list[CapturedDay]:
-    """The last days on which something was noted, newest first."""
+    """The last days with any counts, newest first."""
     if not isinstance(days, int) or days < 1:
         raise InvalidInput(
             f"You asked for {days!r} days.", hint=f"Give a number from 1 to {KEPT_DAYS}."

@@ -1,8 +1,8 @@
-"""The doctor: finds what is damaged in a store, and repairs it.
+"""The doctor: finds damage in a store, and repairs it.
 
-Derived state (passages, word index, substring index, vectors, membership) is rebuilt from
-canonical state. Canonical rows that are damaged are repaired where that can be proven; those that
-cannot be are set aside, with a copy of the damaged store. Intact rows are never touched.
+Derived state (passages, word index, substring index, vectors, membership) is rebuilt from canonical
+state. Damaged canonical rows are repaired if the repair can be proven correct; the others are set
+aside, with a copy of the damaged store. Intact rows are never touched.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     pass
 
 _BATCH = 200
-# A rebuild, and a rescue where that was not enough.
+# A rebuild, and a rescue if that was not enough.
 _ROUNDS_MAX = 3
-# As many of a kind as a person reads; the rest is counted.
+# The most problems of a kind that are listed; the others are counted.
 _LISTED_MAX = 20
 _CHANGED_OUTSIDE = "was changed outside Holdfast or is damaged; restore a backup"
 _VISIBLE_OR_HELD = Filter(states=(), forgotten=False, quarantined=None)
 
 
 class Diagnosis(NamedTuple):
-    """What was found, what was mended, and what is left."""
+    """What was found, what was repaired, and what is left."""
 
     found: list[Problem]
     mended: list[str]
@@ -44,16 +44,15 @@ class Diagnosis(NamedTuple):
 
 
 def examine(core: Core) -> Diagnosis:
-    """Finds problems, and changes nothing."""
+    """Finds problems without changing anything."""
     found = _problems(core)
-    # Where derived tables are broken, what they count cannot be known.
+    # If derived tables are broken, what they count is unknown.
     broken = any(not _is_import(problem) for problem in found)
     return Diagnosis(found, [], found, 0 if broken else unembedded(core))
 
 
 def mend(core: Core, progress: Callable[[int, int], None] | None = None) -> Diagnosis:
-    """Repairs damaged rows, rebuilds derived state, removes imports that were broken off, and
-    checks again."""
+    """Repairs damaged rows, rebuilds derived state, removes aborted imports, and checks again."""
     found = left = _problems(core)
     mended: list[str] = []
     rescued = rebuilt = False
@@ -62,7 +61,7 @@ def mend(core: Core, progress: Callable[[int, int], None] | None = None) -> Diag
         if not damage:
             break
         derived = any(problem.derived for problem in damage)
-        # A rebuild is enough where only derived state is damaged, unless something is left then.
+        # A rebuild is enough if only derived state is damaged, unless a problem is left afterwards.
         if rebuilt or not all(problem.derived for problem in damage):
             if rescued:
                 break
@@ -88,7 +87,8 @@ def mend(core: Core, progress: Callable[[int, int], None] | None = None) -> Diag
 
 
 def _rescue(core: Core, mended: list[str]) -> bool:
-    """Whether the store could be rescued; one on a server may not be able to."""
+    """Rescues the store; returns whether that was possible. A store on a server may not support
+    it."""
     try:
         done = core.store.rescue()
     except StoreBusy:
@@ -107,7 +107,7 @@ def _rescue(core: Core, mended: list[str]) -> bool:
 def _finish(
     core: Core, mended: list[str], progress: Callable[[int, int], None] | None = None
 ) -> None:
-    """What can be mended in a store that is whole."""
+    """Repairs what can be repaired in an intact store."""
     mended += ["removed what a broken-off import had left"] * _drop_broken_imports(core)
     if entries := records.mend(core):
         mended.append(f"noted {entries} places and keys that people have")
@@ -121,7 +121,7 @@ def _finish(
 
 
 def _problems(core: Core) -> list[Problem]:
-    """Everything that is wrong. Whatever cannot be read is a problem, and never an error."""
+    """All problems. A part that cannot be read is a problem, never an error."""
     found = core.store.check()
     for look in (changed_outside, _broken_imports):
         try:
@@ -133,8 +133,8 @@ def _problems(core: Core) -> list[Problem]:
 
 
 def changed_outside(core: Core) -> list[Problem]:
-    """Memories whose content was changed outside of Holdfast: by an edit of the file, or a failing
-    disk."""
+    """Memories whose content was changed from outside: by an edit of the database file, or a
+    failing disk."""
     out: list[Problem] = []
     more = 0
     try:
@@ -184,8 +184,8 @@ def _broken_imports(core: Core) -> list[Problem]:
 
 
 def _drop_broken_imports(core: Core) -> int:
-    """Removes what imports left that wrote nothing for a while; one that may still be running is
-    left alone. Judged inside the write: it cannot begin again in between."""
+    """Removes imports that have not written anything for a while; one that may still be running is
+    left alone. Checked inside the transaction, so that it cannot resume in between."""
     with core.store.write() as writer:
         gone = [
             hub
@@ -200,8 +200,8 @@ def _drop_broken_imports(core: Core) -> int:
 
 
 def rebuild(core: Core, progress: Callable[[int, int], None] | None = None) -> int:
-    """Builds all derived state but the vectors anew, in one transaction, so that nobody searches
-    half an index; returns how many memories it covers. Vectors follow: `embed_missing`."""
+    """Rebuilds all derived state except the vectors, in one transaction, so that nobody searches
+    half an index; returns the number of memories. `embed_missing` makes the vectors afterwards."""
     done = 0
     with core.store.write() as writer:
         writer.drop_derived()

@@ -1,6 +1,6 @@
-"""The rules by which memories age: active, cooling, archived. The rules are pure. A run finds the
-memories that should have another state and moves them as one change set; a dry run returns the same
-moves and changes nothing.
+"""The rules by which memories age: active, cooling, archived. The rules are pure functions. A run
+finds the memories that should have another state and moves them as one change set; a dry run
+returns the same moves and changes nothing.
 
 | what | cools | is archived |
 | --- | --- | --- |
@@ -62,8 +62,8 @@ _AGEING = frozenset({"active", "cooling"})
 def next_state(
     memory: Memory, changed_at: datetime | None, now: datetime, settings: Settings
 ) -> tuple[str, str] | None:
-    """The state a memory should move to and why; None where it should stay. `changed_at` is the
-    result of `last_change`."""
+    """The state that a memory should move to, and the reason; None if it should stay. `changed_at`
+    is the result of `last_change`."""
     if memory.quarantine:
         return expiry(memory, now, settings)
     if memory.state not in _AGEING:
@@ -73,14 +73,14 @@ def next_state(
 
 
 def needs_revisions(memory: Memory) -> bool:
-    """Whether only the revisions tell when a memory was last changed: the lifecycle may have moved
-    it since, and that sets `updated_at` too."""
+    """Whether only the revisions show when a memory was last changed: the lifecycle may have moved
+    it since, which also sets `updated_at`."""
     return memory.version > 1 and (memory.state == "cooling" or bool(memory.state_reason))
 
 
 def last_change(memory: Memory, revisions: Sequence[Revision]) -> datetime | None:
-    """When a memory was last changed by anything but the lifecycle; None where it never was.
-    `revisions` are only looked at where `needs_revisions` says so."""
+    """When a memory was last changed by anything but the lifecycle; None if it never was.
+    `revisions` are only used if `needs_revisions` is true."""
     if memory.version == 1:
         return None
     if not needs_revisions(memory):
@@ -98,12 +98,13 @@ def _is_move(revision: Revision) -> bool:
 
 
 def is_noticed(memory: Memory) -> bool:
-    """Whether an agent kept it unasked; what was taken from a document goes with the document."""
+    """Whether automatic memory stored it from a conversation. Facts from a document age with the
+    document."""
     return memory.source == "extraction" and memory.trust != "user" and memory.parent is None
 
 
 def last_access(memory: Memory) -> datetime:
-    """When a memory was last accessed; one that never was counts from its creation."""
+    """When a memory was last accessed; by default, when it was created."""
     return memory.accessed_at or memory.created_at
 
 
@@ -130,7 +131,7 @@ def _daily_target(
     memory: Memory, changed_at: datetime | None, now: datetime, settings: Settings
 ) -> tuple[str, str]:
     archive, cool = settings["lifecycle.daily_archive_days"], settings["lifecycle.daily_days"]
-    # A key that is written every day holds a note of today.
+    # A key that is written every day contains a note of today.
     written = _latest(memory.occurred_at or memory.created_at, changed_at)
     days = _days(now - written)
     if days >= archive:
@@ -163,15 +164,15 @@ def _days(span: timedelta) -> int:
 
 
 _BATCH = 500
-# Who acts in an automatic run. `undo` without a change set takes back what the caller did last, so
-# it never takes back an automatic run by accident.
+# The actor of automatic runs. `undo` without a change set reverts the caller's own last change, so
+# it never reverts an automatic run by accident.
 AUTOMATIC_ACTOR = PersonName("holdfast")
 
 
 def lifecycle(
     scope: Scope, *, dry_run: bool = False, category: str | None = None
 ) -> LifecycleMoves:
-    """Moves every memory that is due, or those of one category. Returns the moves of memories that
+    """Moves all memories that are due, or those of one category. Returns the moves of memories that
     the caller can see. Does nothing while another process runs it in this hub."""
     if dry_run:
         moves = _due(scope.acting(sees_all=True), category, scope.now())
@@ -210,8 +211,8 @@ def _by_number(move: LifecycleMove) -> int:
 def _moved(
     scope: Scope, everyone: Scope, moves: Sequence[LifecycleMove], now: datetime
 ) -> tuple[list[LifecycleMove], Change | None]:
-    """Moves these, a batch at a time, in one change set. Each is judged again in the transaction
-    that moves it, since it may have been used or changed in the meantime."""
+    """Moves memories in batches, as one change set. Each is checked again in the transaction that
+    moves it, because it may have been used or changed in the meantime."""
     over_cap = _over_cap_reason(scope.settings)
     counted = {move.memory.id: move.memory for move in moves if move.reason == over_cap}
     done: list[LifecycleMove] = []
@@ -252,13 +253,14 @@ def _with_last_change(
 def _due(scope: Scope, category: str | None, now: datetime) -> Iterator[LifecycleMove]:
     """The moves that are due, in no order."""
     most = scope.settings["lifecycle.auto_max"]
-    # Of what agents kept unasked, the last used, with the least recently used on top of the heap.
+    # A heap of the most recently used memories of automatic memory, with the least recently used on
+    # top.
     kept: list[tuple[datetime, int, Memory]] = []
     steps: dict[str, tuple[str, str]] = {}
     for memory, changed_at in _candidates(scope, category):
         step = next_state(memory, changed_at, now, scope.settings)
         archived = step is not None and step[0] == "archived"
-        # The cap is on all categories together.
+        # The limit applies to all categories together.
         if archived or category is not None or memory.pinned or not is_noticed(memory):
             if step is not None:
                 yield LifecycleMove(memory, *step)
@@ -282,7 +284,7 @@ def _due(scope: Scope, category: str | None, now: datetime) -> Iterator[Lifecycl
 
 
 def _candidates(scope: Scope, category: str | None) -> Iterator[tuple[Memory, datetime | None]]:
-    """Every memory that may move, but those that wait for review."""
+    """Every memory that may move, except those held for review."""
     wanted = Filter(states=("active", "cooling"), categories=_categories(category))
     batch: list[Memory] = []
     for memory in scan_memories(scope, wanted):
@@ -317,7 +319,7 @@ def _is_unused_since(seen: Memory, memory: Memory) -> bool:
 REASON = "compacted: it says the same as #{}"
 # The metadata key with the ids of the memories that the remaining one replaces.
 SOURCES = "compacted_from"
-# Metadata is bounded; more than this many are found by their links in the other direction.
+# Metadata is limited in size; further ones are found by their links in the other direction.
 _SOURCES_MAX = 500
 
 
@@ -329,8 +331,8 @@ class Merged(NamedTuple):
 
 
 class Compacted(NamedTuple):
-    """What was merged, and the change set that takes it back; None where there was nothing to do,
-    or it was a dry run. `notes` say what else there is to know."""
+    """What was merged, and the change set; None if there was nothing to do, or it was a dry run.
+    `notes` are further messages."""
 
     merged: tuple[Merged, ...]
     change: str | None = None
@@ -338,7 +340,7 @@ class Compacted(NamedTuple):
 
 
 def compact(scope: Scope, *, dry_run: bool = False) -> Compacted:
-    """Merges what says the same; a dry run only says what it would merge."""
+    """Merges memories that say the same; a dry run only reports what it would merge."""
     if dry_run:
         with scope.read() as reader:
             return Compacted(tuple(_to_merge(_long_term(reader, scope.hub_id, scope.now()))))
@@ -369,22 +371,21 @@ def _to_merge(memories: Iterable[Memory]) -> list[Merged]:
 
 
 def sameness(memory: Memory) -> tuple[Any, ...]:
-    """What two memories have in common that say the same."""
+    """The key by which memories that say the same are grouped."""
     return (
         words_key(memory.content),
-        # An event that happened twice is two events; what holds at another time is another fact.
+        # An event that happened twice is two events; a fact of another period is another fact.
         memory.speaker,
         (memory.event_at, memory.occurred_until),
         (memory.valid_from, memory.valid_until, memory.expires_at),
-        # Memories that not all the same people may see are never merged.
+        # Memories that different people may see are never merged.
         memory.boundary,
         memory.owner if memory.boundary == "private" else None,
     )
 
 
 def ranked(group: Sequence[Memory]) -> list[Memory]:
-    """The one that stays first: pinned, known by a key, said by the most trusted voice, most used,
-    oldest."""
+    """The group in order of preference: pinned, with a key, most trusted, most used, oldest."""
     return sorted(
         group,
         key=lambda memory: (
@@ -398,7 +399,8 @@ def ranked(group: Sequence[Memory]) -> list[Memory]:
 
 
 def replaceable(order: Sequence[Memory]) -> list[Memory]:
-    """Those that may be merged into the first: none that can be asked for by a key or a path."""
+    """The memories that may be merged into the first: none with a key or a path, which may be asked
+    for."""
     return [m for m in order[1:] if m.key is None and m.source_path is None]
 
 

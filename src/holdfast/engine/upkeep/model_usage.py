@@ -1,7 +1,7 @@
-"""What language models cost, by day, pass and model; and the cap on a day.
+"""The cost of language models, by day, pass and model; and the daily limit.
 
-A model from here counts its own use: it refuses to answer when the day's tokens are used up, and
-records what was spent with each answer. No text and no key is stored.
+A metered model refuses to answer when the day's tokens are used up, and records the tokens of each
+answer. No text and no key is stored.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
 
 # Attachments count their bytes under `usage`.
 KIND = "model-usage"
-# A year and the month before it, to compare one with the other.
+# A year and one month, to compare months of two years.
 KEPT_DAYS = 400
-# A name is made of a setting's value; a longer one would only make the rows large.
+# A name comes from a setting; a longer one would only make the rows large.
 _NAME_CHARS_MAX = 200
 _PAGE = 500
-# Rows that are past their time go with the next write, a few at a time.
+# Expired rows are removed with the next write, a few at a time.
 _DROPPED_AT_ONCE = 50
 
 
 def metered_model(core: Core, hub_id: str, work: str, name: str = "") -> Model | None:
-    """The model for a pass in a hub, as `core.model` finds it, that records what it costs."""
+    """The model for a pass in a hub, as `core.model` finds it, which records its cost."""
     model = core.model(name)
     return None if model is None else _Metered(core, hub_id, work, model)
 
 
 def limits_of(core: Core, *, rounds: int = 2) -> Limits:
-    """The bounds of one conversation with a model, from the settings; the pass gives the number of
+    """The limits of one conversation with a model, from the settings; the pass gives the number of
     rounds."""
     # The client of HTTP takes 20 ms to load, and most have no model.
     from holdfast.llm.tool_loop import Limits
@@ -58,7 +58,7 @@ def limits_of(core: Core, *, rounds: int = 2) -> Limits:
 
 
 class _Metered:
-    """A model that checks the day's cap and records its use."""
+    """A model that checks the daily limit and records its use."""
 
     def __init__(self, core: Core, hub_id: str, work: str, model: Model) -> None:
         self._core = core
@@ -105,8 +105,8 @@ def record(
     *,
     failed: int = 0,
 ) -> None:
-    """Adds what was spent to the row of today, this pass and this model, and to the day's sum of
-    all hubs, which the cap is about."""
+    """Adds the tokens to the row of today, this pass and this model, and to the day's sum of all
+    hubs, which is limited."""
     now = core.now()
     day = _day(now)
     spent = {
@@ -142,7 +142,7 @@ def _add(
 
 
 def usage(scope: Scope, *, days: int) -> list[UsageRow]:
-    """What a hub's passes spent in the last days, today among them; the newest day first, then by
+    """What a hub's passes spent in the last days including today; the newest day first, then by
     pass and model."""
     if not 1 <= days <= KEPT_DAYS:
         raise InvalidInput(
@@ -154,7 +154,7 @@ def usage(scope: Scope, *, days: int) -> list[UsageRow]:
         scope.require_hub(reader)
         rows = [_row(one) for one in _since(reader, scope.hub_id, first)]
     if scope.core.permit is not None:
-        # Where a model is served concerns only the owner of the machine.
+        # The server of a model is shown only to the owner of the machine.
         rows = [row._replace(model=row.model.partition("@http")[0]) for row in rows]
     rows.sort(key=lambda row: (row.work, row.model))
     rows.sort(key=lambda row: row.day, reverse=True)
@@ -162,14 +162,15 @@ def usage(scope: Scope, *, days: int) -> list[UsageRow]:
 
 
 def spent_today(core: Core) -> int:
-    """The tokens of this UTC day, in and out, of all hubs together."""
+    """The tokens of this UTC day, in and out, of all hubs."""
     with core.store.read() as reader:
         there = reader.record(NO_HUB, KIND, str(_day(core.now())))
     return 0 if there is None else there.body["tokens_in"] + there.body["tokens_out"]
 
 
 def refuse_over_cap(core: Core) -> None:
-    """ModelError where the tokens of the day are used up. The call that goes over is the last."""
+    """Raises ModelError if the tokens of the day are used up. The call that exceeds the limit is
+    the last."""
     cap = core.settings["llm.tokens_per_day"]
     if cap and (spent := spent_today(core)) >= cap:
         raise ModelError(

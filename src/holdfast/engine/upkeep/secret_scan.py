@@ -1,9 +1,9 @@
-"""Secrets that are in a store already: found, and replaced in place.
+"""Finds secrets that are in a store already, and replaces them in place.
 
 This is the one operation that rewrites history. Rows, old versions, reasons, turns and receipts
-keep their ids, order and times; only the secrets in them become placeholders, as if they had never
-been let in. Each memory that was touched gets a receipt that says so, and what was written over is
-cleared from logs and free space. The files of a hub are files/secret_scan.py's business.
+keep their ids, order and times; only the secrets in them become placeholders, as if they had been
+redacted on input. Each changed memory gets a receipt that says so, and the old data is cleared from
+the write-ahead log and free pages. files/secret_scan.py does the same for the files of a hub.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ _Row: TypeAlias = Change | Revision | Turn | Receipt | Clash
 
 
 class Secret(NamedTuple):
-    """Secrets of one kind in one place; never what they are. What is not `fixable` is a file of
-    somebody's own, or one that is `attached` to a memory, which can only be removed."""
+    """The number of secrets of one kind in one place; never the secrets themselves. If it is not
+    `fixable`, it is in a user's own file, or in one that is `attached` to a memory, which can only
+    be removed."""
 
     where: str
     kind: str
@@ -46,7 +47,7 @@ class Secret(NamedTuple):
 
 
 def for_everything(core: Core) -> Core:
-    """The core with every memory visible; refused to a caller with a key."""
+    """The core with every memory visible; raises an error for a caller with a key."""
     if core.permit is not None:
         raise Forbidden(
             "Secrets are looked for on the machine that has the memory.",
@@ -57,8 +58,8 @@ def for_everything(core: Core) -> Core:
 
 
 def find_in_store(scope: Scope, progress: Progress | None = None) -> list[Secret]:
-    """The secrets in memories, their history, the log, receipts, conflicts, and turns that wait to
-    be noted or were left out."""
+    """The secrets in memories, their history, the log, receipts, conflicts, queued turns and
+    examples in statistics."""
     found: list[Secret] = []
     scope = scope._replace(core=for_everything(scope.core))
     with scope.read() as reader:
@@ -79,7 +80,7 @@ def find_in_store(scope: Scope, progress: Progress | None = None) -> list[Secret
 
 
 def clean_store(scope: Scope, progress: Progress | None = None) -> int:
-    """Replaces them all; returns how many memories, old versions and other rows that were."""
+    """Replaces all secrets; returns the number of changed memories, old versions and other rows."""
     scope = scope._replace(core=for_everything(scope.core))
     with scope.read() as reader:
         dirty = [
@@ -116,13 +117,13 @@ def clean_store(scope: Scope, progress: Progress | None = None) -> int:
     _give_receipts(scope, sorted(touched | set(dirty)))
     clear_purged(scope.core, "The secrets are replaced")
     embed_memories(scope.core, scope.hub_id, dirty)
-    # What this operation replaced is not reported as the redactions of a write.
+    # These redactions are not reported as those of a write.
     scope.core.redactor.take()
     return total
 
 
 def _clean_memories(scope: Scope, writer: Writer, batch: list[str]) -> None:
-    """Rewrites the rows and what is derived from them, without a new version, as the old one must
+    """Rewrites the rows and their derived state, without a new version, because the old one must
     not stay."""
     for memory in writer.memories_by_id(scope.hub_id, batch).values():
         clean = scope.core.redactor.memory(memory)
@@ -132,7 +133,7 @@ def _clean_memories(scope: Scope, writer: Writer, batch: list[str]) -> None:
 
 
 def _clean_records(writer: Writer, records: list[Record]) -> None:
-    """Redacts them again. A job may have ended, or have been leased, since it was read."""
+    """Redacts records, read again: a job may have ended or have been leased since."""
     for old in records:
         record = writer.record(old.hub_id, old.kind, old.id)
         if record is not None:
@@ -160,7 +161,7 @@ def _rows(reader: Reader, hub_id: str) -> Iterator[_Row]:
 
 
 def _records(reader: Reader, hub_id: str) -> Iterator[Record]:
-    """Records that hold what people said."""
+    """Records that contain texts of people."""
     for kind in (*jobs.QUEUES.values(), capture_stats.KIND):
         yield from every_record(reader, hub_id, kind)
 
@@ -169,8 +170,8 @@ _PLACES = {jobs.QUEUES[jobs.JOURNAL]: "turns that wait", capture_stats.KIND: "wh
 
 
 def _cleaned(scope: Scope, reader: Reader) -> Iterator[tuple[_Row, _Row]]:
-    """Each row, and the row without secrets, which is the very same where it has none. The counts
-    of the redactor are those of this row."""
+    """Yields each row and its redacted version, which is the same object if it has no secrets. The
+    redactor's counts are those of this row."""
     last: dict[str | None, str] = {}
     for row in _rows(reader, scope.hub_id):
         scope.core.redactor.take()
@@ -183,7 +184,7 @@ def _cleaned(scope: Scope, reader: Reader) -> Iterator[tuple[_Row, _Row]]:
 
 
 def _clean(core: Core, row: _Row) -> _Row:
-    """The row without secrets; the very same where it has none."""
+    """The row without secrets; the same object if it has none."""
     if not isinstance(row, Revision):
         return core.redactor.row(row)
     fields = core.redactor.revised(row.fields)
@@ -206,7 +207,7 @@ def _place(reader: Reader, hub_id: str, row: _Row) -> str:
 
 
 def secrets_found(core: Core, where: str, *, fixable: bool = True) -> list[Secret]:
-    """What was just found, in one place."""
+    """The secrets that were just found, in one place."""
     return [Secret(where, kind, n, fixable) for kind, n in sorted(core.redactor.take().items())]
 
 
