@@ -107,13 +107,9 @@ def embed_question(
     if not state.size or not asked.analysis.terms:
         return None
     try:
-        vector = embedder.embed_query(first_person(text, asked.voice))
-        return QuestionVector(
-            cache.checked(asked.reader, asked.hub_id, embedder.identity, vector),
-            embedder.identity,
-            cache,
-            Scan(),
-        )
+        said = first_person(text, asked.voice)
+        vector = cache.question(asked.reader, asked.hub_id, embedder, said)
+        return QuestionVector(vector, embedder.identity, cache, Scan())
     except EmbedderError as error:
         degraded.append(f"the embedding model failed, so only words were matched ({error.message})")
         return None

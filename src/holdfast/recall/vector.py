@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from holdfast.embed import Embedder
     from holdfast.recall.confidence import Background
     from holdfast.recall.evidence import Evidence
     from holdfast.recall.gather import QuestionVector
@@ -57,6 +58,10 @@ INDEX_FROM = 100_000
 # Candidates requested from the index per passage wanted. On 41,816 windows of conversations, 600
 # candidates include all of the 10 nearest and 99.6 % of the 300 nearest; four times is safe.
 _NAMED_PER_WANTED = 4
+
+
+# Vectors of questions that are kept, of 1.5 kB each beside their texts.
+_QUESTIONS_MAX = 64
 
 
 class Scan:
@@ -326,6 +331,8 @@ class VectorCache:
         self._matrices_max = matrices_max
         # For hubs with a vector index in the store: their size when it was read, and the mean.
         self._centres: dict[tuple[str, str], tuple[int, npt.NDArray[np.float32] | None]] = {}
+        # By model and text, those that were asked last.
+        self._questions: dict[tuple[str, str], npt.NDArray[np.float32]] = {}
         self._lock = threading.Lock()
 
     def search(
@@ -418,24 +425,39 @@ class VectorCache:
                 self._centres[hub_id, model] = known
         return known[1]
 
-    def checked(
-        self, reader: Reader, hub_id: str, model: str, question: npt.NDArray[np.float32]
+    def question(
+        self, reader: Reader, hub_id: str, embedder: Embedder, text: str
     ) -> npt.NDArray[np.float32]:
-        """Returns the question's vector. Raises EmbedderError if it is not finite, or its length
+        """Returns the vector of a question. Raises EmbedderError if it is not finite, or its length
         differs from the stored vectors."""
         import numpy as np
 
+        model = embedder.identity
+        vector = self._embedded(embedder, model, text)
         width = reader.vector_index(hub_id, model)
         if not width:
             width = self._current(reader, hub_id, model).values.shape[1]
-        if not np.isfinite(question).all():
+        if not np.isfinite(vector).all():
             raise EmbedderError("The model returned a vector that holds no numbers.")
-        if width and len(question) != width:
+        if width and len(vector) != width:
             raise EmbedderError(
-                f"The model's vectors have length {len(question)}, those in the store {width}.",
+                f"The model's vectors have length {len(vector)}, those in the store {width}.",
                 hint="Name the new model in embed.model, so that its vectors are made anew.",
             )
-        return question
+        return vector
+
+    def _embedded(self, embedder: Embedder, model: str, text: str) -> npt.NDArray[np.float32]:
+        """Embeds a question, or finds its vector among those of the last questions: a project's hub
+        and the person's own are asked the same, and making a vector takes longer than the rest."""
+        with self._lock:
+            vector = self._questions.pop((model, text), None)
+        if vector is None:
+            vector = embedder.embed_query(text)
+        with self._lock:
+            self._questions[model, text] = vector
+            if len(self._questions) > _QUESTIONS_MAX:
+                del self._questions[next(iter(self._questions))]
+        return vector
 
     def ready(self, reader: Reader, hub_id: str, model: str) -> bool:
         """Whether a search can start without loading more than a few new vectors."""
@@ -471,6 +493,7 @@ class VectorCache:
         with self._lock:
             self._matrices.clear()
             self._centres.clear()
+            self._questions.clear()
 
 
 def _refreshed(

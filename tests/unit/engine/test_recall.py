@@ -211,6 +211,35 @@ def test_a_turn_beside_an_answer_is_lifted_and_a_named_speaker_preferred(hub: Hu
     assert "said by Nate" in hit.why
 
 
+class _CountingEmbedder(HashEmbedder):
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def embed_query(self, text: str) -> Any:
+        self.asked.append(text)
+        return super().embed_query(text)
+
+
+def test_a_question_that_is_asked_of_two_hubs_is_embedded_once(tmp_path: Path) -> None:
+    embedder = _CountingEmbedder()
+    with open_for_tests(tmp_path, embedder=embedder) as memory:
+        for name in ("home", "work"):
+            memory.create_hub(name).remember(f"Tea is drunk at {name}")
+        answers = [memory.hub(name).recall("where is tea drunk?") for name in ("home", "work")]
+    assert [len(hits) for hits in answers] == [1, 1]
+    assert embedder.asked == ["where is tea drunk?"]
+
+
+def test_of_many_questions_the_last_ones_are_kept(tmp_path: Path) -> None:
+    embedder = _CountingEmbedder()
+    with open_for_tests(tmp_path, embedder=embedder) as memory:
+        memory.hub().remember("Tea is drunk at home")
+        for number in (*range(100), 99, 0):
+            memory.hub().recall(f"tea number {number}")
+    assert len(embedder.asked) == 101
+    assert embedder.asked[-2:] == ["tea number 99", "tea number 0"]
+
+
 class FailingEmbedder(HashEmbedder):
     identity = "failing"
 
@@ -234,8 +263,9 @@ def test_a_model_that_dies_later_degrades_to_words_and_says_so(tmp_path: Path) -
     with open_for_tests(tmp_path, embedder=embedder) as memory:
         hub = memory.hub()
         hub.remember("Prefers tabs")
-        assert "vector" in hub.recall("tabs")[0].parts
+        assert "vector" in hub.recall("which tabs?")[0].parts
         embedder.embed_query = FailingEmbedder().embed_query  # type: ignore[method-assign]
+        assert not hub.recall("which tabs?").degraded, "the vector of this question is kept"
         found = hub.recall("tabs")
         assert numbers(found) == [1]
         assert any("did not answer" in note for note in found.degraded)
