@@ -18,7 +18,7 @@ from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.errors import InvalidInput
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import is_stop, phrase_terms, query_terms
-from holdfast.text.dates import find_dates, parse_when
+from holdfast.text.dates import DATE_NUMBERS, DATE_WORDS, find_dates, parse_when
 from holdfast.text.sentences import SPACES_AND_LINES
 from holdfast.text.tables import lazy
 
@@ -313,6 +313,8 @@ def _window(words: str, *, now: datetime, zone: tzinfo | None) -> Window | None:
     """Returns one window for all dates in the text: the intersection of periods that overlap, and
     otherwise the span from the first to the last."""
     window: Window | None = None
+    if DATE_WORDS.isdisjoint(_LETTERS.findall(words.lower())) and not DATE_NUMBERS.search(words):
+        return None  # as most questions
     for found in find_dates(words, now=now, zone=zone or UTC):
         if window is None:
             window = Window(found.since, found.until, found.words)
@@ -325,6 +327,8 @@ def _window(words: str, *, now: datetime, zone: tzinfo | None) -> Window | None:
         window = Window(since, until, said)
     return window
 
+
+_LETTERS = lazy("[a-z]+")
 
 # The first that matches counts: 'why did we choose how to deploy' asks for the reason.
 _INTENTS: tuple[tuple[Kind, re.Pattern[str]], ...] = (

@@ -12,6 +12,7 @@ answer, however similar the statements of other people are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from holdfast.domain.query import EVERYTHING
@@ -38,14 +39,7 @@ from holdfast.text.analysis.variants import (
     spelling_variants,
     split_variants,
 )
-from holdfast.text.analysis.word_forms import (
-    LANGUAGES,
-    function_words,
-    language_of,
-    other_number,
-    stem,
-    stems,
-)
+from holdfast.text.analysis.word_forms import LANGUAGES, WORDS, other_number, stem, stems
 from holdfast.text.tables import lazy
 
 if TYPE_CHECKING:
@@ -171,8 +165,45 @@ def _is_known(variant: Variant, lexicon: Lexicon) -> bool:
     return all(lexicon.frequency.get(term) for term in variant)
 
 
+# The index stems every Latin word as English, so that one analysis fits all text. A question in
+# another language is brought to it: its function words are left out, and words of the hub with the
+# same stem in that language count as the word itself.
+
+# So many function words tell a language.
+_FUNCTION_WORDS_LEAST = 2
+
+
+def language_of(words: Sequence[str]) -> str:
+    """Returns the language of a question by its function words and everyday verbs; empty for
+    English, and in doubt."""
+    said = set(words)
+    english = len(said & WORDS["english only"])
+    counts = [(len(said & _telling_words(name)), name) for name in LANGUAGES]
+    best, language = max(counts)
+    # Portuguese and Spanish, German and Dutch share words: what only one has decides a tie.
+    tied = [name for count, name in counts if count == best]
+    if len(tied) > 1:
+        language = max(tied, key=lambda name: len(said & _own_words(name)))
+    telling = (said & _telling_words(language)) - WORDS["english"]
+    enough = best >= _FUNCTION_WORDS_LEAST or (
+        len(words) >= _FUNCTION_WORDS_LEAST and not said.isdisjoint(_own_words(language))
+    )
+    return language if enough and telling and best > english else ""
+
+
+@cache
+def _telling_words(language: str) -> frozenset[str]:
+    return WORDS[language] | WORDS[f"{language} verbs"]
+
+
+@cache
+def _own_words(language: str) -> frozenset[str]:
+    others = (_telling_words(name) for name in LANGUAGES if name != language)
+    return _telling_words(language).difference(*others)
+
+
 def _without_function_words(query: TermQuery, language: str) -> TermQuery:
-    common = {term for word in function_words(language) for term in phrase_terms(word)}
+    common = {term for word in WORDS[language] for term in phrase_terms(word)}
     telling = tuple(term for term in query.terms if term not in common)
     return query._replace(terms=telling or query.terms)
 
@@ -284,7 +315,7 @@ def _forms(reader: Reader, hub_id: str, word: str, term: str, language: str) -> 
             same.update(
                 other
                 for other, its in zip(others, stems(others, name), strict=True)
-                if its == one and other not in function_words(name)
+                if its == one and other not in WORDS[name]
             )
     has_compounds = language in _COMPOUNDING
     found: _SimilarTerms = {}

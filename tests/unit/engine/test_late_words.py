@@ -35,6 +35,13 @@ def test_recall_finds_a_turn_that_waited(hub: HubMemory) -> None:
     assert waiting(hub) == 0
 
 
+def test_recall_finds_a_turn_that_waits_since_the_last_recall(hub: HubMemory) -> None:
+    hub.observe_turn("What leaves today?", "Nothing")
+    hub.recall("tram to Ostrava")
+    hub.observe_turn("When does it leave?", LONG)
+    assert hub.recall("tram to Ostrava")[0].turn is not None
+
+
 def test_a_part_of_a_word_finds_a_turn_that_waited(hub: HubMemory) -> None:
     hub.observe_turn("When does it leave?", LONG)
     assert [turn.content for turn in hub.search_turns("strav")] == [LONG]

@@ -11,6 +11,7 @@ import pytest
 from holdfast.api.memory import Holdfast
 from holdfast.domain.hub import PersonName, Viewer
 from holdfast.domain.query import Filter
+from holdfast.domain.records import WITHOUT_WORDS
 from holdfast.errors import HoldfastError
 from holdfast.store.base import Store
 from holdfast.store.sqlite import SqliteStore
@@ -63,6 +64,7 @@ def everything(store: Store, hub_id: str) -> list[Any]:
         ]
         out.append(list(zip(pairs, reader.adjacent(hub_id, pairs), strict=True)))
         out.append(reader.speakers(hub_id, limit=10))
+        out.append(reader.records(hub_id, WITHOUT_WORDS, limit=1))
         out.append(reader.vector_state(hub_id, HashEmbedder().identity))
     return out
 

@@ -334,6 +334,7 @@ class HubRows:
         self.following: dict[tuple[str, int], int] = {}
         # By model.
         self.vector_states: dict[str, VectorState] = {}
+        self.kinds_without_records: set[str] = set()
         self.terms: KnownTerms | None = None
 
     def forget(self) -> None:
@@ -349,6 +350,7 @@ class HubRows:
         """Begins another state, with what is still right."""
         self.state, self.terms = state, None
         self.noted, self.memories, self.speakers, self.vector_states = {}, {}, {}, {}
+        self.kinds_without_records = set()
 
     def __len__(self) -> int:
         return len(self.noted) + len(self.memories) + len(self.following)

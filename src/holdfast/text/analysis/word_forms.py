@@ -1,10 +1,6 @@
 """Words and numbers in one form, for comparing what two people say: irregular verbs, spellings,
 short forms, pairs that mean the same, and numbers by their value (`3`, `three`, `3rd`, `5k`). Also
-the language of a question, its function words, and the stems of its words.
-
-The index stems every Latin word as English, so that one analysis fits all text. A question in
-another language is brought to it: its function words are left out, and words of the hub with the
-same stem in that language count as the word itself. Six languages beside English.
+function words, stems and plurals of six languages beside English.
 """
 
 from __future__ import annotations
@@ -18,7 +14,8 @@ from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import terms
 from holdfast.text.tables import read_table, read_words
 
-_WORDS = read_words("analysis/words.txt")
+# Lists of words by their names: function words by language, among others.
+WORDS = read_words("analysis/words.txt")
 
 _SPELLING = (("our", "or"), ("isation", "ization"), ("ise", "ize"), ("yse", "yze"), ("ogue", "og"))
 
@@ -53,7 +50,7 @@ def _past_forms() -> frozenset[str]:
 
 def tense(word: str) -> str:
     """'past', 'ing' or 'present', by the form of a word alone."""
-    if word in _WORDS["states"]:
+    if word in WORDS["states"]:
         return "present"
     if word in _past_forms() or (word.endswith("ed") and len(word) > 4 and word[-3] != "e"):
         return "past"
@@ -67,7 +64,7 @@ def base_form(word: str) -> str:
     known = _forms().get(word)
     if known is not None:
         word = known
-    elif word.isascii() and word.isalpha() and word not in _WORDS["kept spelling"]:
+    elif word.isascii() and word.isalpha() and word not in WORDS["kept spelling"]:
         for british, american in _SPELLING:
             plural = word.endswith(british + "s")
             if (plural or word.endswith(british)) and len(word) > len(british) + 2:
@@ -189,40 +186,6 @@ def _spelled(run: list[tuple[str, int, int]]) -> list[Number]:
 # Languages
 
 LANGUAGES = ("german", "dutch", "french", "spanish", "italian", "portuguese")
-# So many function words tell a language.
-_LEAST = 2
-
-
-def function_words(language: str) -> frozenset[str]:
-    return _WORDS[language]
-
-
-def language_of(words: Sequence[str]) -> str:
-    """The language of a question by its function words and everyday verbs; empty for English, and
-    in doubt."""
-    said = set(words)
-    english = len(said & _WORDS["english only"])
-    counts = [(len(said & _telling_words(name)), name) for name in LANGUAGES]
-    best, language = max(counts)
-    # Portuguese and Spanish, German and Dutch share words: what only one has decides a tie.
-    tied = [name for count, name in counts if count == best]
-    if len(tied) > 1:
-        language = max(tied, key=lambda name: len(said & _own_words(name)))
-    telling = len(said & _telling_words(language) - _WORDS["english"])
-    enough = best >= _LEAST or (said & _own_words(language) and len(words) >= _LEAST)
-    return language if enough and telling and best > english else ""
-
-
-@cache
-def _telling_words(language: str) -> frozenset[str]:
-    return function_words(language) | _WORDS[f"{language} verbs"]
-
-
-@cache
-def _own_words(language: str) -> frozenset[str]:
-    others = (_telling_words(name) for name in LANGUAGES if name != language)
-    return _telling_words(language).difference(*others)
-
 
 # How plurals end, and the singulars to them: pairs that have two stems once accents are folded
 # ('licoes' and 'licao'), or once the index has taken an English plural off ('huis').

@@ -101,7 +101,7 @@ def _check_exists(said: str, year: int, month: int, day: int) -> None:
 # Every date has one of these words, a year, or digits with a dash or a slash between them. Most
 # texts have none (8443 is no year), and then the large pattern of `expressions` is neither compiled
 # (some milliseconds, once) nor run.
-_DATE_WORDS = frozenset(
+DATE_WORDS = frozenset(
     """
     today yesterday tomorrow tonight morning afternoon evening night day days week weeks weekend
     month months year years quarter quarters hour hours fortnight fortnights
@@ -113,16 +113,16 @@ _DATE_WORDS = frozenset(
     """.split()  # noqa: SIM905 - a list of eighty quoted words is harder to read
 )
 _WORD = lazy("[a-z]+")
-_NUMBERS = lazy(r"(?:19|20)\d\d|\d{4}-\d|\d/\d")
+DATE_NUMBERS = lazy(r"(?:19|20)\d\d|\d{4}-\d|\d/\d")
 
 
 def _may_have_date(text: str) -> bool:
-    return has_date_word(text) or _NUMBERS.search(text) is not None
+    return has_date_word(text) or DATE_NUMBERS.search(text) is not None
 
 
 def has_date_word(text: str) -> bool:
     """Whether a word of most dates is in it."""
-    return not _DATE_WORDS.isdisjoint(_WORD.findall(text.lower()))
+    return not DATE_WORDS.isdisjoint(_WORD.findall(text.lower()))
 
 
 _PATTERNS = Patterns("dates/patterns.txt")
