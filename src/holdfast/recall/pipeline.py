@@ -51,6 +51,7 @@ ECHO = "a better hit says the same"
 MERGED = "a memory stands for this turn"
 ASKED_BEFORE = "the same question, asked before"
 WITHHELD = "a memory made of it was forgotten"
+EXCLUDED = "the question excludes it"
 _TOO_LONG = "the query was too long; only its beginning was used"
 # An explanation lists at most this many memories that were left out.
 LEFT_OUT_MAX = 20
@@ -105,7 +106,8 @@ def recall(
         left.hidden(_hidden(reader, hub_id, understood, wanted))
     kept = list(gather(asked, words, question).values())
     if unwanted:
-        kept = left.unless(kept, lambda item: _excluded(item.memory, unwanted))
+        excluded = [item for item in kept if _is_excluded(item.memory, unwanted)]
+        kept = left.without(excluded, EXCLUDED, kept)
     if not kept:
         return _no_hits(degraded, left)
     covered = Coverage(asked, understood)
@@ -115,7 +117,7 @@ def recall(
         )
         left.add(repeated, ASKED_BEFORE)
     if ask.withheld is not None:
-        kept = left.unless(kept, _withheld(ask.withheld))
+        kept = _without_withheld(kept, ask.withheld, left)
     if not kept:
         return _no_hits(degraded, left)
     ordered, merged = _ranked(ask, asked, understood, kept, covered, unwanted)
@@ -165,14 +167,14 @@ def _with_known_names(reader: Reader, hub_id: str, ask: Ask) -> tuple[Ask, list[
     return ask, speakers
 
 
-def _withheld(withheld: Callable[[Memory, int, int], bool]) -> Callable[[Evidence], str]:
-    def reason_of(item: Evidence) -> str:
-        if item.memory.layer != TURN and not is_archive(item.memory):
-            return ""
-        found = item.candidate
-        return WITHHELD if withheld(item.memory, found.start, found.end) else ""
-
-    return reason_of
+def _without_withheld(
+    items: list[Evidence], withheld: Callable[[Memory, int, int], bool], left: _NotShown
+) -> list[Evidence]:
+    """Returns the items without turns and archives of which the part that was found is withheld."""
+    said = [item for item in items if item.memory.layer == TURN or is_archive(item.memory)]
+    found = [(item, item.candidate) for item in said]
+    hidden = [item for item, at in found if withheld(item.memory, at.start, at.end)]
+    return left.without(hidden, WITHHELD, items)
 
 
 def _no_hits(degraded: Sequence[str], left: _NotShown) -> Recalled:
@@ -183,7 +185,7 @@ def _admits(ask: Ask, wanted: Filter, unwanted: Sequence[Filter]) -> Admits:
     """Returns a predicate for memories that were not found by a search: whether they may be among
     the answers."""
     return lambda memory, passage: (
-        wanted.admits(memory) and not _excluded(memory, unwanted) and fits(passage, ask.analysis)
+        wanted.admits(memory) and not _is_excluded(memory, unwanted) and fits(passage, ask.analysis)
     )
 
 
@@ -282,7 +284,7 @@ def _filtered_only(
 ) -> Recalled:
     """Answers a query of filters alone: lists the memories that match, newest first."""
     found = reader.memories(hub_id, wanted, order="newest", after=None, limit=_FILTERED_MAX)
-    fitting = [memory for memory in found if not _excluded(memory, unwanted)][: ask.limit]
+    fitting = [memory for memory in found if not _is_excluded(memory, unwanted)][: ask.limit]
     return Recalled(
         Hit(m, Passage(m.content, 0, len(m.content)), 0.0, ("meets the conditions",), {})
         for m in fitting
@@ -307,17 +309,15 @@ class _NotShown:
         if self._names:
             self.named += [LeftOut(i.memory, reason, round(i.score, 6)) for i in items]
 
-    def unless(
-        self, items: Sequence[Evidence], reason_of: Callable[[Evidence], str]
+    def without(
+        self, dropped: Sequence[Evidence], reason: str, items: list[Evidence]
     ) -> list[Evidence]:
-        """Returns the items for which `reason_of` is empty, and records the others."""
-        kept = []
-        for item in items:
-            if reason := reason_of(item):
-                self.add([item], reason)
-            else:
-                kept.append(item)
-        return kept
+        """Records the dropped items, and returns the others."""
+        if not dropped:
+            return items
+        self.add(dropped, reason)
+        gone = set(dropped)
+        return [item for item in items if item not in gone]
 
     def hidden(self, memories: Sequence[tuple[Memory, str]]) -> None:
         for memory, reason in memories:
@@ -342,25 +342,27 @@ def _is_narrow(wanted: Filter) -> bool:
     return usual != Filter(states=(), turns=False)
 
 
-def _excluded(memory: Memory, conditions: Sequence[Filter]) -> str:
-    met = any(condition.admits(memory) for condition in conditions)
-    return "the question excludes it" if met else ""
+def _is_excluded(memory: Memory, conditions: Sequence[Filter]) -> bool:
+    return any(condition.admits(memory) for condition in conditions)
 
 
-def _adjacent(reader: Reader, hub_id: str, pairs: Sequence[tuple[Memory, Memory]]) -> list[bool]:
+def _adjacent(
+    reader: Reader, hub_id: str, pairs: Sequence[tuple[Evidence, Evidence]]
+) -> list[bool]:
     """For each pair from one session, whether no memory or turn of it lies between the two."""
     memories, turns = [], []
-    for a, b in pairs:
+    for one, two in pairs:
+        a, b = one.memory, two.memory
         if a.layer == TURN:
             turns.append((a.id, b.id))
-        elif b.number - a.number > 1:
+        else:
             memories.append((a.session or "", a.number, b.number))
-    of_memories = iter(reader.adjacent(hub_id, memories) if memories else ())
+    # Between consecutive numbers there is nothing.
+    asked = [pair for pair in memories if pair[2] - pair[1] > 1]
+    answers = iter(reader.adjacent(hub_id, asked) if asked else ())
+    of_memories = (two - one == 1 or next(answers) for _, one, two in memories)
     of_turns = iter(reader.adjacent_turns(hub_id, turns) if turns else ())
-    return [
-        next(of_turns) if a.layer == TURN else b.number - a.number == 1 or next(of_memories)
-        for a, b in pairs
-    ]
+    return [next(of_turns if one.memory.layer == TURN else of_memories) for one, _ in pairs]
 
 
 def _hit(item: Evidence, understood: Understood, turn: Turn | None) -> Hit:

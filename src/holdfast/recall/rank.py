@@ -8,8 +8,7 @@ says the same.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from datetime import datetime, timedelta
 from itertools import pairwise
 from operator import attrgetter
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from holdfast.recall.lexical import Coverage
 
 # Takes pairs of memories, or of turns, of one session, and returns whether each pair is adjacent.
-Adjacent = Callable[[Sequence[tuple[Memory, Memory]]], list[bool]]
+Adjacent = Callable[[Sequence[tuple[Evidence, Evidence]]], list[bool]]
 
 
 def add_missing_vectors(items: Sequence[Evidence], covered: Callable[[Evidence], float]) -> None:
@@ -34,15 +33,15 @@ def add_missing_vectors(items: Sequence[Evidence], covered: Callable[[Evidence],
 
     Otherwise they would rank after every item that has a vector, however unrelated.
     """
-    near = [item.parts["vector"] for item in items if item.parts["vector"]]
-    if not near:
+    without = [item for item in items if not item.parts["vector"]]
+    if not 0 < len(without) < len(items):
         return
+    near = [item.parts["vector"] for item in items if item.parts["vector"]]
     least, best = min(near), max(near)
-    for item in items:
-        if not item.parts["vector"]:
-            guess = least + (best - least) * covered(item)
-            item.add("guessed", guess)
-            item.own += guess
+    for item in without:
+        guess = least + (best - least) * covered(item)
+        item.add("guessed", guess)
+        item.own += guess
 
 
 def add_keywords(
@@ -59,34 +58,48 @@ def add_surroundings(
     items: Sequence[Evidence], voice: Voice, covered: Coverage, adjacent: Adjacent
 ) -> None:
     """Adds evidence from neighbouring turns, the session and the speaker to each memory."""
-    # Memories of a session and the turns said in it are treated separately.
-    sessions: dict[tuple[str, bool], list[Evidence]] = {}
+    sessions, chats, alone = _by_session(items)
+    together = [*sessions.values(), *chats.values()]
+    people = {name for name in {item.memory.speaker for item in items} if _is_person(name)}
+    floor = _floor(items)
+    _add_stored_together(alone)
+    _add_neighbours(together, floor, people, adjacent)
+    if voice.in_text:
+        _add_text_neighbours(items, floor)
+    # Turns of the log have no numbers from which their neighbours could be found.
+    for turns in sessions.values() if people else ():
+        _add_words_around(turns, people, covered)
+    for turns in together:
+        best = turns[0].own if len(turns) == 1 else max([turn.own for turn in turns])
+        for turn in turns:
+            turn.add("session", weights.SESSION_WEIGHT * best)
+    _add_voice(items, voice)
+
+
+_Sessions = dict[str, list[Evidence]]
+
+
+def _by_session(items: Sequence[Evidence]) -> tuple[_Sessions, _Sessions, list[Evidence]]:
+    """Returns the memories of each session, the turns of each session, and the items without one,
+    each in order: memories of a session and the turns said in it are treated separately."""
+    sessions: _Sessions = {}
+    chats: _Sessions = {}
     alone: list[Evidence] = []
-    for item in items:
+    for item in sorted(items, key=attrgetter("memory.number")):
         memory = item.memory
         session = memory.session
         if session is None:
             alone.append(item)
             continue
-        key = session, memory.layer == TURN
-        if key in sessions:
-            sessions[key].append(item)
+        found = chats if memory.layer == TURN else sessions
+        if session in found:
+            found[session].append(item)
         else:
-            sessions[key] = [item]
-    _add_stored_together(alone)
-    floor = _floor(items)
-    people = {name for name in {item.memory.speaker for item in items} if _is_person(name)}
-    _add_neighbours(sessions, floor, people, adjacent)
-    if voice.in_text:
-        _add_text_neighbours(items, floor)
-    for (_, logged), turns in sessions.items():
-        # Turns of the log have no numbers from which their neighbours could be found.
-        if not logged and not people.isdisjoint([turn.memory.speaker for turn in turns]):
-            _add_words_around(turns, covered)
-        best = turns[0].own if len(turns) == 1 else max([turn.own for turn in turns])
-        for turn in turns:
-            turn.add("session", weights.SESSION_WEIGHT * best)
-    _add_voice(items, voice)
+            found[session] = [item]
+    for turns in chats.values():
+        # Turns have no number; their ids sort by the time of logging.
+        turns.sort(key=attrgetter("memory.id"))
+    return sessions, chats, alone
 
 
 def _add_voice(items: Sequence[Evidence], voice: Voice) -> None:
@@ -98,9 +111,9 @@ def _add_voice(items: Sequence[Evidence], voice: Voice) -> None:
             name = next((name for name in voice.about if speaks(memory.content, name)), None)
             memory = memory._replace(speaker=name or speaker_in_text(memory.content))
         key = memory.speaker, memory.trust
-        if key not in known:
-            known[key] = voice.speaks(memory), _is_person(memory.speaker)
-        is_asked_about, is_person = known[key]
+        if (found := known.get(key)) is None:
+            found = known[key] = voice.speaks(memory), _is_person(memory.speaker)
+        is_asked_about, is_person = found
         if is_asked_about:
             why = f"said by {memory.speaker}" if voice.about else ""
             item.add("voice", weights.VOICE_WEIGHT, why)
@@ -121,10 +134,9 @@ def _share_of_questions(text: str) -> float:
     return len([one for one in sentences if one.endswith("?")]) / len(sentences)
 
 
-def _add_stored_together(items: Sequence[Evidence]) -> None:
+def _add_stored_together(in_order: Sequence[Evidence]) -> None:
     """Adds session evidence to memories without a session, from those stored just before and after
     them at the same time: the lines of a conversation, the notes of one import."""
-    in_order = sorted(items, key=lambda item: item.memory.number)
     best = [item.own for item in in_order]
     for step in range(1, weights.TOGETHER_NUMBERS + 1):
         for at, (one, two) in enumerate(zip(in_order, in_order[step:], strict=False)):
@@ -147,31 +159,27 @@ def _floor(items: Sequence[Evidence]) -> float:
 
 
 def _add_neighbours(
-    sessions: dict[tuple[str, bool], list[Evidence]],
+    sessions: Iterable[Sequence[Evidence]],
     floor: float,
     people: Set[str | None],
     adjacent: Adjacent,
 ) -> None:
     pairs: list[tuple[Evidence, Evidence]] = []
-    for turns in sessions.values():
-        before = None
-        for turn in sorted(turns, key=_position) if len(turns) > 1 else ():
-            memory = turn.memory
-            # Only turns with a speaker: adjacent notes of a session do not answer each other.
-            if memory.speaker and len(memory.content) <= weights.NEIGHBOUR_CHARS_MAX:
-                # If neither is above the floor, neither adds anything to the other.
-                if before is not None and (before.own > floor or turn.own > floor):
-                    pairs.append((before, turn))
-                before = turn
-    asked = [(a.memory, b.memory) for a, b in pairs]
-    for (one, two), follows in zip(pairs, adjacent(asked), strict=True):
+    for turns in sessions:
+        if len(turns) == 1:
+            continue
+        # Only turns with a speaker: adjacent notes of a session do not answer each other.
+        spoken = [
+            turn
+            for turn in turns
+            if turn.memory.speaker and len(turn.memory.content) <= weights.NEIGHBOUR_CHARS_MAX
+        ]
+        # If neither is above the floor, neither adds anything to the other.
+        pairs += [(a, b) for a, b in pairwise(spoken) if a.own > floor or b.own > floor]
+    for (one, two), follows in zip(pairs, adjacent(pairs), strict=True):
         if follows:
             is_person = one.memory.layer != TURN and one.memory.speaker in people
             _lend(one, two, floor, people=is_person)
-
-
-# Turns have no number; their ids sort by the time of logging.
-_position = attrgetter("memory.number", "memory.id")
 
 
 def _add_text_neighbours(items: Sequence[Evidence], floor: float) -> None:
@@ -199,20 +207,24 @@ def _lend(one: Evidence, two: Evidence, floor: float, *, people: bool = False) -
             turn.add("neighbour", weight * (other.own - floor), f"beside {named}, which fits")
 
 
-def _add_words_around(turns: Sequence[Evidence], covered: Coverage) -> None:
+def _add_words_around(
+    turns: Sequence[Evidence], people: Set[str | None], covered: Coverage
+) -> None:
     """Adds evidence from the question's words in neighbouring turns: in a conversation between
     people they are spread over several turns."""
     # Turns that were not found by words contain none of them.
-    held = {turn.memory.number: covered.held(turn) for turn in turns if turn.parts["words"]}
-    if not held:
+    holding = [turn for turn in turns if turn.parts["words"]]
+    if not holding or people.isdisjoint([turn.memory.speaker for turn in turns]):
         return
+    around: dict[int, int] = {}
     reach = weights.WORDS_AROUND_TURNS
-    for turn in turns:
-        number, together = turn.memory.number, 0
+    for turn in holding:
+        number, held = turn.memory.number, covered.held(turn)
         for near in range(number - reach, number + reach + 1):
-            if near in held:
-                together |= held[near]
-        turn.add("around", weights.WORDS_AROUND_WEIGHT * covered.share(together))
+            around[near] = around.get(near, 0) | held
+    for turn in turns:
+        if together := around.get(turn.memory.number):
+            turn.add("around", weights.WORDS_AROUND_WEIGHT * covered.share(together))
 
 
 def add_priors(
@@ -248,15 +260,18 @@ def _add_asked_for(
 def _add_known(items: Sequence[Evidence], now: datetime) -> None:
     for item in items:
         memory = item.memory
-        stability = memory.stability
-        if memory.pinned:
+        stability, pinned, count = memory.stability, memory.pinned, memory.access_count
+        if pinned:
             item.add("pinned", weights.PINNED_WEIGHT, "pinned")
         if worth := weights.STABILITY_WEIGHT[stability]:
             item.add("stability", worth)
-        if count := memory.access_count:
+        if count:
             item.add("access", weights.ACCESS_WEIGHT * count / (count + 3))
-        if stability in weights.DECAY_HALF_LIFE_DAYS and not memory.pinned:
-            item.add("decay", -_decay(memory, now))
+        half_life: float | None = weights.DECAY_HALF_LIFE_DAYS.get(stability)
+        if half_life is not None and not pinned:
+            # What is used is forgotten later; log1p(0) is 0, and most were never accessed.
+            longer = half_life * (1 + math.log1p(count)) if count else half_life
+            item.add("decay", -_decay(memory, now, longer))
         if memory.state == "cooling":
             item.add("state", weights.COOLING_WEIGHT, "cooling")
         elif memory.state == "archived":
@@ -294,15 +309,10 @@ def _recent(memory: Memory, now: datetime) -> float:
     return float(weights.RECENT_WEIGHT * 2 ** (-days / weights.RECENT_HALF_LIFE_DAYS))
 
 
-def _decay(memory: Memory, now: datetime) -> float:
-    half_life = weights.DECAY_HALF_LIFE_DAYS[memory.stability]
+def _decay(memory: Memory, now: datetime, half_life: float) -> float:
     used, changed = memory.accessed_at or memory.created_at, memory.updated_at
     days = (now - (changed if changed > used else used)).total_seconds() / 86_400
-    if days <= 0:
-        return 0.0
-    # log1p(0) is 0, and most memories were never accessed.
-    longer = half_life * (1 + math.log1p(memory.access_count)) if memory.access_count else half_life
-    return weights.DECAY_WEIGHT * (1 - 2 ** (-days / longer))
+    return weights.DECAY_WEIGHT * (1 - 2 ** (-days / half_life)) if days > 0 else 0.0
 
 
 def lift_consolidated(items: Sequence[Evidence]) -> None:
@@ -320,7 +330,7 @@ def lift_consolidated(items: Sequence[Evidence]) -> None:
 def ordered(items: Sequence[Evidence]) -> list[Evidence]:
     """Returns the items, best first; ties with the newer first."""
     out = sorted(items, key=attrgetter("score"), reverse=True)
-    if any(one.score == two.score for one, two in pairwise(out)):
+    if len({item.score for item in out}) < len(out):
         out.sort(key=lambda item: (-item.score, -item.memory.number, item.memory.id))
     return out
 
@@ -403,14 +413,12 @@ def cut(
         return [], [], ""
     best, behind = ordered[0], weights.CUT_BELOW_BEST
 
-    def strength(item: Evidence) -> float:
-        return item.score + held_words * covered(item) if held_words else item.score
-
-    lowest = max(map(strength, ordered)) - behind if held_words else best.score - behind
-    # Lent evidence is never negative and held words add at most `held_words`, so no item behind
-    # the first that is too far can be near enough.
-    within = bisect_right(ordered, -lowest, key=lambda item: -(item.score + held_words))
-    near = [item for item in ordered[:within] if strength(item) - _lent(item) >= lowest]
+    strengths = [item.score for item in ordered]
+    if held_words:
+        strengths = [item.score + held_words * covered(item) for item in ordered]
+    lowest = max(strengths) - behind
+    strong = zip(ordered, strengths, strict=True)
+    near = [item for item, strength in strong if strength - _lent(item) >= lowest]
     holds = looked_up and _holds_keywords(best, covered)
     if holds:
         # The keywords were found, so items that are only similar are not what was meant.
