@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from heapq import merge
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.records import Record
 from holdfast.engine.core import Core, Scope
-from holdfast.errors import Conflict, NotFound, StoreBusy
+from holdfast.errors import Conflict, HoldfastError, NotFound, StoreBusy
 from holdfast.store.values import every_record
 
 if TYPE_CHECKING:
@@ -77,9 +78,12 @@ def enqueue(core: Core, writer: Writer, hub_id: str, work: str, about: Mapping[s
 
 def make_room(writer: Writer, hub_id: str, work: str, *, most: int) -> list[Job]:
     """Removes the oldest waiting jobs from a queue until there is room for one more, and returns
-    them. Finished jobs are cut to the same number."""
+    them. Finished jobs are cut to the same number. Jobs of an import are neither removed nor
+    counted: there are as many as it has turns, and nothing else would note what they say."""
     over, waiting, running = [], [], 0
     for job in _scan(writer, hub_id, work):
+        if job.state not in _OVER and IMPORT_RUN in job.about:
+            continue
         if job.state == "waiting":
             waiting.append(job)
         elif job.state == "running":
@@ -396,6 +400,11 @@ def work_on_next(
         runner.run(core, job)
     except Stopped:
         put_back(core, job)
+    except KeyboardInterrupt:
+        # Whoever continues need not wait for the end of the lease.
+        with suppress(HoldfastError):
+            put_back(core, job)
+        raise
     except (Conflict, NotFound):
         # Another worker has taken the job over, or its hub was removed: nothing to report.
         return job

@@ -314,7 +314,7 @@ def test_an_import_of_conversations_shows_them_and_asks(
     person = _with_claude_code(tmp_path / "ann")
     code, seen = at_terminal("import", "claude-code", HOME=str(person), typed="n\n")
     assert (code, run("log").out) == (1, "")
-    assert str(person) in seen and "Take in 1 conversation with 1 turn?" in seen
+    assert str(person) in seen and "Take in 1 conversation with 1 prompt?" in seen
     assert "Nothing was changed." in seen
     refused = run("import", "claude-code", "--from", str(person))
     assert (refused.code, "--yes" in refused.err) == (2, True)
@@ -324,6 +324,18 @@ def test_an_import_of_conversations_shows_them_and_asks(
     code, seen = at_terminal("import", "claude-code", "--yes", HOME=str(person))
     assert code == 0 and "nothing was taken in" in seen
     assert "s1" not in seen
+
+
+def test_an_import_of_many_conversations_shows_how_many_went_where(
+    at_terminal, tmp_path: Path
+) -> None:
+    person = _with_claude_code(tmp_path / "ann")
+    (talk,) = (person / ".claude" / "projects").glob("*/*.jsonl")
+    for number in range(2, 14):
+        talk.with_name(f"s{number}.jsonl").write_text(talk.read_text())
+    code, seen = at_terminal("import", "claude-code", "--yes", HOME=str(person))
+    assert code == 0 and "s13" not in seen
+    assert re.search(r"default\s+13\s+13\b", _COLOUR.sub("", seen)), seen
 
 
 def test_setup_that_was_answered_no_says_that_nothing_was_changed(

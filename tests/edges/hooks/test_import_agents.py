@@ -226,3 +226,50 @@ def test_an_import_that_was_interrupted_goes_on_in_the_same_change_set(
     assert [one["action"] for one in changes(past, "web")] == ["import"]
     past.holdfast("undo", "--hub", "web")
     assert "bittern" not in past.holdfast("recall", "production server", "--hub", "web")
+
+
+def three_sessions(hooks: Hooks) -> None:
+    """Three conversations in one repository, each with something to note."""
+    for number, name in enumerate(("heron", "bittern", "egret"), 1):
+        said = {"role": "user", "content": f"Remember that server {number} is called {name}."}
+        rows: list[object] = [{"type": "user", "message": said, "cwd": str(hooks.root / "web")}]
+        write(hooks.root / "person/.claude/projects/-web" / f"s{number}.jsonl", rows)
+
+
+def broken_off(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An import that is interrupted while it notes the first turn."""
+
+    def interrupted(proposed: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken, suppress(AssertionError):
+        broken.setattr("holdfast.passes.journaler.by_rules", interrupted)
+        hooks.holdfast("import", "claude-code", "--yes")
+
+
+def test_an_import_that_was_broken_off_notes_the_rest_at_once(
+    hooks: Hooks, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    three_sessions(hooks)
+    broken_off(hooks, monkeypatch)
+    said = capsys.readouterr().err
+    assert "Interrupted after 0 of 3 conversations." in said
+    assert "`holdfast import claude-code` takes in the rest" in said
+    hooks.holdfast("import", "claude-code", "--yes")
+    block = hooks.holdfast("context")
+    assert all(name in block for name in ("heron", "bittern", "egret")), block
+
+
+def test_turns_of_an_import_wait_for_a_worker_that_was_killed(
+    hooks: Hooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its lease lasts for minutes, and the queue of notes is short."""
+    three_sessions(hooks)
+    monkeypatch.setattr("holdfast.engine.jobs.put_back", lambda core, job: None)
+    broken_off(hooks, monkeypatch)
+    hooks.environ["HOLDFAST_SHADOWJOURNAL_QUEUEMAX"] = "1"
+    hooks.holdfast("import", "claude-code", "--yes")
+    hooks.call("UserPromptSubmit", session="s9", prompt="The mascot is an owl.", prompt_id="p1")
+    waiting = json.loads(hooks.holdfast("jobs", "--json"))["data"]
+    states = [job["state"] for job in waiting]
+    assert states == ["running", "waiting", "waiting", "waiting"], waiting

@@ -180,40 +180,48 @@ def _plain(report: ImportReport, *, dry_run: bool) -> dict[str, object]:
 
 def _confirm(call: Call, found: Sequence[Conversation]) -> None:
     """Asks before conversations are copied into memory, after showing where they took place."""
+    rows = [(one.folder, one.session, one.turns) for one in found]
     if call.out.terminal and not call.args.yes:
-        by_folder: dict[str, list[int]] = {}
-        for one in found:
-            by_folder.setdefault(one.folder or "(not known)", []).append(one.turns)
-        rows = [(name, str(len(turns)), str(sum(turns))) for name, turns in by_folder.items()]
-        call.out.table(("folder", "conversations", "turns"), rows)
-    size = _size([(one.folder, one.session, one.turns) for one in found])
-    call.confirm(f"Take in {size}? They stay on this machine, and secrets are replaced.")
+        call.out.table(("folder", *_SUMS), _by_place(rows))
+    call.confirm(f"Take in {_size(rows)}? They stay on this machine, and secrets are replaced.")
+
+
+# What one conversation, its place and its new turns are called in JSON.
+_NAMES = ("where", "session", "count")
+# A prompt and the reply to it are two turns of the log.
+_SUMS = ("conversations", "prompts")
+# With more conversations than this, a terminal shows only how many there are.
+_LISTED_MAX = 10
+
+
+def _by_place(rows: Sequence[tuple[str, str, int]]) -> list[tuple[str, str, str]]:
+    """How many conversations and prompts there are in each folder or hub, without those that have
+    nothing."""
+    places: dict[str, list[int]] = {}
+    for place, _, count in rows:
+        if count:
+            places.setdefault(place or "(not known)", []).append(count)
+    return [(place, str(len(counts)), str(sum(counts))) for place, counts in places.items()]
 
 
 def _size(rows: Sequence[tuple[str, str, int]]) -> str:
-    """`3 conversations with 6 turns`, not counting conversations without turns."""
+    """`3 conversations with 6 prompts`, not counting conversations without any."""
     counts = [count for *_, count in rows if count]
-    return f"{counted(len(counts), 'conversation')} with {counted(sum(counts), 'turn')}"
+    return f"{counted(len(counts), 'conversation')} with {counted(sum(counts), 'prompt')}"
 
 
-def _show_conversations(
-    call: Call,
-    rows: list[tuple[str, str, int]],
-    headings: tuple[str, str, str],
-    *,
-    only_new: bool = False,
-) -> None:
-    """Prints a row for each conversation; on a terminal with `only_new`, only those with something
-    new."""
-    names = ("where", "session", "count")
-    data = [dict(zip(names, row, strict=True)) for row in rows]
-    if only_new and call.out.terminal and rows:
-        rows = [row for row in rows if row[2]]
-        if not rows:
-            call.out.note("All of it is known already; nothing was taken in.")
-            return
-    shown = [(*row[:2], str(row[2])) for row in rows]
-    call.out.rows(headings, shown, data=data, empty="There is nothing to take in.")
+def _show_conversations(call: Call, place: str, rows: list[tuple[str, str, int]]) -> None:
+    """Prints a row for each conversation; on a terminal only those with something new, or a row for
+    each place where they are many."""
+    data = [dict(zip(_NAMES, row, strict=True)) for row in rows]
+    listed = [row for row in rows if row[2]] if call.out.terminal else rows
+    headings: tuple[str, str, str] = (place, "session", "prompts")
+    shown = [(where, session, str(count)) for where, session, count in listed]
+    if call.out.terminal and len(listed) > _LISTED_MAX:
+        headings, shown = (place, *_SUMS), _by_place(listed)
+    known = "All of it is known already; nothing was taken in."
+    empty = known if rows else "There is nothing to take in."
+    call.out.rows(headings, shown, data=data, empty=empty)
 
 
 NAMES = {"claude-code": "claude-code", "codex": "codex", "gemini-cli": "gemini"}
@@ -225,7 +233,7 @@ It shows what there is and asks first; in a script, --yes says yes beforehand.
 What is known is not taken in again: it can be broken off and run again. An import is
 one change set, of the same id in each hub: `--undo` takes it back everywhere, and
 `holdfast undo ID` in one hub.
-In a pipe, a line each: hub (or folder), session, turns that were new."""
+In a pipe, a line each: hub (or folder), session, how many prompts were new."""
 
 
 def _add_agent(client: str, title: str) -> None:
@@ -248,14 +256,16 @@ def _add_agent(client: str, title: str) -> None:
         if args.undo:
             with open_memory(call.home, words_only=True) as memory:
                 taken = past_sessions.take_back(memory, client, force=args.force)
-            undone = [(name, "taken back", count) for name, count in taken.items()]
-            _show_conversations(call, undone, ("hub", "what", "memories"))
+            undone = [(name, "taken back", str(count)) for name, count in taken.items()]
+            data = [dict(zip(_NAMES, (*row[:2], taken[row[0]]), strict=True)) for row in undone]
+            none = "There is no import to take back."
+            call.out.rows(("hub", "what", "memories"), undone, data=data, empty=none)
             return
         person = os.path.abspath(os.path.expanduser(args.folder or "~"))
         found = list(past_sessions.conversations(client, person))
         if args.dry_run:
             rows = [(one.folder, one.session, one.turns) for one in found]
-            _show_conversations(call, rows, ("folder", "session", "turns"))
+            _show_conversations(call, "folder", rows)
             if found:
                 call.out.note(f"{_size(rows)}. Nothing was written; without --dry-run it is.")
             return
@@ -265,13 +275,20 @@ def _add_agent(client: str, title: str) -> None:
         with open_memory(call.home, words_only=True) as memory:
             memory.core.set_has_worker(True)
             taking = past_sessions.Import(memory, client)
-            with call.out.progress("import") as step:
-                for number, one in enumerate(found, 1):
-                    name = past_sessions.hub_for(memory, one).name
-                    rows.append((name, one.session, taking.import_session(one)))
-                    step(number, len(found))
+            try:
+                with call.out.progress("import") as step:
+                    for number, one in enumerate(found, 1):
+                        name = past_sessions.hub_for(memory, one).name
+                        rows.append((name, one.session, taking.import_session(one)))
+                        step(number, len(found))
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(
+                    f"Interrupted after {len(rows)} of {counted(len(found), 'conversation')}."
+                    f" `holdfast import {NAMES[client]}` takes in the rest, with `--undo` it takes"
+                    " back what came in."
+                ) from None
             taking.finish()
-        _show_conversations(call, rows, ("hub", "session", "new turns"), only_new=True)
+        _show_conversations(call, "hub", rows)
         if any(count for *_, count in rows):
             call.out.note(f"{_size(rows)} taken in; `holdfast list` shows what was noted.")
             call.out.note(f"To take it back: `holdfast import {NAMES[client]} --undo`.")

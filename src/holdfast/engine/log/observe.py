@@ -208,7 +208,9 @@ def _queue(
     """Queues the turn; returns the jobs that were removed to make room, oldest first."""
     hub_id = turns[0].hub_id
     most = core.settings["shadowJournal.queueMax"]
-    dropped = jobs.make_room(writer, hub_id, jobs.JOURNAL, most=most)
+    dropped: list[jobs.Job] = []
+    if import_run is None:
+        dropped = jobs.make_room(writer, hub_id, jobs.JOURNAL, most=most)
     about: dict[str, Any] = {"actor": core.actor, "at": to_text(turns[0].at)}
     about["session"] = turns[0].session
     about["replaces"] = core.allows("retire")
