@@ -193,3 +193,25 @@ def test_after_a_compaction_what_was_said_before_is_found_again(hooks: Hooks) ->
     # What was said since is in the conversation.
     hooks.turn("The release branch is called orchard.", turn="t9")
     assert hooks.turn("What is the release branch called?", turn="t10") == ""
+
+
+def test_a_reply_that_was_turned_down_comes_with_the_correction(hooks: Hooks) -> None:
+    hooks.turn("Bring up the billing gateway.", "It listens on 7443 from now on.", turn="t1")
+    hooks.turn("no, that is the port of the old one", "Then 7444 it is.", turn="t2")
+    found = hooks.turn("Which port does the billing gateway listen on?", turn="t1", session="s2")
+    at = lines(found).index("assistant, since corrected] It listens on 7443 from now on.")
+    assert lines(found)[at + 1] == "user] no, that is the port of the old one", found
+
+
+def test_a_reply_that_was_turned_down_is_left_out_where_the_correction_is_known(
+    hooks: Hooks,
+) -> None:
+    hooks.turn("Bring up the billing gateway.", "The gateway listens on port 7443.", turn="t1")
+    hooks.turn("no, use 7444, not 7443", "Right, changed.", turn="t2")
+    # So that it is not where the last session ended.
+    for number in range(3):
+        hooks.turn(f"Rename parser {number}.", turn=f"p{number}")
+    start = hooks.call("SessionStart", session="s2", source="startup")
+    assert "use 7444, not 7443" in start.lower(), start
+    found = hooks.turn("Which port does the gateway listen on?", turn="t1", session="s2")
+    assert "listens on port 7443" not in found, found

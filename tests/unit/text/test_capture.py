@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from holdfast.text.capture import CAPTURED_MAX, Captured, capture
+from holdfast.text.capture.requests import turns_down
 
 AT = datetime(2026, 11, 15, 12, tzinfo=UTC)
 EXAMPLES = Path(__file__).parent / "capture_examples"
@@ -347,3 +348,22 @@ def test_what_people_say_in_passing_is_kept_for_good(said: str, kept: list[str])
 )
 def test_what_would_be_garbled_is_kept_as_it_was_said(said: str, kept: str) -> None:
     assert [fact.text for fact in capture(said, at=AT)] == [kept]
+
+
+@pytest.mark.parametrize(
+    ("said", "reply", "is_turned_down"),
+    [
+        ("no, use uv, not pip", "I ran pip.", True),
+        ("no dont do that", "I pushed it.", True),
+        ("that's wrong, it is in src", "It is in lib.", True),
+        ("nein, nimm bitte npm", "Ich nehme yarn.", True),
+        ("no, leave it", "Shall I push?", False),
+        ("no, use uv, not pip", "I ran pip. What is next?", True),
+        ("no problem", "I broke the build.", False),
+        ("No, that's fine", "I left the tests out.", False),
+        ("note that we use uv", "I ran pip.", False),
+        ("now run the tests", "I ran pip.", False),
+    ],
+)
+def test_what_the_person_turns_down(said: str, reply: str, is_turned_down: bool) -> None:
+    assert turns_down(said, reply) is is_turned_down

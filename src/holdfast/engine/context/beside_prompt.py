@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from holdfast.domain.memory import Memory, made_from
 from holdfast.domain.query import Hit
 from holdfast.domain.records import Turn, as_memory
-from holdfast.engine.context.items import MARK, CorrectedFact, is_corrected
+from holdfast.engine.context.items import MARK, CorrectedFact, is_corrected, turned_down_by
 from holdfast.engine.core import Scope
 from holdfast.engine.traces import Withheld
 from holdfast.recall.evidence import says_nothing
@@ -71,6 +71,7 @@ def prompt_lines(
     with core.read() as reader:
         told = list(_told(reader, scopes, given))
         sources = {source for memory in told for source in made_from(memory)}
+        sources |= {memory.origin.turn for memory in told if memory.origin is not None}
         asked = _terms(prompt)
         known = [_terms(memory.content) for memory in told]
         groups: list[list[PromptLine]] = []
@@ -78,7 +79,7 @@ def prompt_lines(
         for hit in hits:
             if {hit.memory.id, _part(hit)} & shown or hit.memory.id in sources:
                 continue
-            group = list(_group(reader, scopes[hit.memory.hub_id], hit, outdated))
+            group = list(_group(reader, scopes[hit.memory.hub_id], hit, outdated, sources | shown))
             words = {term for line in group for term in _terms(line.text)}
             if not group or (hit.turn is not None and _is_told(words, asked, known)):
                 continue
@@ -95,10 +96,15 @@ def _is_told(words: set[str], asked: set[str], known: Sequence[set[str]]) -> boo
 
 
 def _group(
-    reader: Reader, scope: Scope, hit: Hit, outdated: Sequence[CorrectedFact]
+    reader: Reader,
+    scope: Scope,
+    hit: Hit,
+    outdated: Sequence[CorrectedFact],
+    known: Collection[str],
 ) -> Iterator[PromptLine]:
-    """The lines for one hit: a question comes with its reply, a reply with its question, and a
-    question without a useful reply is left out."""
+    """The lines for one hit: a question comes with its reply, a reply with its question and with
+    what the person said where they turned it down. A question without a useful reply is left out,
+    and so is a reply where what turned it down is known already."""
     why = "; ".join(hit.why[:3])
     turn = hit.turn
     if turn is None:
@@ -110,16 +116,33 @@ def _group(
     if turn.role == "user" and turn.speaker is None and _only_asks(turn.content):
         reply = _beside(reader, scope, turn, "assistant")
         if reply is not None and _answers(turn, reply):
-            yield line
-            yield _beside_it(reply, "the reply to a question that fits")
+            shown = _beside_it(reply, "the reply to a question that fits")
+            group = _with_correction(reader, scope, reply, shown, known)
+            yield from [line, *group] if group else ()
         return
     if turn.role == "assistant":
         question = _beside(reader, scope, turn, "user")
+        group = _with_correction(reader, scope, turn, line, known)
         if question is not None and _only_asks(question.content):
-            if not _answers(question, turn):
+            if not group or not _answers(question, turn):
                 return
             yield _beside_it(question, "the question of a reply")
+        yield from group
+        return
     yield line
+
+
+def _with_correction(
+    reader: Reader, scope: Scope, reply: Turn, line: PromptLine, known: Collection[str]
+) -> list[PromptLine]:
+    """The line of a reply, with what the person said where they turned it down; nothing where that
+    is known."""
+    correction = turned_down_by(reader, scope, reply)
+    if correction is None:
+        return [line]
+    if correction.id in known:
+        return []
+    return [line._replace(note=MARK), _beside_it(correction, "what corrects a reply")]
 
 
 def _beside_it(turn: Turn, why: str) -> PromptLine:

@@ -31,6 +31,7 @@ from holdfast.engine.context.items import (
     is_corrected,
     line_chars,
     quoted,
+    turned_down_by,
 )
 from holdfast.engine.context.layout import Block, FilePart, newer_first
 from holdfast.engine.context.relevance import for_question
@@ -270,7 +271,7 @@ def _answering(request: _Request, asked: str, outdated: Sequence[CorrectedFact])
     old = corrected_in(scope, found)
     known = (*outdated, *old)
     hits = [
-        BlockItem(hit.memory, quoted(hit, words, chars), "relevant", _note(hit, known))
+        BlockItem(hit.memory, quoted(hit, words, chars), "relevant", _note(scope, hit, known))
         for hit in for_question(found)
         if not _unfit(scope.core, hit.memory, now, asked=True)
         and not (elsewhere and hit.turn is not None and elsewhere(hit.turn.session))
@@ -290,8 +291,12 @@ def _answering(request: _Request, asked: str, outdated: Sequence[CorrectedFact])
     return request.finished(block, left_out, found.degraded, old)
 
 
-def _note(hit: Hit, outdated: Sequence[CorrectedFact]) -> str:
-    return MARK if hit.turn is not None and is_corrected(hit.turn, outdated) else ""
+def _note(scope: Scope, hit: Hit, outdated: Sequence[CorrectedFact]) -> str:
+    if hit.turn is None:
+        return ""
+    with scope.core.read() as reader:
+        is_old = is_corrected(hit.turn, outdated) or turned_down_by(reader, scope, hit.turn)
+    return MARK if is_old else ""
 
 
 def _standing(scope: Scope, now: datetime) -> list[Memory]:

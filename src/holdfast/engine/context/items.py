@@ -19,6 +19,7 @@ from holdfast.text.sentences import sentence_spans
 if TYPE_CHECKING:
     from holdfast.domain.query import Hit
     from holdfast.domain.records import Turn
+    from holdfast.store.base import Reader
 
 
 # Who a person is, what they want and do regularly, and what is true of their project; in this order
@@ -187,6 +188,21 @@ def is_corrected(turn: Turn, outdated: Sequence[CorrectedFact]) -> bool:
         or (one.words and len(words.intersection(one.words)) >= _HELD * len(one.words))
         for one in earlier
     )
+
+
+def turned_down_by(reader: Reader, scope: Scope, turn: Turn) -> Turn | None:
+    """What the person said next where it turns down this reply of the agent, as 'no, use uv, not
+    pip' does."""
+    if turn.role != "assistant":
+        return None
+    from holdfast.text.capture.requests import turns_down
+
+    withheld = Withheld(reader, scope)
+    for said in reader.turns_around(scope.hub_id, turn.id, before=0, after=1):
+        is_shown = said.role == "user" and not withheld.parts(said)
+        if is_shown and turns_down(said.content, turn.content):
+            return said
+    return None
 
 
 # Turns of the log have no versions.

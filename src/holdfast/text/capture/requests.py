@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 
+from holdfast.text.analysis.spans import fold_in_place
+from holdfast.text.sentences import sentence_spans
 from holdfast.text.tables import Patterns, lazy
 
 _PATTERNS = Patterns("capture/patterns.txt")
@@ -93,6 +95,18 @@ def order_start(folded: str) -> int | None:
         return start
     # 'You keep forgetting: functions are camelCase': only its beginning makes it an order.
     return 0 if correction and correction[0].startswith("you ") else None
+
+
+def turns_down(said: str, reply: str) -> bool:
+    """Whether a person turns down what the agent had just said: 'no, use uv, not pip'. After a
+    question 'no' is an answer, unless an order for the future comes with it."""
+    folded = fold_in_place(said.strip())
+    if _PATTERNS["turns down"].match(folded) is None:
+        return False
+    if not reply.rstrip().endswith(("?", "？")):
+        return True
+    _, end = next(iter(sentence_spans(folded)))
+    return order_start(folded[:end].rstrip()) is not None
 
 
 def _says_no(correction: re.Match[str], order: str) -> bool:
