@@ -612,8 +612,8 @@ export interface NewName {
 
 /** One turn of a conversation: what the user said and what the assistant answered. The mode is current, cron, heartbeat or consolidation. */
 export interface NewObservation {
-  user: string;
-  assistant: string;
+  user: string | null;
+  assistant: string | null;
   mode?: string;
   /** the conversation it is from */
   session?: string | null;

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from holdfast.client import Client, RemoteHub
     from holdfast.domain.change import Change, Entry, Receipt, Revision
     from holdfast.domain.hub import Hub, Statistics
-    from holdfast.domain.memory import Draft, Memory
+    from holdfast.domain.memory import Draft, Memory, Origin
     from holdfast.domain.query import Hit, Page, Passage, Recalled
     from holdfast.domain.records import Turn
     from holdfast.domain.results import (
@@ -70,7 +70,7 @@ _PLACES = {
     "client": "Client RemoteHub",
     "domain.change": "Change Entry Receipt Revision",
     "domain.hub": "Hub Statistics",
-    "domain.memory": "Draft Memory",
+    "domain.memory": "Draft Memory Origin",
     "domain.query": "Hit Page Passage Recalled",
     "domain.results": "Duplicate LifecycleMove LifecycleMoves Quarantined Remembered Stored"
     " Superseded Updated UsageRow",
@@ -126,6 +126,7 @@ __all__ = [
     "Memory",
     "ModelError",
     "NotFound",
+    "Origin",
     "Page",
     "Passage",
     "Quarantined",

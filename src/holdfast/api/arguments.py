@@ -90,11 +90,11 @@ def draft_from(values: Mapping[str, Any]) -> Draft:
     for name in values:
         if name not in Draft._fields:
             clean.one_of(name, Draft._fields, "field")
+    if "content" not in values:
+        raise InvalidInput("A memory needs content.", hint="It is the text to be kept.")
     checked = dict(values)
     if checked.get("tags") is not None:
         checked["tags"] = clean.clean_tags(checked["tags"])
-    if "content" not in checked:
-        raise InvalidInput("A memory needs content.")
     return Draft(**checked)
 
 

@@ -252,8 +252,8 @@ class AsyncHub:
     async def move_many(self, references: Iterable[Reference], to: AsyncHub) -> list_[Memory]: ...
     async def observe_turn(
         self,
-        user: str,
-        assistant: str,
+        user: str | None,
+        assistant: str | None,
         *,
         mode: str = "current",
         session: str | None = None,

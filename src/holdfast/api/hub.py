@@ -231,7 +231,8 @@ class HubMemory:
                 values["expires_at"] = self.core.now() + ttl
             except (TypeError, OverflowError):
                 raise InvalidInput(
-                    "The ttl must be a timedelta that ends before the year 10000."
+                    "The ttl must be a timedelta that ends before the year 10000.",
+                    hint="Use datetime.timedelta(days=30), for example.",
                 ) from None
         return engine.remember.remember(self.scope, draft_from(values), by_rule=True)
 
@@ -396,7 +397,7 @@ class HubMemory:
             wanted,
             limit=limit,
             as_of=None if as_of is None else clean.clean_time(as_of),
-            now=now,
+            now=None if now is None else clean.clean_time(now),
             zone=zone,
             meaning=meaning,
             explain=explain,
@@ -719,6 +720,11 @@ class HubMemory:
         back."""
         from holdfast.engine.writing.edit import MOVED, copied_draft, movable
 
+        if not isinstance(to, HubMemory):
+            raise InvalidInput(
+                f"Memories are moved to a hub, not to {to!r}.",
+                hint="Hand in the hub itself: memory.hub(NAME).",
+            )
         if to.id == self.id:
             raise InvalidInput("They are in this hub already.", hint="Name another hub.")
         memories = movable(self.core, [self.get(reference) for reference in references])
@@ -1118,7 +1124,7 @@ class HubMemory:
             self.scope, count=turns, chars=chars, name=name, session=session
         )
 
-    @writes(sync=False, retry=False)
+    @writes(sync=False, retry=False, checked=False)
     def archive_conversation(
         self,
         session: str,
@@ -1146,8 +1152,8 @@ class HubMemory:
     @writes(sync=False)
     def observe_turn(
         self,
-        user: str,
-        assistant: str,
+        user: str | None,
+        assistant: str | None,
         *,
         mode: str = "current",
         session: str | None = None,

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from holdfast import engine
+from holdfast.api.argument_types import check_path
 from holdfast.api.hub import HubMemory
 from holdfast.api.people import OpenMemory
 from holdfast.domain.hub import DEFAULT_HUB
@@ -49,6 +50,9 @@ def open(
     `settings` override the file and the environment. A clock, ids, an embedder, a language model or
     a store may be passed in by tests and by programs that bring their own.
     """
+    if where is not None:
+        # An empty one would be the person's own memory, where a variable was not set.
+        check_path("where", where)
     _refuse_names(store, embedder, settings)
     flags = dict(settings or {})
     home: str | os.PathLike[str] | None = where
@@ -228,7 +232,7 @@ class Holdfast(OpenMemory):
         all of them. `files` is the archive that `export_files` has written."""
         from holdfast.engine.transfer.export import import_hub
 
-        if isinstance(lines, (str, bytes)):
+        if isinstance(lines, (str, bytes)) or not hasattr(lines, "__iter__"):
             raise InvalidInput(
                 "The lines of an export are taken one by one, not as one text or a path.",
                 hint="Hand in an open file: with open(path, encoding='utf-8') as lines: …",
@@ -264,6 +268,7 @@ class Holdfast(OpenMemory):
         from holdfast.api.imports import Placing, import_from
 
         self._refuse_closed()
+        check_path("path", path)
         placing = Placing(hub, only, split, merge)
         return import_from(
             self, program, path, placing, options=options or {}, dry_run=dry_run, progress=progress
@@ -304,6 +309,7 @@ class Holdfast(OpenMemory):
         what is in that archive."""
         from holdfast.files import attachments_tar
 
+        check_path("path", path)
         name = os.fspath(path)
         if os.path.exists(name + attachments_tar.BESIDE):
             raise AlreadyExists(

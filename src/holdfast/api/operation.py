@@ -18,6 +18,7 @@ from enum import Flag, auto
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar, cast
 
+from holdfast.api.argument_types import check_arguments, checks_of
 from holdfast.domain.memory import (
     BOUNDARIES,
     CATEGORIES,
@@ -126,8 +127,10 @@ def writes(
     local: str = "",
     limits: Mapping[str, int] | None = None,
     own_request: bool = False,
+    checked: bool = True,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declares an operation that may change memories."""
+    """Declares an operation that may change memories. One that is not `checked` answers arguments
+    of wrong types by itself."""
     return _declaring(
         Operation(
             True,
@@ -141,7 +144,8 @@ def writes(
             replay=replay,
             purges=purges,
             own_request=own_request,
-        )
+        ),
+        checked=checked,
     )
 
 
@@ -185,7 +189,9 @@ def has_iterator(args: tuple[Any, ...], values: dict[str, Any]) -> bool:
     return any(isinstance(one, Iterator) for one in (*args, *values.values()))
 
 
-def _declaring(given: Operation) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def _declaring(
+    given: Operation, *, checked: bool = True
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Makes a decorator that routes calls of a method through `_perform` with its declaration."""
 
     def decorate(method: Callable[P, R]) -> Callable[P, R]:
@@ -193,43 +199,17 @@ def _declaring(given: Operation) -> Callable[[Callable[P, R]], Callable[P, R]]:
             name=method.__name__, stream=_is_stream(method), paged=_is_page(method)
         )
 
-        lists = _lists_of(method)
+        checks = checks_of(method) if checked else ()
 
         @wraps(method)
         def perform(self: Any, *args: Any, **values: Any) -> Any:
-            for place, name in lists:
-                _check_list(name, values.get(name, args[place] if place < len(args) else None))
+            check_arguments(checks, args, values)
             return self._perform(declared, method, args, values)
 
         perform.__operation__ = declared  # type: ignore[attr-defined]
         return cast("Callable[P, R]", perform)
 
     return decorate
-
-
-def _lists_of(method: Callable[..., Any]) -> tuple[tuple[int, str], ...]:
-    """The parameters that take several values (and not a single text), with their positions.
-    `Iterable[Any]` is checked by the operation itself, element by element."""
-    names = method.__code__.co_varnames[1 : 1 + method.__code__.co_argcount - 1]
-    return tuple(
-        (names.index(name) if name in names else len(names), name)
-        for name, hint in method.__annotations__.items()
-        if str(hint).startswith("Iterable[")
-        and not hint.startswith("Iterable[Any]")
-        and "str" not in hint.rpartition("]")[2]
-    )
-
-
-def _check_list(name: str, value: Any) -> None:
-    """Raises InvalidInput for a single value where several are expected. A string would be read as
-    a list of characters: `purge_many("12")` would purge #1 and #2."""
-    if isinstance(value, (str, bytes, int)):
-        import reprlib
-
-        raise InvalidInput(
-            f"{name.capitalize()} must be a list, not {reprlib.repr(value)}.",
-            hint="Put it in square brackets, also where it is the only one.",
-        )
 
 
 def _is_stream(method: Callable[..., Any]) -> bool:

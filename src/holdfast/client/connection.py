@@ -276,8 +276,8 @@ def _checked(url: str) -> str:
 
 
 def _checked_key(key: str) -> str:
-    text = key.strip()
-    if not text.isascii() or not text.isprintable() or " " in text:
+    text = key.strip() if isinstance(key, str) else ""
+    if not text or not text.isascii() or not text.isprintable() or " " in text:
         raise InvalidInput("This is not a key.", hint="Who runs the server makes one.")
     return text
 

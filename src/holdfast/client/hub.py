@@ -23,7 +23,7 @@ from holdfast.api.operation import (
 )
 from holdfast.api.people import OpenMemory
 from holdfast.client.responses import not_text, other_version
-from holdfast.domain.query import Page
+from holdfast.domain.query import Page, check_count
 from holdfast.errors import HoldfastError, InvalidInput
 from holdfast.text.clean import clean_time
 
@@ -148,8 +148,8 @@ class RemoteHub(HubMemory):
     def _on_list(self, call: _Call, given: dict[str, Any]) -> Page:
         """As many pages as were asked for."""
         limit = given.pop("limit", None)
-        if limit is not None and (type(limit) is not int or limit < 1):
-            raise InvalidInput(f"The limit is {limit}; it must be a whole number of at least 1.")
+        if limit is not None:
+            check_count(limit)
         most = call.operation.limits["limit"]
         out: list_[Any] = []
         while True:

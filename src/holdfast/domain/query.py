@@ -50,6 +50,14 @@ def checked_limit(limit: int) -> int:
     return limit
 
 
+def check_count(count: int, what: str = "limit") -> None:
+    """Refuses what is not a whole number from one on."""
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise InvalidInput(
+            f"The {what} is {count!r}; it must be at least 1.", hint="Give a whole number."
+        )
+
+
 # Recall and lists show these unless asked otherwise; archived is for those who ask.
 SHOWN_STATES: tuple[State, ...] = ("processing", "active", "cooling")
 

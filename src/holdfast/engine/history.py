@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.change import Change, Entry, Revision, as_of, entries
 from holdfast.domain.memory import REVISED, Memory
+from holdfast.domain.query import check_count
 from holdfast.domain.records import field_to_plain
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.reading.lookup import Reference, find_memory
@@ -347,8 +348,7 @@ def _refuse_taken_key(writer: Writer, memory: Memory, new: dict[str, Any]) -> No
 
 def changes(scope: Scope, *, limit: int = 50, before: str | None = None) -> list[Change]:
     """Change sets, newest first; `before` is the id of the last one seen."""
-    if type(limit) is not int or limit < 1:
-        raise InvalidInput(f"The limit is {limit!r}; it must be a whole number of at least 1.")
+    check_count(limit)
     with scope.read() as reader:
         if before is not None:
             # An empty list would say that there is nothing older.

@@ -11,6 +11,7 @@ from heapq import merge
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from holdfast.domain.clock import from_text, to_text
+from holdfast.domain.query import check_count
 from holdfast.domain.records import Record
 from holdfast.engine.core import Core, Scope
 from holdfast.errors import Conflict, HoldfastError, NotFound, StoreBusy
@@ -254,6 +255,7 @@ def fail(core: Core, job: Job, reason: str) -> Job:
 
 def jobs(scope: Scope, *, limit: int = _PAGE) -> list[Job]:
     """The newest jobs of a hub, oldest first, with those finished in the last week."""
+    check_count(limit)
     with scope.core.store.read() as reader:
         scope.require_hub(reader)
         queues = (_with_reasons(_scan(reader, scope.hub_id, work), work) for work in QUEUES)

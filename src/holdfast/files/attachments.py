@@ -96,7 +96,11 @@ class Incoming:
 
     def read_from(self, file: BinaryIO) -> None:
         """Everything a file has, a piece at a time."""
+        if not hasattr(file, "read"):
+            raise InvalidInput(f"A file is a path or an open file, not {type(file).__name__}.")
         while data := file.read(_PIECE):
+            if not isinstance(data, bytes):
+                raise InvalidInput("The file is open as text.", hint='Open it with the mode "rb".')
             self.write(data)
 
     def received(self) -> Received:

@@ -177,6 +177,8 @@ def _said(messages: Iterable[Any] | str) -> Iterator[tuple[str, str, datetime | 
         found = said_in(without_private(messages))
         yield from ((one.speaker, one.words, one.at) for one in found)
         return
+    if not hasattr(messages, "__iter__"):
+        raise InvalidInput(f"The messages must be a list, not {type(messages).__name__}.")
     for one in messages:
         role = one.get("role") if isinstance(one, Mapping) else None
         if not isinstance(one, Mapping) or not isinstance(role, str) or not role.strip():

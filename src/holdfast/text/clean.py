@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, cast
@@ -187,6 +187,8 @@ def clean_tags(values: Iterable[str]) -> tuple[str, ...]:
         raise InvalidInput(
             "Tags must be a list of texts, not one text.", hint=f"Use [{values!r}] instead."
         )
+    if isinstance(values, Mapping) or not isinstance(values, Iterable):
+        raise InvalidInput(f"Tags must be a list of texts, not {type(values).__name__}.")
     tags: dict[str, None] = {}
     for value in values:
         _require_text(value, "A tag")

@@ -60,6 +60,11 @@ def _measure(unit: Unit, tokenizer: Tokenizer | None) -> Measure:
         return tokens_at_most
     if callable(tokenizer):
         return _checked(tokenizer)
+    if not isinstance(tokenizer, str):
+        raise InvalidInput(
+            f"A tokenizer is a function or a name, not {tokenizer!r}.",
+            hint="Name one such as 'tiktoken:o200k_base'.",
+        )
     return _named(tokenizer)
 
 

@@ -58,8 +58,8 @@ KNOWN = "it was logged already"
 
 def observe(
     scope: Scope,
-    user: str,
-    assistant: str,
+    user: str | None,
+    assistant: str | None,
     *,
     mode: str = "current",
     session: str | None = None,

@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from holdfast.domain.memory import TRUSTS, TURN, Trust
-from holdfast.domain.query import Filter
+from holdfast.domain.query import Filter, check_count
 from holdfast.domain.records import ROLES, TRUST_OF_ROLE, Record, Role, Turn
 from holdfast.engine import late_words
 from holdfast.engine.core import Core, Scope
@@ -244,7 +244,7 @@ def turns(
 ) -> list[Turn]:
     """Turns, newest first; `before` is the id of the last one seen, which may have been removed
     since."""
-    _check_count(limit, "limit")
+    check_count(limit)
     _check_id(before)
     wanted = clean_session(session)
     with scope.read() as reader:
@@ -264,7 +264,7 @@ class Speaker(NamedTuple):
 
 def speakers(scope: Scope, *, limit: int = 100) -> list[Speaker]:
     """The named speakers of the log, most turns first."""
-    _check_count(limit, "limit")
+    check_count(limit)
     with scope.read() as reader:
         return [Speaker(*one) for one in reader.turns_by_speaker(scope.hub_id, limit=limit)]
 
@@ -303,7 +303,7 @@ def search_turns(scope: Scope, query: str, *, limit: int = 10) -> list[Turn]:
     from holdfast.store.values import TermQuery
     from holdfast.text.analysis.terms import query_terms, trigram_text
 
-    _check_count(limit, "limit")
+    check_count(limit)
     sought = clean.clean_content(query, bytes_max=_QUERY_BYTES_MAX)
     terms = query_terms(sought)
     asked = TermQuery(tuple(dict.fromkeys(terms)))
@@ -340,7 +340,7 @@ def recovery_prompt(
 ) -> str:
     """Builds the prompt that gives a new session the last turns of a lost one; empty if there are
     none."""
-    _check_count(chars, "number of characters")
+    check_count(chars, "number of characters")
     label = _clean_label(name, "name") or "Assistant"
     newest = turns(scope, limit=count, session=session)
     with scope.core.read() as reader:
@@ -375,11 +375,6 @@ def _indented(text: str) -> str:
     imitate them."""
     first, *rest = text.splitlines() or [""]
     return "\n".join([first, *(f"  {line}" if line.strip() else "" for line in rest)])
-
-
-def _check_count(count: int, what: str) -> None:
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise InvalidInput(f"The {what} is {count!r}; it must be at least 1.")
 
 
 KIND = "observed-turns"

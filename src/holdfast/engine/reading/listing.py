@@ -17,6 +17,7 @@ from holdfast.domain.query import (
     Filter,
     Order,
     Page,
+    check_count,
     checked_limit,
     place_in,
 )
@@ -44,10 +45,8 @@ def list_memories(
 ) -> Page:
     """Lists one page of memories; without a limit, all of them."""
     checked: Order = one_of(order, ORDERS, "order")  # type: ignore[assignment]
-    if limit is not None and type(limit) is not int:
-        raise InvalidInput(f"The limit must be a whole number, not {limit!r}.")
-    if limit is not None and limit < 1:
-        raise InvalidInput(f"The limit is {limit}; it must be at least 1.")
+    if limit is not None:
+        check_count(limit)
     after = None if cursor is None else _read_cursor(cursor, scope.hub_id, checked)
     items: list[Memory] = []
     # One more than the limit is read, to know whether there is a next page.

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-from holdfast.domain.query import Filter
+from holdfast.domain.query import Filter, check_count
 from holdfast.errors import InvalidInput
 from holdfast.text.analysis.terms import STOP_WORDS
 
@@ -113,6 +113,7 @@ class MeaningMap(NamedTuple):
 
 def meaning_map(scope: Scope, *, limit: int = POINTS_MAX) -> MeaningMap:
     """The map of the memories that the caller sees, cached until something changes."""
+    check_count(limit)
     with scope.read() as reader:
         # A purge leaves no revision, and its words must not stay in the names of groups.
         purged = len(reader.receipts(scope.hub_id))

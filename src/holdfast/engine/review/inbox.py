@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.memory import AWAITS, Memory
-from holdfast.domain.query import Filter
+from holdfast.domain.query import Filter, check_count
 from holdfast.domain.results import (
     APPROVED,
     CONTRADICTS,
@@ -69,8 +69,8 @@ def review(
     scope: Scope, *, kind: str | None = None, source: str | None = None, limit: int | None = None
 ) -> list[Item]:
     """The items, oldest first."""
-    if limit is not None and limit < 1:
-        raise InvalidInput(f"The limit is {limit}; it must be at least 1.")
+    if limit is not None:
+        check_count(limit)
     with scope.read() as reader:
         found: list[Item] = []
         for memory in wanted_ones(reader, scope.hub_id, kind, source):

@@ -21,6 +21,7 @@ from holdfast.domain.memory import (
     Attachment,
     Draft,
     Memory,
+    Origin,
     attachment_of,
     page_of,
 )
@@ -86,11 +87,11 @@ _METADATA_BYTES_MAX = 65_536
 # encoded would break every list that contains it. Nobody nests this deep by hand.
 _METADATA_DEPTH_MAX = 32
 _LABEL_CHARS_MAX = 1_000
+# More characters than any turn has.
+_ORIGIN_END_MAX = 2**31 - 1
 _SWITCHES = ("pinned", "fetch")
 # Fields with their default values are not checked.
 _DEFAULTS = tuple(Draft._field_defaults.values())
-# These are not text: `supersedes` may be a number, and `origin` is a position in a turn.
-_NO_TEXT = ("supersedes", "origin")
 _CLOSED = {
     "content_type": CONTENT_TYPES,
     "kind": KINDS,
@@ -107,8 +108,10 @@ def clean_draft(core: Core, draft: Draft) -> Draft:
     names the invalid field."""
     bytes_max = core.settings["content.bytes_max"]
     draft = without_secrets(core, _without_private(draft))
-    given = zip(Draft._fields[1:], draft[1:], _DEFAULTS, strict=True)
-    checked = clean_fields({name: value for name, value, default in given if value != default})
+    given = list(zip(Draft._fields[1:], draft[1:], _DEFAULTS, strict=True))
+    # None means 'not given', also for a field that is never empty.
+    checked = {name: default for name, value, default in given if value is None}
+    checked |= clean_fields({name: value for name, value, default in given if value != default})
     checked["content"] = clean.clean_content(draft.content, bytes_max=bytes_max)
     out = draft._replace(**checked)
     refuse_backwards(out)
@@ -137,6 +140,10 @@ def without_secrets(core: Core, draft: Draft) -> Draft:
         if content is not draft.content:
             out = out._replace(content=content)
     if draft.attachment is not None:
+        if not isinstance(draft.attachment, Attachment):
+            raise InvalidInput(
+                "An attachment is made by `remember_file`.", hint="Hand the path of the file to it."
+            )
         name = core.redactor.text(draft.attachment.name)
         out = out._replace(attachment=draft.attachment._replace(name=name))
     return out
@@ -173,9 +180,11 @@ def clean_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
             if not isinstance(value, bool):
                 raise InvalidInput(f"The field {name} is true or false, not {value!r}.")
             out[name] = value
-        elif name == ATTACHMENT and isinstance(value, Attachment):
+        elif name == ATTACHMENT:
             out[name] = value
-        elif isinstance(value, str) or name not in _NO_TEXT:
+        elif name == "origin":
+            out[name] = _clean_origin(value)
+        elif isinstance(value, str) or name != "supersedes":  # A memory is named by a number too.
             out[name] = clean_label(name, value)
     return out
 
@@ -193,6 +202,33 @@ def clean_label(name: str, value: str) -> str:
             f"The {name} has {len(value)} characters; at most {_LABEL_CHARS_MAX} are allowed."
         )
     return value.strip()
+
+
+def _clean_origin(value: Any) -> Origin:
+    """The place in a turn, whose parts are read back by position: one that is of another form would
+    make every list that the memory is in unreadable."""
+    if not isinstance(value, Origin):
+        raise InvalidInput(
+            f"The origin must be a place in a turn, not {type(value).__name__}.",
+            hint="Use holdfast.Origin(turn, start, end, hash).",
+        )
+    turn, start, end, content_hash = value
+    if not all(isinstance(one, int) and not isinstance(one, bool) for one in (start, end)):
+        raise InvalidInput(
+            "The start and the end of the origin must be whole numbers.",
+            hint="Count characters of the turn from 0.",
+        )
+    if not 0 <= start <= end <= _ORIGIN_END_MAX:
+        raise InvalidInput(
+            f"The origin is from {start} to {end}, which is no place in a turn.",
+            hint="Count characters of the turn from 0.",
+        )
+    return Origin(
+        clean_label("turn of the origin", turn),
+        start,
+        end,
+        clean_label("hash of the origin", content_hash),
+    )
 
 
 def _clean_metadata(value: Mapping[str, Any]) -> dict[str, Any]:
