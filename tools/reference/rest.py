@@ -28,8 +28,8 @@ This page is made from that description:
 | header | what it says |
 | --- | --- |
 | `Authorization: Bearer KEY` | who asks; never in the address, where it is refused |
-| `X-Hub-ID` | which hub is meant, by id or name; without it, the one the server uses |
-| `Content-Type: application/json` | of every body but an upload's; any other is 415 |
+| `X-Hub-ID` | which hub is meant, by id or name (beyond ASCII percent-encoded: `caf%C3%A9`); without it, the one the server uses |
+| `Content-Type: application/json` | of every body but an upload's; any other is 415, and so is a `Content-Encoding` |
 | `X-Holdfast-Client` | on writes without a key and without JSON: any name; shows that no web page sends it |
 | `Idempotency-Key` | on writes: sent again with it within a day, a request is not done again |
 | `If-Match` | on a change of a memory: its `ETag`; where it has another version by now, 412 |
@@ -91,7 +91,7 @@ CODES: tuple[tuple[str, int, str], ...] = (
     ("interrupted", 409, "the first request with this idempotency key was cut off half-way"),
     ("version_mismatch", 412, "the memory has another version than `If-Match` says"),
     ("body_too_large", 413, "the body has more bytes than `server.body_bytes_max`"),
-    ("unsupported_media_type", 415, "the body is of another type than the route takes"),
+    ("unsupported_media_type", 415, "the body is of another type than the route takes, or packed"),
     ("wrong_host", 421, "the server does not go by that name"),
     ("idempotency_mismatch", 422, "this idempotency key was used for another request"),
     ("too_many_requests", 429, "this key asks too often; `Retry-After` says how long to wait"),

@@ -8,6 +8,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from holdfast.domain.change import Entry
+from holdfast.domain.clock import to_text
 from holdfast.domain.hub import Invite, Key
 from holdfast.domain.memory import Memory
 from holdfast.domain.query import Hit, Recalled
@@ -17,20 +18,15 @@ from holdfast.domain.results import CapturedDay, Remembered
 if TYPE_CHECKING:
     from holdfast.engine.jobs import Job
 
-# How the edge writes a memory and a time.
+# How the edge writes a memory.
 MemoryToJson: TypeAlias = Callable[[Memory], dict[str, Any]]
-TimeToJson: TypeAlias = Callable[[datetime], str]
 
 
 def memory_to_json(memory: Memory) -> dict[str, Any]:
     return {**memory_to_plain(memory), "owner_id": memory.owner_id}
 
 
-def to_json(
-    value: Any,
-    memory: MemoryToJson = memory_to_json,
-    time: TimeToJson = datetime.isoformat,
-) -> Any:
+def to_json(value: Any, memory: MemoryToJson = memory_to_json) -> Any:
     """A value, and everything in it, as JSON."""
 
     def convert(one: Any) -> Any:
@@ -38,7 +34,7 @@ def to_json(
             case Memory():
                 return memory(one)
             case datetime():
-                return time(one)
+                return to_text(one)
             case date():
                 return one.isoformat()
             case Hit():
@@ -113,6 +109,6 @@ def job_to_json(job: Job) -> dict[str, Any]:
     return {
         **{name: getattr(job, name) for name in names},
         "memory": job.about.get("memory"),
-        "created_at": job.at.isoformat(),
-        "ended_at": None if job.ended_at is None else job.ended_at.isoformat(),
+        "created_at": to_text(job.at),
+        "ended_at": None if job.ended_at is None else to_text(job.ended_at),
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import re
 from typing import Any
 
 import pytest
@@ -231,3 +233,72 @@ def test_a_foreign_key_or_invitation_cannot_be_ended(house: House, ask: Asking) 
     path = f"/v1/hubs/{house.hub.id}/invites/{elsewhere['id']}"
     assert ben("DELETE", path).status_code == 404
     assert len(ask.get(f"/v1/hubs/{other.id}/invites").json()["data"]) == 1
+
+
+def test_a_packed_body_is_refused_by_its_name(house: House, ask: Asking) -> None:
+    packed = gzip.compress(b'{"content": "Tea at four"}')
+    sent = {**JSON, "Content-Encoding": "gzip"}
+    answer = ask("POST", "/v1/memories", content=packed, headers=sent)
+    assert answer.status_code == 415
+    assert answer.headers["accept-encoding"] == "identity"
+    assert answer.json()["error"]["code"] == "unsupported_media_type"
+    assert "Content-Encoding" in answer.json()["error"]["message"]
+    plain = {**JSON, "Content-Encoding": "identity"}
+    assert ask("POST", "/v1/memories", content=b'{"content": "Tea"}', headers=plain).is_success
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "said"),
+    [
+        ("GET", "/v1/memories/", "nothing at /v1/memories/. Leave the slash at its end out."),
+        ("GET", "/v1/nothing", "nothing at /v1/nothing. /openapi.json lists"),
+        ("PUT", "/v1/memories", "/v1/memories takes GET, POST and not PUT."),
+        ("OPTIONS", "/v1/recall", "/v1/recall takes POST and not OPTIONS."),
+    ],
+)
+def test_a_path_or_method_that_is_not_there_is_told_in_a_sentence(
+    ask: Asking, method: str, path: str, said: str
+) -> None:
+    answer = ask(method, path)
+    assert answer.status_code in (404, 405)
+    assert said in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("sent", ["caf%C3%A9", "café".encode().decode("latin-1")])
+def test_a_hub_with_a_name_beyond_ascii_is_named_in_the_header(house: House, sent: str) -> None:
+    # Percent-encoded, or as the bytes of UTF-8, which is how curl sends what was typed.
+    made = house.memory.create_hub("café")
+    answer = house.ask(hub="-").get("/v1/hub", headers={"X-Hub-ID": sent.encode("latin-1")})
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["data"]["id"] == made.id
+
+
+@pytest.mark.parametrize("sent", ["caf%E9", "caf%", "%2F", "%00"])
+def test_a_wrong_name_in_the_header_is_no_fault_of_the_server(
+    ask: Asking, sent: str
+) -> None:
+    answer = ask.get("/v1/hub", headers={"X-Hub-ID": sent})
+    assert answer.status_code in (400, 404), answer.text
+
+
+def test_every_time_is_written_in_one_way(house: House, ask: Asking) -> None:
+    made = ask.post("/v1/memories", {"content": "Tea at four"}).json()
+    ask.post("/v1/log", {"role": "user", "content": "When is tea?"})
+    found = [
+        *re.findall(r'"(\d{4}-\d\d-\d\dT[^"]*)"', str(made).replace("'", '"')),
+        *re.findall(
+            r'"(\d{4}-\d\d-\d\dT[^"]*)"',
+            "".join(
+                ask.get(f"/v1/{path}").text
+                for path in ("hub", "hubs", "changes", "log", "keys", "usage", "memories/1/history")
+            ),
+        ),
+    ]
+    assert len(found) > 12
+    assert [one for one in found if not re.fullmatch(r"[\d-]{10}T[\d:]{8}\.\d{6}Z", one)] == []
+
+
+def test_a_load_balancer_may_ask_for_the_head_alone(ask: Asking) -> None:
+    for path in ("/healthz", "/readyz"):
+        answer = ask("HEAD", path)
+        assert (answer.status_code, answer.content) == (200, b"")

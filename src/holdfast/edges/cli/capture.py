@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from holdfast.api.hub import HubMemory
+from holdfast.domain.clock import to_text
 from holdfast.domain.results import MODES
 from holdfast.edges.cli.bind import Flags, flag, text_of
 from holdfast.edges.cli.command import Commands, Namespace, option, switch
@@ -245,7 +246,7 @@ def _line(one: Noted) -> str:
 
 
 def _plain_day(call: Call, day: CapturedDay) -> dict[str, Any]:
-    last = [{"at": at.isoformat(), **one._asdict()} for at, one in day.last]
+    last = [{"at": to_text(at), **one._asdict()} for at, one in day.last]
     return {**day._asdict(), "last": last}
 
 

@@ -105,10 +105,9 @@ class Out:
     def value(self, data: Any, **beside: Any) -> None:
         """Prints the result as JSON in the shape that REST uses: `{"data": …}` with further members
         beside it (`result`, `degraded`, `next_cursor`). Memories include the name of their hub."""
-        from holdfast.domain.clock import to_text
         from holdfast.edges.to_json import to_json
 
-        self.raw_json(to_json({"data": data, **beside}, self.memory_to_json, to_text))
+        self.raw_json(to_json({"data": data, **beside}, self.memory_to_json))
 
     def memory_to_json(self, memory: Memory) -> dict[str, Any]:
         """A memory with all its fields and the name of its hub."""

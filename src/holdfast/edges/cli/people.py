@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from holdfast.api.people import People
+from holdfast.domain.clock import to_text
 from holdfast.domain.hub import DELETE_POLICIES, ROLES, DeletePolicy, Team
 from holdfast.edges.cli.bind import Flags, flag
 from holdfast.edges.cli.command import Commands, Namespace
@@ -83,7 +84,7 @@ def _show(call: Call, word: str, member: Member) -> None:
 
 
 def _plain(member: Member) -> dict[str, Any]:
-    return {**member._asdict(), "since": member.since.isoformat()}
+    return {**member._asdict(), "since": to_text(member.since)}
 
 
 # invite
@@ -98,7 +99,7 @@ def _show_invite(call: Call, args: Namespace, handed: HandedInvite) -> None:
     """Create a one-time token that grants a role."""
     if call.out.json:
         value = {"id": handed.what.id, "role": handed.what.role, "token": handed.secret}
-        call.out.value({**value, "expires_at": handed.what.expires_at.isoformat()})
+        call.out.value({**value, "expires_at": to_text(handed.what.expires_at)})
         return
     call.out.line(handed.secret)
     call.out.note(

@@ -161,10 +161,25 @@ def install(app: FastAPI) -> None:
         headers = dict(error.headers) if error.headers else {}
         if error.status_code == 405:
             headers["Allow"] = ", ".join(_methods_at(request))
-        hint = _LISTED if error.status_code in (404, 405) else ""
-        return problem(error.status_code, code, str(error.detail), headers=headers, hint=hint)
+        message, hint = _said_of(request, error.status_code, headers.get("Allow", ""))
+        said = f"{message or error.detail} {hint}".rstrip()
+        return problem(error.status_code, code, said, headers=headers, hint=hint)
 
 
+def _said_of(request: Request, status: int, methods: str) -> tuple[str, str]:
+    """The sentence on a path or a method that there is not, and what to do."""
+    path = request.url.path[:_PATH_CHARS_MAX]
+    if status == 404:
+        ends = len(path) > 1 and path.endswith("/")
+        hint = "Leave the slash at its end out." if ends else _LISTED
+        return f"There is nothing at {path}.", hint
+    if status == 405:
+        return f"The path {path} takes {methods} and not {request.method}.", _LISTED
+    return "", ""
+
+
+# As much of a path as a sentence holds.
+_PATH_CHARS_MAX = 200
 # The rest is in the details.
 _ERRORS_SAID = 3
 _LISTED = "/openapi.json lists the paths and their methods."

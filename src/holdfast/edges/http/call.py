@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from urllib.parse import unquote
 
 from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.routing import APIRoute
@@ -93,7 +94,7 @@ class Call:
 
     @property
     def hub_name(self) -> str | None:
-        return self.request.headers.get(HUB_HEADER) or None
+        return name_in_header(self.request.headers.get(HUB_HEADER, "")) or None
 
     def hub(self, act: Act = "read", *, lasting: bool = False, soon: bool = False) -> HubMemory:
         """The hub that is meant, if the caller may do this there. What takes as long as it takes,
@@ -123,6 +124,15 @@ class Call:
                 f"You are not a member of the hub `{hub.called}`.",
                 hint="Ask an admin of the hub for a role in it.",
             )
+
+
+def name_in_header(sent: str) -> str:
+    """A name beyond ASCII, which clients send percent-encoded or as the bytes of UTF-8. No name of
+    a hub has a percent sign or bytes that mean something else in Latin-1, as headers are read."""
+    try:
+        return unquote(sent.encode("latin-1").decode(), errors="strict")
+    except UnicodeError:
+        return sent
 
 
 def _require_known(request: Request, names: Sequence[str]) -> None:
@@ -159,8 +169,8 @@ async def _call(
         str | None,
         Header(
             alias=HUB_HEADER,
-            description="The hub that is meant, by name or id. Left out: the hub in use, or the "
-            "only one in reach.",
+            description="The hub that is meant, by name or id; a name beyond ASCII is "
+            "percent-encoded. Left out: the hub in use, or the only one in reach.",
         ),
     ] = None,
 ) -> Call:

@@ -117,13 +117,13 @@ class Watching:
         )
 
 
-@router.get("/healthz", include_in_schema=False)
+@router.api_route("/healthz", methods=["GET", "HEAD"], include_in_schema=False)
 async def health() -> dict[str, Any]:
     """The process runs."""
     return {"data": {"status": "up"}}
 
 
-@router.get("/readyz", include_in_schema=False)
+@router.api_route("/readyz", methods=["GET", "HEAD"], include_in_schema=False)
 async def ready(call: Calling, response: Response) -> dict[str, Any]:
     """The store answers, and soon."""
     found: list[bool] = []

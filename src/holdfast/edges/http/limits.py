@@ -246,6 +246,10 @@ def _address(scope: Scope) -> str:
     return client[0] if client else ""
 
 
+# A small packed body can be a large one, and bodies are bounded by what arrives.
+_UNPACKED = "Send it unpacked."
+
+
 class Bodies:
     """Reads a body before the route runs, up to a size and for a time: a slow or endless one holds
     no thread and no place. Uploads are streamed, and have limits of their own."""
@@ -262,7 +266,17 @@ class Bodies:
             await self._app(scope, receive, send)
             return
         most = MCP_BODY_BYTES_MAX if is_mcp(scope) else self._limits.body_bytes_max
-        announced = Headers(scope=scope).get("content-length", "")
+        headers = Headers(scope=scope)
+        announced = headers.get("content-length", "")
+        if headers.get("content-encoding", "identity").strip().lower() != "identity":
+            await problem(
+                415,
+                "unsupported_media_type",
+                f"A body is taken as it is, without a Content-Encoding. {_UNPACKED}",
+                headers={"Accept-Encoding": "identity"},
+                hint=_UNPACKED,
+            )(scope, receive, send)
+            return
         client = client_of(scope)
         try:
             if announced.isdigit() and int(announced[:18]) > most:

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Path, status
 from pydantic import Field
 
+from holdfast.domain.clock import to_text
 from holdfast.domain.hub import Act, Hub, Member, Org, ScopeKind, Standing, Team
 from holdfast.edges.http.call import Call, Calling, data
 from holdfast.edges.http.operations import Body
@@ -109,7 +110,7 @@ def delete_hub(call: Calling, hub_id: str) -> Any:
 def this_hub(call: Calling) -> Any:
     """The hub that `X-Hub-ID` names, else the one the server uses; and the server's time."""
     found = _in_reach(*call.caller.hub_standing(call.hub_name))
-    return {**data(found), "now": call.memory.core.now().isoformat()}
+    return {**data(found), "now": to_text(call.memory.core.now())}
 
 
 def _allowed(call: Call, hub_id: str, act: Act) -> Hub:
