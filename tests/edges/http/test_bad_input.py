@@ -274,9 +274,7 @@ def test_a_hub_with_a_name_beyond_ascii_is_named_in_the_header(house: House, sen
 
 
 @pytest.mark.parametrize("sent", ["caf%E9", "caf%", "%2F", "%00"])
-def test_a_wrong_name_in_the_header_is_no_fault_of_the_server(
-    ask: Asking, sent: str
-) -> None:
+def test_a_wrong_name_in_the_header_is_no_fault_of_the_server(ask: Asking, sent: str) -> None:
     answer = ask.get("/v1/hub", headers={"X-Hub-ID": sent})
     assert answer.status_code in (400, 404), answer.text
 
