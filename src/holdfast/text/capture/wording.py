@@ -156,7 +156,7 @@ _NO_VERBS = frozenset(
 
 def _may_be_verb(found: re.Match[str]) -> bool:
     word = found["word"]
-    if word in VERBS and f"{word}s" in VERBS:
+    if (word in VERBS and third(word) in VERBS) or word in _WORDS["second verbs"]:
         return True
     return found["object"] is not None and word not in _NO_VERBS
 
