@@ -30,6 +30,7 @@ from holdfast.text.clean import content_hash
 from holdfast.text.facts.statements import without_note
 from holdfast.text.guard import instruction_shaped
 from holdfast.text.secrets import PLACEHOLDER
+from holdfast.text.tables import lazy
 
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from holdfast.engine.jobs import Job
     from holdfast.llm import Model
     from holdfast.store.base import Writer
+    from holdfast.text.capture import Captured
     from holdfast.text.grounding import Span
 
 WORK = jobs.JOURNAL
@@ -59,6 +61,19 @@ class Heard(NamedTuple):
     speaker: str = ""
     # What the assistant said before, which a short turn may answer.
     question: str = ""
+    # What both said around it in the same session, as far as it was said: the role and the words.
+    around: Sequence[tuple[str, str]] = ()
+
+    @property
+    def is_between_people(self) -> bool:
+        """Whether who is called the assistant speaks as a person does."""
+        from holdfast.text.capture.between_people import is_between_people
+
+        said = (*self.around, ("user", self.user), ("assistant", self.assistant))
+        return is_between_people(
+            [text for role, text in said if role == "user"],
+            [text for role, text in said if role == ASSISTANT],
+        )
 
 
 def runner(home: str, *, stop: Callable[[], bool] = lambda: False) -> Runner:
@@ -99,6 +114,7 @@ def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
         about["session"],
         about["turns"],
         question=about.get(jobs.QUESTION, ""),
+        around=_around(core, job),
     )
     # The memories belong to the person who spoke, and are compared with what they see.
     theirs = core.acting(about["actor"])
@@ -131,6 +147,18 @@ def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
     if stop():
         raise Stopped
     _take(theirs, home, hub, job, proposed, failed)
+
+
+def _around(core: Core, job: Job) -> list[tuple[str, str]]:
+    """What was said before the turn of a job in its session, and behind it if the job is late."""
+    from holdfast.text.capture.between_people import TURNS_LOOKED_AT as MOST
+
+    ids = list(job.about["turns"].values())
+    if not ids:
+        return []
+    with core.store.read() as reader:
+        around = reader.turns_around(job.hub_id, ids[0], before=MOST, after=MOST)
+    return [(turn.role, turn.content) for turn in around if turn.id not in ids]
 
 
 def _model(core: Core, hub: Hub) -> Model | None:
@@ -314,6 +342,7 @@ class Proposed:
     ) -> _Support | str:
         """Which side of the turn says so, and where; or why none does. What the user said counts
         before what the assistant made of it."""
+        from holdfast.text.capture.sentences import without_fillers
         from holdfast.text.capture.wording import in_own_words
         from holdfast.text.grounding import Unsupported, ground
 
@@ -324,7 +353,8 @@ class Proposed:
         if not isinstance(found, Unsupported):
             return _Support(text, "user", found)
         if reworded and found.reason in _REWORDING:
-            own = in_own_words(heard.user[reworded.start : reworded.end], heard.at)
+            words = without_fillers(heard.user[reworded.start : reworded.end])[0]
+            own = in_own_words(_JOINED.sub("", words), heard.at)
             # An age needs the day on which it was said in any words.
             noted = own if without_note(own) != own else own + text[len(claim) :]
             return _Support(noted, "user", reworded)
@@ -382,6 +412,8 @@ def _trust(role: str, text: str) -> Trust:
 
 # Why a rewording by the rules may fail to be recognised, though what was said is a statement.
 _REWORDING = ("words", "tense", "number", "name")
+# A statement ends before what joins it to the next one.
+_JOINED = lazy(r"(?i)[,;.]* (?:and|but|so|or|because)[,; ]*\Z")
 
 
 def by_rules(proposed: Proposed, *, explicit_only: bool = False) -> None:
@@ -392,9 +424,9 @@ def by_rules(proposed: Proposed, *, explicit_only: bool = False) -> None:
 
     heard, said = proposed.heard, proposed.heard.user
     facts = capture(said, at=heard.at, speaker=heard.speaker, question=heard.question)
-    for one in facts:
-        if one.standing:
-            proposed.mark_standing(one.start, one.end)
+    standing = _standing(heard, facts)
+    for one in standing:
+        proposed.mark_standing(one.start, one.end)
     # Before any is added: the same words may state two facts.
     new = [one for one in facts if not proposed.speaks_of(one.start, one.end)]
     for one in new:
@@ -406,12 +438,22 @@ def by_rules(proposed: Proposed, *, explicit_only: bool = False) -> None:
             quote=quote,
             category=one.category,
             explicit=one.explicit,
-            standing=one.standing,
+            standing=one in standing,
             verbatim=span if one.verbatim else None,
             reworded=None if one.verbatim or heard.speaker else span,
             occurred_at=one.occurred_at,
             occurred_until=one.occurred_until,
         )
+
+
+def _standing(heard: Heard, facts: Sequence[Captured]) -> list[Captured]:
+    """Those that are kept for good at once; fewer of what one person says to another."""
+    from holdfast.text.capture.between_people import is_lasting
+
+    standing = [one for one in facts if one.standing]
+    if standing and heard.is_between_people:
+        return [one for one in standing if is_lasting(one.rule, one.text)]
+    return standing
 
 
 def by_changes(scope: Scope, proposed: Proposed) -> None:

@@ -77,6 +77,61 @@ def test_what_says_too_little_by_itself_is_not_kept_for_good(
     assert hub.list(layer="long_term") == []
 
 
+PEOPLE = [("How was your weekend?", "haha my dog ate my homework"), ("Oh no!", "My wife laughed.")]
+ASSISTANT = [("Fix the tests", "Done. All of them pass."), ("Thanks", "I love that idea.")]
+
+
+@pytest.mark.parametrize(
+    ("said", "to_a_person", "to_an_assistant"),
+    [
+        ("Stop adding candy to the cake!", [], ["Stop adding candy to the cake"]),
+        ("I prefer ice", [], ["Prefers ice"]),
+        ("I'm a superhero", [], ["Is a superhero"]),
+        ("I live in Porto", ["Lives in Porto"], ["Lives in Porto"]),
+        ("I'm allergic to nuts", ["Is allergic to nuts"], ["Is allergic to nuts"]),
+        ("I have two cats", ["Has two cats"], ["Has two cats"]),
+    ],
+)
+def test_less_is_kept_for_good_of_what_is_said_to_a_person(
+    memory: Holdfast, said: str, to_a_person: list[str], to_an_assistant: list[str]
+) -> None:
+    memory.core.set_worked(True)
+    for name, earlier, kept in (
+        ("people", PEOPLE, to_a_person),
+        ("assistant", ASSISTANT, to_an_assistant),
+    ):
+        hub = memory.hub(name, create=True)
+        for user, other in earlier:
+            hub.observe_turn(user, other, session="s")
+        hub.observe_turn(said, "Ok.", session="s")
+        noted(memory)
+        assert [one.content for one in hub.list(layer="long_term")] == kept
+        # What is not kept for good is in the journal.
+        assert texts(hub) == to_an_assistant
+
+
+def test_who_speaks_is_seen_in_the_same_session_alone(memory: Holdfast, hub: HubMemory) -> None:
+    for user, other in PEOPLE:
+        hub.observe_turn(user, other, session="a friend")
+    hub.observe_turn("Stop adding comments.", "Ok.", session="work")
+    noted(memory)
+    assert [one.content for one in hub.list(layer="long_term")] == ["Stop adding comments"]
+
+
+def test_what_is_said_while_looking_for_a_word_is_not_kept(
+    memory: Holdfast, hub: HubMemory
+) -> None:
+    said = "Uh, I, I live in, uh, Lisbon, and I work for, um, Siemens, and, uh, we like it."
+    hub.observe_turn(said, "Ok.")
+    noted(memory)
+    made = hub.list(layer="long_term")
+    assert {one.content for one in made} == {"Lives in Lisbon", "Works for Siemens"}
+    assert {said[one.origin.start : one.origin.end] for one in made if one.origin} == {
+        "I live in, uh, Lisbon",
+        "I work for, um, Siemens",
+    }
+
+
 def test_a_name_is_kept_without_the_greeting_behind_it(memory: Holdfast, hub: HubMemory) -> None:
     hub.observe_turn("My name is Emilia, nice to meet you.", "Hello!")
     hub.observe_turn("Richard's here.", "Hello!")

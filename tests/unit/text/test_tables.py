@@ -15,6 +15,7 @@ from holdfast.text.analysis.spans import fold_in_place
 from holdfast.text.analysis.terms import fold, terms
 from holdfast.text.analysis.word_forms import base_form
 from holdfast.text.capture import answers, capture, statements
+from holdfast.text.capture.between_people import is_between_people, is_lasting
 from holdfast.text.classify import classifier
 from holdfast.text.facts import about_oneself
 from holdfast.text.facts.statements import read
@@ -57,7 +58,8 @@ def test_every_table_is_read_by_a_test_of_its_rows() -> None:
         *("classify/rules.txt", "classify/first_lines.txt"),
         "secrets/rules.txt",  # test_secret_rates.py and test_secrets.py
         *("capture/rules.txt", "capture/questions.txt", "capture/parts.txt"),
-        *("capture/unclear.txt", "slots/endings.txt", "slots/kinds.txt"),
+        *("capture/unclear.txt", "capture/signs.txt", "capture/lasting.txt"),
+        *("slots/endings.txt", "slots/kinds.txt"),
     }
     assert found - lists == tested
 
@@ -213,3 +215,23 @@ def test_a_city_is_in_its_country_whatever_that_is_called() -> None:
 
 def test_every_variant_has_a_question_and_a_memory() -> None:
     assert all(row.question and row.memory and len(row.variants) > 1 for row in variants.rows())
+
+
+@pytest.mark.parametrize(("sign", "side", "example", "pattern"), read_table("capture/signs.txt"))
+def test_a_sign_of_who_speaks_is_found_in_its_example(
+    sign: str, side: str, example: str, pattern: str
+) -> None:
+    assert re.search(pattern, example.lower())
+    own, others = ([example], []) if side == "own" else ([], [example])
+    # Two casual words are as much as one thing that only a person says.
+    times = 2 if sign == "spoken" else 1
+    assert is_between_people(own * times, others * times) is (sign != "assistant")
+
+
+@pytest.mark.parametrize(("rules", "example", "pattern"), read_table("capture/lasting.txt"))
+def test_what_lasts_between_people_is_found_in_its_example(
+    rules: str, example: str, pattern: str
+) -> None:
+    assert re.search(pattern, example)
+    assert any(is_lasting(rule, example) for rule in pieces(rules))
+    assert set(pieces(rules)) <= read_words("capture/words.txt")["standing"]

@@ -14,7 +14,14 @@ from datetime import datetime
 
 from holdfast.text.capture.answers import answer_to
 from holdfast.text.capture.requests import order_start, requested
-from holdfast.text.capture.sentences import ASIDE, BLANK, Sentence, clauses, sentences
+from holdfast.text.capture.sentences import (
+    ASIDE,
+    BLANK,
+    Sentence,
+    clauses,
+    sentences,
+    without_fillers,
+)
 from holdfast.text.capture.statements import (
     CALLED,
     Captured,
@@ -53,6 +60,10 @@ def capture(
     name, the name is the subject. `question` is what the assistant said last, which a short turn
     may answer.
     """
+    plain, places = without_fillers(said)
+    if places:
+        facts = capture(plain, at=at, speaker=speaker, question=question)
+        return [one._replace(start=places[one.start], end=places[one.end - 1] + 1) for one in facts]
     named = "" if speaker.strip().lower() in _NOT_NAMES else speaker.strip()
     found: dict[str, Captured] = {}
     if question and not named and (answer := answer_to(question, said)) is not None:
@@ -65,11 +76,25 @@ def capture(
             found.setdefault(fact.text.casefold(), fact)
         if len(found) >= CAPTURED_MAX:
             break
-    asked = next((one for one in found.values() if one.rule == "answer" and "? " in one.text), None)
-    if asked and any(one.standing for one in found.values() if one is not asked):
+    facts = list(found.values())[:CAPTURED_MAX]
+    return _answered_once(facts)
+
+
+def _answered_once(facts: list[Captured]) -> list[Captured]:
+    """The facts of a turn without the answer that one of its statements gives by itself."""
+    answer = next((one for one in facts if one.rule == "answer"), None)
+    stated = next((one for one in facts if one.rule != "answer" and one.standing), None)
+    if answer is None or stated is None:
+        return facts
+    if "? " in answer.text:
         # 'I prefer tea' says by itself what was asked.
-        del found[asked.text.casefold()]
-    return list(found.values())[:CAPTURED_MAX]
+        return [one for one in facts if one is not answer]
+    if stated.text.rsplit(" ", 1)[-1] != answer.text.rsplit(" ", 1)[-1]:
+        return facts
+    # It was asked for, which makes it no less than the answer.
+    return [
+        one._replace(rule="answer") if one is stated else one for one in facts if one is not answer
+    ]
 
 
 def told_changes(said: str, *, at: datetime) -> Iterator[Captured]:

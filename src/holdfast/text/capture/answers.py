@@ -45,6 +45,7 @@ _OWN_WORDS = lazy(
     r"(?i).*, *(?:and |but |so )?(?=(?:do|did|are|have|would|what|which|how|where|who|when|is) )"
     r"|(?:i|we) [^,]{1,40}, "
 )
+_LINKED = lazy(r"(?i)\A(?:(?:so|and|but|well|oh|ok|okay|then|wow|cool),? )+")
 # What a list of children or pets does not begin with.
 _NO_LIST = lazy(
     r"(?i)(?:from|so|but|because|not|very|really|too|still|sometimes|always|in|at|to)\b"
@@ -169,4 +170,5 @@ def _last_question(question: str) -> str:
     asked = re.split(r"(?<=[.!:]) +", last)[-1].lstrip("¿ ")
     own = _OWN_WORDS.match(asked)
     asked = asked[own.end() :] if own else asked
+    asked = _LINKED.sub("", asked)
     return f"{asked[:1].upper()}{asked[1:]}"

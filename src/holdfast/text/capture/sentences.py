@@ -29,6 +29,30 @@ _PASTED_CHARS_MIN = 3_000
 BLANK, ASIDE = "\x00", "\x01"
 
 
+# What is said while somebody looks for a word, and the word that is said again after it. In German
+# 'um' is a word.
+_FILLER = lazy(
+    r"(?i)(?:, ?)?\b(?:uh|uhm|erm)\b(?:,(?= ))?|(?:, ?)?\bum(?:,|(?=[.?!]|\Z))"
+    r"|\b(i|i['’]m|i['’]ve|we|we['’]re|my|our|the|an?|and|in|at|to|of|every|he|she|they),"
+    r"(?:(?: (?:uh|uhm|erm|um)\b,?)* )(?=\1\b)"
+)
+
+
+def without_fillers(said: str) -> tuple[str, list[int]]:
+    """A turn as it would be written, and where each of its characters was in it; the list is empty
+    where nothing was left out."""
+    kept: list[tuple[int, int]] = []
+    at = 0
+    for found in _FILLER.finditer(said):
+        kept.append((at, found.start()))
+        at = found.end()
+    if not kept:
+        return said, []
+    kept.append((at, len(said)))
+    places = [place for start, end in kept for place in range(start, end)]
+    return "".join(said[start:end] for start, end in kept), [*places, len(said)]
+
+
 class Sentence(NamedTuple):
     """A sentence of the person's own, and its place in the turn. `asked` are the lines under
     'Please remember:'."""
