@@ -21,6 +21,7 @@ from holdfast.text.secrets.rules import (
     TOKENS_BY_CUE,
     Rule,
 )
+from holdfast.text.secrets.spelling import written_plainly
 from holdfast.text.tables import lazy
 
 # What replaces a secret.
@@ -29,7 +30,6 @@ PLACEHOLDER = lazy(r"\[secret:([a-z0-9-]{1,40}):([0-9a-f]{8})\]")
 _SEED_WORDS_MIN = 12
 # Shorter texts can hold a PIN at most: 'pin 1234'.
 _CHARS_MIN = 8
-_ESCAPED = "\\_"
 # A word that can be an option or an argument of a command: '-p', '/p:', '\\\\server', '|'.
 _OPTIONS = ("\n-", "\n/", "\n\\", "\n|")
 
@@ -47,8 +47,10 @@ def find(text: str, *, payment_numbers: bool = False) -> list[Found]:
     included only on request."""
     if len(text) < _CHARS_MIN:
         return []
-    if _ESCAPED in text:
-        return _find_escaped(text, payment_numbers=payment_numbers)
+    plain = written_plainly(text)
+    if plain is not None:
+        found = find(plain.text, payment_numbers=payment_numbers)
+        return [Found(one.kind, *plain.span(one.start, one.end)) for one in found]
     low = text.lower()
     if len(low) != len(text):
         # Some letters grow when they are made small, and places would not be places any more.
@@ -76,7 +78,9 @@ def find(text: str, *, payment_numbers: bool = False) -> list[Found]:
         if tokens:
             spans = _spans(low, long)
             rules |= tokens
-    found = []
+        found = list(_encoded(text, payment_numbers=payment_numbers))
+    else:
+        found = []
     for rule in sorted(rules, key=ORDER.__getitem__) if rules else ():
         found += _by(rule, text, low, spans)
     if vocabulary and (cues := [cue for cue in NOUN_CUES if cue in vocabulary]):
@@ -88,6 +92,33 @@ def find(text: str, *, payment_numbers: bool = False) -> list[Found]:
             found += [Found(*one) for one in find_in_manifests(text)]
     found += _find_numbers(text, low, words, lengths, payment_numbers=payment_numbers)
     return _apart(found, text) if found else []
+
+
+# Text in base 64, which holds at least a name and a short value.
+_ENCODED = lazy(r"(?<![A-Za-z0-9+/_=.-])[A-Za-z0-9+/_-]{24,}+={0,2}+(?![A-Za-z0-9+/_.-])")
+# Random bytes are no text: so many of them are never all printable.
+_ENCODED_BEGIN_CHARS = 24
+
+
+def _encoded(text: str, *, payment_numbers: bool) -> Iterator[Found]:
+    """Words that are the base 64 of a text with a secret, such as a whole file of settings."""
+    for match in _ENCODED.finditer(text):
+        decoded = _decoded(match[0][:_ENCODED_BEGIN_CHARS]) and _decoded(match[0])
+        if decoded and (inside := find(decoded, payment_numbers=payment_numbers)):
+            yield Found(inside[0].kind, *match.span())
+
+
+def _decoded(word: str) -> str:
+    """The text that a word of base 64 stands for; '' where it is none."""
+    import base64
+    import binascii
+
+    word = word.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        text = base64.b64decode(word + "=" * (-len(word) % 4)).decode()
+    except (binascii.Error, ValueError):
+        return ""
+    return text if "".join(text.split()).isprintable() else ""
 
 
 # Words in which no cue was found. Most words of a text are among those of the texts before.
@@ -156,24 +187,6 @@ def _find_numbers(
     return found
 
 
-def _find_escaped(text: str, *, payment_numbers: bool) -> list[Found]:
-    """The secrets of a markdown text, in which an editor may have put a mark before each _."""
-    from bisect import bisect_left
-
-    plain = text.replace(_ESCAPED, "_")
-    cuts: list[int] = []
-    at = text.find(_ESCAPED)
-    while at >= 0:
-        cuts.append(at - len(cuts))
-        at = text.find(_ESCAPED, at + 2)
-    return [
-        Found(
-            one.kind, one.start + bisect_left(cuts, one.start), one.end + bisect_left(cuts, one.end)
-        )
-        for one in find(plain, payment_numbers=payment_numbers)
-    ]
-
-
 def redact(
     text: str,
     placeholder: Callable[[str, str], str | None],
@@ -187,7 +200,9 @@ def redact(
     kinds = []
     at = 0
     for kind, start, end in find_answer(question, text, payment_numbers=payment_numbers):
-        instead = placeholder(kind, text[start:end].replace(_ESCAPED, "_"))
+        secret = text[start:end]
+        plain = written_plainly(secret)
+        instead = placeholder(kind, secret if plain is None else plain.text)
         if instead is not None:
             out += [text[at:start], instead]
             kinds.append(kind)
@@ -287,7 +302,58 @@ def _apart(found: list[Found], text: str) -> list[Found]:
             one = Found(one.kind, one.start, end if cut < 0 else cut)
             taken[one.start : one.end] = b"x" * (one.end - one.start)
             out.append(one)
+            out += _joined(out[-1], text, taken)
+    out += _repeated(out, text, taken)
     return sorted(out, key=lambda one: one.start)
+
+
+# The next part of a text in quotes that a program joins: 'abc' \\ 'def', "abc" + "def".
+_NEXT_PART = lazy(
+    r"(?P<quote>[\"'`])\s{0,4}[+.\\]?\s{0,80}(?P=quote)(?P<s>[A-Za-z0-9+/_=-]{8,})(?P=quote)"
+)
+
+
+def _joined(one: Found, text: str, taken: bytearray) -> Iterator[Found]:
+    """The parts of a token behind the first."""
+    part = _NEXT_PART.match(text, one.end)
+    while part is not None and _is_drawn(part["s"]) and taken.find(b"x", *part.span("s")) < 0:
+        start, end = part.span("s")
+        taken[start:end] = b"x" * (end - start)
+        yield Found(one.kind, start, end)
+        part = _NEXT_PART.match(text, end)
+
+
+def _is_drawn(part: str) -> bool:
+    from holdfast.text.secrets.checks import is_mixed
+
+    return is_mixed(part)
+
+
+# Shorter values are words and numbers that a text may hold for another reason.
+_REPEATED_CHARS_MIN = 8
+
+
+def _repeated(found: list[Found], text: str, taken: bytearray) -> list[Found]:
+    """Where else in the text a secret is, without the name or the form that gave it away."""
+    out = []
+    for value, kind in {text[one.start : one.end]: one.kind for one in found}.items():
+        if len(value) < _REPEATED_CHARS_MIN or text.count(value) < 2 or not _is_strong(value):
+            continue
+        at = text.find(value)
+        while at >= 0:
+            end = at + len(value)
+            around = text[at - 1 : at] + text[end : end + 1]
+            if taken.find(b"x", at, end) < 0 and not any(map(str.isalnum, around)):
+                taken[at:end] = b"x" * len(value)
+                out.append(Found(kind, at, end))
+            at = text.find(value, end)
+    return out
+
+
+def _is_strong(value: str) -> bool:
+    from holdfast.text.secrets.checks import Strength, strength
+
+    return strength(value) is Strength.STRONG
 
 
 # Patterns bound what they match. A value that is at least as long as the smallest bound and goes
@@ -301,6 +367,9 @@ _NEXT_LINE = lazy(
 )
 # Few terminals are narrower, and few lines that somebody has ended are as wide.
 _WIDTH_CHARS_MIN = 70
+# So long a token may have been broken anywhere, if as long a line of letters and digits follows.
+_LONG_TOKEN_CHARS_MIN = 40
+_LONG_REST_CHARS_MIN = 24
 # A hash that has a line to itself is no rest of a token of all letters.
 _HEX = lazy(r"[0-9a-f]+")
 
@@ -320,7 +389,11 @@ def _end_of(one: Found, text: str) -> int:
         return end
     while (line := _NEXT_LINE.match(text, end)) is not None and is_mixed(line["rest"]):
         width = end - text.rfind("\n", 0, end) - 1
-        is_broken = _WIDTH_CHARS_MIN <= width >= len(line["rest"]) and line["alone"] is not None
+        rest = len(line["rest"])
+        is_wide = _WIDTH_CHARS_MIN <= width >= rest or (
+            end - one.start >= _LONG_TOKEN_CHARS_MIN and rest >= _LONG_REST_CHARS_MIN
+        )
+        is_broken = is_wide and line["alone"] is not None
         if line["mark"] is None and not (is_broken and not _HEX.fullmatch(line["rest"])):
             break
         end = line.end()

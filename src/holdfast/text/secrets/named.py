@@ -75,10 +75,12 @@ def _assigned(text: str, place: Place) -> Span | None:
     if quoted := _PATTERNS["quoted"].match(text, separator.end()):
         group = "s" if quoted["s"] is not None else "d"
         option = name.startswith("--") and is_chosen(quoted[group])
-        if not option and not _fits(quoted[group], place, _WORD_IN_QUOTES):
+        # Forms and translations have members of such names too, with ordinary words.
+        allowed = _COINED if form == "member" else _WORD_IN_QUOTES
+        if not option and not _fits(quoted[group], place, allowed):
             return None
         return noun.kind, quoted.start(group), quoted.end(group)
-    if form in ("pair", "attribute"):
+    if form in ("pair", "attribute", "member"):
         return None
     pattern = {"equals": _BARE_TO_END, "element": _ELEMENT}.get(form or "", _BARE)
     bare = pattern.match(text, separator.end())
