@@ -24,8 +24,7 @@ def create_hub(core: Core, name: str, *, seen_by: PersonName | None = None) -> H
     they may use a name that is taken by a hub they cannot see."""
     from holdfast.engine.people import records
 
-    name = clean_hub_name(name)
-    refuse_confusable(name, "the hub")
+    name = _new_name(core, name)
     with core.store.write() as writer:
         own = _free_name(core, writer, name, seen_by)
         if own is None:
@@ -36,6 +35,13 @@ def create_hub(core: Core, name: str, *, seen_by: PersonName | None = None) -> H
         writer.add_hub(hub)
         records.note(writer, hub.owner, "hub", hub.id, hub.created_at)
         return _labelled(core, writer, hub, name)
+
+
+def _new_name(core: Core, name: str) -> str:
+    name = clean_hub_name(name)
+    refuse_confusable(name, "the hub")
+    core.redactor.refuse_in_name(name, "name of the hub")
+    return name
 
 
 def _free_name(core: Core, writer: Writer, name: str, seen_by: PersonName | None) -> str | None:
@@ -114,8 +120,7 @@ def list_hubs(core: Core) -> list[Hub]:
 
 def rename_hub(core: Core, name: str, new: str, *, seen_by: PersonName | None = None) -> Hub:
     """Renames a hub; `seen_by` as in `create_hub`."""
-    new = clean_hub_name(new)
-    refuse_confusable(new, "the hub")
+    new = _new_name(core, new)
     hub = find_hub(core, name)
     with core.store.write() as writer:
         require_hub(writer, hub.id, name)

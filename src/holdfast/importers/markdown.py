@@ -313,7 +313,7 @@ BASIC_MEMORY = Importer(
 
 
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)")
-_HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*$")
+_HEADING = re.compile(r"(#{1,6})\s+(.*)$")
 _BULLET = re.compile(r"\s*[-*+]\s+(.*)$")
 # The agent's persona and instructions, which are no memories.
 _INSTRUCTIONS = ("AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md")
@@ -376,7 +376,7 @@ def _headed_parts(text: str) -> Iterator[tuple[tuple[str, ...], str]]:
             yield from ended()
             depth = len(heading.group(1))
             headings[:] = [one for one in headings if one[0] < depth]
-            headings.append((depth, heading.group(2)))
+            headings.append((depth, heading.group(2).rstrip().rstrip("#").rstrip()))
         elif bullet and not line.startswith((" ", "\t")):
             yield from ended()
             part.append(bullet.group(1))

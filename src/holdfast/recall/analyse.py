@@ -359,16 +359,21 @@ def _intent(words: str) -> Kind | None:
     return None
 
 
-# A word; group 1 matches if the word begins a sentence.
-_NAME = lazy(r"(^\W*|[.!?:]\s+\W*)?\b([^\W\d_](?:[^\W_]|['’-](?=\w))*)")
+# What is between two words; a word; what has a digit or an underscore in front.
+_NAME = lazy(r"(?P<between>\W+)|(?P<word>[^\W\d_](?:[^\W_]|['’-](?=\w))*)|\w+")
+_SENTENCE_BEGINS = lazy(r"[.!?:]\s")
 
 
 def _names(words: str) -> tuple[str, ...]:
     """The capitalised words that do not begin a sentence: probably names."""
     names: dict[str, None] = {}
+    begins = True
     for found in _NAME.finditer(words):
-        word = found.group(2)
-        if found.group(1) is not None or not word[0].isupper() or word.isupper():
+        if (between := found["between"]) is not None:
+            begins = found.start() == 0 or _SENTENCE_BEGINS.search(between) is not None
+            continue
+        word, is_first, begins = found["word"], begins, False
+        if word is None or is_first or not word[0].isupper() or word.isupper():
             continue
         name = re.sub("['’]s$", "", word)
         if not is_stop(name):

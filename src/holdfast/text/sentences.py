@@ -19,7 +19,7 @@ from holdfast.text.tables import lazy
 
 # A stop before a space or a line end, with the quotation marks and brackets that close behind it;
 # a stop of a script without spaces; and each line end.
-STOPS = lazy(r"([.!?…。！？]++[\"'”’)\]]*+(?=\s|$)|[。！？]|\n)")
+STOPS = lazy(r"((?<![.!?…。！？])[.!?…。！？]++[\"'”’)\]]*+(?=\s|$)|[。！？]|\n)")
 # The spaces behind a stop.
 SPACES = lazy(r"(?<=[.!?])\s+")
 # The same, and line ends.

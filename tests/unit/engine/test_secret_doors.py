@@ -564,3 +564,15 @@ def test_a_secret_anywhere_in_a_long_text_is_found(hub: HubMemory) -> None:
         split = [*lines[:at], "password:\n", "  hunter2-Zx81-kk\n", *lines[at:]]
         whole = redactor.text("".join(split[max(0, at - 5) : at + 7]))
         assert redactor.text("".join(split)).count("[secret:") == whole.count("[secret:"), at
+
+
+def test_a_hub_gets_no_name_that_holds_a_secret(
+    memory: Holdfast, tmp_path: Path, secret: Secrets
+) -> None:
+    with pytest.raises(InvalidInput, match="name of the hub holds a secret"):
+        memory.create_hub(f"backup-{secret()}")
+    memory.create_hub("kitchen")
+    with pytest.raises(InvalidInput, match="name of the hub holds a secret"):
+        memory.rename_hub("kitchen", f"kitchen-{secret()}")
+    memory.close()
+    assert left_in(tmp_path, secret) == []

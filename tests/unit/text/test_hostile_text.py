@@ -107,6 +107,27 @@ def test_a_hub_takes_a_hostile_text_in_at_every_door(tmp_path: Path) -> None:
     assert printed == "() 1\n"
 
 
+def test_what_is_not_anchored_is_not_tried_at_each_place() -> None:
+    # Each of these took between ten seconds and minutes.
+    printed = run(
+        "from holdfast.files.memory_md.parse import item_text\n"
+        "from holdfast.importers.markdown import _headed_parts\n"
+        "from holdfast.text.analysis.spans import without_pasted\n"
+        "from holdfast.text.secrets import find\n"
+        "from holdfast.text.sentences import split_sentences\n"
+        "from holdfast.recall.analyse import _names\n"
+        "wide = ' ' * 200_000\n"
+        "print(len(item_text('a' + wide + 'b', 'mem_a')) > 200_000)\n"
+        "print(len(list(_headed_parts('# a' + '#' * 200_000 + 'x\\n- b'))))\n"
+        "print(without_pasted('```\\n' + wide + 'x') != '')\n"
+        "print(len(list(split_sentences('Stop' + '!' * 200_000 + 'x'))))\n"
+        "print(_names('? ' * 100_000 + 'Ana met Bo'))\n"
+        "begin, end = ('-----%s PRIVATE KEY-----' % word for word in ('BEGIN', 'END'))\n"
+        "print(len(find(begin + '\\n' + 'your' * 7_000 + '\\n' + end)))\n"
+    )
+    assert printed == "True\n1\nTrue\n1\n('Bo',)\n1\n"
+
+
 def test_long_texts_are_compared_by_their_words() -> None:
     printed = run(
         "from holdfast.text.facts.sameness import similarity\n"

@@ -33,6 +33,7 @@ from holdfast.domain.memory import (
     Memory,
 )
 from holdfast.domain.records import NO_HUB, Record
+from holdfast.errors import InvalidInput
 from holdfast.text.clean import clean_text, content_hash, without_controls
 
 if TYPE_CHECKING:
@@ -386,6 +387,14 @@ class Redactor:
         found = find(text, payment_numbers=self._payment_numbers)
         at = [(one.kind, text[one.start : one.end]) for one in found]
         return [kind for kind, secret in at if self._placeholder(kind, secret) is not None]
+
+    def refuse_in_name(self, name: str, what: str) -> None:
+        """Refuses a name that holds a secret: with a placeholder in it, it would be another one."""
+        if kinds := self.found(name):
+            raise InvalidInput(
+                f"The {what} holds a secret ({kinds[0]}), so nothing was written.",
+                hint="Use a name without it.",
+            )
 
     def _count(self, kinds: list[str]) -> None:
         counts: dict[str, int] = getattr(self._mine, "counts", {})

@@ -405,7 +405,9 @@ def item_text(content: str, memory_id: str, newline: str = "\n") -> str:
 
 def _with_comment(lines: list[str], memory_id: str, newline: str) -> str:
     comment = f"<!-- {memory_id} -->"
-    last = lines[-1] if len(lines) > 1 else BULLET.sub("", lines[-1], count=1)
+    last = lines[-1]
+    if len(lines) == 1 and (bullet := BULLET.match(last)):
+        last = last[bullet.end() :]
     if _LAST_ALONE.match(last):
         lines.append(f"  {comment}")
     else:

@@ -19,7 +19,7 @@ from holdfast.engine.writing.drafts import clean_draft, compose, derived_title
 from holdfast.engine.writing.edit import refuse_taken
 from holdfast.engine.writing.recorder import Recorder
 from holdfast.engine.writing.remember import new_version
-from holdfast.errors import HoldfastError, InvalidInput, StoreError
+from holdfast.errors import HoldfastError, StoreError
 from holdfast.files.documents import REMOVED
 from holdfast.files.folder_walk import FOLDER
 from holdfast.files.hub_folder import require_here
@@ -241,7 +241,7 @@ class KeptFiles:
         """A new text for a file that is there, or a new file: in the store and on the disk."""
         given = self.scope.core.redactor.text(text, keep_hidden=True)
         text = without_hidden(given)
-        self._refuse_secret(path)
+        self.scope.core.redactor.refuse_in_name(path, "path")
         *above, name = path.split("/")
         self._draft(path, given, author)  # What cannot be stored is refused before anything is.
         folder = reach(root, above, make=True)
@@ -263,14 +263,6 @@ class KeptFiles:
                 folder.discard(staged)
                 raise
         self.agree({path: Base(memory.id if memory else "", digest(text), before.bom)})
-
-    def _refuse_secret(self, path: str) -> None:
-        """A path is a name, and cannot become another one on its way to the disk."""
-        if kinds := self.scope.core.redactor.found(path):
-            raise InvalidInput(
-                f"The path holds a secret ({kinds[0]}), so nothing was written.",
-                hint="Use a name without it.",
-            )
 
     def record(
         self, writer: Writer, recorder: Recorder, path: str, text: str | None, author: Author
@@ -340,7 +332,7 @@ class KeptFiles:
     def move_memory(self, writer: Writer, recorder: Recorder, memory: Memory, path: str) -> None:
         """The memory goes with its file. One that a removed file left at the new path stays
         archived, without a path."""
-        self._refuse_secret(path)
+        self.scope.core.redactor.refuse_in_name(path, "path")
         left = self.memory_at(writer, path)
         if left is not None and left.id != memory.id and wanted(left) is None:
             recorder.revise(left, source_path=None)

@@ -152,7 +152,7 @@ _FENCED = lazy(
 )
 # Lines that no one writes by hand, by how they begin.
 _MACHINE = lazy(
-    r"""\s*(?:
+    r"""\s*+(?:
         \[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d | \[?\d\d:\d\d:\d\d[\].,\s]           # times of a log
       | (?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b[\s:\[]
       | Traceback\ \(|File\ "[^"]+",\ line\ \d|at\ [\w.$<>]+\s?\(|\.\.\.\ \d+\ more  # stack traces
@@ -163,8 +163,8 @@ _MACHINE = lazy(
     )""",
     re.VERBOSE,
 )
-_ERROR = lazy(r"\s*[\w.]*(?:Error|Exception|Warning)\b")
-_LIST_MARK = lazy(r"\s*(?:[-*+•]|\d+[.)])\s+")
+_ERROR = lazy(r"\s*+[\w.]*(?:Error|Exception|Warning)\b")
+_LIST_MARK = lazy(r"\A\s*(?:[-*+•]|\d+[.)])\s+")
 # A word as people write it, or a number, with the signs of a sentence around it.
 _PLAIN = lazy(r"[(\"'“‘*_]*(?:[^\W\d_]+(?:['’-][^\W\d_]+)*|\d[\w.,:%]*)[.,;:!?)\"'”’*_…]*")
 _PLAIN_SHARE_LEAST = 0.6

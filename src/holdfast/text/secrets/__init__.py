@@ -350,7 +350,13 @@ def _repeated(found: list[Found], text: str, taken: bytearray) -> list[Found]:
     return out
 
 
+# A longer value is a key, whatever words are in it.
+_CHOSEN_CHARS_MAX = 400
+
+
 def _is_strong(value: str) -> bool:
+    if len(value) > _CHOSEN_CHARS_MAX:
+        return True
     from holdfast.text.secrets.checks import Strength, strength
 
     return strength(value) is Strength.STRONG

@@ -26,7 +26,7 @@ _CHANGES_MIN = 0.22
 
 _EXAMPLE = lazy(
     r"x{4,}|\*{3,}|\.{3}|…|•|example|sample|placeholder|dummy|redacted|change.?me|change.?this"
-    r"|replace.?(?:me|this|with)|your.?(?:api|key|token|secret|pass|own|\w*here)|_here\b|insert.?"
+    r"|replace.?(?:me|this|with)|your.?(?:api|key|token|secret|pass|own|\w{0,30}here)|_here\b|insert.?"
     r"|not.?a.?(?:real|secret)|fake|todo|foo.?bar|lorem|\[secret:",
     re.IGNORECASE,
 )
@@ -257,7 +257,7 @@ def is_encoded_pem(value: str) -> bool:
 
 
 _NAMES_ITSELF = lazy(
-    r"[A-Za-z_ -]*(?:pass(?:word|wort|phrase)|secret|token)[A-Za-z_ -]*", re.IGNORECASE
+    r"[A-Za-z_ -]{0,100}(?:pass(?:word|wort|phrase)|secret|token)[A-Za-z_ -]*", re.IGNORECASE
 )
 
 
