@@ -223,3 +223,12 @@ def test_a_turn_whose_fact_was_corrected_since_is_marked(tmp_path: Path) -> None
         assert old and not any("since corrected" in line for line in new), block
         xml = hub.context("where do I live?", style="xml")
         assert 'speaker="user" note="since corrected">I live in Lisbon' in xml
+
+
+def test_a_question_of_the_log_comes_once_and_with_its_reply(hub: HubMemory) -> None:
+    asked = "Which database do we use in production for the billing gateway?"
+    for number in range(3):
+        hub.observe_turn(asked, "It is Postgres 15.", session=f"s{number}", at=AT)
+    block = hub.context("which database do we use")
+    said = [line.partition("] ")[2] for line in lines(block)]
+    assert said == [asked, "It is Postgres 15."], block

@@ -112,10 +112,9 @@ def _group(
         return
     note = MARK if is_corrected(turn, outdated) else ""
     line = PromptLine(hit.memory, hit.passage.text, why, note)
-    # Between people, a question may contain as much information as its reply.
-    if turn.role == "user" and turn.speaker is None and _only_asks(turn.content):
-        reply = _beside(reader, scope, turn, "assistant")
-        if reply is not None and _answers(turn, reply):
+    if _is_question(turn):
+        reply = reply_to(reader, scope, turn)
+        if reply is not None:
             shown = _beside_it(reply, "the reply to a question that fits")
             group = _with_correction(reader, scope, reply, shown, known)
             yield from [line, *group] if group else ()
@@ -130,6 +129,20 @@ def _group(
         yield from group
         return
     yield line
+
+
+def _is_question(turn: Turn) -> bool:
+    """Whether a turn only asks the agent. Between people, a question may contain as much
+    information as its reply."""
+    return turn.role == "user" and turn.speaker is None and _only_asks(turn.content)
+
+
+def reply_to(reader: Reader, scope: Scope, turn: Turn) -> Turn | None:
+    """The reply to a turn that only asks the agent, where it says something."""
+    if not _is_question(turn):
+        return None
+    reply = _beside(reader, scope, turn, "assistant")
+    return reply if reply is not None and _answers(turn, reply) else None
 
 
 def _with_correction(

@@ -18,8 +18,9 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 from holdfast.domain.memory import TRUSTS, Memory, Trust, made_from
-from holdfast.domain.query import Filter, Hit
+from holdfast.domain.query import Filter, Recalled
 from holdfast.domain.records import Turn, as_memory
+from holdfast.engine.context.beside_prompt import reply_to
 from holdfast.engine.context.budget import Budget, Candidates, Tokenizer, Unit, budget_of
 from holdfast.engine.context.items import (
     CATEGORIES,
@@ -255,7 +256,7 @@ def _answering(request: _Request, asked: str, outdated: Sequence[CorrectedFact])
     """The block for a question: standing facts, then the hits."""
     from holdfast.engine.reading.recall import recall_memories
 
-    scope, look, allowed, now, explain, elsewhere = request
+    scope, look, allowed, now, explain, _ = request
     wanted = Filter(turns=scope.settings["context.turns"])
     facts = _standing(scope, now)
     found = recall_memories(
@@ -267,16 +268,10 @@ def _answering(request: _Request, asked: str, outdated: Sequence[CorrectedFact])
         explain=explain,
         compared=[memory.id for memory in facts],
     )
-    chars, words = request.line_chars, query_terms(asked)
+    words = query_terms(asked)
     old = corrected_in(scope, found)
     known = (*outdated, *old)
-    hits = [
-        BlockItem(hit.memory, quoted(hit, words, chars), "relevant", _note(scope, hit, known))
-        for hit in for_question(found)
-        if not _unfit(scope.core, hit.memory, now, asked=True)
-        and not (elsewhere and hit.turn is not None and elsewhere(hit.turn.session))
-    ]
-    hits = newer_first(hits)
+    hits = newer_first(_relevant(request, found, words, known))
     relevant = {item.memory.id for item in hits}
     standing = [
         BlockItem(memory, memory.content, "standing")
@@ -291,11 +286,49 @@ def _answering(request: _Request, asked: str, outdated: Sequence[CorrectedFact])
     return request.finished(block, left_out, found.degraded, old)
 
 
-def _note(scope: Scope, hit: Hit, outdated: Sequence[CorrectedFact]) -> str:
-    if hit.turn is None:
-        return ""
+def _relevant(
+    request: _Request, found: Recalled, words: Sequence[str], outdated: Sequence[CorrectedFact]
+) -> list[BlockItem]:
+    """The lines that answer. Of turns with the same words only the best is shown; a turn that only
+    asks comes with its reply if that fits into a line."""
+    scope, chars, elsewhere = request.scope, request.line_chars, request.elsewhere
+    out: list[BlockItem] = []
+    said: set[str] = set()
+    for hit in for_question(found):
+        turn = hit.turn
+        if _unfit(scope.core, hit.memory, request.now, asked=True):
+            continue
+        if turn is None:
+            out.append(BlockItem(hit.memory, quoted(hit, words, chars), "relevant"))
+            continue
+        if _words_said(turn) in said or (elsewhere is not None and elsewhere(turn.session)):
+            continue
+        said.add(_words_said(turn))
+        note = _note(scope, turn, outdated)
+        out.append(BlockItem(hit.memory, quoted(hit, words, chars), "relevant", note))
+        reply = _short_reply(scope, turn, chars)
+        if reply is not None and (replied := _words_said(reply)) not in said:
+            said.add(replied)
+            out.append(BlockItem(as_memory(reply), " ".join(reply.content.split()), "relevant"))
+    return out
+
+
+def _words_said(turn: Turn) -> str:
+    return " ".join(turn.content.split()).casefold()
+
+
+def _short_reply(scope: Scope, turn: Turn, chars: int) -> Turn | None:
+    """The reply to a question, unless it is too long for a line or was turned down."""
     with scope.core.read() as reader:
-        is_old = is_corrected(hit.turn, outdated) or turned_down_by(reader, scope, hit.turn)
+        reply = reply_to(reader, scope, turn)
+        if reply is None or len(reply.content) > chars:
+            return None
+        return None if turned_down_by(reader, scope, reply) else reply
+
+
+def _note(scope: Scope, turn: Turn, outdated: Sequence[CorrectedFact]) -> str:
+    with scope.core.read() as reader:
+        is_old = is_corrected(turn, outdated) or turned_down_by(reader, scope, turn)
     return MARK if is_old else ""
 
 
