@@ -73,3 +73,17 @@ def test_who_comes_with_a_key_sees_nothing_of_the_machines_files(
     headers = {"Authorization": f"Bearer {house.key()}"}
     page = door.get(f"/h/{house.hub.name}/log?session=talk", headers=headers)
     assert page.status_code == 200 and 'class="given"' not in page.text
+
+
+def test_a_conversation_is_called_by_what_was_said_first(
+    memory: Holdfast, client: TestClient
+) -> None:
+    session = "2ba93f5a-e904-4f5f-8d25-01cda06a6864"
+    memory.hub().observe_turn("Where <b>is</b> staging?\n\nAnd prod?", "Here.", session=session)
+    memory.hub().observe_turn("", "I am up.", session="standup-monday")
+    page = client.get("/h/default/agent").text
+    assert '<b dir="auto">Where &lt;b&gt;is&lt;/b&gt; staging? And prod?</b>' in page
+    assert ">2ba93f5a<" in page and f">{session}<" not in page
+    assert '<b dir="auto">standup-monday</b>' in page
+    log = client.get(f"/h/default/log?session={session}").text
+    assert "Conversation 2ba93f5a" in log and "Where &lt;b&gt;is" in log

@@ -11,6 +11,8 @@ import pytest
 
 from holdfast import EmbedderError, HubMemory, InvalidInput, NotFound
 from holdfast.domain.clock import TimeIds
+from holdfast.engine.writing.indexing import embed_missing
+from holdfast.passes.work import work_until_done
 from holdfast.recall import weights
 from holdfast.testing import FixedClock, HashEmbedder, open_for_tests
 
@@ -365,6 +367,25 @@ def test_related_memories_are_near_and_not_itself(tmp_path: Path) -> None:
         hub.remember_many(["cats and dogs", "dogs and birds", "taxes and forms"])
         assert numbers(hub.related(1))[0] == 2
         assert 1 not in numbers(hub.related(1))
+
+
+@pytest.mark.parametrize("embedder", [None, HashEmbedder()])
+def test_what_a_memory_was_made_from_is_not_related_to_it(
+    tmp_path: Path, embedder: HashEmbedder | None
+) -> None:
+    settings = {"shadowJournal.enabled": True}
+    with open_for_tests(tmp_path, embedder=embedder, settings=settings) as memory:
+        memory.core.set_has_worker(True)
+        hub = memory.hub()
+        for said in ("No, use uv, not pip.", "No, use tabs, not spaces.", "No, use vim, not pico."):
+            hub.observe_turn(said, "", session="s")
+        work_until_done(hub.core, hub.home)
+        embed_missing(hub.core)
+        said_so = {one.content for one in hub.list()}
+        assert len(hub.list()) == 6 and len(said_so) == 3
+        for one in hub.list():
+            near = [hit.memory.content for hit in hub.related(one.id)]
+            assert sorted(near) == sorted(said_so - {one.content})
 
 
 def test_related_works_on_words_without_a_model(notes: HubMemory) -> None:

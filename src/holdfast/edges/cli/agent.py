@@ -10,6 +10,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import from_text
+from holdfast.domain.memory import without_copies
 from holdfast.edges.cli.command import Commands, Late, Namespace, Option, option, switch
 from holdfast.edges.cli.output import counted
 from holdfast.errors import InvalidInput, NotFound
@@ -187,7 +188,7 @@ def _captured(call: Call, body: dict[str, Any]) -> list[dict[str, Any]]:
             hub = call.memory.hub(name)
         except NotFound:
             continue
-        for memory in hub.list(session=body["session"], order="number"):
+        for memory in without_copies(hub.list(session=body["session"], order="number")):
             named = f"#{memory.number}" if name == body["hub"] else f"{name}#{memory.number}"
             title = " ".join(memory.title.split())[:100]
             rows.append(

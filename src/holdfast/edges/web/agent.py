@@ -39,6 +39,13 @@ class Session(NamedTuple):
     at: datetime
     turns: Sequence[Turn]
 
+    @property
+    def title(self) -> str:
+        """What the person said first, on one line; empty where only others spoke."""
+        said = next((turn.content for turn in self.turns if turn.role == "user"), "")
+        line = " ".join(said[: 4 * _TITLE_CHARS_MAX].split())
+        return line if len(line) <= _TITLE_CHARS_MAX else line[:_TITLE_CHARS_MAX] + "…"
+
 
 class Given(NamedTuple):
     """A memory that was put into a conversation: what it is called there, its title now, why it was

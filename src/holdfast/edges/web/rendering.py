@@ -110,6 +110,7 @@ def environment() -> Environment:
         diff=diff,
         mark=mark,
         label=label,
+        short_name=short_name,
         has_own_title=has_own_title,
         number=number,
         bytes=size,
@@ -159,6 +160,16 @@ def ago(at: datetime | None) -> Markup:
 
 
 # Texts
+
+
+def short_name(session: str | None) -> str:
+    """The name of a session; of the long ids that agents give them, the beginning, by which
+    `holdfast session` knows it."""
+    return session[:_ID_CHARS] if session and _UUID.fullmatch(session) else session or ""
+
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_ID_CHARS = 8
 
 
 def label(value: object) -> str:

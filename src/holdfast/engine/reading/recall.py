@@ -9,6 +9,7 @@ from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from holdfast import engine
+from holdfast.domain.memory import made_from, without_copies
 from holdfast.domain.query import Filter, Hit, Passage, Recalled, checked_limit
 from holdfast.domain.records import WITHOUT_WORDS
 from holdfast.engine.core import Scope
@@ -167,7 +168,14 @@ def _related_by_meaning(
             cosine = round(cosines[one.passage_id], 6)
             why = (f"meaning {cosine:.2f}",)
             hits[other.id] = Hit(other, passage, cosine, why, {"vector": cosine})
-    return Recalled(list(hits.values())[:limit])
+    return Recalled(_without_itself(memory, list(hits.values()))[:limit])
+
+
+def _without_itself(memory: Memory, hits: list[Hit]) -> list[Hit]:
+    """Without lines of the journal that say the same as the memory made from them, and without the
+    memory that was made from this one."""
+    kept = {one.id for one in without_copies([memory, *(hit.memory for hit in hits)])}
+    return [hit for hit in hits if hit.memory.id in kept and memory.id not in made_from(hit.memory)]
 
 
 def _related_by_words(scope: Scope, memory: Memory, limit: int) -> Recalled:
@@ -175,5 +183,7 @@ def _related_by_words(scope: Scope, memory: Memory, limit: int) -> Recalled:
     plain = "".join(char if char.isalnum() else " " for char in words)
     if not plain.strip():
         return Recalled([])
-    found = recall_memories(scope, plain, Filter(), limit=limit + 1, meaning=False)
-    return Recalled([hit for hit in found if hit.memory.id != memory.id][:limit])
+    # Half of them may be lines of the journal.
+    found = recall_memories(scope, plain, Filter(), limit=2 * limit + 1, meaning=False)
+    others = [hit for hit in found if hit.memory.id != memory.id]
+    return Recalled(_without_itself(memory, others)[:limit])
