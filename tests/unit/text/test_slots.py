@@ -115,6 +115,23 @@ def test_what_differs_in_a_value_is_found_by_the_words_around_it(
         assert any(held <= set(terms(old)) for held in terms_of_replaced(new)), (new, old)
 
 
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("The team lead is Ana now", "The team lead is Tom"),
+        ("Ana's dentist is Dr Moe now", "Ana's dentist is Dr Kay"),
+        ("I no longer eat fish", "I eat fish"),
+        ("I no longer love jazz", "I like jazz"),
+        ("We write minutes again", "We no longer write minutes"),
+    ],
+)
+def test_what_is_new_or_over_is_found_by_the_words_that_it_repeats(new: str, old: str) -> None:
+    assert compare(new, old).relation == "replaces"
+    sought = terms_of_replaced(new)
+    assert all(sought), "the whole hub would be compared"
+    assert any(held <= set(terms(old)) for held in sought)
+
+
 def test_an_identifier_with_a_digit_is_no_value_but_a_word_that_both_share() -> None:
     held = frame_terms(read("The word7 server runs word9 on port 8080"))
     assert held == [frozenset(terms("word7 server run word9 port"))]

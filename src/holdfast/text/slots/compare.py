@@ -31,6 +31,7 @@ from holdfast.text.slots import STATEMENT_CHARS_MAX
 from holdfast.text.slots.endings import by_ending, by_kind, ended_terms
 from holdfast.text.slots.frames import (
     amount_terms,
+    begun_terms,
     by_frame,
     by_key,
     by_number,
@@ -108,8 +109,17 @@ def by_negation(now: Statement, then: Statement) -> Verdict | None:
     return Verdict("contradicts", "one denies what the other says")
 
 
-def ending_terms(now: Statement) -> TermSets:
-    return [frozenset()] if now.ended or now.begun else []
+def negation_terms(now: Statement) -> TermSets:
+    """Index terms of every statement that `by_negation` may replace: a denial repeats all of what
+    it denies, and what is so again begins like its denial."""
+    stems, denied = _stance(now)
+    if not stems or not (now.ended if denied else now.begun) or _stops_a_thing(now):
+        return []
+    said = stems if denied else stems[:1]
+    # Whoever liked a thing may have loved it, or hated it.
+    said = said[1:] if said[0] == "like" else said
+    # A word with other signs may be cut elsewhere.
+    return [frozenset(stem for stem in said if stem.isascii() and stem.isalpha())]
 
 
 # States
@@ -223,12 +233,13 @@ def terms_of_replaced(text: str) -> frozenset[frozenset[str]]:
 
 _TERMS_OF_REPLACED = (
     slot_terms,
-    ending_terms,
+    negation_terms,
     state_terms,
     amount_terms,
     key_terms,
     relative_terms,
     frame_terms,
+    begun_terms,
     old_value_terms,
     ended_terms,
 )
@@ -452,8 +463,9 @@ def sought_by(text: str, *, replaced: bool) -> Sought:
     # In scripts without spaces, the terms of a name depend on what is written next to it.
     if subject not in ("", "?", "we") and subject.isascii():
         named = frozenset(terms(subject))
-    sets = terms_of_replaced(text) if replaced else (named,)
-    required = tuple(named | one for one in sets)
+    sets = terms_of_replaced(text) if replaced else frozenset([named])
+    # What has all terms of a set has those of a smaller one.
+    required = tuple(named | one for one in sets if not any(other < one for other in sets))
     # A rival begins with a word of this one, of its kind, or a small word.
     return Sought(words, kind, _OPENINGS.union(words, kind, terms(text)), required)
 

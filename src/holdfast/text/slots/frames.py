@@ -139,6 +139,15 @@ def frame_terms(now: Statement) -> TermSets:
     return found
 
 
+def begun_terms(now: Statement) -> TermSets:
+    """Index terms of every statement that `by_frame` may replace by any value, where this one says
+    that its value is new: the words before the first place in which they may differ."""
+    tokens = _tokens(now.body)
+    if not now.begun or now.denied or _is_event(tokens):
+        return []
+    return [_index_terms(tokens[: _before_least(now)])]
+
+
 def _index_terms(words: tuple[str, ...]) -> frozenset[str]:
     """Terms that a text with these words surely has. A word that `_tokens` puts in the place of
     others may have been one of them; one with other signs may be cut elsewhere."""
@@ -180,12 +189,17 @@ def _tokens(body: str) -> tuple[str, ...]:
 def _is_complement(now: Statement, found: Difference) -> bool:
     """Whether the difference comes behind a verb, and is not in what the statement is about."""
     words = found.before
-    if len(words) <= (0 if now.subject else 1):
+    if len(words) < _before_least(now):
         return False
     # 'We deploy on Tuesdays' begins with its verb.
     return f"{words[0]}s" in _MORE_VERBS or any(
         word in ("is", "are") or word in VERBS or word in _MORE_VERBS for word in words
     )
+
+
+def _before_least(now: Statement) -> int:
+    """How many words a difference has before it, at least: a subject is not among them."""
+    return 1 if now.subject else 2
 
 
 def _is_event(words: tuple[str, ...]) -> bool:
