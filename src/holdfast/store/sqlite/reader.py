@@ -115,11 +115,11 @@ class MemoriesReader(SessionPart):
         )
 
     def memories_by_id(self, hub_id: str, memory_ids: Sequence[str]) -> dict[str, Memory]:
-        before = self._read_before(hub_id)
-        if before is None:
+        if self._caches is None:
             read = self._memory_rows(hub_id, memory_ids, {})
             found = {row[0]: rows.memory_from_row(row, hub_id) for row in read}
             return {one: found[one] for one in memory_ids if one in found}
+        before = self._read_before(hub_id, len(memory_ids)) or HubRows()
         there = before.memories
         unknown = [one for one in memory_ids if one not in there]
         if not unknown:

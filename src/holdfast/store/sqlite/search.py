@@ -117,8 +117,8 @@ class FindingReader(SessionPart):
     # Search
 
     def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon:
-        passages, length = self._word_totals(hub_id)
         known = self._known_terms(hub_id)
+        passages, length = self._word_totals(hub_id)
         there = {term: known.count(term) for term in terms}
         unknown = [term for term, count in there.items() if count is None]
         frequency = {term: count or 0 for term, count in there.items()}
@@ -160,7 +160,7 @@ class FindingReader(SessionPart):
 
     def _word_totals(self, hub_id: str) -> tuple[int, int]:
         """The number of passages of a hub, and of their terms."""
-        before = self._read_before(hub_id)
+        before = self._read_before(hub_id, rows=1)
         if before is not None and before.state is not None:
             _, passages, length, *_ = before.state
         else:
@@ -231,16 +231,16 @@ class FindingReader(SessionPart):
 
     def _candidates(self, hub_id: str, found: list[shared.Row]) -> list[Candidate]:
         """The candidates of rows, which are noted for who reads their memories next."""
-        if (before := self._read_before(hub_id)) is not None:
+        if (before := self._read_before(hub_id, len(found))) is not None:
             before.noted.update({row[0]: row for row in found})
         return [_candidate(row) for row in found]
 
     def _kept_passages(self, hub_id: str, wanted: Filter) -> dict[int, Candidate] | None:
         """The passages that were read of this state with the usual filter; None for another one."""
-        before = self._read_before(hub_id)
-        if before is None or wanted._replace(alive_at=None, turns=False) != _USUAL:
+        if wanted._replace(alive_at=None, turns=False) != _USUAL:
             return None
-        return before.passages[wanted.turns]
+        before = self._read_before(hub_id)
+        return None if before is None else before.passages[wanted.turns]
 
     def _by_rank(
         self,

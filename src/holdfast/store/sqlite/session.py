@@ -111,6 +111,8 @@ class SqliteFilterSql(FilterSql):
 
 # More memories that were changed at once are not told apart.
 _FOLLOWED_MAX = 200
+# To bring what was read before to the state of now takes as long as to read about so many rows.
+_FOLLOWED_FROM = 8
 
 
 @lru_cache(maxsize=64)
@@ -162,6 +164,8 @@ class SessionPart(SqlReader):
         # Hubs and hashes of contents that no memory has; see `expect`.
         self._absent: set[tuple[str, str]] = set()
         self._snapshot: Snapshot | None = None
+        # The hubs of which it is known what was read of them before.
+        self._followed: set[str] = set()
         # What the viewer may see, as a condition on `m`; written out, so that it fits into any
         # statement without its own bindings.
         self._seen = "" if viewer is None else f" AND {seen(viewer)}"
@@ -205,11 +209,13 @@ class SessionPart(SqlReader):
             pk = self._pks[hub_id] = -1 if pk is None else pk
         return pk
 
-    def _read_before(self, hub_id: str) -> HubRows | None:
-        """What this connection has read of a hub in the state that it sees. A writer changes the
-        state as it goes, and keeps nothing."""
-        if self._caches is None:
+    def _read_before(self, hub_id: str, rows: int = _FOLLOWED_FROM) -> HubRows | None:
+        """What this connection has read of a hub in the state that it sees; None where that is not
+        known yet and only a few rows are to be read. A writer changes the state as it goes, and
+        keeps nothing."""
+        if self._caches is None or (rows < _FOLLOWED_FROM and hub_id not in self._followed):
             return None
+        self._followed.add(hub_id)
         if self._snapshot is None:
             # Once: a reader sees one state.
             version = self._one("PRAGMA data_version")
