@@ -95,7 +95,7 @@ ASSISTANT = [("Fix the tests", "Done. All of them pass."), ("Thanks", "I love th
 def test_less_is_kept_for_good_of_what_is_said_to_a_person(
     memory: Holdfast, said: str, to_a_person: list[str], to_an_assistant: list[str]
 ) -> None:
-    memory.core.set_worked(True)
+    memory.core.set_has_worker(True)
     for name, earlier, kept in (
         ("people", PEOPLE, to_a_person),
         ("assistant", ASSISTANT, to_an_assistant),

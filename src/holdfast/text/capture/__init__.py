@@ -171,6 +171,7 @@ _THEN_ORDER = lazy(r"[,;] (?:(?:and|so|but) )?(?=(?:please|pls|from now on) )")
 def _got_and_named(sentence: Sentence, at: datetime | None) -> Captured | None:
     """'We got a puppy on Saturday, her name is Biscuit': the name says nothing by itself."""
     found = _PATTERNS["named later"].match(sentence.folded)
+    found = found or _PATTERNS["named first"].match(sentence.folded)
     if found is None or at is None or BLANK in found[0]:
         return None
     if (

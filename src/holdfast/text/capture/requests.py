@@ -42,10 +42,15 @@ def requested(folded: str) -> tuple[int, int] | None:
 # Orders
 
 
-_NOT_THAT = lazy(r".{2,80}(?:, not|\b(?:like|as in|say|use) \S.{1,30} not) \S+(?: \S+){0,3}$")
+_NOT_THAT = lazy(
+    r".{2,80}(?:, not|\b(?:like|as in|say|use) \S.{1,30} not) \S+(?: \S+){0,3}$"
+    r"|(?:it'?s|it is) .{2,40} not \S+(?: \S+)?$"
+)
 _NO_THINGS = lazy(r"(?:no|not to|only|never|always) \S")
 # After a correction, what to use is an order by itself: 'no, use tabs'.
-_CORRECTED = lazy(r"(?:please )?(?:use|prefer|we (?:use|always|never|don'?t|only)) \S")
+_CORRECTED = lazy(
+    r"(?:not \S+(?: \S+)?,? )?(?:please )?(?:use|prefer|we (?:use|always|never|don'?t|only)) \S"
+)
 _THAT = lazy(r"\b(?:it|this|that|these|those|them)\b")
 # Figures of speech between people.
 _IDIOM = lazy(
@@ -69,6 +74,9 @@ def order_start(folded: str) -> int | None:
         return asked.end() if _points_nowhere(folded[asked.end() :]) else None
     correction = _PATTERNS["corrects"].match(folded) or _PATTERNS["label"].match(folded)
     start = correction.end() if correction else 0
+    if correction and (again := _PATTERNS["corrects"].match(folded, start)):
+        # 'You keep forgetting, I told you it's …'
+        start = again.end()
     order = folded[start:].rstrip(" .!,;…")
     if _PATTERNS["this time"].search(order) or _IDIOM.match(order):
         return None

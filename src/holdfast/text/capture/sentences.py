@@ -37,6 +37,8 @@ _FILLER = lazy(
     r"(?:(?: (?:uh|uhm|erm|um)\b,?)* )(?=\1\b)"
 )
 
+_NEW_SUBJECT = lazy(r"(?i),? (?:i|we|my|our|it|you|they|he|she|there|that)\b")
+
 
 def without_fillers(said: str) -> tuple[str, list[int]]:
     """A turn as it would be written, and where each of its characters was in it; the list is empty
@@ -44,7 +46,10 @@ def without_fillers(said: str) -> tuple[str, list[int]]:
     kept: list[tuple[int, int]] = []
     at = 0
     for found in _FILLER.finditer(said):
-        kept.append((at, found.start()))
+        # Where it stands between two statements, its comma stays.
+        comma = found[0].startswith(",") and _NEW_SUBJECT.match(said, found.end())
+        joined = _WORDS["joins"].intersection(said[at : found.start()].lower().split()[-1:])
+        kept.append((at, found.start() + bool(comma and not joined)))
         at = found.end()
     if not kept:
         return said, []
