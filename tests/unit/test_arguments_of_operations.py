@@ -274,3 +274,20 @@ def test_a_key_that_is_no_text_is_refused() -> None:
     for wrong in (5, " ", b"hf_x"):
         with pytest.raises(holdfast.InvalidInput, match="This is not a key"):
             holdfast.Client("http://127.0.0.1:9", key=wrong)  # type: ignore[arg-type]
+
+
+def test_a_memory_that_is_not_kept_leaves_nothing_in_the_persons_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+    for _ in range(2):
+        # The second one has no part of what the first one wrote.
+        with holdfast.open("memory:", settings={"embed.model": "none"}) as memory:
+            hub = memory.hub()
+            assert not hub.sync().taken_in
+            assert not holdfast.tools("maven", hub).call("remember", {"content": "Tea"}).failed
+            hub.remember("Ada likes tea")
+            assert "Ada likes tea" in Path(hub.memory_md).read_text(encoding="utf-8")
+            home = memory.home
+        assert not Path(home).exists()
+    assert list(tmp_path.iterdir()) == []

@@ -21,6 +21,8 @@ from holdfast.text import clean
 from holdfast.wiring import build, home_folder, make_home
 
 if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
     from holdfast.api.caller import Caller
     from holdfast.api.imports import ImportReport
     from holdfast.domain.clock import Clock, Ids
@@ -62,9 +64,17 @@ def open(
     folder = home_folder(home)
     if store is None and not (flags.get("store.url") and home is None):
         make_home(folder)
+    values = load(folder, flags=flags)
+    scratch = None
+    if home is None and where is not None and str(where).startswith("memory:"):
+        from tempfile import TemporaryDirectory
+
+        # The files of hubs go where their memories go: away.
+        scratch = TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True)
+        folder = scratch.name
     core = build(
         folder,
-        load(folder, flags=flags),
+        values,
         store=store,
         clock=clock,
         ids=ids,
@@ -75,7 +85,7 @@ def open(
         from holdfast.engine.log.turns import prune_logs
 
         prune_logs(core)
-    return Holdfast(core, folder)
+    return Holdfast(core, folder, scratch)
 
 
 def _refuse_names(store: object, embedder: object, settings: object) -> None:
@@ -105,9 +115,13 @@ def _is_url(where: str) -> bool:
 class Holdfast(OpenMemory):
     """An open memory with all its hubs."""
 
-    def __init__(self, core: Core, home: str) -> None:
+    def __init__(
+        self, core: Core, home: str, scratch: TemporaryDirectory[str] | None = None
+    ) -> None:
         self.core = core
         self.home = home
+        # The folder of a memory that is not kept; it is removed when this is closed.
+        self._scratch = scratch
         self._closed = False
 
     def __repr__(self) -> str:
@@ -133,6 +147,8 @@ class Holdfast(OpenMemory):
             self.core.stop()
             self.core.write_counters()
             self.core.store.close()
+            if self._scratch is not None:
+                self._scratch.cleanup()
 
     def hub(self, name: str | None = None, *, create: bool = False) -> HubMemory:
         """Returns the hub of that name; without a name, the hub in use (the setting `hub`).

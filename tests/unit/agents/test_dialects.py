@@ -436,17 +436,25 @@ def test_read_only_leaves_the_hub_as_it_was(
 
 
 @pytest.mark.parametrize(
-    ("dialect", "tool", "named"),
+    ("dialect", "tool", "given", "named"),
     [
-        ("holdfast", "remember", "Close to #1; remember it with supersedes 1"),
-        ("memax", "memax_push", "Close to: The owner of the billing service is Maria"),
+        ("holdfast", "remember", {}, "Close to #1; remember it with supersedes 1"),
+        ("max", "remember", {"category": "fact"}, "Close to #1; forget #1 if this replaces it."),
+        (
+            "max",
+            "remember",
+            {"category": "fact", "source": "auto"},
+            "Close to #1; forget #1 if this replaces it.",
+        ),
+        ("memax", "memax_push", {}, "Close to: The owner of the billing service is Maria"),
     ],
 )
 def test_what_may_be_meant_to_replace_another_memory_names_it(
-    hub: HubMemory, dialect: str, tool: str, named: str
+    hub: HubMemory, dialect: str, tool: str, given: dict[str, str], named: str
 ) -> None:
     hub.remember("The owner of the billing service is Maria")
-    reply = holdfast.tools(dialect, hub).call(tool, {"content": "Tom owns the billing service now"})
+    content = {"content": "Tom owns the billing service now"}
+    reply = holdfast.tools(dialect, hub).call(tool, {**given, **content})
     assert named in reply.text
 
 

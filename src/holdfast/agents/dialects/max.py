@@ -16,7 +16,7 @@ from holdfast.agents import Answer, ToolContext, note_held
 from holdfast.agents.dialects import read_dialect
 from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import EXPLICIT, Memory, made_from
-from holdfast.domain.results import Remembered, Superseded
+from holdfast.domain.results import Remembered, Stored, Superseded
 from holdfast.engine.writing.drafts import reason_to_hold
 from holdfast.errors import HoldfastError, NotFound
 from holdfast.text.classify import LONG_TERM_CHARS_MAX
@@ -45,8 +45,12 @@ def _remember(ctx: ToolContext, given: dict[str, Any]) -> str:
 
 
 def _replaced(result: Remembered) -> str:
-    """Which number no longer holds, for the end of the reply."""
-    return f" It replaces #{result.previous.number}." if isinstance(result, Superseded) else ""
+    """Which number no longer holds, or may not, for the end of the reply."""
+    if isinstance(result, Superseded):
+        return f" It replaces #{result.previous.number}."
+    if isinstance(result, Stored) and (close := result.close_to) is not None:
+        return f" Close to #{close.number}; forget #{close.number} if this replaces it."
+    return ""
 
 
 def _held(answer: Answer, held: Sequence[Memory]) -> Answer:
