@@ -127,6 +127,18 @@ def test_only_the_fields_that_are_indexed_are_searched(memory: Holdfast) -> None
     assert [item.key for item in filled][-1] == "b"
 
 
+def test_what_is_not_indexed_fills_a_query_up_last(memory: Holdfast) -> None:
+    store = HoldfastStore(memory)
+    for key, text in (("a", "Her car is a Saab"), ("b", "Dogs bark"), ("c", "Birds sing")):
+        store.put(ALICE, key, {"text": text})
+    store.put(ALICE, "d", {"text": "Her car is a Volvo"}, index=False)
+    found = [item.key for item in store.search(ALICE, query="Which car?", limit=3)]
+    assert found[0] == "a"
+    assert sorted(found[1:]) == ["b", "c"]
+    everything = [item.key for item in store.search(ALICE, query="Which car?", limit=9)]
+    assert everything[-1] == "d"
+
+
 def test_namespaces_are_listed_by_prefix_suffix_and_depth(store: HoldfastStore) -> None:
     deep = ("org", "9b2f1c1e-4c0a-4f0e-8a43-1b8e4b0a9c11", "user", "u" * 60, "facts")
     for namespace in (ALICE, BOB, ("docs", "alice", "v1"), deep):

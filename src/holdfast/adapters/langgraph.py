@@ -162,7 +162,7 @@ class HoldfastStore(BaseStore):
             if op.query:
                 found += [_Found(namespace, hub, *hit) for hit in _hits(hub, op, wanted)]
             if not op.query or self._fill:
-                listed = _listed(hub, op, wanted)
+                listed = _listed(hub, op, wanted) if not op.query else _filling(hub, op, wanted)
                 rest += [_Found(namespace, hub, one, unranked) for one in listed]
         # Unlike scores, probabilities can be compared between hubs.
         found.sort(key=lambda one: one.score or 0.0, reverse=True)
@@ -331,12 +331,21 @@ def _stored_key(key: str) -> str:
 # ── finding ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _listed(hub: HubMemory, op: SearchOp, wanted: int) -> list[Memory]:
+def _filling(hub: HubMemory, op: SearchOp, wanted: int) -> list[Memory]:
+    """What a query is filled up with: items that are not indexed only where the others are too
+    few, also where they were updated later."""
+    indexed = _listed(hub, op, wanted, {_UNINDEXED: {"exists": False}})
+    return indexed + _listed(hub, op, wanted - len(indexed), {_UNINDEXED: {"exists": True}})
+
+
+def _listed(hub: HubMemory, op: SearchOp, wanted: int, *conditions: dict[str, Any]) -> list[Memory]:
     """The items of a hub that meet the filter, those updated last first."""
+    tests = [*conditions, *([found] if (found := _condition(op)) else [])]
+    where = {"AND": tests} if tests else None
     out: list[Memory] = []
     cursor = None
     while len(out) < wanted:
-        page = hub.list(where=_condition(op), order="updated", limit=_PAGE, cursor=cursor)
+        page = hub.list(where=where, order="updated", limit=_PAGE, cursor=cursor)
         out += [memory for memory in page if _passes(memory, op)]
         cursor = page.cursor
         if cursor is None:
