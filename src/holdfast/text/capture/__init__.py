@@ -153,19 +153,42 @@ def _facts(sentence: Sentence, at: datetime | None, named: str) -> list[Captured
 
 
 def _ordered_last(sentence: Sentence) -> Captured | None:
-    """The order behind a statement: 'We moved to uv, so please use uv from now on'."""
+    """The order behind a statement: 'We moved to uv, so please use uv from now on'. One that means
+    what the statement names needs it: 'The key is in 1Password, never put it in .env'."""
     found = _THEN_ORDER.search(sentence.folded)
     if found is None:
         return None
-    at = found.end()
-    return _ordered(
-        sentence._replace(
-            start=sentence.start + at, said=sentence.said[at:], folded=sentence.folded[at:]
-        )
+    order = _from(sentence, found.end())
+    if (alone := _ordered(order)) is not None:
+        return alone
+    start = opening_end(sentence.folded)
+    head = sentence.folded[start : found.start()]
+    is_whole = _FIRM_ORDER.match(order.folded) and _THERE.search(order.folded)
+    if not is_whole or not _HEAD.search(head) or _PATTERNS["refers"].search(head):
+        return None
+    if BLANK in sentence.folded or sentence.folded.rstrip(" \"')").endswith("?"):
+        return None
+    folded, words = without_end(sentence.folded[start:], sentence.said[start:])
+    at = sentence.start + start
+    return Captured(
+        as_said(words), "preference", at, at + len(words), "standing-order", verbatim=True
     )
 
 
-_THEN_ORDER = lazy(r"[,;] (?:(?:and|so|but) )?(?=(?:please|pls|from now on) )")
+def _from(sentence: Sentence, at: int) -> Sentence:
+    return sentence._replace(
+        start=sentence.start + at, said=sentence.said[at:], folded=sentence.folded[at:]
+    )
+
+
+# An order for good, which means something that was named before it.
+_FIRM_ORDER = lazy(r"(?:please )?never (?:ever )?(?!mind|again)\w+")
+_THERE = lazy(r"\b(?:it|them|there|those)\b")
+# What comes before states something.
+_HEAD = lazy(r"\b(?:is|are|lives?|happens?|goes|runs?|comes?|belongs?)\b")
+_THEN_ORDER = lazy(
+    r"[,;] (?:(?:and|so|but) )?(?=(?:please|pls|from now on) |(?:please )?never (?!mind|again))"
+)
 
 
 def _got_and_named(sentence: Sentence, at: datetime | None) -> Captured | None:
