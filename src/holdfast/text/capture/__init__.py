@@ -168,7 +168,7 @@ def _ordered_last(sentence: Sentence) -> Captured | None:
         return None
     if BLANK in sentence.folded or sentence.folded.rstrip(" \"')").endswith("?"):
         return None
-    folded, words = without_end(sentence.folded[start:], sentence.said[start:])
+    _, words = without_end(sentence.folded[start:], sentence.said[start:])
     at = sentence.start + start
     return Captured(
         as_said(words), "preference", at, at + len(words), "standing-order", verbatim=True
