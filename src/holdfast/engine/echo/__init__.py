@@ -1,1 +1,1 @@
-"""Recognises text that this hub handed out itself, so that it is not stored again."""
+"""Recognises text that this hub has returned itself (an echo), so that it is not stored again."""

@@ -1,13 +1,13 @@
-"""Finds the parts of a text that the hub has handed out itself, so that its memories are not stored
-again as new.
+"""Finds echoes: the parts of a text that the hub has returned itself, so that its memories are not
+stored again as new.
 
-The shapes are found by `engine/echo/shapes.py`, and compared with the store by the walk. Only words
-that are really in this hub's memory (as they are, as they were, or a passage of them), and that the
-caller may see, are an echo. All else stays, to the letter.
+`shapes.py` finds text that is formatted like output of Holdfast, and `walk.py` compares it with the
+store. Only words that are really in this hub's memories (current, earlier, or a passage), and that
+the caller may see, are an echo. Everything else stays unchanged.
 
-The store is asked as the caller: what is private to somebody else was not handed out to this one,
-and nobody learns that it is there by saying it. Every lookup uses an index and is bounded: what is
-not found within the bounds counts as somebody's own text.
+The store is read with the caller's permissions: private memories of others were not returned to
+this caller, and nobody can find out that they exist by repeating their words. Every lookup uses an
+index and is limited: what is not found within the limits counts as the author's own text.
 """
 
 from __future__ import annotations
@@ -33,14 +33,13 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader
 
 
-# A note names this many memories; the others are counted.
+# A note names at most this many memories; the others are counted.
 _SHOWN_MAX = 3
 _SHOWN_CHARS = 60
 
 
 class Heard(NamedTuple):
-    """A text without what this hub had handed out; `memories` are those that were recognised in
-    it."""
+    """A text without its echoes; `memories` are those that were recognised in it."""
 
     text: str
     echoes: tuple[Echo, ...] = ()
@@ -48,12 +47,12 @@ class Heard(NamedTuple):
 
     @property
     def nothing_new(self) -> bool:
-        """Whether all of it was ours."""
+        """Whether the whole text was an echo."""
         return bool(self.echoes) and not self.text
 
     @property
     def sentence(self) -> str:
-        """The answer to a write whose text has nothing new."""
+        """The reply to a write whose text has nothing new."""
         if not self.memories:
             return "This is an answer of memory itself; nothing new was stored."
         named = [_named(one) for one in self.memories[:_SHOWN_MAX]]
@@ -81,7 +80,7 @@ def _is_fixed_reply(text: str) -> bool:
 
 
 def without_echo(core: Core, hub_id: str, text: str) -> Heard:
-    """The text without what this hub has handed out."""
+    """The text without its echoes."""
     if _is_fixed_reply(text):
         return Heard("", (Echo(0, len(text)),))
     if not may_be_ours(text):
@@ -91,8 +90,7 @@ def without_echo(core: Core, hub_id: str, text: str) -> Heard:
 
 
 def with_echo_marked(core: Core, hub_id: str, text: str) -> str:
-    """The text with a short note in place of what this hub has handed out. A reply that holds no
-    memory is a line like any other here."""
+    """The text with a short note in place of each echo. A reply without memories stays as it is."""
     if not may_be_ours(text):
         return text
     heard = without_echo(core, hub_id, text)
@@ -102,7 +100,7 @@ def with_echo_marked(core: Core, hub_id: str, text: str) -> str:
 
 
 def _heard(core: Core, reader: Reader, hub_id: str, text: str) -> Heard:
-    # Here, because their patterns take 20 ms to make, and few texts need them.
+    # Imported here, because its patterns take 20 ms to compile, and few texts need them.
     from holdfast.engine.echo.rewritten import originals
     from holdfast.engine.echo.walk import Walk
     from holdfast.engine.people.records import called
@@ -132,7 +130,7 @@ def _placed(echo: Echo, places: Sequence[int]) -> Echo:
 
 
 def _page(core: Core, reader: Reader, hub_id: str, text: str) -> Heard | None:
-    """A text that is nothing but a file or a folder as the memory tool shows it."""
+    """Recognises a text that is only a file or a folder as the memory tool shows it."""
     if "/memories" not in text:
         return None
     from holdfast.engine.echo.frames import holder, is_folder, page_words
@@ -144,7 +142,7 @@ def _page(core: Core, reader: Reader, hub_id: str, text: str) -> Heard | None:
         return None
     path, words = page
     memory = holder(path, words, lambda path: reader.memory_by_path(hub_id, path))
-    # Of MEMORY.md the words are those of many memories, and known by its own shape.
+    # MEMORY.md contains many memories, and has a shape of its own.
     known = (memory,) if memory else _of_file(core, reader, hub_id, words)
     return Heard("", (Echo(0, len(text), known[0].id),), known) if known else Heard(text)
 
@@ -154,32 +152,32 @@ def _of_file(core: Core, reader: Reader, hub_id: str, words: str) -> tuple[Memor
     return heard.memories if heard.nothing_new else ()
 
 
-# The largest block a tool hands out has fewer memories.
+# More than the largest block that a tool returns.
 _LOOKUPS_MAX = 50_000
-# Words that no hash finds are looked for in the substring index, which costs a millisecond in a
-# large hub; a block has few of them.
+# Words that no hash finds are searched in the substring index, which takes a millisecond in a large
+# hub; a block has few of them.
 _SEARCHES_MAX = 200
 _SEARCHED_MAX = 8
 _SEARCHED_LINES = 8
 _NEEDLE_CHARS_MIN = 3
 _NEEDLE_CHARS_MAX = 60
-# Texts are compared until a few times their length was read: words that repeat themselves could
-# otherwise be made to cost the square of it.
+# Comparing stops after a few times the length of the text was read: otherwise a repetitive text
+# could make it quadratic.
 _COMPARED_FACTOR = 8
 _COMPARED_LEAST = 1_000_000
-# How many old versions are compared; older ones are hardly in any transcript still in use.
+# The most old versions that are compared; older ones hardly occur in a transcript still in use.
 _VERSIONS_MAX = 50
 # An item of more lines is found by its first line.
 _ITEM_LINES_MAX = 200
 _TURNS_MAX = 1_000
 _ID_CHARS_MAX = 100
-# Of a change set with more, a history is read a memory at a time anyway.
+# For larger change sets, a history is shown one memory at a time anyway.
 _CHANGED_MAX = 20
 _BEGINNING = 12
 _MEMORY_MD = "MEMORY.md"
 
 _TURNS = Filter(layers=(TURN,), turns=True)
-# Enough to tell one turn from the others.
+# Enough terms to identify a turn.
 _TERMS_MAX = 24
 
 _ANY = Filter(states=(), forgotten=None, quarantined=None)
@@ -190,7 +188,7 @@ _ESCAPED = re.compile(r"^([ \t]*)\\(?=[-#`~*_=+\[])")
 
 
 class Known:
-    """The store as a text is compared with it, with a cache of what was looked up."""
+    """Lookups in the store, with a cache."""
 
     def __init__(self, reader: Reader, hub_id: str, *, budget: int, file: bool = True) -> None:
         self._reader = reader
@@ -209,13 +207,12 @@ class Known:
     # Memories
 
     def memory(self, memory_id: str) -> Memory:
-        """One that was found before."""
+        """A memory that was found before."""
         return self._memories[memory_id]
 
     @property
     def categories(self) -> set[str]:
-        """The bare words of all memories that were read: two may begin alike, and only one is
-        meant."""
+        """The bare words of all memories that were read, because two may begin alike."""
         return {memory.category for memory in self._memories.values()}
 
     def by_number(self, number: int) -> Memory | None:
@@ -248,8 +245,8 @@ class Known:
                     yield memory
 
     def by_words(self, lines: Iterator[str], *, day: str = "") -> Iterator[Memory]:
-        """Memories that may have these words: the first line, or that and those below it. With a
-        day, only those of that day: the same words on another day are another event."""
+        """Memories that may have these words: the first line, or several lines. With a day, only
+        those of that day: the same words on another day are another event."""
         item = _item(islice(lines, _ITEM_LINES_MAX))
         met: set[str] = set()
         for memory in self._candidates(item):
@@ -289,10 +286,10 @@ class Known:
     def _seen(self, memory: Memory | None) -> Memory | None:
         return None if memory is None else self._memories.setdefault(memory.id, memory)
 
-    # How a memory was written
+    # Renderings of a memory
 
     def renderings(self, memory: Memory) -> Iterator[str]:
-        """Its bare words: the whole text, its passages, and earlier versions."""
+        """The bare words of a memory: the whole text, its passages, and earlier versions."""
         if memory.id not in self._contents:
             self._contents[memory.id] = _words(memory.content)
         yield self._contents[memory.id]
@@ -307,7 +304,7 @@ class Known:
         yield from self._others[memory.id]
 
     def has_title(self, memory: Memory, title: str) -> bool:
-        """Whether it is called that, or was."""
+        """Whether a memory has or had this title."""
         shown = _words(title).rstrip("…")
         titles = (memory.title, *self._before(memory, "title"))
         return any(_words(one).startswith(shown) for one in titles)
@@ -324,7 +321,7 @@ class Known:
         out = []
         for one in reversed(revisions):
             if one.fields.get("boundary", ("", ""))[0] == "private":
-                # Earlier versions were shown to the owner only.
+                # Earlier versions were shown only to the owner.
                 break
             if old := one.fields.get(field, ("", ""))[0]:
                 out.append(old)
@@ -338,10 +335,10 @@ class Known:
         self._compare -= length
         return length
 
-    # Other texts of ours
+    # Other output
 
     def in_file(self, line: str) -> bool:
-        """Whether a person wrote this line in MEMORY.md, as it was last agreed on."""
+        """Whether this is a line of a person's own text in MEMORY.md, as of the last sync."""
         if self._lines is None:
             agreed = self._reader.agreed(self._hub_id, _MEMORY_MD)
             self._lines = {*map(_words, _own_lines(agreed.text if agreed else ""))} - {""}
@@ -363,7 +360,7 @@ class Known:
         return [self._memories.setdefault(one.id, as_memory(one)) for one in turns.values()]
 
     def turns(self, text: str, start: int) -> Iterator[tuple[str, str]]:
-        """Turns of the log whose bare words begin like this text here."""
+        """Turns of the log whose bare words begin like the text at this position."""
         if self._turns is None:
             self._turns = {}
             for turn in self._reader.turns(self._hub_id, limit=_TURNS_MAX):
@@ -381,8 +378,7 @@ def _words(text: str) -> str:
 
 
 def _on_one_line(text: str) -> Iterator[str]:
-    """The bare words of a text whose lines were joined, where that makes a difference: what was
-    at the start of a line is then in the middle of one."""
+    """The bare words of a text whose lines may have been joined, if that makes a difference."""
     if "\n" in text and (">" in text or "\\" in text):
         yield _words(" ".join(text.split()))
 
@@ -398,7 +394,7 @@ def _item(lines: Iterable[str]) -> list[str]:
 
 
 def _readings(item: list[str]) -> Iterator[str]:
-    """What it may say: its first line, or all of it; each as it is, and with escapes undone."""
+    """The possible texts of an item: its first line, or all of it, each as it is and unescaped."""
     for lines in (item[:1], item) if any(item[1:]) else (item[:1],):
         text, plain = "\n".join(lines), "\n".join(map(_plain, lines))
         yield text
@@ -412,8 +408,8 @@ def _plain(line: str) -> str:
 
 
 def _own_lines(text: str) -> Iterator[str]:
-    """The lines of MEMORY.md that are no memory's. Lines of memories are found by their words where
-    the caller may see them; this file shows everybody's."""
+    """The lines of MEMORY.md that belong to no memory. Lines of memories are found by their words
+    if the caller may see them; the file shows everybody's."""
     part: list[str] = []
     for line in [*text.splitlines(), "#"]:
         begins = line[:1] not in ("", " ", "\t")

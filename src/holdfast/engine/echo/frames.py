@@ -1,5 +1,6 @@
-"""What surrounds recognised memories: openings, headings and ends of our blocks, our JSON replies,
-and files as Anthropic's memory tool shows them. A frame alone is not an echo."""
+"""Recognises what surrounds memories in Holdfast's output: openings, headings and ends of blocks,
+JSON replies, and files as Anthropic's memory tool shows them. A frame without a memory is not an
+echo."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from holdfast.text.facts.sameness import bare
 
 _ELLIPSIS = re.compile(r"[\s>]*(?:…|\.\.\.)[\s>]*\Z")
 _FRAMING = re.compile(r"instructions\.|important:")
-# A heading that was cut, and the last line of a block behind it.
+# A heading that was cut off, and the last line of a block after it.
 _MORE = re.compile(
     r"(?:\(\d+morenotshown(?:;recallfindsthem)?\))?"
     r"(?:\(\d+(?:ormore)?waitingforreview:`?holdfastreview`?\))?\Z"
@@ -29,7 +30,7 @@ _PARTS = ("pinned", "standing", "relevant now", "files", "recent", "last session
 
 
 class Frames:
-    """The frames found in a text, beside the echoes found in it."""
+    """The frames found in a text, next to its echoes."""
 
     def __init__(
         self,
@@ -47,7 +48,7 @@ class Frames:
         self._names = {bare(name.lower()).text for name in names}
 
     def taken(self) -> list[Echo]:
-        """The frames that go with what was recognised."""
+        """The frames that belong to recognised memories."""
         frames = [frame for frame in self._frames if self._is_ours(frame)]
         frames += self._cut_off()
         taken = [Echo(frame.start, frame.end) for frame in self._with_echo(frames)]
@@ -59,7 +60,7 @@ class Frames:
         ]
 
     def _cut_off(self) -> Iterator[Frame]:
-        """Decoration at the end of the text that was not finished."""
+        """Incomplete decoration at the end of the text."""
         if not self._echoes:
             return
         start = max(*(one.end for one in self._echoes), 0, *(one.end for one in self._frames))
@@ -81,14 +82,14 @@ class Frames:
         )
 
     def _with_echo(self, frames: Sequence[Frame]) -> Iterator[Frame]:
-        """Those of blocks in which something was recognised, and of blocks that are empty."""
+        """The frames of blocks with a recognised memory, and of empty blocks."""
         found = sorted(one.start for one in self._echoes)
         for inside, end in _blocks(frames, len(self._text)):
             if _any_between(found, inside[0].start, end) or self._is_empty(inside, end):
                 yield from inside
 
     def _is_empty(self, inside: Sequence[Frame], end: int) -> bool:
-        """Whether it is an empty block of this hub: an opening that nobody else writes, and
+        """Whether it is an empty block of this hub: an opening that nobody else writes, and only
         frames."""
         opening = inside[0]
         if opening.name and bare(opening.name).text != bare(self._hub).text:
@@ -104,8 +105,7 @@ class Frames:
         return len(runs) == 1 and closed
 
     def _adjacent(self, frames: Sequence[Frame], taken: Sequence[Echo]) -> Iterator[Echo]:
-        """The frames right before or after what was recognised, for a block that lost its other
-        end."""
+        """The frames directly before or after an echo, for a block that lost its other end."""
         runs = merged(
             self._text, [*(one[:2] for one in taken), *((one.start, one.end) for one in frames)]
         )
@@ -146,12 +146,12 @@ _BEGINS = re.compile(r'[\[{]\s*["\[{]')
 _FLAWED_MAX = 8
 _DEPTH_MAX = 6
 _WORDS = ("content", "text", "snippet")
-# Labels of Holdfast's own that hold no text of a memory.
+# Holdfast's own labels, which contain no text of a memory.
 _LABELS = (
     *("category", "status", "updated_at", "created_at", "score", "count", "url", "kind"),
     *("source", "state", "layer", "number", "date", "type", "title", "metadata", "tags"),
 )
-# What recall says of an answer that may miss something.
+# The notes of a recall that may be incomplete.
 _NOTES = ("only words were matched", "only its beginning was used", "no vector of this model")
 _LISTS = ("memories", "results", "data", "items")
 
@@ -159,8 +159,8 @@ Nested = Callable[[str], list[str] | None]
 
 
 def json_echoes(text: str, known: Known, nested: Nested) -> Iterator[tuple[int, int, list[str]]]:
-    """The objects that are ours, with the ids of their memories. `nested` says of a text whether
-    all of it is ours, and which memories it is."""
+    """The JSON objects that are echoes, with the ids of their memories. `nested` decides for a text
+    whether it is an echo completely, and of which memories."""
     if not any(sign in text for sign in _SIGNS):
         return
     decoder = json.JSONDecoder()
@@ -180,7 +180,7 @@ def json_echoes(text: str, known: Known, nested: Nested) -> Iterator[tuple[int, 
 
 
 def _ids_of(value: Any, known: Known, nested: Nested, depth: int) -> list[str] | None:
-    """The memories it speaks of; None where something in it is not ours."""
+    """The ids of the memories in it; None if a part of it is not an echo."""
     if isinstance(value, str) or depth == 0:
         return None
     if isinstance(value, list):
@@ -211,7 +211,7 @@ def _ids_of(value: Any, known: Known, nested: Nested, depth: int) -> list[str] |
 
 
 def _says_nothing(value: Any) -> bool:
-    """Whether it is the answer that nothing was found."""
+    """Whether it is the reply of a search without results."""
     return isinstance(value, dict) and any(value.get(name) == [] for name in _LISTS)
 
 
@@ -250,8 +250,8 @@ def _words(item: Any, memory: Memory | None, known: Known, nested: Nested) -> li
     return nested(item)
 
 
-# Each repeated part begins with a line end, so that there is only one way to read it. The last
-# tab may be gone, where white space at the end was cut off.
+# Each repeated part begins with a line end, so that there is only one way to match it. The last tab
+# may be missing if trailing white space was removed.
 _PAGE = re.compile(
     r"Here's the content of /memories/(?P<path>[^\n]{1,1000}) with line numbers:"
     r"(?P<lines>(?:\n *\d{1,6}(?:\t[^\n]*)?)+)"
@@ -265,12 +265,12 @@ _QUOTED = re.compile(r"^[ \t]*> ?", re.MULTILINE)
 
 
 def is_folder(text: str) -> bool:
-    """Whether it is nothing but the list of a folder's files."""
+    """Whether it is only the list of a folder's files."""
     return _FOLDER.fullmatch(_unquoted(text)) is not None
 
 
 def page_words(text: str) -> tuple[str, str] | None:
-    """The path in a page and the words on it, without numbers; None where it is no page."""
+    """The path in a page and its text, without line numbers; None if it is not a page."""
     found = _PAGE.fullmatch(_unquoted(text))
     if found is None:
         return None
@@ -278,7 +278,7 @@ def page_words(text: str) -> tuple[str, str] | None:
 
 
 def holder(path: str, words: str, at_path: Callable[[str], Memory | None]) -> Memory | None:
-    """The memory that is the file at that path, where it has these lines."""
+    """The memory of the file at that path, if it has these lines."""
     memory = at_path(path)
     if memory is None or not words.strip():
         return None

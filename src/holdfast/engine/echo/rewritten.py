@@ -1,6 +1,7 @@
-"""Texts as clients rewrite them before they come back: as a JSON string, with numbers or bars
-before the lines, with `&lt;` in place of `<`. Each is turned into what it was made from, with the
-places of its characters in the text, so that what is found there can be taken out of the text."""
+"""Undoes the ways in which clients rewrite a text before they send it back: as a JSON string, with
+numbers or bars before the lines, with `&lt;` instead of `<`. Each original comes with the positions
+of its characters in the rewritten text, so that echoes found in it can be removed from that text.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import NamedTuple
 
 _MEANT = {"n": "\n", "r": "\r", "t": "\t", "b": " ", "f": " "}
 _ESCAPES = re.compile(r'\\(?:u[0-9a-fA-F]{4}|[^u])|"')
-# JSON strings are unescaped this often at most.
+# JSON strings are unescaped at most this often.
 _TIMES_MAX = 3
 _TAG_OF = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'"}
 _DECORATIONS: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
@@ -27,7 +28,7 @@ _LINE = re.compile(r"[^\n]*\n?")
 
 
 class Rewritten(NamedTuple):
-    """An original text; `places` maps each of its characters, and its end, to a place in the
+    """An original text; `places` maps each of its characters, and its end, to a position in the
     rewritten text."""
 
     text: str
@@ -35,7 +36,7 @@ class Rewritten(NamedTuple):
 
 
 def originals(text: str) -> Iterator[Rewritten]:
-    """What the text may have been made from."""
+    """The texts that it may have been made from."""
     whole = form = Rewritten(text, [*range(len(text) + 1)])
     for _ in range(_TIMES_MAX):
         if "\\n" not in form.text:
@@ -51,7 +52,7 @@ def originals(text: str) -> Iterator[Rewritten]:
 
 def _unescaped(found: str) -> str:
     if found == '"':
-        # A string begins or ends here; what it holds begins a line.
+        # A string begins or ends here, and its content starts a line.
         return "\n"
     if found[1] == "u":
         letter = chr(int(found[2:], 16))
@@ -60,7 +61,7 @@ def _unescaped(found: str) -> str:
 
 
 def _replaced(form: Rewritten, pattern: re.Pattern[str], meant: Callable[[str], str]) -> Rewritten:
-    """The text with what matches replaced by what it means, of at most one character."""
+    """The text with each match replaced by its meaning, of at most one character."""
     pieces: list[str] = []
     places: list[int] = []
     done = 0
@@ -76,7 +77,7 @@ def _replaced(form: Rewritten, pattern: re.Pattern[str], meant: Callable[[str], 
 
 
 def _without_numbers(text: str) -> Rewritten:
-    """Without the numbers before lines that follow each other and are counted."""
+    """The text without the numbers before consecutive numbered lines."""
     pieces: list[str] = []
     places: list[int] = []
     counted = [(line, _NUMBERS.match(line.group())) for line in _LINE.finditer(text)]

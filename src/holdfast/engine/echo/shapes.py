@@ -1,5 +1,5 @@
-"""Recognises the shapes in which Holdfast hands memories out: blocks for prompts, replies of tools,
-files. A first look says whether a text can hold any."""
+"""Recognises the formats in which Holdfast returns memories: blocks for prompts, replies of tools,
+files."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from holdfast.engine.echo.signs import bare_reply, may_be_fixed_reply
 
-# What a mail program or a chat puts before lines, and white space of any kind.
+# What a mail program or a chat puts before lines, and any white space.
 _GAP = r"[\s>]+"
 _MAYBE_GAP = r"[\s>]*"
 _NEW_LINE = r"[ \t]*\r?\n[ \t>]*"
 _DAY = r"\d{4}-\d\d-\d\d"
 
-# How a payload that nothing names is looked for: as a line of the file, as an entry of a day, as a
+# How a payload without a reference is searched: as a line of the file, as an entry of a day, as a
 # turn of the log; or not at all.
 Reading: TypeAlias = Literal["", "file", "day", "log"]
 
 
 class Claim(NamedTuple):
-    """A place in a text that announces the words of a memory. They begin at `payload`, after the
+    """A position in a text that announces the words of a memory. They begin at `payload`, after the
     decoration; what `closing` matches after them is decoration too."""
 
     start: int
@@ -32,14 +32,14 @@ class Claim(NamedTuple):
     title: str = ""
     change: str = ""
     id: str = ""
-    # Where the title is all there is of the memory, the end; the payload is none then.
+    # The end, if only the title is shown and there is no payload.
     end: int = 0
     # Whether the words are those of a turn of the conversation log.
     is_turn: bool = False
 
 
 class Frame(NamedTuple):
-    """A part of a block or reply that holds no memory: its opening, a heading, its end."""
+    """A part of a block or reply without a memory: its opening, a heading, its end."""
 
     start: int
     end: int
@@ -65,12 +65,12 @@ _FACT = (
     rf"|\w+ · \w+ · {_DAY}[^\n]*)"
 )
 _FACT_LINE = re.compile(rf"{_FACT}[ \t\r]*\n")
-# More than any memory has.
+# More facts than any memory has.
 _FACTS_MAX = 40
 
 
 class _Shape(NamedTuple):
-    sign: str  # without it there is nothing to look for
+    sign: str  # A string that the text must contain.
     pattern: re.Pattern[str]
     closing: re.Pattern[str] | None = None
     must_close: bool = False
@@ -214,8 +214,8 @@ def _by_title(text: str) -> Iterator[Claim]:
 
 
 def _below(text: str, offset: int, prefix: str) -> tuple[int, str]:
-    """Where the words begin below the facts of a memory, and its title where one of them says it.
-    Facts are indented and quoted like the line above them; the words are quoted once more."""
+    """Where the text begins below the facts of a memory, and its title if one of them says it.
+    Facts are indented and quoted like the line above them; the text is quoted once more."""
     title = ""
     for _ in range(_FACTS_MAX):
         found = _FACT_LINE.match(text, offset + len(prefix))
@@ -227,7 +227,7 @@ def _below(text: str, offset: int, prefix: str) -> tuple[int, str]:
 
 
 def _said_before(text: str, claim: Claim, more: str) -> list[Claim]:
-    """What an updated or superseded memory said, below the reply that says so."""
+    """The old text of an updated or superseded memory, below the reply that quotes it."""
     found = _BEFORE.search(text, claim.payload, claim.payload + 1_000)
     if found is None:
         return []
@@ -239,7 +239,7 @@ def _said_before(text: str, claim: Claim, more: str) -> list[Claim]:
 
 
 def _spaced(sentence: str) -> str:
-    """A pattern for a sentence whose spaces may have become anything that separates words."""
+    """A pattern for a sentence whose spaces may have become any white space."""
     return _GAP.join(re.escape(word) for word in sentence.split())
 
 
@@ -320,13 +320,13 @@ def _frames(text: str) -> list[Frame]:
 
 
 def marks(text: str) -> list[Mark]:
-    """What looks like ours, in the order of the text. Where two begin together, a heading is the
-    weaker guess, and a longer one the better."""
+    """The marks of Holdfast's output, in order of position. Of two at the same position, a heading
+    is less likely, and the longer one preferred."""
     found: list[Mark] = [*_claims(text), *_by_title(text), *_frames(text)]
     return sorted(found, key=lambda mark: (mark.start, mark[2] == "heading", -mark[1]))
 
 
-# Replies that hold no memory at all
+# Replies without memories
 
 _HUB = r"- [^\r\n(]{1,64} \(id: hub_\w+\): \d+ memor(?:y|ies)[^\r\n]{0,60}"
 FIXED = re.compile(
@@ -353,7 +353,7 @@ FIXED = re.compile(
     r"|\{\s*\"memories\":\s*\[\s*\],\s*\"count\":\s*0\s*\}"
 )
 
-# Decoration of which the end is missing, where a block was cut off; of a heading, its name.
+# Decoration that was cut off with the block; of a heading, its name.
 _BEGUN = re.compile(
     r"[-*+•](?:\s+(?:\[(?:\#\d{0,15}(?:,[^\]\n]{0,100})?\]?)?)?)?"
     r"|•\s+\#\d{0,15}(?:\s+\[[^\n]{0,100})?"
@@ -371,8 +371,8 @@ _TAGS = (
 
 
 def begun(text: str, start: int) -> str | None:
-    """What the text ends with from here, where that may be decoration of ours cut off: the name of
-    a heading, or nothing; None where it is something else."""
+    """The heading's name (or an empty text) if the text ends here with decoration that may have
+    been cut off; None otherwise."""
     rest = text[start : start + 600].strip(" \t\r\n>")
     rest = rest.removesuffix("…").removesuffix("...")
     if rest and any(tag.startswith(rest) for tag in _TAGS):
@@ -382,5 +382,5 @@ def begun(text: str, start: int) -> str | None:
 
 
 def is_fixed_reply(text: str) -> bool:
-    """Whether it is nothing but a reply of ours that holds no memory."""
+    """Whether it is only a reply of Holdfast without a memory."""
     return may_be_fixed_reply(text) and FIXED.fullmatch(bare_reply(text)) is not None

@@ -1,12 +1,11 @@
-"""A quick check whether a text can hold something that Holdfast has handed out. Most cannot; the
-patterns of `echo`, which take 20 ms to compile, are loaded only for those that can."""
+"""A quick check whether a text may contain an echo. Most cannot; the patterns of `echo`, which take
+20 ms to compile, are loaded only for those that may."""
 
 from __future__ import annotations
 
 from holdfast.system.named_tuple import NamedTuple
 
-# Everything that Holdfast hands out with decoration has one of these; a text without any needs no
-# other check.
+# All decorated output of Holdfast contains one of these; a text without any needs no other check.
 SIGNS = (
     *(
         "[#",
@@ -24,10 +23,10 @@ SIGNS = (
     *("conversations;", "Session recovered]", "id mem_", "(id: mem_"),
     *('"content"', '"text"', '"key"', '"results"', '"memories"', "Here's the content of /memories"),
     "2 levels deep in /memories",
-    # As JSON, HTML and editors have the signs above.
+    # The same signs as written in JSON, HTML and editors.
     *("\\u00b7 ", "\\u2022 #", "&lt;item", "&lt;turn", "&lt;memory", "\u00a0·\u00a0", "•\u00a0#"),
 )
-# How replies begin that hold no memory; they are ours only as a whole.
+# The beginnings of replies without a memory, which are echoes only as a whole.
 _FIXED_BEGIN = (
     *("Remembered.", "No ", "Nothing ", "There ", "Memory #", "(MEMORY.md", "Forgotten:"),
     *("Logged as", "Updated to", "Approved:", "Rejected:", "Archived as", "Took back"),
@@ -38,7 +37,8 @@ _FIXED_CHARS_MAX = 600
 
 
 class Echo(NamedTuple):
-    """A span of the text that is ours, and the memory or turn it is; no id for what is between."""
+    """A span of the text that is an echo, with the id of the memory or turn; no id for what is
+    between."""
 
     start: int
     end: int
@@ -46,12 +46,12 @@ class Echo(NamedTuple):
 
 
 def may_be_ours(text: str) -> bool:
-    """Whether it is worth a closer look."""
+    """Whether the text may contain an echo."""
     return any(sign in text for sign in SIGNS)
 
 
 def may_be_fixed_reply(text: str) -> bool:
-    """Whether it may be a reply of ours that holds no memory."""
+    """Whether it may be a reply of Holdfast without a memory."""
     if len(text) > _FIXED_CHARS_MAX:
         return False
     plain = bare_reply(text)

@@ -1,7 +1,7 @@
-"""Goes through a text from mark to mark and checks which are followed by words of a memory.
+"""Goes through the marks of a text and checks which are followed by the words of a memory.
 
-It knows shapes from `engine/echo/shapes.py` and asks the store through Known; it does not know what
-is done with what it finds.
+It knows the formats from `shapes.py` and reads the store through `Known`; it does not know how its
+result is used.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from holdfast.engine.echo.signs import Echo
 from holdfast.text.analysis.spans import blank, line_start, without
 from holdfast.text.facts.sameness import Bare, bare
 
-# The beginning of a memory counts only if it is longer than this, or beside others: a person may
-# well write 'No…' after a number.
+# The beginning of a memory counts only if it is longer than this, or next to other echoes: a person
+# may write 'No…' after a number.
 _BEGINNING_CHARS_MIN = 20
-# No more than this is between two echoes on one line; looking further would cost the square of a
-# long line.
+# The most characters between two echoes on one line; looking further would be quadratic in a long
+# line.
 _JOIN_CHARS_MAX = 200
 # The longest closing is a source and a time in brackets.
 _CLOSING_CHARS_MAX = 120
-# So much of a part from the middle of a memory tells where it is.
+# The number of characters by which a part from the middle of a memory is located.
 _SOUGHT_CHARS = 24
-# Longer than any snippet we show.
+# Longer than any snippet in the output.
 _PART_CHARS_MAX = 2_000
 # After so many unknown lines, a block without an end has ended.
 _MISSES_MAX = 40
 
-# An end that was cut off, maybe in the middle of a reference; or the end of the text.
+# An end that was cut off, perhaps in the middle of a character reference; or the end of the text.
 _HALF = r"(?:&[a-z]{0,4}|(?<=&)[a-z]{1,4})?"
 _CUT = re.compile(rf"{_HALF}(?:(?:…|\.\.\.)|\Z)")
 _UNSEEN = re.compile(r"(?:[ \t]*[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f])*")
@@ -41,10 +41,10 @@ _LINE_ENDS = re.compile(r"[ \t\r]*(?:\n|\Z)")
 _PREFIX = re.compile(r"[ \t>]*")
 _BULLET = re.compile(r"[ \t>]*(?:[-*+•][ \t]+)?(?:\d\d:\d\d[ \t]+)?")
 _SPOKEN = re.compile(r"[ \t>]*(?:\[[^\]\n]{1,100}\] (?:User|System)|[^\n:]{1,100}): ")
-# How MEMORY.md says which memory a line is.
+# The marker in MEMORY.md that names the memory of a line.
 _COMMENT = re.compile(r"<!--[ \t]*mem_[\w-]{1,64}[ \t]*-->[ \t]*$")
 _FILE_CLOSING = re.compile(r"(?:[ \t]*<!--[ \t]*mem_[\w-]{1,64}[ \t]*-->)?")
-# Where a file was cut, the last line may be too short to be looked for.
+# If a file was cut, its last line may be too short to search for.
 _REST = re.compile(r"[ \t>]*(?:[-#][^\n]{0,20})?(?:…|\.\.\.)[ \t\r]*(?:\n[\s>]*(?:\n|\#|\Z)|\Z)")
 # What may follow on the same line where line ends were lost.
 _JOINED = re.compile(
@@ -56,7 +56,7 @@ _JOINED = re.compile(
 
 
 class Walk:
-    """One walk through a text, mark by mark."""
+    """One pass over the marks of a text."""
 
     def __init__(self, text: str, known: Known, hub: str, *, nested: bool = False) -> None:
         self._text = text
@@ -66,7 +66,7 @@ class Walk:
         self._bare: Bare = bare(text)
         self._echoes: list[Echo] = []
         self._frames: list[Frame] = []
-        self._done = 0  # where the last thing that is ours ends
+        self._done = 0  # The end of the last echo.
         self._reads: Reading = ""
         self._day = ""
         self._read_to = 0
@@ -95,7 +95,7 @@ class Walk:
         return sorted([*self._echoes, *around])
 
     def _objects(self) -> list[Echo]:
-        """Takes what is JSON of ours; the spans come back, the first one last."""
+        """Records echoes in JSON; returns their spans, last first."""
         spans: list[Echo] = []
         if self._nested:
             return spans
@@ -105,15 +105,15 @@ class Walk:
         return spans[::-1]
 
     def _all_ours(self, text: str) -> list[str] | None:
-        """The memories of a text inside the text, if all of it is ours."""
+        """The memories of a nested text, if all of it is an echo."""
         echoes = Walk(text, self._known, self._hub, nested=True).echoes()
         if not echoes or without(text, [one[:2] for one in echoes]):
             return None
         return [one.id for one in echoes if one.id.startswith("mem_")]
 
     def _begins(self, offset: int) -> bool:
-        """Whether something of ours can begin here: at the start of a line, or right behind
-        something else of ours where the lines were joined."""
+        """Whether an echo can begin here: at the start of a line, or directly after another echo if
+        lines were joined."""
         if line_start(self._text, offset) is not None:
             return True
         near = self._done > 0 and offset - self._done <= _JOIN_CHARS_MAX
@@ -127,7 +127,7 @@ class Walk:
         elif frame.kind == "closing":
             self._reads = ""
         elif self._reads == "file" and frame.kind == "heading":
-            # In a file a heading may be a person's own; it is a line like the others.
+            # In a file, a heading may be the person's own, so it is treated like any line.
             self._read_lines(frame.start)
             if self._line(frame.start, frame.end):
                 return
@@ -135,7 +135,7 @@ class Walk:
         self._done = max(self._done, frame.end)
         self._read_to = max(self._read_to, frame.end)
 
-    # Words that a mark names
+    # Words after a mark
 
     def _hear(self, claim: Claim) -> bool:
         memories: Iterable[Memory]
@@ -175,7 +175,8 @@ class Walk:
         self._misses = 0
 
     def _reach(self, claim: Claim, words: str) -> int | None:
-        """Where the claim ends in the text if these are its words, its closing included."""
+        """The end of the claim in the text, including its closing, if these are its words; None
+        otherwise."""
         whole = self._bare.text
         at = self._bare.place_of(claim.payload)
         while at < len(whole) and whole[at] in ">\\":
@@ -192,7 +193,7 @@ class Walk:
             if cut is not None:
                 place = cut.end()
             elif whole[place - 1] != "…":
-                # Where a memory has the sign itself, it has been read over.
+                # If the memory contains the sign itself, it has been read over.
                 return None
             if length < _BEGINNING_CHARS_MIN and not (self._echoes or self._frames):
                 return None
@@ -209,8 +210,8 @@ class Walk:
         return end if self._ends(claim.start, end) else None
 
     def _ends(self, start: int, offset: int) -> bool:
-        """Whether something of ours can end here: at the end of a line, or before something else of
-        ours. If somebody has added to it, also in indented lines below, it is their own text."""
+        """Whether an echo can end here: at the end of a line, or before another echo. If somebody
+        has added to it, even in indented lines below, it is their own text."""
         if (line := _LINE_ENDS.match(self._text, offset)) is None:
             return _JOINED.match(self._text, offset) is not None
         begins = line_start(self._text, start)
@@ -222,10 +223,10 @@ class Walk:
             return True
         return self._text[below.end() : below.end() + 1] in ("", "\r", "\n")
 
-    # Words that nothing names, inside a block
+    # Words without a mark, inside a block
 
     def _read_lines(self, until: int) -> None:
-        """Looks at each line up to there that was not looked at yet."""
+        """Checks each line up to there that was not checked yet."""
         at = max(self._read_to, self._done)
         while at < until and self._reads:
             found = _LINE.match(self._text, at)
@@ -273,8 +274,8 @@ class Walk:
         return False
 
     def _payload_lines(self, claim: Claim) -> Iterator[str]:
-        """The first line of its words, then those below it, without what the claim's own line has
-        before it."""
+        """The first line of its words, then the following ones, without the prefix of the claim's
+        own line."""
         begins = line_start(self._text, claim.start)
         before = None if begins is None else _PREFIX.match(self._text, begins)
         prefix = before.group() if before else ""
@@ -286,8 +287,8 @@ class Walk:
 
 
 def _place_of(whole: str, at: int, words: str) -> int:
-    """Where a part from the middle of a memory begins in its words: the position of the whole part,
-    or, if it runs to the end, the last position of its beginning."""
+    """The position in a memory's words of a part from the middle: of the whole part, or, if it runs
+    to the end, the last position of its beginning."""
     place = words.find(whole[at : at + _PART_CHARS_MAX].partition("…")[0])
     if place < 0:
         place = words.rfind(whole[at : at + _SOUGHT_CHARS])
@@ -295,7 +296,7 @@ def _place_of(whole: str, at: int, words: str) -> int:
 
 
 def _closing_begun(text: str, offset: int) -> bool:
-    """Whether the text was cut off before or in the closing of an item."""
+    """Whether the text was cut off before or inside the closing of an item."""
     rest = text[offset : offset + _CLOSING_CHARS_MAX].strip()
     if offset + _CLOSING_CHARS_MAX < len(text):
         return False

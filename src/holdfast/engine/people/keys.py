@@ -1,7 +1,7 @@
-"""API keys: created, listed, revoked, and found by their secret, which is shown once and stored
-only as a hash; and sign-ins of the web page. A random token in a cookie represents a key until it
-expires or is signed out. Only the token's hash is stored, and the key is looked up again each time,
-so that a revoked key ends its sign-ins at once."""
+"""API keys: create, list, revoke, and find by their secret, which is shown once and stored only as
+a hash. And sign-ins of the web page: a random token in a cookie represents a key until it expires
+or is signed out. Only the token's hash is stored, and the key is looked up again each time, so that
+revoking a key ends its sign-ins at once."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from holdfast.engine.people.records import (
 from holdfast.errors import HoldfastError, NotFound
 from holdfast.store.values import every_record
 
-# A key begins like this, so that scanners of secrets know it for one.
+# The prefix of every key, by which secret scanners recognise it.
 KEY_PREFIX = "hf_"
-# A key's last use is noted at most this often; it is for people, not for the second.
+# A key's last use is recorded at most this often; it is for people, who need no exact second.
 _USE_NOTED_EVERY = timedelta(minutes=1)
 
 
@@ -40,7 +40,7 @@ def create_key(
     no_delete: bool = False,
     expires_at: datetime | None = None,
 ) -> HandedKey:
-    """A new key for somebody; its secret is shown once. `hubs` are ids of hubs it is good for."""
+    """Creates a key; its secret is shown once. `hubs` are the ids of the hubs that it may use."""
     key = Key(
         core.ids.next("key"),
         core.actor if actor is None else actor,
@@ -62,7 +62,7 @@ def create_key(
 
 
 def keys(core: Core, actor: PersonName | None = None) -> list[Key]:
-    """Keys, oldest first, revoked ones among them; all, or somebody's."""
+    """All keys, or those of one person, oldest first, including revoked ones."""
     with core.store.read() as reader:
         if actor is None:
             return [key_from(one) for one in every_record(reader, NO_HUB, "key")]
@@ -72,7 +72,7 @@ def keys(core: Core, actor: PersonName | None = None) -> list[Key]:
 
 
 def revoke_key(core: Core, key_id: str) -> Key:
-    """Ends a key, for good; a second time changes nothing."""
+    """Revokes a key permanently; revoking it again changes nothing."""
     with core.store.write(hub=NO_HUB) as writer:
         record = writer.record(NO_HUB, "key", key_id)
         if record is None:
@@ -89,8 +89,8 @@ def revoke_key(core: Core, key_id: str) -> Key:
 
 
 def find_key(core: Core, secret: str) -> Key | None:
-    """The key that a secret opens; None for one that is unknown, revoked or expired. The token of
-    a sign-in opens what its key opens."""
+    """The key with this secret; None if it is unknown, revoked or expired. The token of a sign-in
+    gives its key."""
     if secret.startswith(TOKEN_PREFIX):
         signed_in = key_of_sign_in(core, secret)
         good = signed_in is not None and not signed_in.refusal(core.now())
@@ -111,7 +111,7 @@ def find_key(core: Core, secret: str) -> Key | None:
 
 
 def has_keys(core: Core) -> bool:
-    """Whether any key is good now."""
+    """Whether any key is valid now."""
     now = core.now()
     return any(not key.refusal(now) for key in keys(core))
 
@@ -126,17 +126,17 @@ def _note_use(core: Core, read: Record, used: Key) -> None:
         return
 
 
-# Unlike a key's prefix, so that neither is taken for the other.
+# Different from a key's prefix, so that neither is taken for the other.
 TOKEN_PREFIX = "hfs_"
 KIND = "sign-in"
 # A working week and a weekend; people sign in again after that.
 LASTS = timedelta(days=9)
-# Expired sign-ins that one new sign-in removes.
+# The most expired sign-ins that a new sign-in removes.
 _DROPPED_AT_ONCE = 50
 
 
 def sign_in(core: Core, key: Key) -> str:
-    """A new token for a key that is good now."""
+    """Creates a token for a valid key."""
     token = TOKEN_PREFIX + new_secret()
     now = core.now()
     with core.store.write(hub=NO_HUB) as writer:
@@ -151,8 +151,8 @@ def sign_in(core: Core, key: Key) -> str:
 
 
 def key_of_sign_in(core: Core, token: str) -> Key | None:
-    """The key of a token; None where it was signed out, or has expired. The caller checks whether
-    the key itself is still valid."""
+    """The key of a token; None if it was signed out or has expired. The caller checks whether the
+    key itself is still valid."""
     with core.read() as reader:
         record = reader.record_by_lookup(NO_HUB, KIND, hash_of(token))
         if record is None or record.due is None or record.due <= core.now():
@@ -162,7 +162,7 @@ def key_of_sign_in(core: Core, token: str) -> Key | None:
 
 
 def sign_out(core: Core, token: str) -> None:
-    """Ends a sign-in; one that is not there is left alone."""
+    """Ends a sign-in; an unknown token is ignored."""
     with core.store.write(hub=NO_HUB) as writer:
         record = writer.record_by_lookup(NO_HUB, KIND, hash_of(token))
         if record is not None:

@@ -1,7 +1,6 @@
-"""Members, invitations, who a hub is shared with, and which role somebody has in it.
-`domain/hub.py` says what a role allows; the callers of these functions have checked whether
-somebody may do this. An invitation is a one-time token for a place in a hub, a team or an
-organisation."""
+"""Members and invitations, with whom a hub is shared, and the role of a person in it.
+`domain/hub.py` defines what a role allows; the callers of these functions have checked the
+permission. An invitation is a one-time token for membership in a hub, a team or an organisation."""
 
 from __future__ import annotations
 
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader
 
 
-# Hubs and who they are shared with
+# Hubs and with whom they are shared
 
 
 def card(core: Core, hub_id: str) -> HubCard:
@@ -64,7 +63,7 @@ def card(core: Core, hub_id: str) -> HubCard:
 def checked_policy(
     team_id: str | None, org_id: str | None, delete_policy: str | None
 ) -> DeletePolicy | None:
-    """The delete policy; InvalidInput where `set_card` would refuse these arguments."""
+    """The delete policy; raises InvalidInput if `set_card` would refuse these arguments."""
     if team_id and org_id:
         raise InvalidInput("A hub belongs to a team or to an organisation, not to both.")
     return None if delete_policy is None else clean_policy(delete_policy)
@@ -78,8 +77,8 @@ def set_card(
     org_id: str | None = None,
     delete_policy: str | None = None,
 ) -> HubCard:
-    """Gives a hub to a team, or shares it with a whole organisation; an empty id takes that back.
-    `delete_policy` says what contributors may delete."""
+    """Shares a hub with a team or a whole organisation; an empty id ends that. `delete_policy`
+    defines what contributors may delete."""
     policy = checked_policy(team_id, org_id, delete_policy)
     with core.store.write(hub=hub_id) as writer:
         need_hub(writer, hub_id)
@@ -102,7 +101,7 @@ def set_card(
 
 
 def members(core: Core, scope: ScopeKind, scope_id: str) -> list[Member]:
-    """Who belongs, by name; the owner of a hub is among them."""
+    """The members, by name, including the owner of a hub."""
     with core.store.read() as reader:
         need_scope(reader, scope, scope_id)
         found = list(members_of(reader, scope, scope_id))
@@ -113,8 +112,8 @@ def members(core: Core, scope: ScopeKind, scope_id: str) -> list[Member]:
 
 
 def member_called(core: Core, scope: ScopeKind, scope_id: str, text: str) -> PersonName:
-    """The name of the member that somebody means. A name that would be refused today, but was
-    stored before, is found exactly as it is, so that it can be removed."""
+    """The stored name of a member, from what a caller typed. A stored name that would be refused
+    today is found if it matches exactly, so that it can be removed."""
     try:
         return names.parse_person(text)
     except InvalidInput:
@@ -127,8 +126,8 @@ def member_called(core: Core, scope: ScopeKind, scope_id: str, text: str) -> Per
 def set_member(
     core: Core, scope: ScopeKind, scope_id: str, actor: PersonName, role: Role
 ) -> Member:
-    """Adds somebody, or changes their role. The last owner stays one. A name that could be taken
-    for that of another member is refused."""
+    """Adds a member, or changes their role. The last owner cannot be demoted. A name that looks
+    like that of another member is refused."""
     member = Member(scope, scope_id, actor, role, core.now(), core.actor)
     with core.store.write(hub=hub_of_scope(scope, scope_id)) as writer:
         need_scope(writer, scope, scope_id)
@@ -148,13 +147,13 @@ def remove_member(core: Core, scope: ScopeKind, scope_id: str, actor: PersonName
 
 
 def standing(core: Core, hub: Hub, actor: PersonName) -> Standing | None:
-    """Somebody's access to a hub; None where they have none."""
+    """A person's access to a hub; None if they have none."""
     with core.store.read() as reader:
         return _standing(reader, hub, card_of(reader, hub.id), actor)
 
 
 def hubs_of(core: Core, actor: PersonName) -> list[tuple[Hub, Standing]]:
-    """The hubs that somebody can reach, as they are called for them, by name."""
+    """The hubs that a person can access, under the names that they see, by name."""
     with core.store.read() as reader:
         hubs = (reader.hub_by_id(hub_id) for hub_id in _near(reader, actor))
         seen = (_seen(reader, hub, actor) for hub in hubs if hub is not None)
@@ -163,7 +162,7 @@ def hubs_of(core: Core, actor: PersonName) -> list[tuple[Hub, Standing]]:
 
 
 def _near(reader: Reader, actor: PersonName) -> set[str]:
-    """Hubs that may be in somebody's reach, by id; no other is."""
+    """The ids of all hubs that a person may have access to, before the check of roles."""
     groups = {*records.of(reader, actor, "team")}
     for org_id in records.of(reader, actor, "org"):
         groups |= {org_id, *records.of(reader, org_id, "team of")}
@@ -174,7 +173,7 @@ def _near(reader: Reader, actor: PersonName) -> set[str]:
 
 
 def hubs_called(core: Core, name: PlaceRef, actor: PersonName) -> list[tuple[Hub, Standing]]:
-    """The hubs in somebody's reach that they may mean by an id or a name."""
+    """The hubs that a person can access with this id or name."""
     with core.read() as reader:
         by_id = reader.hub_by_id(name)
         if by_id is not None:
@@ -184,7 +183,7 @@ def hubs_called(core: Core, name: PlaceRef, actor: PersonName) -> list[tuple[Hub
 
 
 def seen_as(reader: Reader, name: str, actor: PersonName) -> list[tuple[Hub, Standing]]:
-    """The hubs that somebody sees under that name."""
+    """The hubs that a person sees under that name."""
     labelled = (reader.hub_by_id(one) for one in records.of(reader, name, "called"))
     hubs = [hub for hub in (reader.hub(name), *labelled) if hub is not None]
     seen = {hub.id: _seen(reader, hub, actor) for hub in hubs}
@@ -216,7 +215,7 @@ def _standing(reader: Reader, hub: Hub, about: HubCard, actor: PersonName) -> St
 
 
 def is_alone(reader: Reader, hub: Hub, actor: PersonName) -> bool:
-    """Whether a hub is somebody's own and shared with nobody."""
+    """Whether a person owns a hub that is shared with nobody."""
     about = card_of(reader, hub.id)
     if hub.owner != actor or about.team_id or about.org_id:
         return False
@@ -224,7 +223,7 @@ def is_alone(reader: Reader, hub: Hub, actor: PersonName) -> bool:
 
 
 def role_in(core: Core, scope: ScopeKind, scope_id: str, actor: PersonName) -> Role | None:
-    """Somebody's role in a team or an organisation, or in a hub they do not own."""
+    """A person's role in a team or an organisation, or in a hub they do not own."""
     with core.store.read() as reader:
         return role_of(reader, scope, scope_id, actor)
 
@@ -235,7 +234,7 @@ _INVITE_DAYS = 7
 def invite(
     core: Core, scope: ScopeKind, scope_id: str, role: Role, *, days: int = _INVITE_DAYS
 ) -> HandedInvite:
-    """A one-time token for a place; `accept` gives its bearer the role."""
+    """Creates an invitation with a one-time token; `accept` gives its bearer the role."""
     if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= 365:
         raise InvalidInput("An invitation is good for 1 to 365 days.")
     now = core.now()
@@ -257,7 +256,7 @@ def invite(
 
 
 def invites(core: Core, scope: ScopeKind, scope_id: str) -> list[Invite]:
-    """The invitations of a scope, oldest first, used ones among them."""
+    """The invitations of a scope, oldest first, including used ones."""
     with core.store.read() as reader:
         ids = records.of(reader, scope_id, "invite")
         rows = [reader.record(NO_HUB, "invite", invite_id) for invite_id in ids]
@@ -266,8 +265,8 @@ def invites(core: Core, scope: ScopeKind, scope_id: str) -> list[Invite]:
 
 
 def accept(core: Core, token: str, actor: PersonName) -> Member:
-    """Takes the place that a token offers. A token that is unknown, used or too old is refused with
-    the same sentence, so that nothing is revealed about tokens."""
+    """Accepts an invitation by its token. Unknown, used and expired tokens are refused with the
+    same message, so that nothing is revealed about tokens."""
     now = core.now()
     refused = NotFound(
         "This invitation is not valid.", hint="Ask for a new one; each can be used once."
@@ -305,7 +304,7 @@ def accept(core: Core, token: str, actor: PersonName) -> Member:
 
 
 def withdraw(core: Core, invite_id: str) -> None:
-    """Takes an invitation back."""
+    """Withdraws an invitation."""
     with core.store.write(hub=NO_HUB) as writer:
         record = writer.record(NO_HUB, "invite", invite_id)
         if record is None:

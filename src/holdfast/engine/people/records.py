@@ -1,10 +1,10 @@
-"""Organisations, teams, members, invitations and keys as the store's records, and back. Secrets are
-stored only as hashes.
+"""Reads and writes organisations, teams, members, invitations and keys as records of the store.
+Secrets are stored only as hashes.
 
 The index of memberships finds the hubs, teams, organisations and keys of a person, the hubs of a
 team, and the invitations to a place without a scan. It is derived from other records: an entry says
-where to look, never what is allowed. Readers check the record itself, so a stale entry does no
-harm; an entry is written in the same transaction as its record.
+where to look, never what is allowed. Readers check the record itself, so a stale entry is harmless;
+an entry is written in the same transaction as its record.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
 
 
-# 256 bits from the system's source of chance: a fast hash is enough, nobody guesses those.
+# 256 random bits of the operating system cannot be guessed, so a fast hash is enough.
 _SECRET_BYTES = 32
 
 
@@ -61,17 +61,17 @@ class HandedKey(NamedTuple):
 def member_place(scope: ScopeKind, scope_id: str, actor: str) -> tuple[str, str, str]:
     if scope == "hub":
         return scope_id, "member", actor
-    # A slash ends the scope's id, which holds none; the actor's name may hold anything.
+    # The scope's id contains no slash; the actor's name may contain any character.
     return NO_HUB, f"{scope}-member", f"{scope_id}/{actor}"
 
 
 def hub_of_scope(scope: ScopeKind, scope_id: str) -> str:
-    """The hub that a write about the members of a scope is for."""
+    """The hub that a transaction about the members of a scope belongs to."""
     return member_place(scope, scope_id, "")[0]
 
 
 def require_parsed(actor: PersonName) -> None:
-    """Refuses a name that does not parse to itself; the last check before it is stored."""
+    """Refuses a name that parsing would change; the last check before it is stored."""
     if names.parse_person(actor) != actor:
         raise InvalidInput(f"The name {actor!r} was not parsed.", hint="Use `parse_person`.")
 
@@ -89,7 +89,7 @@ def put_member(writer: Writer, member: Member) -> None:
 
 
 def refuse_lookalike(writer: Writer, scope: ScopeKind, scope_id: str, actor: PersonName) -> None:
-    """Refuses a new member with a name that could be taken for that of another."""
+    """Refuses a new member whose name looks like that of another."""
     found = [*of(writer, look_of(scope_id, actor), "look")]
     hub = writer.hub_by_id(scope_id) if scope == "hub" else None
     if hub is not None and names.skeleton(hub.owner) == names.skeleton(actor):
@@ -107,7 +107,7 @@ def refuse_lookalike(writer: Writer, scope: ScopeKind, scope_id: str, actor: Per
 
 
 def drop_member(writer: Writer, scope: ScopeKind, scope_id: str, actor: PersonName) -> bool:
-    """Whether there was one."""
+    """Removes a member; returns whether there was one."""
     drop(writer, look_of(scope_id, actor), "look", actor)
     hub = writer.hub_by_id(scope_id) if scope == "hub" else None
     if hub is None or hub.owner != actor:
@@ -156,7 +156,7 @@ def called(core: Core, reader: Reader, hub: Hub) -> Hub:
 
 
 def put_card(writer: Writer, card: HubCard, at: datetime) -> None:
-    """Also records who it is shared with and what it is called, so that it is found by that."""
+    """Stores a card, with the index entries by which the hub is found."""
     old = card_of(writer, card.hub_id)
     changed: tuple[tuple[str | None, str | None, What], ...] = (
         (old.team_id, card.team_id, "shared"),
@@ -181,7 +181,7 @@ _WORDS = {"org": "organisation"}
 
 
 def word_for(kind: str) -> str:
-    """A kind of thing as people call it."""
+    """The word that people use for a kind of scope."""
     return _WORDS.get(kind, kind)
 
 
@@ -278,7 +278,7 @@ def new_secret() -> str:
     import secrets
 
     made = secrets.token_urlsafe(_SECRET_BYTES)
-    # On a command line, a word that begins with a dash is an option.
+    # On a command line, an argument that begins with a dash is an option.
     return f"_{made[1:]}" if made.startswith("-") else made
 
 
@@ -299,10 +299,10 @@ def clean_policy(policy: str) -> DeletePolicy:
     return checked
 
 
-# What is found for a name or an id: of a person their hubs, teams, organisations and keys; of a
-# team or an organisation the hubs that are shared with it, of an organisation its teams, of a place
-# its invitations, and of a name the hubs that are called by it without having it.
-# And of what a name looks like in a place, the members that look so.
+# The kinds of index entries. For a person: their hubs, teams, organisations and keys. For a team or
+# an organisation: the hubs shared with it. For an organisation: its teams. For a scope: its
+# invitations. For a name: the hubs labelled with it. For the look of a name in a scope: the members
+# whose names look like that.
 What: TypeAlias = Literal[
     "hub", "team", "org", "key", "shared", "team of", "invite", "called", "look"
 ]
@@ -311,12 +311,12 @@ _KIND = "belongs"
 
 
 def _prefix(owner: str, what: What) -> str:
-    # Names may hold anything; their length says where they end, so that none reads like another.
+    # Names may contain any character; the length marks their end, so that no two keys are the same.
     return f"{len(owner)}:{owner}/{what}/"
 
 
 def look_of(scope_id: str, actor: str) -> str:
-    """The owner of a member's entry by what their name looks like."""
+    """The owner of the index entry of a member by the look of their name."""
     return f"{scope_id}/{skeleton(actor)}"
 
 
@@ -329,14 +329,14 @@ def drop(writer: Writer, owner: str, what: What, which: str) -> None:
 
 
 def of(reader: Reader, owner: str, what: What) -> Iterator[str]:
-    """The ids, in order."""
+    """The ids of the entries, in order."""
     prefix = _prefix(owner, what)
     found = every_record(reader, NO_HUB, _KIND, prefix)
     return (one.id.removeprefix(prefix) for one in found)
 
 
 def mend(core: Core) -> int:
-    """Makes the entries that are missing; how many those were."""
+    """Writes missing entries; returns how many there were."""
     made = 0
     at = core.now()
     with core.store.write() as writer:
@@ -348,7 +348,7 @@ def mend(core: Core) -> int:
 
 
 def note_hub(writer: Writer, hub: Hub, at: datetime) -> None:
-    """Makes the entries of a hub that came from another store with its members."""
+    """Writes the entries of a hub that came from another store with its members."""
     for owner, what, which in list(_of_hub(writer, hub)):
         note(writer, owner, what, which, at)
 
@@ -367,7 +367,7 @@ def _of_hub(reader: Reader, hub: Hub) -> Iterator[tuple[str, What, str]]:
 
 
 def _all(reader: Reader) -> Iterator[tuple[str, What, str]]:
-    """Every entry that there should be, from what it is derived from."""
+    """Every entry that should exist, computed from the records."""
 
     for hub in reader.hubs():
         yield from _of_hub(reader, hub)

@@ -1,8 +1,8 @@
-"""Organisations and their teams: created, listed, renamed, removed, and somebody's role in them.
+"""Organisations and their teams: create, list, rename, remove, and the role of a person in them.
 Permissions are checked by the caller; members are in `members.py`.
 
-Names are unique among what somebody sees, so that a name says which one is meant. Nobody can make a
-second one of a name that they see; a name that they do not see is free for them.
+Names are unique among those that a person sees, so that a name identifies one. Nobody can create a
+second one of a name that they see; a name that they cannot see is free for them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from holdfast.engine.core import Core
     from holdfast.store.base import Reader, Writer
 
-# Making and listing
+# Creating and listing
 
 
 def create_org(core: Core, name: Label, *, seen_by: PersonName | None = None) -> Org:
@@ -92,8 +92,8 @@ def rename_team(core: Core, team_id: str, name: Label) -> Team:
 
 
 def remove_team(core: Core, team_id: str) -> Team:
-    """Ends a team. Its hubs stay, with all that is in them, and belong to no team: what was for the
-    team is then for the members of the hub, until the hub is given to another."""
+    """Removes a team. Its hubs stay, and belong to no team: memories for the team are then visible
+    to the members of the hub, until the hub is shared with another team."""
     with core.store.write() as writer:
         team = _team_from(need(writer, "team", team_id))
         _take_hubs_back(writer, team.id, core)
@@ -103,7 +103,7 @@ def remove_team(core: Core, team_id: str) -> Team:
 
 
 def remove_org(core: Core, org_id: str) -> Org:
-    """Ends an organisation that has no teams any more."""
+    """Removes an organisation that has no teams any more."""
     with core.store.write() as writer:
         org = _org_from(need(writer, "org", org_id))
         if left := _teams(writer, org_id):
@@ -124,7 +124,7 @@ def _take_hubs_back(writer: Writer, shared_with: str, core: Core) -> None:
 
 
 def _drop_scope(writer: Writer, scope: ScopeKind, scope_id: str) -> None:
-    """The thing itself, its members and the invitations to it."""
+    """Drops a team or an organisation, with its members and invitations."""
     for member in list(members_of(writer, scope, scope_id)):
         drop_member(writer, scope, scope_id, member.actor)
     for invite_id in list(records.of(writer, scope_id, "invite")):
@@ -137,7 +137,7 @@ def _drop_scope(writer: Writer, scope: ScopeKind, scope_id: str) -> None:
 
 
 def orgs_of(core: Core, actor: PersonName) -> list[tuple[Org, Standing]]:
-    """The organisations that somebody belongs to, by name."""
+    """The organisations that a person belongs to, by name."""
     with core.store.read() as reader:
         found = [
             (_org_from(record), Standing(actor, role, ()))
@@ -149,8 +149,7 @@ def orgs_of(core: Core, actor: PersonName) -> list[tuple[Org, Standing]]:
 
 
 def teams_of(core: Core, actor: PersonName) -> list[tuple[Team, Standing]]:
-    """The teams that somebody can see, by name: those they belong to, and those of organisations
-    they belong to."""
+    """The teams that a person can see, by name: their own, and those of their organisations."""
     with core.store.read() as reader:
         ids = set(records.of(reader, actor, "team"))
         for org_id in records.of(reader, actor, "org"):
@@ -166,7 +165,7 @@ def teams_of(core: Core, actor: PersonName) -> list[tuple[Team, Standing]]:
 
 
 def org_of(core: Core, actor: PersonName, name: PlaceRef) -> tuple[Org, Standing]:
-    """The organisation of that id or name, if somebody belongs to it."""
+    """The organisation with that id or name, if the person belongs to it."""
     with core.store.read() as reader:
         record = reader.record(NO_HUB, "org", name)
         if record is not None and (role := role_of(reader, "org", name, actor)) is not None:
@@ -177,7 +176,7 @@ def org_of(core: Core, actor: PersonName, name: PlaceRef) -> tuple[Org, Standing
 
 
 def team_of(core: Core, actor: PersonName, name: PlaceRef) -> tuple[Team, Standing]:
-    """The team of that id or name, if somebody can see it."""
+    """The team with that id or name, if the person can see it."""
     with core.store.read() as reader:
         record = reader.record(NO_HUB, "team", name)
         if record is not None:
@@ -207,7 +206,7 @@ _Group = TypeVar("_Group", Org, Team)
 
 
 def one_of(kind: ScopeKind, found: Sequence[_Group], name: PlaceRef) -> _Group:
-    """The one of that id or name among those that somebody sees."""
+    """The one with that id or name among those that a person sees."""
     by_id = [one for one in found if one.id == name]
     meant = by_id or [one for one in found if composed(one.name) == name]
     if not meant:
@@ -234,7 +233,7 @@ def _refuse_taken(kind: ScopeKind, name: str, there: Iterable[Org | Team]) -> No
 
 
 def _orgs(reader: Reader, seen_by: PersonName | None = None) -> list[Org]:
-    """By when they were made."""
+    """Sorted by creation time."""
     return [
         _org_from(one)
         for one in every_record(reader, NO_HUB, "org")

@@ -1,11 +1,11 @@
-"""A whole store into another one, or one hub of it: hubs with their history, log, records and
+"""Copies a whole store, or one hub, into another store: hubs with their history, log, records and
 vectors.
 
-The source is only read. Each batch is written together with the note of how far the move is, so a
-move that was broken off goes on where it stopped; a hub appears in the target when all of it is
-there. At the end both sides are compared, row for row by their hashes (`digest`). A hub that does
-not come out equal, because somebody wrote to the source between two attempts, is copied once more.
-Files in a hub's folder stay where they are: they belong to the home, not to the store.
+The source is only read. Each batch is written together with the progress of the move, so that an
+interrupted move can be resumed; a hub appears in the target when it is complete. At the end both
+sides are compared by hashes of their rows (`digest`). A hub that differs, because somebody wrote to
+the source between two attempts, is copied again. Files in a hub's folder stay where they are: they
+belong to the home, not to the store.
 """
 
 from __future__ import annotations
@@ -39,29 +39,29 @@ if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
     from holdfast.store.base import Reader, Store, Writer
 
-# Rows of one transaction: enough that a store can write them in bulk. Long texts make fewer.
+# Rows per transaction: enough for bulk writes; fewer for long texts.
 _BATCH = 2_000
 _BATCH_CHARS = 4_000_000
-# A batch takes seconds: a move without a sign of life for this long has died.
+# A batch takes seconds: a move without a heartbeat for this long has died.
 _PULSE_S = 120
 _RUN = "run"
 
 
 class MovedHub(NamedTuple):
-    """A hub that is in the target: its name, and what both sides have of each table."""
+    """A hub that was moved: its name, and the rows of each table on both sides."""
 
     name: str
     tables: dict[str, Digest]
 
 
 class Moved(NamedTuple):
-    """What was moved, and proven equal."""
+    """The result of a move: what was moved and verified."""
 
     hubs: list[MovedHub]
     records: int
 
 
-# What is being done, and how many of how many rows of it.
+# Reports progress: the step, the rows done and the total.
 Report: TypeAlias = Callable[[str, int, int], None]
 
 
@@ -74,9 +74,9 @@ def move(
     report: Report | None = None,
     only: str = "",
 ) -> Moved:
-    """Copies everything, or the hub called `only`, and proves it equal; `run` names this attempt.
-    A hub alone goes into a store that may have others, and without the records of no hub (keys,
-    people, teams)."""
+    """Copies everything, or the hub called `only`, and verifies the copy; `run` identifies this
+    attempt. A single hub may be copied into a store with others, without the records that belong to
+    no hub (keys, people, teams)."""
     report = report or _silent
     with source.read() as reader:
         hubs = [hub for hub in reader.hubs() if hub.state == "active" and only in ("", hub.name)]
@@ -94,7 +94,7 @@ def move(
             ]
             records = 0 if only else _move_records(reader, target)
         except ServerUnreachable:
-            # A failure here is not reported: the pulse expires by itself.
+            # A failure here is not reported: the heartbeat expires by itself.
             raise
         except BaseException:
             _let_go(target, run)
@@ -119,12 +119,12 @@ def empty(store: Store) -> None:
 
 
 def _silent(what: str, done: int, total: int) -> None:
-    """Nobody listens."""
+    """Discards reports."""
 
 
 def _begin(target: Store, hubs: list[Hub], clock: Clock, run: str, *, alone: bool) -> None:
-    """Refuses a target that has something of its own, and one that another move is filling. A hub
-    that goes `alone` only needs its name and id to be free."""
+    """Refuses a target that has data of its own, and one that another move is filling. For a single
+    hub (`alone`), only its name and id must be free."""
     with target.write() as writer:
         other = writer.record(NO_HUB, MOVE, _RUN)
         if other is not None and other.body["run"] != run and is_running(writer, clock.now()):
@@ -146,7 +146,7 @@ def _begin(target: Store, hubs: list[Hub], clock: Clock, run: str, *, alone: boo
             )
         known = {hub.id for hub in hubs}
         for gone in (hub for hub in writer.hubs() if hub.id not in known):
-            # Moved by an earlier attempt, and deleted in the source since.
+            # Copied by an earlier attempt, and deleted in the source since.
             writer.drop_hub(gone.id)
             writer.drop_record(NO_HUB, MOVE, gone.id)
         _beat(writer, clock, run)
@@ -168,7 +168,7 @@ def _refuse_same(there: list[Hub], hub: Hub) -> None:
 
 
 def is_running(reader: Reader, now: datetime) -> bool:
-    """Whether a move into this store did something not long ago."""
+    """Whether a move into this store was active recently."""
     run = reader.record(NO_HUB, MOVE, _RUN)
     return run is not None and abs((now - from_text(run.body["pulse"])).total_seconds()) < _PULSE_S
 
@@ -180,8 +180,8 @@ def _beat(writer: Writer, clock: Clock, run: str) -> None:
 
 def _let_go(target: Store, run: str) -> None:
     """Records that this move has ended, complete or not, so that the next one need not wait for its
-    pulse to expire."""
-    # The error that ended the move is the one to raise, also if the store cannot be written now.
+    heartbeat to expire."""
+    # The error that ended the move is raised, even if the store cannot be written now.
     with suppress(HoldfastError), target.write() as writer:
         note = writer.record(NO_HUB, MOVE, _RUN)
         if note is not None and note.body["run"] == run:
@@ -189,7 +189,7 @@ def _let_go(target: Store, run: str) -> None:
 
 
 def _move_records(reader: Reader, target: Store) -> int:
-    """What belongs to no hub: people, keys, organisations."""
+    """Copies the records that belong to no hub: people, keys, organisations."""
     with target.write() as writer:
         for one in list(records_of(writer, NO_HUB)):
             writer.drop_record(NO_HUB, one.kind, one.id)
@@ -202,7 +202,7 @@ def _move_records(reader: Reader, target: Store) -> int:
 
 
 class _Mover:
-    """A hub that is being moved. `done` says how many rows of each table are in the target."""
+    """A hub that is being moved. `done` has the number of copied rows of each table."""
 
     def __init__(
         self, reader: Reader, target: Store, hub: Hub, clock: Clock, run: str, report: Report
@@ -250,7 +250,7 @@ class _Mover:
             self._note(writer)
 
     def _write(self) -> AbstractContextManager[Writer]:
-        """A transaction for this hub and the notes of the move: nobody else has to wait for it."""
+        """A transaction on this hub and the progress of the move, which blocks nobody else."""
         return self.target.write(hub=self.hub.id)
 
     def _note(self, writer: Writer) -> None:
@@ -282,8 +282,7 @@ class _Mover:
             self._vectors(model)
 
     def _rows(self, what: str, rows: Iterable[Any], add: Callable[[Writer, Any], None]) -> None:
-        """A table that is copied in order: the rows that are there already are skipped by their
-        number."""
+        """Copies a table in order; rows that were copied already are skipped by number."""
         done = self.done.get(what, 0)
         for batch in _batches(islice(rows, done, None)):
             done += len(batch)
@@ -329,7 +328,7 @@ class _Mover:
 
 
 def _entries(reader: Reader, hub_id: str, batch: list[Memory]) -> dict[str, list[IndexEntry]]:
-    """The index entries of each memory, from the source; made anew if it has none."""
+    """The index entries of each memory, from the source; made new if it has none."""
     out: dict[str, list[IndexEntry]] = {}
     for one in reader.passages(hub_id, [memory.id for memory in batch]):
         out.setdefault(one.memory_id, []).append(

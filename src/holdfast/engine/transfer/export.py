@@ -1,9 +1,9 @@
-"""A whole hub as JSON Lines, out and in again: memories, change sets, revisions, turns,
-receipts, and what is withheld of turns.
+"""Exports a whole hub as JSON Lines, and imports it: memories, change sets, revisions, turns,
+receipts, and withheld parts of turns.
 
-The first line says what the file is; the last one counts the lines, so that a file that was cut
-off is noticed. An import is invisible until it is complete. Derived state does not travel: it is
-built anew on arrival.
+The first line describes the file; the last one counts the lines, so that a truncated file is
+noticed. An import is invisible until it is complete. Derived state is not exported: the import
+rebuilds it.
 """
 
 from __future__ import annotations
@@ -48,18 +48,18 @@ from holdfast.text.clean import clean_hub_name
 if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
 
-# What is imported in one transaction: enough that a store can write it in bulk, and little enough
-# that three of them (one is read, one made ready, one written) do not fill the memory.
+# Lines imported in one transaction: enough for bulk writes, and few enough that three batches (one
+# read, one prepared, one written) fit into memory.
 _IMPORTED_LINES = 2_000
 _IMPORTED_CHARS = 4_000_000
 
 
 def export_hub(scope: Scope) -> Iterator[str]:
-    """The lines of the file, without line ends; one consistent moment, however long it takes."""
+    """The lines of the file, without line ends, from one consistent snapshot."""
     with scope.core.read() as reader:
         info = scope.require_hub(reader)
         if scope.core.permit is not None:
-            # How many numbers were given out would tell a caller of memories that they do not see.
+            # The counter of numbers would reveal memories that a caller cannot see.
             newest = reader.memories(scope.hub_id, EVERYTHING, order="newest", after=None, limit=1)
             info = info._replace(numbers=newest[0].number if newest else 0)
             info = called(scope.core, reader, info)
@@ -112,7 +112,7 @@ def _lines(core: Core, reader: Reader, hub: Hub) -> Iterator[dict[str, Any]]:
 
 
 def _revisions(core: Core, reader: Reader, hub: Hub) -> Iterator[Revision]:
-    """The revisions, without what memories of others said while they were private."""
+    """The revisions, without the versions of others' memories from when they were private."""
     bounded = {
         revision.memory_id
         for revision in reader.scan_revisions(hub.id)
@@ -134,8 +134,8 @@ def _dump(line: dict[str, Any]) -> str:
     return json.dumps(line, ensure_ascii=False, separators=(",", ":"))
 
 
-# An import makes a batch of some thousand values before it lets go of any, and the collector, which
-# looks at the newest objects after every 700, finds nothing to collect.
+# An import creates a batch of some thousand objects before it releases any, so the garbage
+# collector, which runs after every 700 new objects, finds nothing to collect.
 _OBJECTS_MADE = 50_000
 
 _collecting = threading.Lock()
@@ -145,8 +145,8 @@ _threshold = (0, 0, 0)
 
 @contextmanager
 def collected_seldom() -> Iterator[None]:
-    """Raises the number of new objects after which this process collects garbage. A program that
-    collects none, or more seldom than this, is left alone."""
+    """Raises the threshold of garbage collection in this process. If the program has disabled
+    collection or set a higher threshold, it is left alone."""
     global _imports, _threshold
     with _collecting:
         if not _imports:
@@ -172,7 +172,7 @@ def import_hub(
     name: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Hub:
-    """Makes a hub from an export. It appears when all of it is there, or not at all."""
+    """Creates a hub from an export. It becomes visible when it is complete."""
     incoming = parsed(lines)
     header = next(incoming, None)
     if header is None:
@@ -211,7 +211,7 @@ def import_hub(
 
 
 def _leaves_traces(value: Value) -> bool:
-    """Whether a part of the turn that a memory was taken from is withheld or no longer holds."""
+    """Whether a part of the turn that a memory was taken from is withheld or outdated."""
     return (
         isinstance(value, Memory)
         and value.origin is not None
@@ -224,8 +224,8 @@ Ready = TypeVar("Ready")
 
 
 def prefetched(make: Callable[[Raw], Ready], raw: Iterable[Raw]) -> Iterator[Ready]:
-    """What `make` makes of each, in order. It runs in a thread of its own, one item ahead of the
-    caller; the items are read in the caller's thread."""
+    """Maps `make` over the items, in order, in a thread that works one item ahead of the caller;
+    the items are read in the caller's thread."""
     from concurrent.futures import Future, ThreadPoolExecutor
 
     with ThreadPoolExecutor(1, thread_name_prefix="holdfast-import") as pool:
@@ -257,7 +257,7 @@ def _begin(core: Core, header: ExportLine, name: str | None) -> Hub:
         hub = Hub(
             text_of(line, "id"),
             chosen or clean_hub_name(line["name"]),
-            # As it was stored there: an export from before names were checked can be read.
+            # The stored name: an export from before names were checked can be read.
             PersonName(text_of(line, "owner")),
             from_text(line["created_at"]),
             count_of(line, "numbers", least=0),
@@ -269,11 +269,11 @@ def _begin(core: Core, header: ExportLine, name: str | None) -> Hub:
         if (there := writer.hub(hub.name)) is not None:
             if there.name != core.settings["hub"] or not _is_unused(writer, there):
                 raise _name_taken(writer, there, same=there.id == hub.id)
-            # The first command on a new machine makes a person's own hub. An export of theirs from
-            # another machine takes its place while nothing is in it.
+            # The first command on a new machine creates a person's own hub. An export of theirs
+            # from another machine replaces it while it is empty.
             drop_hub(writer, there)
         if writer.hub_by_id(hub.id) is not None:
-            # The same hub under another name is a copy: it gets an id of its own.
+            # The same hub under another name is a copy, with an id of its own.
             hub = hub._replace(id=core.ids.next("hub"))
         writer.add_hub(hub._replace(numbers=_pulse(core)))
         records.note(writer, hub.owner, "hub", hub.id, hub.created_at)
@@ -306,20 +306,20 @@ def _name_taken(reader: Reader, there: Hub, *, same: bool) -> AlreadyExists:
     )
 
 
-# An import without a sign of life for this long is taken to be broken off. It gives one far more
+# An import without a heartbeat for this long is assumed aborted. It normally sends one far more
 # often, but a line that comes through a pipe may take minutes.
 PULSE_S = 600
 _BEAT_S = 30
 
 
 def _pulse(core: Core) -> int:
-    """The time in seconds. No number is given out in a hub that is being imported, so until the
-    import is complete its count of numbers says when it last wrote."""
+    """The time in seconds. No number is assigned in a hub that is being imported, so until the
+    import is complete its number counter stores the time of its last write."""
     return to_micros(core.now()) // 1_000_000
 
 
 def _beating(core: Core, hub: Hub, lines: Iterator[ExportLine]) -> Iterator[ExportLine]:
-    """The lines; notes now and then, between two of them, that the import goes on."""
+    """Yields the lines, and writes a heartbeat from time to time."""
     last = core.now()
     for line in lines:
         if abs((core.now() - last).total_seconds()) >= _BEAT_S:
@@ -331,7 +331,7 @@ def _beating(core: Core, hub: Hub, lines: Iterator[ExportLine]) -> Iterator[Expo
 
 
 def seems_running(core: Core, hub: Hub) -> bool:
-    """Whether a hub that is being imported got something not long ago."""
+    """Whether the import of a hub was active recently."""
     return abs(_pulse(core) - hub.numbers) < PULSE_S
 
 
@@ -357,7 +357,7 @@ class _Ready(NamedTuple):
 
 
 def _made_ready(batch: list[ExportLine], hub: Hub, bytes_max: int) -> _Ready:
-    """Checks and analyses a batch, without the store: that is most of the work."""
+    """Checks and analyses a batch, without the store. This is most of the work."""
     values: list[tuple[int, Value]] = []
     for number, line, _ in batch:
         try:
@@ -370,7 +370,7 @@ def _made_ready(batch: list[ExportLine], hub: Hub, bytes_max: int) -> _Ready:
 
 
 def _write(writer: Writer, hub: Hub, ready: _Ready) -> int:
-    """Returns the highest number of a memory, also of one that was purged."""
+    """Writes a batch; returns the highest number of a memory, including purged ones."""
     highest = 0
     for number, value in ready.values:
         try:

@@ -1,9 +1,8 @@
 """The lines of an export, parsed and checked (an error names its line), and the digest of a hub:
 counts and hashes that are equal exactly if two stores hold the same.
 
-The digest hashes rows in their order, one table at a time, and keeps nothing in memory. Vectors are
-hashed by the memory, passage and window they belong to, so that the numbers a store gives to its
-passages do not matter.
+The digest hashes the rows of one table after the other, in constant memory. Vectors are hashed by
+the memory, passage and window that they belong to, so that a store's own passage ids do not matter.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ FORMAT_VERSION = 1
 
 
 class ExportLine(NamedTuple):
-    """A line of the file: which one, what it says, and how long it is."""
+    """A line of the file: its number, its content, and its length."""
 
     number: int
     said: dict[str, Any]
@@ -50,7 +49,7 @@ class ExportLine(NamedTuple):
 
 
 def parsed(lines: Iterable[str]) -> Iterator[ExportLine]:
-    """The lines but the last, which counts them: a file that was cut off is noticed."""
+    """The lines except the last one, which counts them: a truncated file is noticed."""
     count = 0
     ended = False
     for number, text in enumerate(lines, 1):
@@ -61,7 +60,7 @@ def parsed(lines: Iterable[str]) -> Iterator[ExportLine]:
         try:
             line = json.loads(text)
             if "\\u" in text:
-                # A lone surrogate can be written as an escape in JSON, but not be stored.
+                # JSON can escape a lone surrogate, but no store can hold it.
                 json.dumps(line, ensure_ascii=False).encode()
         except (ValueError, RecursionError):
             line = None
@@ -90,7 +89,7 @@ Value: TypeAlias = Memory | Change | Revision | Turn | Receipt | Record
 
 
 def value_of(line: dict[str, Any], hub: Hub, bytes_max: int) -> Value:
-    """What the line says; one of UNREADABLE where it cannot be read."""
+    """The value of a line; raises one of UNREADABLE if it cannot be read."""
     fields = {name: value for name, value in line.items() if name != "type"}
     _storable(fields)
     match line["type"]:
@@ -121,13 +120,13 @@ def value_of(line: dict[str, Any], hub: Hub, bytes_max: int) -> Value:
             raise ValueError(f"there is no line type {other!r}")
 
 
-# What an import checks as a caller's words would be; the rest was written by Holdfast itself.
+# Fields that an import checks like input; Holdfast itself wrote the others.
 _CHECKED = frozenset(
     {"content_type", "kind", "stability", "boundary", "layer", "trust", "source"}
     | {"key", "category", "tags", "metadata"}
 )
 _COUNTS = {"number": 1, "version": 1, "access_count": 0, "shown_count": 0, "mention_count": 0}
-# The integers of every store end here.
+# The largest integer of every store.
 _COUNT_MAX = 2**63 - 1
 UNREADABLE = (KeyError, IndexError, ValueError, TypeError, AttributeError, OverflowError)
 
@@ -178,7 +177,7 @@ def _storable(fields: dict[str, Any]) -> None:
 
 
 def bad_line(number: int, error: Exception) -> HoldfastError:
-    """What is wrong with a line, as a sentence."""
+    """The error for an invalid line."""
     return InvalidInput(
         f"Line {number} cannot be read: {_reason(error)}.",
         hint="Nothing was imported; export it again.",
@@ -192,13 +191,13 @@ def _reason(error: Exception) -> str:
 
 
 _BATCH = 500
-# The records in which a move notes how far it is: they are the target's own.
+# The kind of the records with the progress of a move, which belong to the target only.
 MOVE = "move"
 _WIDE = 1 << 256
 
 
 class Digest(NamedTuple):
-    """How many rows a table has, and the hash of all of them."""
+    """The number of rows of a table, and their hash."""
 
     rows: int
     hash: str
@@ -229,7 +228,7 @@ def digest_of_records(reader: Reader, hub_id: str) -> Digest:
 
 
 def records_of(reader: Reader, hub_id: str) -> Iterator[Record]:
-    """The records that travel."""
+    """The records that are exported."""
     return (one for one in reader.scan_records(hub_id) if one.kind != MOVE)
 
 
@@ -239,7 +238,7 @@ def memories_of(reader: Reader, hub_id: str, after: int = 0) -> Iterator[Memory]
 
 
 class Placed(NamedTuple):
-    """A vector, and what it is of: the memory, and the ordinal of the passage in it."""
+    """A vector, with its memory and the ordinal of its passage."""
 
     memory_id: str
     ordinal: int
@@ -290,7 +289,7 @@ def _of_vectors(reader: Reader, hub_id: str, model: str) -> Digest:
     for batch in vectors_by_place(reader, hub_id, model):
         for memory_id, ordinal, row in batch:
             said = f"{memory_id}\0{ordinal}\0{row.window}\0".encode() + bytes(row.vector)
-            # A sum does not depend on the order, which is the store's own.
+            # A sum does not depend on the order, which differs between stores.
             total += int.from_bytes(hashlib.sha256(said).digest())
             count += 1
     return Digest(count, f"{total % _WIDE:064x}")

@@ -1,15 +1,14 @@
-"""Takes in what other programs have stored: batches of drafts that belong to one change set.
+"""Imports records of other programs: batches of drafts in one change set.
 
-A record for each item says which memory it became, so that a second run writes nothing, an edited
-item becomes a new version, and what was forgotten here stays forgotten. Runs, which go on in the
-same change set after they were interrupted, are in `engine.log.import_run`. Where the items come
-from is not known here.
+A record for each item names its memory, so that a second run writes nothing, an edited item becomes
+a new version, and what was forgotten here stays forgotten. `engine.log.import_run` resumes
+interrupted runs in the same change set. This module does not know where the items come from.
 
-A source that is edited as text, such as a file of instructions, is followed: its statements have no
-ids, and are recognised by their words. An edited statement becomes a new version of its memory, one
-that is gone is archived, and one that comes back is active again. What a person has changed or
-forgotten here stays so. The text of the source is stored with the change set of the run, so that
-the next run sees if this one was undone.
+`follow_items` is for a source that is edited as text, such as a file of instructions: its
+statements have no ids, and are recognised by their words. An edited statement becomes a new version
+of its memory, a removed one is archived, and a restored one becomes active again. What a person has
+changed or forgotten here stays so. The text of the source is stored with the change set of the run,
+so that the next run sees if this one was undone.
 """
 
 from __future__ import annotations
@@ -34,30 +33,30 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
 
 
-# A record for each item that was taken in.
+# The kind of the records of imported items.
 ITEM = "imported"
 
 Outcome: TypeAlias = Literal[
     "new", "updated", "known", "duplicate", "held", "forgotten", "edited", "refused", "removed"
 ]
-# How the reason begins for which a memory is archived that its source no longer holds.
+# The beginning of the reason for archiving a memory that its source no longer contains.
 GONE = "gone from"
 
 
 class ImportItem(NamedTuple):
-    """One piece of another store: its id there, and the draft that it becomes."""
+    """A record of another program: its id there, and the draft that it becomes."""
 
     id: str
     draft: Draft
 
 
 class Taken(NamedTuple):
-    """What became of an item.
+    """The result of an item.
 
-    new, updated: written. known: taken in before, and as it was. duplicate: the hub has a memory
-    that says the same. held: waits for review. forgotten: taken in before and forgotten here, which
+    new, updated: written. known: imported before, and unchanged. duplicate: the hub has a memory
+    that says the same. held: held for review. forgotten: imported before and forgotten here, which
     it stays. edited: changed there and here, and left as it is here. refused: it cannot be stored;
-    `note` says why. removed: the source no longer holds it, and it was archived.
+    `note` says why. removed: the source no longer contains it, and it was archived.
     """
 
     id: str
@@ -67,19 +66,19 @@ class Taken(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Where items come from: the program, and the place that was named."""
+    """The origin of items: the program, and the named place."""
 
     program: str
     place: str
 
     @property
     def reason(self) -> str:
-        """The reason that the change set has."""
+        """The reason of the change set."""
         return f"imported from {self.program}: {self.place}"
 
     @property
     def run(self) -> str:
-        """The name of its runs."""
+        """The name of the runs of this source."""
         return f"{self.program}:{_digest(self.place)}"
 
     def item_id(self, item: ImportItem) -> str:
@@ -93,7 +92,7 @@ class Source(NamedTuple):
 def import_batch(
     scope: Scope, items: Sequence[ImportItem], source: Source, change: str
 ) -> list[Taken]:
-    """Takes in some items, in one transaction, as part of the change set with this id."""
+    """Imports some items, in one transaction, as part of the change set with this id."""
     decided, fresh = _looked_up(scope, items, source)
     ready, refused = _prepared(scope, fresh)
     decided |= refused
@@ -117,7 +116,7 @@ def preview_batch(scope: Scope, items: Sequence[ImportItem], source: Source) -> 
 
 
 def _in_order(items: Sequence[ImportItem], decided: dict[str, Taken]) -> list[Taken]:
-    """The decision on each item; an id that comes twice is known the second time."""
+    """The result of each item in order; if an id occurs twice, the second one is known."""
     first: dict[str, ImportItem] = {}
     for item in items:
         first.setdefault(item.id, item)
@@ -128,8 +127,8 @@ def _in_order(items: Sequence[ImportItem], decided: dict[str, Taken]) -> list[Ta
 
 
 def memory_of(reader: Reader, hub_id: str, source: Source, item_id: str) -> Memory | None:
-    """The memory that an item became by itself, and is still as it was; None where it was there
-    before, was edited here since, or is gone."""
+    """The memory that was made from this item alone and is unchanged; None if it existed before,
+    was edited here since, or was removed."""
     record = reader.record(hub_id, ITEM, source.id_of(item_id))
     if record is None or not record.body["change"]:
         return None
@@ -143,7 +142,7 @@ def memory_of(reader: Reader, hub_id: str, source: Source, item_id: str) -> Memo
 def _looked_up(
     scope: Scope, items: Sequence[ImportItem], source: Source
 ) -> tuple[dict[str, Taken], list[ImportItem]]:
-    """The decisions on known items, and the items that are new or differ."""
+    """The results of known items, and the items that are new or differ."""
     decided: dict[str, Taken] = {}
     fresh: dict[str, ImportItem] = {}
     with scope.read() as reader:
@@ -156,16 +155,17 @@ def _looked_up(
 
 
 def _as_before(reader: Reader, scope: Scope, source: Source, item: ImportItem) -> Taken | None:
-    """The item as it was taken in before; None where there is something to do."""
+    """The result for an item that was imported before; None if there is something to do."""
     record = reader.record(scope.hub_id, ITEM, source.item_id(item))
     if record is None:
         return None
     memory = reader.memory(scope.hub_id, record.body["memory"])
     if memory is None:
-        # Purged, or private to somebody else by now.
+        # It was purged, or became private to somebody else.
         return Taken(item.id, "forgotten")
     if _is_undone(reader, record):
-        # An import that was undone may be wanted after all; what was forgotten by itself is not.
+        # An import that was undone may be wanted after all; a memory that was forgotten by itself
+        # is not.
         return None
     if memory.forgotten_at is not None:
         return Taken(item.id, "forgotten", memory)
@@ -179,13 +179,13 @@ def _as_before(reader: Reader, scope: Scope, source: Source, item: ImportItem) -
 
 
 def _is_undone(reader: Reader, record: Record) -> bool:
-    """Whether the import that took it in was undone."""
+    """Whether the import of it was undone."""
     change = reader.change(record.hub_id, record.body["change"])
     return change is not None and change.undone_by is not None
 
 
 def _is_edited(reader: Reader, record: Record, memory: Memory) -> bool:
-    """Whether its words were changed here since it was taken in, otherwise than by an undo."""
+    """Whether its text was changed here since the import, other than by an undo."""
     return not _is_undone(reader, record) and any(
         "content" in revision.fields
         for revision in reader.revisions(memory.hub_id, memory.id)
@@ -196,12 +196,12 @@ def _is_edited(reader: Reader, record: Record, memory: Memory) -> bool:
 def _prepared(
     scope: Scope, items: Sequence[ImportItem]
 ) -> tuple[dict[str, Prepared], dict[str, Taken]]:
-    """The items checked and indexed, and those that cannot be stored."""
+    """The items checked and indexed, and the results of those that cannot be stored."""
     try:
         made = prepare(scope, [item.draft for item in items])
         return {item.id: one for item, one in zip(items, made, strict=True)}, {}
     except InvalidInput:
-        pass  # One of them: it is found below.
+        pass  # One of the items is invalid: it is found below.
     ready: dict[str, Prepared] = {}
     refused: dict[str, Taken] = {}
     for item in items:
@@ -220,7 +220,7 @@ def _take(
     item: ImportItem,
     prepared: Prepared,
 ) -> Taken:
-    # Another process may have taken it in since we looked.
+    # Another process may have imported it since.
     if known := _as_before(writer, scope, source, item):
         return known
     record = writer.record(scope.hub_id, ITEM, source.item_id(item))
@@ -282,7 +282,7 @@ def _foreseen(reader: Reader, scope: Scope, source: Source, item: ImportItem) ->
 
 
 def _digest_of(draft: Draft) -> str:
-    """Tells whether an item differs from what it was."""
+    """A digest that shows whether an item has changed."""
     import json
 
     given = {name: value for name, value in draft._asdict().items() if value is not None}
@@ -301,14 +301,14 @@ def _digest(*parts: str) -> str:
 
 # As in MEMORY.md: everyday edits score 0.6 and more, different facts in the same words less.
 _ALIKE_LEAST = 0.6
-# New statements are compared with those that are gone, up to this many pairs.
+# The most pairs of new and removed statements that are compared.
 _PAIRS_MAX = 2_500
 # The last text of the source is stored where the base texts of synced files are.
 _FRONT = "import:"
 
 
 class SourceStatement(NamedTuple):
-    """A statement of the source, as an item whose id is made from its words, and its section."""
+    """A statement of the source, as an item whose id is made from its words, with its section."""
 
     item: ImportItem
     section: str = ""
@@ -332,9 +332,8 @@ def follow_items(
     *,
     dry_run: bool = False,
 ) -> list[Taken]:
-    """Brings the memories of a source up to date with all of its statements, as part of the change
-    set with this id; what became of each, and then of those that are gone. A dry run writes
-    nothing."""
+    """Updates the memories of a source from all of its statements, as part of the change set with
+    this id. Returns the result of each, then of the removed ones. A dry run writes nothing."""
     with scope.read() as reader:
         before = _load(reader, scope.hub_id, source)
         statements, gone = _known_again(reader, scope, source, found, before)
@@ -355,7 +354,7 @@ def follow_items(
 
 
 def followed_places(scope: Scope, program: str) -> list[str]:
-    """The sources that were followed before, and held something then."""
+    """The sources that were followed before and contained something then."""
     with scope.read() as reader:
         kept = [
             json.loads(one.text)
@@ -368,8 +367,8 @@ def followed_places(scope: Scope, program: str) -> list[str]:
 def _known_again(
     reader: Reader, scope: Scope, source: Source, found: Sequence[SourceStatement], before: _Lines
 ) -> tuple[list[SourceStatement], list[str]]:
-    """The statements with the ids that they had, also where they were edited; and the ids of those
-    that are gone."""
+    """The statements with their earlier ids, also those that were edited; and the ids of the
+    removed ones."""
     ids: dict[str, list[str]] = {}
     for known_id, known in before.items():
         ids.setdefault(known.hash, []).append(known_id)
@@ -399,7 +398,7 @@ def _alike(
     before: _Lines,
     left: Sequence[str],
 ) -> dict[int, str]:
-    """Which new statements are edits of which old ones of their section: the most alike first, and
+    """Which new statements are edits of which old ones of their section: the most similar first,
     each once."""
     scores: list[tuple[float, int, str]] = []
     for known_id in left:
@@ -444,7 +443,7 @@ def _is_shown(memory: Memory | None) -> bool:
     return memory.state != "archived" and memory.superseded_by is None
 
 
-# What the source held
+# The stored text of the source
 
 
 def _path(source: Source) -> str:
@@ -452,7 +451,7 @@ def _path(source: Source) -> str:
 
 
 def _load(reader: Reader, hub_id: str, source: Source) -> _Lines:
-    """The statements of the last run; of the one before it, where the last was undone."""
+    """The statements of the last run; if that was undone, of the one before it."""
     agreed = reader.agreed(hub_id, _path(source))
     if agreed is None:
         return {}
