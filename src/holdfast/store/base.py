@@ -1,11 +1,11 @@
-"""The contract of a store: rows in, rows out, all or nothing.
+"""The contract of a store: transactions that read and write rows.
 
 A store holds canonical state (hubs, memories, changes, revisions, receipts, turns of the
-conversation log, what mirrored files last agreed on and where they clash, records such as keys and
-jobs) and derived state (passages with their index terms, substring index, vectors). It knows
-nothing of ranking, dedup, lifecycle or undo: the engine decides, inside one `write()`, what the
-rows should be. Every method but those on hubs themselves, and that for work that is due, takes the
-hub first, and no method can reach across hubs.
+conversation log, the last synced state of mirrored files and their conflicts, records such as keys
+and jobs) and derived state (passages with their index terms, substring index, vectors). It does not
+know ranking, deduplication, lifecycle or undo: the engine decides, inside one `write()`, what the
+rows should be. Every method except those on hubs and those for due records takes the hub as its
+first argument, and reads or writes that hub only.
 
 Derived state can be dropped and rebuilt at any time; canonical state cannot.
 """
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Reader(Protocol):
-    """A consistent view of the store, good until its `with` block ends."""
+    """A consistent snapshot of the store, valid until its `with` block ends."""
 
     def hubs(self) -> list[Hub]: ...
     def hub(self, name: str) -> Hub | None: ...
@@ -48,27 +48,27 @@ class Reader(Protocol):
     def memory(self, hub_id: str, memory_id: str) -> Memory | None: ...
     def memory_by_number(self, hub_id: str, number: int) -> Memory | None: ...
     def memory_by_key(self, hub_id: str, key: str, *, audience: str | None = None) -> Memory | None:
-        """The one that is not forgotten. A key belongs to one memory for each audience; without
-        one, a private memory goes before one that is shared."""
+        """The memory with this key that is not forgotten. A key belongs to one memory per audience;
+        without an audience, a private memory takes precedence over a shared one."""
         ...
 
     def memory_by_path(
         self, hub_id: str, source_path: str, *, audience: str | None = None
     ) -> Memory | None:
-        """The same by source path."""
+        """The same for a source path."""
         ...
 
     def memories_by_hash(self, hub_id: str, content_hash: str) -> list[Memory]:
-        """Those that are not forgotten, oldest first."""
+        """The memories with this hash that are not forgotten, oldest first."""
         ...
 
     def expect(self, hub_id: str, memories: Sequence[Memory]) -> None:
-        """Says that these are about to be looked for, by path, key and hash. Changes no answer: a
-        store that is far away may ask for all of them at once."""
+        """Announces that these memories will be looked up by path, key and hash. It changes no
+        result: a remote store may fetch them all in one round trip."""
         ...
 
     def memories_by_id(self, hub_id: str, memory_ids: Sequence[str]) -> dict[str, Memory]:
-        """Those that are there, in the order in which they are asked for."""
+        """The existing ones, in the given order."""
         ...
 
     def memories(
@@ -80,12 +80,13 @@ class Reader(Protocol):
         after: tuple[Any, int] | None,
         limit: int,
     ) -> list[Memory]:
-        """A run of memories in an order; `after` is the (sort value, number) of the last one."""
+        """Memories in an order; `after` is the (sort value, number) of the last one seen."""
         ...
 
     def ids_by_use(self, hub_id: str, wanted: Filter, *, limit: int | None = None) -> list[str]:
-        """The ids of the memories the filter admits: pinned ones first, then those that were used
-        last (accessed or updated), and of these the highest number. With a limit, the first."""
+        """The ids of the memories that match the filter: pinned ones first, then by last use
+        (accessed or updated), and for equal times by descending number. With a limit, the first N.
+        """
         ...
 
     def adjacent(self, hub_id: str, pairs: Sequence[tuple[str, int, int]]) -> list[bool]:
@@ -94,7 +95,7 @@ class Reader(Protocol):
         ...
 
     def speakers(self, hub_id: str, *, limit: int) -> list[str]:
-        """Who speaks in this hub, in memories and in turns, in alphabetical order."""
+        """The speakers of this hub's memories and turns, in alphabetical order."""
         ...
 
     def statistics(self, hub_id: str) -> Statistics: ...
@@ -105,11 +106,11 @@ class Reader(Protocol):
 
     def change(self, hub_id: str, change_id: str) -> Change | None: ...
     def changes_by_id(self, hub_id: str, change_ids: Sequence[str]) -> dict[str, Change]:
-        """Those that are there, in the order in which they are asked for."""
+        """The existing ones, in the given order."""
         ...
 
     def last_undoable(self, hub_id: str) -> Change | None:
-        """The newest change set that is no undo and has not been undone."""
+        """The newest change set that is not an undo and has not been undone."""
         ...
 
     def revisions(self, hub_id: str, memory_id: str) -> list[Revision]:
@@ -119,13 +120,13 @@ class Reader(Protocol):
     def revisions_by_memory(
         self, hub_id: str, memory_ids: Sequence[str]
     ) -> dict[str, list[Revision]]:
-        """The same of many; a memory without any is not in the answer."""
+        """The revisions of many memories; a memory without any is left out."""
         ...
 
     def revisions_of(
         self, hub_id: str, change_id: str, *, limit: int | None = None
     ) -> list[Revision]:
-        """The revisions of a change set in the order of writing; the first so many with a limit."""
+        """The revisions of a change set, in the order of writing; with a limit, the first N."""
         ...
 
     def changed_after(self, hub_id: str, at: datetime) -> list[str]:
@@ -133,8 +134,8 @@ class Reader(Protocol):
         ...
 
     def newest_revision(self, hub_id: str) -> int:
-        """A mark of this moment: what is revised in this hub later has a higher sequence. It
-        says nothing else: it may be the newest of all hubs, and is the same for every viewer."""
+        """A sequence number: revisions written later in this hub have a higher one. It may be that
+        of another hub's revision, and is the same for every viewer."""
         ...
 
     def revised_since(self, hub_id: str, sequence: int, *, limit: int) -> list[str]:
@@ -158,16 +159,17 @@ class Reader(Protocol):
         ...
 
     def turns_by_id(self, hub_id: str, turn_ids: Sequence[str]) -> dict[str, Turn]:
-        """Those that are there, in the order in which they are asked for."""
+        """The existing ones, in the given order."""
         ...
 
     def turns_around(self, hub_id: str, turn_id: str, *, before: int, after: int) -> list[Turn]:
-        """So many turns of the same session before a turn and after it, in order, without it."""
+        """The turns of the same session before and after a turn, in order, without the turn
+        itself."""
         ...
 
     def adjacent_turns(self, hub_id: str, pairs: Sequence[tuple[str, str]]) -> list[bool]:
-        """For each pair of turns that are there: whether they are of one session, and no other turn
-        of it is between them."""
+        """For each pair of existing turns: whether they belong to one session, and no other turn of
+        it is between them."""
         ...
 
     def turn_ids(
@@ -179,18 +181,18 @@ class Reader(Protocol):
         until: datetime | None = None,
         limit: int | None = None,
     ) -> list[str]:
-        """The ids of turns of a session, or said from a time on and before another; oldest first.
-        With a limit, the first."""
+        """The ids of turns of a session, or in a period [since, until); oldest first. With a limit,
+        the first N."""
         ...
 
     def log_size(self, hub_id: str) -> tuple[int, int, datetime | None, datetime | None]:
-        """How many turns there are, the bytes of their text, and the times of the first and the
-        last that was said."""
+        """The number of turns, the bytes of their text, and the times of the first and the last
+        turn."""
         ...
 
     def turns_by_speaker(self, hub_id: str, *, limit: int) -> list[tuple[str, int, datetime]]:
-        """Who is named in turns, how many are theirs, and when the last was said; most turns first,
-        and by name among as many."""
+        """The named speakers of turns, with the number of their turns and the time of the last;
+        most turns first, then by name."""
         ...
 
     def scan_turns(self, hub_id: str) -> Iterable[Turn]:
@@ -198,19 +200,20 @@ class Reader(Protocol):
         ...
 
     def agreed(self, hub_id: str, path: str) -> Agreed | None:
-        """What store and file last agreed on; the path is relative to the hub's folder."""
+        """The last synced state of a file; the path is relative to the hub's folder."""
         ...
 
     def scan_agreed(self, hub_id: str) -> Iterable[Agreed]:
-        """The same of every file, by path."""
+        """The last synced state of every file, by path."""
         ...
 
     def clashes(self, hub_id: str, *, settled: bool = False) -> list[Clash]:
-        """Where they disagree, oldest first; with `settled`, also what has been settled."""
+        """The conflicts between store and files, oldest first; with `settled`, also resolved
+        ones."""
         ...
 
     def record(self, hub_id: str, kind: str, record_id: str) -> Record | None:
-        """A key, a member, a job …; the hub is NO_HUB for what belongs to none."""
+        """A key, a member, a job …; the hub is NO_HUB for records that belong to none."""
         ...
 
     def record_by_lookup(self, hub_id: str, kind: str, lookup: str) -> Record | None: ...
@@ -219,60 +222,60 @@ class Reader(Protocol):
         ...
 
     def scan_records(self, hub_id: str) -> Iterable[Record]:
-        """Those of every kind, by kind and id."""
+        """All records, by kind and id."""
         ...
 
     def due_records(
         self, kind: str, by: datetime, *, limit: int, hub_id: str | None = None
     ) -> list[Record]:
-        """Those that are due by then, of every hub or of one, longest due first."""
+        """The records that are due by a time, of every hub or of one, longest due first."""
         ...
 
     def due_hub(self, kind: str, by: datetime, *, after: str = "") -> str | None:
-        """The first hub after this one in which a record of the kind is due by then; the order of
-        hubs is always the same. However much is due in one, the next is found as fast."""
+        """The first hub after this one with a due record of the kind; the order of hubs is always
+        the same. The search is equally fast however many are due in one hub."""
         ...
 
     def lexicon(self, hub_id: str, terms: Sequence[str]) -> Lexicon: ...
     def vocabulary(self, hub_id: str, prefix: str, *, limit: int) -> dict[str, int]:
-        """The first terms of the hub, by code point, that begin with this, and how many passages
-        hold each."""
+        """The first terms of the hub with this prefix, by code point, and how many passages contain
+        each."""
         ...
 
     def search_terms(
         self, hub_id: str, query: TermQuery, wanted: Filter, *, limit: int
     ) -> list[Candidate]:
-        """Candidates in a rough order of merit; ranking is not the store's business. Passages of
-        turns are among them where the filter admits turns."""
+        """Candidates in approximate order; the store does not rank. Includes passages of turns if
+        the filter matches turns."""
         ...
 
     def search_substring(
         self, hub_id: str, needle: str, wanted: Filter, *, limit: int
     ) -> list[str]:
-        """Memories with the folded needle in their folded text, newest first; then turns, where the
-        filter admits them and a word of the needle has at least three characters."""
+        """The ids of memories with the folded needle in their folded text, newest first; then of
+        turns, if the filter matches them and a word of the needle has at least three characters."""
         ...
 
     def matching(
         self, hub_id: str, query: TextQuery, wanted: Filter, *, order: Order
     ) -> Iterable[Memory]:
-        """Every memory with content that matches, in an order, read as far as it is asked for."""
+        """Every memory with content that matches, in an order, read lazily."""
         ...
 
     def passages(self, hub_id: str, memory_ids: Sequence[str]) -> list[Candidate]:
-        """The passages of memories in the order of their numbers, then those of turns in the order
-        in which they were logged, by the ids of either."""
+        """The passages of memories, by number, then those of turns, in the order of logging, for
+        the ids of either."""
         ...
 
     def candidates(
         self, hub_id: str, passage_ids: Sequence[int], wanted: Filter
     ) -> list[Candidate]:
-        """The passages with these ids, if the filter admits their memory or turn."""
+        """The passages with these ids whose memory or turn matches the filter."""
         ...
 
     def vector_state(self, hub_id: str, model: str) -> VectorState: ...
     def vector_models(self, hub_id: str) -> list[str]:
-        """The models that vectors of this hub are of, in alphabetical order."""
+        """The models of this hub's vectors, in alphabetical order."""
         ...
 
     def vectors(self, hub_id: str, model: str, *, after: int) -> Iterable[VectorRow]:
@@ -280,8 +283,8 @@ class Reader(Protocol):
         ...
 
     def vector_index(self, hub_id: str, model: str) -> int:
-        """The length of the vectors that the store itself can search, which it does for hubs that
-        are large; 0 where it cannot: then all of them are read and compared."""
+        """The length of the vectors that the store can search with an index of its own, which it
+        has for large hubs. 0 if there is no index: then all vectors are read and compared."""
         ...
 
     def nearest(
@@ -293,8 +296,8 @@ class Reader(Protocol):
         limit: int,
         also: Sequence[int] = (),
     ) -> list[VectorRow]:
-        """All vectors of the passages that are about the nearest to the question, and of those
-        named in `also`, in the order of passages. Asked only where there is an index."""
+        """All vectors of the passages that are approximately nearest to the question, and of those
+        in `also`, in the order of passages. Called only if there is an index."""
         ...
 
     def vectors_of(self, hub_id: str, model: str, memory_id: str) -> list[VectorRow]:
@@ -315,7 +318,7 @@ class Writer(Reader, Protocol):
     def rename_hub(self, hub_id: str, name: str) -> None: ...
     def set_hub_state(self, hub_id: str, state: HubState, numbers: int) -> None: ...
     def drop_hub(self, hub_id: str) -> None:
-        """Everything of the hub goes, for good."""
+        """Deletes the hub and everything in it permanently."""
         ...
 
     def take_numbers(self, hub_id: str, count: int) -> int:
@@ -336,20 +339,20 @@ class Writer(Reader, Protocol):
         fields: Mapping[str, tuple[Any, Any]],
     ) -> None: ...
     def add_turn(self, turn: Turn, *, words: bool = True) -> None:
-        """Adds a turn and its index entries (`store/rows.py`): search finds it at once. Without
-        `words`, a store with Capability.LATE_WORDS leaves the entries to `index_turns`."""
+        """Adds a turn and its index entries (`store/rows.py`), so that search finds it at once.
+        Without `words`, a store with Capability.LATE_WORDS leaves the entries to `index_turns`."""
         ...
 
     def index_turns(self, hub_id: str, turn_ids: Sequence[str]) -> None:
-        """Adds the index entries of those turns that have none; the others are left as they are."""
+        """Adds the index entries of the turns that have none; the others are unchanged."""
         ...
 
     def drop_turns(self, hub_id: str, turn_ids: Sequence[str]) -> int:
-        """Removes turns and all that is derived of them; returns how many went."""
+        """Deletes turns and their derived state; returns how many."""
         ...
 
     def prune_turns(self, hub_id: str, *, keep: int) -> int:
-        """Removes all but the newest `keep` turns in the same way; returns how many went."""
+        """Deletes all but the newest `keep` turns and their derived state; returns how many."""
         ...
 
     def set_agreed(self, hub_id: str, agreed: Agreed) -> None: ...
@@ -357,53 +360,54 @@ class Writer(Reader, Protocol):
     def add_clash(self, hub_id: str, clash: Clash) -> None: ...
     def settle_clash(self, hub_id: str, clash_id: str, at: datetime) -> None: ...
     def put_record(self, record: Record) -> None:
-        """Adds it, or replaces the one with its hub, kind and id; AlreadyExists where another has
-        its lookup."""
+        """Adds a record, or replaces the one with the same hub, kind and id; raises AlreadyExists
+        if another has its lookup."""
         ...
 
     def drop_record(self, hub_id: str, kind: str, record_id: str) -> bool:
-        """Whether it was there."""
+        """Deletes a record; returns whether it existed."""
         ...
 
     def swap_record(self, before: Record | None, after: Record | None) -> bool:
-        """Puts a record in the place of what was there before, if that is still so: None is that
-        there is none. Both have the same hub, kind, id and lookup. Whether it was done.
+        """Compare-and-swap: replaces `before` by `after` if `before` is still stored; None means
+        that there is no record. Both have the same hub, kind, id and lookup. Returns whether it was
+        replaced.
 
-        Records of no hub that are written by this alone keep nobody waiting: a store need not
-        hold anything for who does not look first."""
+        Records of no hub that are only written by this method need no lock: their writers do not
+        read first."""
         ...
 
     def add_receipt(self, hub_id: str, receipt: Receipt) -> None: ...
     def correct(self, hub_id: str, row: Change | Revision | Turn | Receipt | Clash) -> None:
-        """Puts the texts of this row in the place of those that the same row has: the one way to
-        change what is history, for what must not stay in it. Its id, time and owner stay."""
+        """Overwrites the texts of an existing row of history, which is otherwise never changed, to
+        remove what must not stay in it. Its id, time and owner stay."""
         ...
 
     def purge(self, hub_id: str, memory_id: str) -> int:
-        """Removes row, revisions and derived state for good, clashes that hold its text, and
-        change sets that this leaves empty; returns how many revisions went."""
+        """Permanently deletes the row, its revisions and derived state, conflicts that contain its
+        text, and change sets that become empty; returns the number of revisions deleted."""
         ...
 
     def index(
         self, hub_id: str, memory_id: str, text: str, entries: Sequence[IndexEntry], model: str
     ) -> None:
-        """Replaces the memory's derived state; `text` is what substring search sees."""
+        """Replaces the memory's derived state; `text` is what substring search matches."""
         ...
 
     def unindex(self, hub_id: str, memory_id: str) -> None: ...
     def set_vectors(self, hub_id: str, model: str, vectors: Sequence[VectorRow]) -> None:
-        """Adds vectors of passages that still exist and have none of this model yet; others are
-        passed over. A passage's windows come together, in one call."""
+        """Adds vectors of passages that still exist and have none of this model; others are
+        ignored. All windows of a passage are passed in one call."""
         ...
 
     def drop_derived(self) -> None:
-        """Empties and recreates all derived tables, also damaged ones."""
+        """Empties and recreates all derived tables, including damaged ones."""
         ...
 
     def count_access(self, hub_id: str, memory_ids: Sequence[str], at: datetime) -> None: ...
     def count_shown(self, hub_id: str, memory_ids: Sequence[str]) -> None: ...
     def count_mention(self, hub_id: str, memory_ids: Sequence[str]) -> None:
-        """Notes that what these say was said once more; no change of them, so no revision."""
+        """Counts that these were mentioned again; this is not a change, so there is no revision."""
         ...
 
 
@@ -415,14 +419,14 @@ class Store(Protocol):
     def read(
         self, *, deadline_s: float | None = None, viewer: Viewer | None = None
     ) -> AbstractContextManager[Reader]:
-        """A view of the store. With a viewer, what they may not see is not there: no memory, no
-        revision, no change set of it alone, no count. Turns and receipts have no boundary and are
-        seen like what has the boundary `hub`. What a cache is made of (lexicon, vectors) is the
-        hub's; without a viewer it is all there, for upkeep.
+        """A snapshot of the store. With a viewer, everything that they may not see is hidden:
+        memories, their revisions, change sets of those alone, counts. Turns and receipts have no
+        boundary and are visible like memories with the boundary `hub`. The lexicon and the vectors,
+        which are cached, cover the whole hub. Without a viewer everything is visible, for upkeep.
 
-        Of each hub it shows one moment. Whether that is the same moment for all hubs is a
-        capability (SNAPSHOT): on a store that keeps hubs on several servers, a write to two of them
-        may be seen in one and not yet in the other."""
+        Each hub is read from one snapshot. With the capability SNAPSHOT it is the same one for all
+        hubs; in a store with hubs on several servers, a write to two of them may be visible in one
+        and not yet in the other."""
         ...
 
     def write(
@@ -433,44 +437,43 @@ class Store(Protocol):
         hub: str | None = None,
         wait: bool = True,
     ) -> AbstractContextManager[Writer]:
-        """One transaction. Where another is writing, its turn is waited for; without `wait`, that
-        is StoreBusy at once. Only counters may be not durable: they need not survive a crash, and
+        """One transaction. It waits while another one writes; without `wait`, it raises StoreBusy
+        at once. Only counters are written with `durable` false: they need not survive a crash, and
         nobody waits for them.
 
-        With a `hub` (an id), only that hub is touched, and what belongs to none: a store may then
-        let writers of other hubs go on beside it. With NO_HUB, only what belongs to none is
-        touched, and writers of all hubs may go on."""
+        With a `hub` (an id), only that hub and records of no hub are written, and a store may let
+        writers of other hubs run concurrently. With NO_HUB, only records of no hub are written,
+        concurrently with writers of all hubs."""
         ...
 
     def alone(self, name: str, hub_id: str) -> AbstractContextManager[bool]:
-        """For what only one may be at, over all processes and machines: whether nobody else is.
-        Then it is ours until the block ends, or until this process does. Nobody waits here, and
-        reads and writes are as free as before. A store that cannot tell (no Capability.ALONE) lets
-        everybody in."""
+        """A lock by name over all processes and machines, held until the block or the process ends.
+        Yields whether it was acquired; it never waits, and does not block reads or writes. A store
+        without Capability.ALONE always grants it."""
         ...
 
     def skew(self) -> timedelta:
-        """How much later it is by the clock of the store than by this machine's; nothing where the
-        store has no clock of its own, or both agree within seconds."""
+        """The difference between the store's clock and this machine's; zero if the store has no
+        clock of its own, or both agree within seconds."""
         ...
 
     def check(self) -> list[Problem]:
-        """Looks at every promise the store makes about itself; empty means all is well."""
+        """Checks every invariant of the store; an empty list means that all hold."""
         ...
 
     def notes(self) -> list[str]:
-        """What works, and would work better: each a sentence with the command that does it."""
+        """Suggestions for improvement: each a sentence with the command that does it."""
         ...
 
     def rescue(self) -> Rescued:
-        """Saves canonical state from a store in which rows are damaged, or derived state cannot
-        even be dropped: damaged rows are repaired where that can be proven, and set aside where
-        not. A store in a file keeps the damaged one, and derived state is empty afterwards; one on
-        a server repairs rows in place and leaves what cannot be proven."""
+        """Saves the canonical state of a store with damaged rows, or with derived state that cannot
+        be dropped. Damaged rows are repaired if the repair can be proven, and set aside otherwise.
+        A store in a file keeps the damaged file, and derived state is empty afterwards; one on a
+        server repairs rows in place and leaves those that cannot be proven."""
         ...
 
     def settle(self) -> None:
-        """Makes sure that nothing purged is left in logs or free space."""
+        """Clears purged data from logs and free pages."""
         ...
 
     def backup(self, path: str, progress: Progress | None = None) -> None: ...

@@ -1,6 +1,6 @@
-"""A Filter with its conditions as SQL, for both SQL stores: the same tests as `Filter.admits` and
-`holds` in `domain.query`, on the table alias `m` of memories, or `t` of turns. A store says how
-values are bound, and what its database writes in another way."""
+"""Translates a Filter and its conditions to SQL, for both SQL stores: the same tests as
+`Filter.admits` and `holds` in `domain.query`, on the table alias `m` of memories, or `t` of turns.
+Each store defines how values are bound, and the syntax that differs in its database."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class FilterSql(ABC):
 
     HELD: ClassVar[str] = "m.quarantine <> ''"
     HAS_TAGS: ClassVar[str]
-    # Where in a text another text begins, from 1.
+    # The function for the position of a text in another, from 1.
     POSITION: ClassVar[str]
     LOWER: ClassVar[str]
     MOMENTS: ClassVar[tuple[tuple[str, str], ...]] = (
@@ -61,7 +61,7 @@ class FilterSql(ABC):
 
     @abstractmethod
     def bind(self, value: Any, name: str = "") -> str:
-        """The placeholder of a value; a name is given where a filter has one such value."""
+        """The placeholder of a value; a name is given if a filter has one such value."""
 
     @abstractmethod
     def constant(self, value: Any) -> str:
@@ -75,7 +75,7 @@ class FilterSql(ABC):
 
     @abstractmethod
     def equals(self, column: str, value: str, name: str) -> str:
-        """A test of a long text, which a store may index by a hash."""
+        """An equality test of a long text, which a store may index by a hash."""
 
     @abstractmethod
     def came_from(self, source: str) -> str: ...
@@ -113,7 +113,7 @@ class FilterSql(ABC):
         return "".join(f" AND {part}" for part in parts)
 
     def where_turns(self, wanted: Filter) -> str | None:
-        """The same for turns; None where no turn can count."""
+        """The conditions on turns; None if no turn can match."""
         if not wanted.turns or not wanted.admits_turns():
             return None
         parts = []
@@ -165,7 +165,7 @@ class FilterSql(ABC):
 
 
 def each_equal(test: Comparison) -> list[Comparison]:
-    """The test itself; of a test for one of several values, a test for each."""
+    """The test itself, or one equality test for each of several values."""
     if test.operator != "in":
         return [test]
     assert isinstance(test.value, tuple)

@@ -6,15 +6,16 @@ Times are microseconds since 1970, so that a cursor of one store is valid on ano
 recall does not need are imported where they are used, because imports cost start-up time.
 
 A row has a checksum of 64 bits over its table, its hub and every field. It is written in the same
-statement as the row, and compared whenever the row is read. It finds a row that was changed outside
-Holdfast, by a failing disk or by hand; a row that was moved to another table, hub or key; and a
-value that cannot be decoded. It is no signature: a program that can write to the store can write a
-matching checksum too. It is the first 8 bytes of the BLAKE2b hash of the values as `marshal` writes
-them in its version 2, as a signed integer. Recall reads 200 rows for an answer, and JSON takes five
-times as long. That version is the same on every Python since 2.5; a test compares a known value.
+statement as the row, and compared whenever the row is read. It detects a row that was changed
+outside Holdfast, by a failing disk or by hand; a row that was moved to another table, hub or key;
+and a value that cannot be decoded. It is not a signature: a program that can write to the store can
+write a matching checksum too. It is the first 8 bytes of the BLAKE2b hash of the values as
+`marshal` writes them in its version 2, as a signed integer. Recall reads 200 rows per question, and
+JSON takes five times as long. That version is the same on every Python since 2.5; a test compares a
+known value.
 
-Counters change on every read, without a revision, so they have a check of their own: a sum that an
-UPDATE moves along with them.
+Counters change on every read, without a revision, so they have a check of their own: a sum that is
+updated with them.
 
 Also checks the candidates of a substring index (the index says which texts may contain the needle,
 and each text is searched here), and makes the index entries of a turn of the conversation log. A
@@ -59,12 +60,13 @@ if TYPE_CHECKING:
     from holdfast.domain.records import Agreed, Clash, Record, Turn
 
 try:
-    # The interpreter's own: `hashlib` loads OpenSSL, which takes a tenth of a short command.
+    # The interpreter's own module: `hashlib` loads OpenSSL, which takes a tenth of a short command.
     from _blake2 import blake2b
 except ImportError:  # pragma: no cover - an interpreter with another name for it
     from hashlib import blake2b
 
-# Without references to values that were written before, which later versions have.
+# Later versions of the format have references to values written before, which differ between equal
+# rows.
 _FORMAT = 2
 
 # Distinct primes: a change of one counter is never balanced by a small change of another.
@@ -80,7 +82,7 @@ def row_checksum(table: str, hub_id: str, fields: Sequence[Any]) -> int:
     try:
         data = marshal.dumps((table, hub_id, *fields), _FORMAT)
     except ValueError:
-        # A subclass of str; what is read back is a plain one.
+        # Subclasses of str are converted, because rows are read back as plain str.
         plain = [str(one) if isinstance(one, str) else one for one in fields]
         data = marshal.dumps((str(table), str(hub_id), *plain), _FORMAT)
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "big", signed=True)
@@ -110,7 +112,7 @@ def counters_check(
 
 
 def is_intact(table: str, hub_id: str, fields: Sequence[Any], checksum: Any) -> bool:
-    """Whether a row is as it was written."""
+    """Whether a row matches its checksum."""
     try:
         return bool(row_checksum(table, hub_id, fields) == checksum)
     except (TypeError, ValueError):
@@ -118,7 +120,7 @@ def is_intact(table: str, hub_id: str, fields: Sequence[Any], checksum: Any) -> 
 
 
 def are_counters_intact(counters: Sequence[Any], check: Any) -> bool:
-    """Whether a memory's counters are as they were counted."""
+    """Whether a memory's counters match their check."""
     try:
         return bool(counters_check(*counters) == check)
     except TypeError:
@@ -128,7 +130,7 @@ def are_counters_intact(counters: Sequence[Any], check: Any) -> bool:
 def require_intact(
     table: str, hub_id: str, fields: Sequence[Any], checksum: Any, name: str = ""
 ) -> None:
-    """Raises StoreDamaged for a row that is not as it was written."""
+    """Raises StoreDamaged if a row does not match its checksum."""
     if not is_intact(table, hub_id, fields, checksum):
         raise damaged_row(table, name or str(fields[0]))
 
@@ -144,7 +146,7 @@ def damaged_row(table: str, name: str) -> StoreDamaged:
 
 
 def sealed(table: str, hub_id: str, fields: Sequence[Any]) -> Row:
-    """The fields, and their checksum behind them."""
+    """The fields, followed by their checksum."""
     return (*fields, row_checksum(table, hub_id, fields))
 
 
@@ -160,7 +162,7 @@ def dumps(value: Any) -> str:
 
 
 def from_micros(micros: int) -> datetime:
-    """The moment that `to_micros` was given."""
+    """The inverse of `to_micros`."""
     return EPOCH + timedelta(0, 0, micros)
 
 
@@ -187,7 +189,8 @@ _PINNED_AT = Memory._fields.index("pinned")
 _ORIGIN_AT = Memory._fields.index("origin")
 _METADATA_AT = Memory._fields.index("metadata")
 _NO_METADATA: Mapping[str, Any] = {}
-# Columns with few values: thousands of memories that are kept share one text of each.
+# Columns with few values, which are interned: thousands of cached memories share one string of
+# each.
 _NAMED = (
     ("content_type", CONTENT_TYPES),
     ("kind", KINDS),
@@ -213,9 +216,9 @@ def memory_from_row(
         micros = values[at]
         if micros is None:
             continue
-        # Most were never changed: both times are one then.
+        # Most memories were never changed: then both times are equal.
         if micros != last:
-            # As `from_micros`: a call for each time of 200 rows is a part of every recall.
+            # Inlined `from_micros`: a call for each time of 200 rows would slow down every recall.
             last, moment = micros, EPOCH + timedelta(0, 0, micros)
         values[at] = moment
     for at, names in _NAMES_AT:
@@ -237,7 +240,7 @@ def is_memory_intact(row: Row, hub_id: str) -> bool:
 
 
 def memory_to_row(memory: Memory, tags: Any, pinned: Any) -> list[Any]:
-    """The row of a memory, with tags and pin as the store has them."""
+    """The row of a memory, with tags and pin in the store's form."""
     values: list[Any] = list(memory)
     for at in _TIMES_AT:
         if values[at] is not None:
@@ -251,7 +254,7 @@ def memory_to_row(memory: Memory, tags: Any, pinned: Any) -> list[Any]:
 
 
 def hub_from_row(row: Row) -> Hub:
-    """A hub from a row without its checksum: what that covers differs between the stores."""
+    """A hub from a row without its checksum, which covers different columns in each store."""
     return Hub(row[0], row[1], row[2], from_micros(row[3]), row[4], row[5])
 
 
@@ -271,7 +274,7 @@ def revision_from_row(row: Row, hub_id: str) -> Revision:
     from holdfast.domain.change import Revision
 
     sequence, change_id, memory_id, version, at, text, checksum = row
-    # All but the sequence, which the store gives when the row is written.
+    # All but the sequence, which is assigned when the row is written.
     require_intact("revisions", hub_id, row[1:-1], checksum, f"version {version} of {memory_id}")
     fields = {} if text == "{}" else fields_from_plain(json.loads(text))
     return Revision(sequence, change_id, memory_id, version, from_micros(at), fields)
@@ -355,7 +358,7 @@ def record_to_row(record: Record) -> Row:
     return sealed("records", record.hub_id, fields)
 
 
-# Rows read at a time; mostly the first page is enough.
+# Rows read at a time; usually the first page is enough.
 _BATCH = 32
 
 
@@ -386,7 +389,7 @@ def matching(
 
 
 def turn_entries(content: str) -> list[IndexEntry]:
-    """The index entries of a turn: one a passage, and always at least one."""
+    """The index entries of a turn: one per passage, and always at least one."""
     # A command that only reads opens the same store and must not pay for these.
     from holdfast.text.chunking import Chunk, chunk, windows_of
 
@@ -412,21 +415,21 @@ def turn_entries(content: str) -> list[IndexEntry]:
     return out
 
 
-# A damaged row is repaired from candidates made from copies of its fields (indexes, revisions,
-# other rows). A candidate that matches the checksum is the row as it was written: with 64 bits, no
-# other has the same one by chance.
+# A damaged row is repaired from candidates made of copies of its fields (indexes, revisions, other
+# rows). A candidate that matches the checksum is the original row: with 64 bits, a match by chance
+# is practically impossible.
 Values = dict[str, Any]
 # Whether values match the checksum that belongs to them.
 Judge = Callable[[Values], bool]
-# Fields that are replaced at once by every combination of their copies.
+# The number of fields that are replaced at the same time by every combination of their copies.
 _FIELDS_AT_ONCE = 2
 
 
 def restored(
     values: Values, likely: Values, copies: Mapping[str, Sequence[Any]], judge: Judge
 ) -> Values | None:
-    """The row as it was written, or None where no candidate matches. `likely` is what its fields
-    most probably were, `copies` is everything that they may have been."""
+    """The original row, or None if no candidate matches. `likely` are the most probable values of
+    its fields, `copies` all possible ones."""
     for candidate in _candidates(values, likely, copies):
         if judge(candidate):
             return candidate

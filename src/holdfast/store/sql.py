@@ -1,6 +1,6 @@
-"""The SQL that both SQL stores share beside filters: the history, the conversation log, the state
-of mirrored files and records (`SqlReader`, `SqlWriter`). A store says how values are bound, and
-what its database writes in another way."""
+"""The SQL that both SQL stores share besides filters: the history, the conversation log, the state
+of mirrored files, and records (`SqlReader`, `SqlWriter`). Each store defines how values are bound,
+and the syntax that differs in its database."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 
 class Table(NamedTuple):
-    """The columns of a table, without its hub, and how its rows become values and back."""
+    """The columns of a table, without its hub, and the functions that convert its rows to values
+    and back."""
 
     columns: str
     from_row: Callable[[rows.Row, str], Any]
@@ -65,8 +66,8 @@ _DUE_COLUMNS = ", ".join(f"r.{name}" for name in TABLES["records"].columns.split
 class SqlReader(ABC):
     """The part of a Reader for changes, revisions, receipts, turns, mirrored files and records.
 
-    Statements name their values (`:hub`). `REVISIONS` selects what `revision_from_row` reads, from
-    `revisions r` and `memories m`."""
+    Statements have named parameters (`:hub`). `REVISIONS` selects the columns that
+    `revision_from_row` reads, from `revisions r` and `memories m`."""
 
     HUB: ClassVar[str]  # the column with the number of a row's hub
     HUB_KEY: ClassVar[str]  # the same in the table of hubs
@@ -81,7 +82,7 @@ class SqlReader(ABC):
     AGREED_KEY: ClassVar[str]  # the primary key of `agreed`
     NO_LIMIT: ClassVar[int | None]
 
-    # Conditions for what the viewer sees: on a memory `m`, and on rows without a boundary.
+    # The conditions for what the viewer sees: on a memory `m`, and on rows without a boundary.
     _seen: str
     _of_hub: str
 
@@ -90,14 +91,14 @@ class SqlReader(ABC):
 
     @abstractmethod
     def _records_hub(self, hub_id: str) -> int:
-        """The same for records, which may belong to no hub."""
+        """The number of a hub for records, which may belong to no hub."""
 
     @abstractmethod
     def _find(self, sql: str, **values: Any) -> list[Any]: ...
 
     @abstractmethod
     def _scan(self, sql: str, **values: Any) -> Iterator[Any]:
-        """The rows one by one: there may be a million."""
+        """Yields the rows one by one: there may be a million."""
 
     def _find_due(self, sql: str, **values: Any) -> list[Any]:
         """Records of all hubs."""
@@ -105,12 +106,12 @@ class SqlReader(ABC):
 
     @abstractmethod
     def _array(self, values: Sequence[str]) -> Any:
-        """A list as the parameter of a statement: the value of :ids in AMONG."""
+        """A list as a parameter: the value of :ids in AMONG."""
 
     @abstractmethod
     def _seen_changes(self, table: str) -> str:
-        """The condition for change sets: a viewer sees those that changed something they see, and
-        those of which nothing is left."""
+        """The condition for change sets: a viewer sees those that changed something visible to
+        them, and those whose memories were all purged."""
 
     def _query(self, table: str, hub_id: str, rest: str) -> tuple[str, int]:
         hub = self._records_hub if table == "records" else self._hub_number
@@ -136,7 +137,7 @@ class SqlReader(ABC):
             return {}
         rest = f" AND t.id {self.AMONG}{seen}"
         found = {one.id: one for one in self._values(table, hub_id, rest, ids=self._array(ids))}
-        # In the order asked for; rows come in any order.
+        # In the given order; rows come in any order.
         return {one: found[one] for one in ids if one in found}
 
     def _before(self, table: str) -> str:
@@ -340,7 +341,7 @@ class SqlReader(ABC):
         if hub_id is not None:
             rest = " AND t.kind = :kind AND t.due <= :by ORDER BY t.due, t.id LIMIT :limit"
             return self._values("records", hub_id, rest, **values)
-        # For all hubs at once, by the index of what is due.
+        # For all hubs at once, using the index on due times.
         found = self._find_due(
             f"SELECT {_DUE_COLUMNS}, h.id FROM records r"
             f" LEFT JOIN hubs h ON h.{self.HUB_KEY} = r.{self.HUB}"
@@ -374,7 +375,7 @@ def _insertion(table: str, hub: str) -> tuple[str, list[str]]:
 
 
 class SqlWriter(SqlReader):
-    """The part of a Writer for the same tables, where rows are written one by one."""
+    """The part of a Writer for the same tables, whose rows are written one by one."""
 
     @abstractmethod
     def _execute(self, sql: str, **values: Any) -> int:
@@ -384,7 +385,7 @@ class SqlWriter(SqlReader):
     def _reindex_turn(self, hub_id: str, place: int, turn: Turn) -> None: ...
 
     def _own(self, hub_id: str) -> int:
-        """The number of a hub for rows that are written."""
+        """The number of a hub for rows to be written."""
         return self._hub_number(hub_id)
 
     def _add(self, table: str, value: Any, hub_id: str, otherwise: str = "") -> None:
@@ -399,8 +400,8 @@ class SqlWriter(SqlReader):
     def _change_rows(
         self, table: str, hub_id: str, new: Mapping[str, Any], **same: Any
     ) -> list[tuple[int, Any]]:
-        """Changes the rows with these values, after comparing their checksums; returns the place
-        and the new value of each."""
+        """Updates the rows of these values, after comparing their checksums; returns the place and
+        the new value of each."""
         columns, from_row, to_row = TABLES[table]
         hub, names = self._own(hub_id), columns.split(", ")
         tests = "".join(f" AND t.{name} = :{name}" for name in same)

@@ -1,9 +1,9 @@
-"""What passes between a store and those who use it, as plain values; and defaults for stores with a
-single writer on this machine: no round trips to save, no vector index, no clock but ours, and
-nobody who writes between a read and a write. A store for several machines implements all of this
+"""The values that are passed to and from a store; and default methods for stores with a single
+writer on this machine, which have no round trips to save, no vector index, no clock of their own,
+and no writer between a read and a write. A store for several machines implements all of this
 itself.
 
-Apart from the contract itself (base.py), which only type checkers need to load.
+Separate from the contract itself (base.py), which only type checkers load.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ if TYPE_CHECKING:
 
 
 class Capability(StrEnum):
-    """What a store can do beyond the contract; ask for the capability, never for the brand."""
+    """An optional feature of a store. Check the capability, never the type of the store."""
 
     DURABLE = "durable"  # an acknowledged write survives kill -9
     MULTI_PROCESS = "multi_process"  # several processes may have it open at once
     MACHINES = "machines"  # several machines may use it at once
     DEADLINES = "deadlines"  # a read can be stopped in the middle
-    SNAPSHOT = "snapshot"  # one read sees one moment of all hubs; without it, of each hub
+    SNAPSHOT = "snapshot"  # a read is one snapshot of all hubs; without it, of each hub
     BACKUP = "backup"  # an online, consistent copy
     VECTORS = "vectors"  # stores vectors beside the passages
     NEAREST = "nearest"  # can search the vectors of a large hub by itself
     LATE_WORDS = "late_words"  # a turn may be added without its words: `Writer.index_turns`
-    ALONE = "alone"  # knows who is at something, and that a process which was killed is not
+    ALONE = "alone"  # can tell whether a lock is held, and releases that of a killed process
 
 
 class IndexEntry(NamedTuple):
-    """What search knows of one passage. `body` and `head` are index terms in order; head terms
-    come from what surrounds the passage: title, headings, tags, key. `vectors` are those of its
-    windows, in order; `windows` is how many windows the whole memory has."""
+    """The index entry of one passage. `body` and `head` are index terms in order; head terms come
+    from the title, headings, tags and key. `vectors` are those of its windows, in order; `windows`
+    is how many windows the whole memory has."""
 
     ordinal: int
     start: int
@@ -59,21 +59,22 @@ class IndexEntry(NamedTuple):
 
 
 class Lexicon(NamedTuple):
-    """The hub's own word statistics: how many passages, how long, and how many hold each term."""
+    """The word statistics of a hub: the number of passages, their length, and the document
+    frequency of each term."""
 
     passages: int
     terms: int
     frequency: Mapping[str, int]
 
     def rarity(self, term: str) -> float:
-        """The inverse document frequency of a term. One is added inside, so that a word of every
-        passage still counts for a little."""
+        """The inverse document frequency of a term. One is added inside the logarithm, so that a
+        word in every passage still counts a little."""
         held = self.frequency[term]
         return math.log(1 + (max(self.passages, held, 1) - held + 0.5) / (held + 0.5))
 
     def rarest(self, terms: Iterable[str], postings_max: int) -> tuple[str, ...]:
-        """Those of the terms that are held at all, the rarest first, as far as at most so many
-        passages hold them together."""
+        """The terms that occur in the hub, rarest first, as long as their passages together are at
+        most this many."""
         held, out = 0, []
         for term in sorted(set(terms), key=lambda term: (self.frequency[term], term)):
             held += self.frequency[term]
@@ -85,40 +86,41 @@ class Lexicon(NamedTuple):
 
 
 class TermQuery(NamedTuple):
-    """Passages that hold at least one of `terms` (all phrases of `phrases`, none of `excluded`)."""
+    """Finds passages that contain at least one of `terms` (all phrases of `phrases`, none of
+    `excluded`)."""
 
     terms: tuple[str, ...]
     phrases: tuple[tuple[str, ...], ...] = ()
     excluded: tuple[tuple[str, ...], ...] = ()
-    # Terms of a single character in a script without spaces: answered by the words they begin.
+    # Terms of a single character in a script without spaces, which match the words that they begin.
     prefixes: tuple[str, ...] = ()
-    # A hint that ordering by the rarity of the shared terms is enough, as for short texts of about
-    # the same length. A store that saves nothing by it may ignore it.
+    # A hint that sorting by the rarity of the shared terms is sufficient, as for short texts of
+    # about the same length. A store may ignore it.
     by_rarity: bool = False
-    # A hint that the rarest of the terms are enough: those that at most so many passages hold
-    # together. Counting them beforehand would be a second search.
+    # A hint that the rarest terms are sufficient: those that at most this many passages contain
+    # together. Counting them before would be a second search.
     postings_max: int | None = None
-    # A hint that there are no more matches than are asked for, so that they need no order.
+    # A hint that there are no more matches than the limit, so that they need no order.
     unordered: bool = False
 
     def of_rarest(self, lexicon: Lexicon) -> TermQuery:
-        """The query with the terms that it asks for, by a lexicon of all of them."""
+        """The query reduced to its rarest terms, by a lexicon of all of them."""
         if self.postings_max is None:
             return self
         return self._replace(terms=lexicon.rarest(self.terms, self.postings_max), postings_max=None)
 
 
 class TextQuery(NamedTuple):
-    """Memories with the folded `needle` in their content, or has a passage that holds every one of
-    `terms`. No terms: the needle alone."""
+    """Finds memories with the folded `needle` in their content, or with a passage that contains all
+    of `terms`. Without terms, only the needle counts."""
 
     needle: str
     terms: tuple[str, ...] = ()
 
 
 class Candidate(NamedTuple):
-    """A passage that may be an answer, with the terms that ranking needs. `memory_id` is the id of
-    the memory, or of the turn, that it belongs to."""
+    """A passage that may answer, with the terms that ranking needs. `memory_id` is the id of its
+    memory or turn."""
 
     memory_id: str
     passage_id: int
@@ -140,8 +142,8 @@ class VectorRow(NamedTuple):
 
 
 class VectorState(NamedTuple):
-    """Tells a cache whether it is current: how many vectors there are and of how many passages,
-    the newest passage among them, and how many vectors were taken away so far."""
+    """The state of a hub's vectors, by which a cache checks whether it is current: the number of
+    vectors and of their passages, the newest passage, and the number of vectors removed so far."""
 
     size: int
     passages: int
@@ -150,15 +152,15 @@ class VectorState(NamedTuple):
 
 
 def first_named(found: Iterable[Memory], audience: str | None) -> Memory | None:
-    """Of memories with one key or path: that of the audience, or the private one first."""
+    """From memories with one key or path: the one of the audience, or the private one first."""
     order = sorted(found, key=lambda memory: (not memory.audience, memory.number))
     wanted = (memory for memory in order if audience is None or memory.audience == audience)
     return next(wanted, None)
 
 
 class Problem(NamedTuple):
-    """Something `check` found. Derived problems can be mended by rebuilding; others cannot. What
-    is `outside` is no damage of the store: something beside it is not as it should be."""
+    """A problem that `check` found. Problems of derived state are repaired by rebuilding it; others
+    are not. One that is `outside` is not damage of the store, but of something around it."""
 
     what: str
     derived: bool
@@ -168,8 +170,8 @@ class Problem(NamedTuple):
 
 
 class Rescued(NamedTuple):
-    """What a rescue did: where the damaged store is kept, where the rows that were set aside are
-    ('' where there are none), and sentences about what was repaired or set aside."""
+    """The result of a rescue: the name of the kept damaged store, the file with the rows set aside
+    (empty if there are none), and sentences about what was repaired or set aside."""
 
     kept: str
     aside: str
@@ -180,7 +182,8 @@ Progress = Callable[[int, int], None]  # (done, total)
 
 # Rows read at a time by `every_memory` and `every_record`.
 BATCH = 500
-# Most lists of records are short, and the rows after them would be read for nothing.
+# The size of the first batch: most lists of records are short, and reading further rows would be
+# useless.
 _RECORDS_FIRST = 16
 
 
@@ -192,7 +195,7 @@ def every_memory(
     order: Order = "number",
     after: tuple[int, int] | None = None,
 ) -> Iterator[Memory]:
-    """The memories that a filter admits, in order, read a batch at a time."""
+    """The memories that match a filter, in order, read in batches."""
     while True:
         batch = reader.memories(hub_id, wanted, order=order, after=after, limit=BATCH)
         yield from batch
@@ -202,7 +205,7 @@ def every_memory(
 
 
 def every_record(reader: Reader, hub_id: str, kind: str, prefix: str = "") -> Iterator[Record]:
-    """The records of a kind with ids that begin so, by id, read a batch at a time."""
+    """The records of a kind whose ids have this prefix, by id, read in batches."""
     after, limit = prefix, _RECORDS_FIRST
     while True:
         batch = reader.records(hub_id, kind, limit=limit, after=after)

@@ -1,7 +1,7 @@
 """The embedded store: one SQLite file, one writer and many readers in a process, many processes.
 
-Readers see the last committed state and never wait; writers wait for each other, in the process
-by a lock and between processes by SQLite's own, napping longer each time.
+Readers see the last committed state and never wait. Writers wait for each other: within the process
+by a lock, and between processes by SQLite's lock, with growing pauses.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 # Idle read connections kept open; each holds a page cache of its own.
 _IDLE_READERS_MAX = 8
 _PAGES_PER_STEP = 1_000
-# How long a purge waits for readers before it leaves the emptying of the log to later.
+# How long a purge waits for readers before it leaves the truncation of the log to a later call.
 _SETTLE_WAIT_S = 2.0
 
 
 def open_store(url: str, *, read_only: bool = False) -> Store:
-    """The store at `sqlite:PATH`, made if it is not there, unless it is only to be read. One that
-    cannot be written, as on a read-only mount, is opened for reading."""
+    """Opens the store at `sqlite:PATH`, and creates it if it does not exist, unless `read_only`. A
+    store that cannot be written, as on a read-only mount, is opened for reading."""
     path = url.removeprefix("sqlite:")
     return SqliteStore(path, read_only=read_only or can_only_be_read(path))
 
@@ -67,7 +67,7 @@ class SqliteStore(StoreDefaults):
     )
 
     def __init__(self, path: str, *, read_only: bool = False) -> None:
-        # Whole, since a program may go to another folder while it has the store open.
+        # Absolute, because a program may change its working folder while the store is open.
         self.path = path = os.path.abspath(path)
         self.read_only = read_only
         self._closed = False
@@ -101,7 +101,7 @@ class SqliteStore(StoreDefaults):
                 f"The store {self.path} is closed.", hint="Open it again with holdfast.open()."
             )
         if _file_at(self.path) != self._file:
-            # What is written to a file that nobody can open any more is lost.
+            # Writes to a deleted file would be lost.
             raise StoreError(
                 f"The store {self.path} was moved, removed or replaced while it was open here.",
                 hint="Nothing was written; start this program again, or open the store anew.",
@@ -131,9 +131,9 @@ class SqliteStore(StoreDefaults):
             self._give_back(connection)
 
     def _drop_stale_readers(self) -> tuple[object, ...] | None:
-        """A file without a log in a folder that cannot be written is read without locks, and SQLite
-        does not see when another machine or user writes to it after all: connections from before
-        that are closed. Returns the state that is read; None where locks see to it."""
+        """Closes connections that may have stale data. A file without a log in a folder that cannot
+        be written is read without locks, and SQLite does not notice when another machine or user
+        writes to it. Returns the state of the file; None if it is read with locks."""
         if not self.read_only:
             return None
         state = state_of(self.path)
@@ -154,7 +154,7 @@ class SqliteStore(StoreDefaults):
         hub: str | None = None,
         wait: bool = True,
     ) -> Iterator[SqliteWriter]:
-        # Here, as most commands only read.
+        # Imported here, because most commands only read.
         from holdfast.store.sqlite.writer import SqliteWriter
 
         self._ready()
@@ -172,14 +172,14 @@ class SqliteStore(StoreDefaults):
             self._wrote = self._wrote or durable
             with translated(self.path), _hurried(connection, durable), _patient(connection, wait):
                 try:
-                    # In here, as an interrupt may come right after it.
+                    # Inside the try, because an interrupt may come directly after it.
                     connection.execute("BEGIN IMMEDIATE")
                     writer = SqliteWriter(connection, viewer)
                     yield writer
                     writer.finish()
                     connection.execute("COMMIT")
                 except BaseException:
-                    # SQLite has rolled back by itself where the disk was full.
+                    # If the disk was full, SQLite has rolled back by itself.
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
                     raise
@@ -216,7 +216,7 @@ class SqliteStore(StoreDefaults):
             for connection in idle:
                 connection.close()
             self._writer.close()
-            # What is rebuilt may have the numbers of what was there.
+            # Rebuilt rows may reuse the numbers of old ones.
             self._caches = Caches()
             from holdfast.store.sqlite.files import rescue
 
@@ -226,14 +226,14 @@ class SqliteStore(StoreDefaults):
                 self._writer = connect(self.path)
 
     def settle(self) -> None:
-        """Moves the write-ahead log into the file and empties it, so that nothing purged stays."""
+        """Checkpoints and truncates the write-ahead log, so that nothing purged stays in it."""
         from holdfast.store.sqlite.indexing import rewrite_word_indexes
 
         self._ready()
         with self._write_lock, translated(self.path):
             rewrite_word_indexes(self._writer)
-            # A reader that stays keeps the log from being emptied. It is not waited for long: the
-            # log is emptied by the next call, or when the last one closes the store.
+            # A long reader prevents the truncation of the log. The wait is short: the next call
+            # truncates it, or the last connection that closes the store.
             self._writer.set_busy_handler(patience(_SETTLE_WAIT_S))
             try:
                 self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -244,8 +244,8 @@ class SqliteStore(StoreDefaults):
         from holdfast.store.sqlite.check import problems
 
         self._ready()
-        # A connection of its own: SQLite's check of a full-text index trusts what an older
-        # connection remembers of it, and would call what others wrote since then damage.
+        # A new connection: SQLite's check of a full-text index relies on the cache of an older
+        # connection, and would report what others wrote since then as damage.
         connection = connect(self.path, read_only=self.read_only)
         try:
             if self.read_only:
@@ -277,14 +277,14 @@ class SqliteStore(StoreDefaults):
             for connection in idle:
                 connection.close()
             if not self._wrote:
-                # Folding the log into the file waits for the disk. A process that only read, and
-                # counted what it showed, leaves that to the next one that writes.
+                # A checkpoint waits for the disk. A process that only read, and wrote only
+                # counters, leaves it to the next one that writes.
                 self._writer.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             self._writer.close()
 
 
 def _file_at(path: str) -> int:
-    """Which file is there, whatever it is called; 0 for none."""
+    """The identity of the file at a path, regardless of its name; 0 if there is none."""
     try:
         return os.stat(path).st_ino
     except OSError:
@@ -292,7 +292,8 @@ def _file_at(path: str) -> int:
 
 
 def _copied(source: apsw.Connection) -> apsw.Connection:
-    """The same database in a temporary file, which goes with its connection; closes the source."""
+    """A copy of the database in a temporary file, which is deleted with its connection; closes the
+    source."""
     try:
         copy = apsw.Connection("")
         with copy.backup("main", source, "main") as copying:
@@ -304,13 +305,13 @@ def _copied(source: apsw.Connection) -> apsw.Connection:
 
 
 def _let_go(inherited: list[apsw.Connection]) -> None:
-    """Closes what a forked child has of its parent's connections.
+    """Closes the connections that a forked child inherited.
 
-    SQLite keeps one account of locks for each file and process. A child inherits the account but
-    not the locks, and whatever it opens beside an inherited connection would believe in locks that
-    nobody holds. Closing gives up no lock of the parent's, and writes nothing while the parent or
-    anyone else has the file open. Only a connection in the middle of a write must be left alone:
-    closing it would take back the parent's write in the memory they share.
+    SQLite keeps one table of locks per file and process. A child inherits the table but not the
+    locks, so connections that it opens beside an inherited one would rely on locks that nobody
+    holds. Closing releases no lock of the parent, and writes nothing while anyone has the file
+    open. Only a connection in the middle of a write must be left open: closing it would roll back
+    the parent's write in their shared memory.
     """
     for connection in inherited:
         with suppress(apsw.Error):
@@ -320,14 +321,14 @@ def _let_go(inherited: list[apsw.Connection]) -> None:
                 _LEFT_ALONE.append(connection)
 
 
-# Kept from being closed when they would be collected.
+# References that prevent these connections from being closed by the garbage collector.
 _LEFT_ALONE: list[apsw.Connection] = []
 
 
 @contextmanager
 def _hurried(connection: apsw.Connection, durable: bool) -> Iterator[None]:
-    """Counters wait neither for the disk, where the next durable write takes them along, nor for
-    another process that is writing: an answer must not wait for having been counted."""
+    """For counters: waits neither for the disk (the next durable write includes them) nor for
+    another process that is writing, so that no reply waits for its counters."""
     if durable:
         yield
         return

@@ -1,9 +1,9 @@
-"""Checks a database file: looks at everything, changes nothing.
+"""Checks a database file completely, without changing it.
 
-The write-ahead log is searched for committed transactions that SQLite does not read. SQLite reads
-the log up to the first frame that fails its checksum and takes that for the end: after a crash, the
-last transaction may be half written. A damaged frame looks the same, but has whole transactions of
-the same log behind it, or is itself the end of one.
+The write-ahead log is searched for committed transactions that SQLite ignores. SQLite reads the log
+up to the first frame that fails its checksum and treats that as the end: after a crash, the last
+transaction may be half written. A damaged frame looks the same, but is followed by complete
+transactions of the same log, or is itself the end of one.
 
 The word indexes are compared, entry by entry, with the text that they were made from. FTS5 checks
 that an index is well-formed, but an index that keeps no copy of its text cannot tell that a word in
@@ -30,8 +30,8 @@ from holdfast.store.values import Problem
 
 
 class _Index(NamedTuple):
-    """A word index: what it is called in a sentence, its columns, and the tokens that each of its
-    documents should have, by column."""
+    """A word index: its name in messages, its columns, and the expected tokens of each document, by
+    column."""
 
     table: str
     named: str
@@ -76,14 +76,14 @@ _INDEXES = (
 
 
 def _index_problems(connection: apsw.Connection) -> Iterator[Problem]:
-    """Every word index that is not what its text says; at most a few sentences for each."""
+    """Reports every word index that does not match its text; at most a few problems for each."""
     for index in _INDEXES:
         for sentence in _differences(connection, index):
             yield Problem(sentence, True)
 
 
 def _differences(connection: apsw.Connection, index: _Index) -> Iterator[str]:
-    # Python's own hashes are good for this process, and a sum of them does not depend on order.
+    # Python's hashes are stable within a process, and a sum of them does not depend on order.
     expected: dict[int, int] = {}
     sizes: dict[int, list[int]] = {}
     for doc, columns in index.documents(connection):
@@ -109,13 +109,13 @@ _Scan = tuple[dict[int, int], dict[str, int]]
 
 
 def _scanned(connection: apsw.Connection, index: _Index) -> _Scan:
-    """What the index holds of each document, and in how many documents each term is."""
+    """The index entries of each document, and the document frequency of each term."""
     docs: dict[int, int] = {}
     terms: dict[str, int] = {}
     last = None
     for term, doc, column, offset in _instances(connection, index, "term, doc, col, offset"):
         docs[doc] = docs.get(doc, 0) + hash((term, column, offset))
-        # Instances come by term, then by document.
+        # Instances are sorted by term, then by document.
         if (term, doc) != last:
             last = term, doc
             terms[term] = terms.get(term, 0) + 1
@@ -123,7 +123,7 @@ def _scanned(connection: apsw.Connection, index: _Index) -> _Scan:
 
 
 def _scanned_sets(connection: apsw.Connection, index: _Index) -> _Scan:
-    """The same of an index without positions, in which a term is once in a document."""
+    """The same for an index without positions, where a term occurs once per document."""
     docs: dict[int, int] = {}
     terms: dict[str, int] = {}
     last, hashed, count = None, 0, 0
@@ -150,7 +150,7 @@ def _instances(connection: apsw.Connection, index: _Index, columns: str) -> Iter
 
 
 def _not_found(connection: apsw.Connection, index: _Index, terms: dict[str, int]) -> int:
-    """How many terms a search would not find in all documents that a scan finds them in."""
+    """The number of terms for which a search misses documents that a scan finds."""
     name = f"temp.{index.table}_terms"
     connection.execute(f"DROP TABLE IF EXISTS {name}")
     connection.execute(f"CREATE VIRTUAL TABLE {name} USING fts5vocab (main, {index.table}, row)")
@@ -165,7 +165,7 @@ def _not_found(connection: apsw.Connection, index: _Index, terms: dict[str, int]
 def _wrong_sizes(
     connection: apsw.Connection, index: _Index, sizes: dict[int, list[int]]
 ) -> Iterator[str]:
-    """Ranking divides by the length of a document; lengths are stored beside the index."""
+    """Ranking divides by the length of a document; lengths are stored separately from the index."""
     wrong = 0
     found: Any = connection.execute(f"SELECT id, sz FROM {index.table}_docsize").fetchall()
     stored: dict[Any, Any] = dict(found)
@@ -199,12 +199,12 @@ def _varints(data: Any) -> list[int]:
 _HEADER = struct.Struct(">8I")
 _FRAME = struct.Struct(">6I")
 _MAGIC = (0x377F0682, 0x377F0683)
-# Each time the log starts anew, its first salt grows by one: what older logs left has smaller ones.
+# Each restart of the log increments its first salt, so frames of older logs have lower ones.
 _OLDER_LOGS_MAX = 1_000_000
 
 
 def log_problems(connection: apsw.Connection, path: str) -> Iterator[Problem]:
-    """At most one: the log has frames that should have been read, and were not."""
+    """Reports a log with frames that should have been read but were not; at most one problem."""
     log = f"{path}-wal"
     try:
         if os.path.getsize(log) < _HEADER.size + _FRAME.size:
@@ -212,7 +212,7 @@ def log_problems(connection: apsw.Connection, path: str) -> Iterator[Problem]:
     except OSError:
         return
     # Nobody else may write to the log while it is read here. A connection that holds the lock
-    # cannot ask how far the log is read, so another one does; it changes nothing.
+    # cannot query how far the log is read, so another one does; it changes nothing.
     connection.execute("BEGIN IMMEDIATE")
     try:
         asking = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
@@ -265,12 +265,12 @@ def _checksum(data: bytes, magic: int) -> tuple[int, int]:
 
 
 _LISTED_MAX = 20
-# Lines of SQLite's own check.
+# The most lines of SQLite's own check.
 _LINES_MAX = 100
 
-# Each row: the sentence (with {} for what was found), whether it is derived state, and a query
-# that finds (what, memory id, hub id) of each place where the promise is broken. A hub that is
-# being moved or imported has its memories before their revisions: that is no damage.
+# The invariants. Each row has the message (with {} for what was found), whether it is about derived
+# state, and a query for the violations: (what, memory id, hub id). A hub that is being moved or
+# imported has its memories before their revisions, which is not damage.
 _PROMISES: tuple[tuple[str, bool, str], ...] = (
     (
         "memory #{} has a version that its revisions do not reach",
@@ -402,7 +402,7 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
         " WHERE v.hub = t.hub AND v.model = t.model) OR t.newest >"
         " (SELECT coalesce(max(s.seq), 0) FROM sqlite_sequence s WHERE s.name = 'passages')",
     ),
-    # Finds nothing, but fails where the table is missing.
+    # Finds nothing, but fails if the table is missing.
     ("the word counts are missing", True, "SELECT 1, '', '' FROM word_counts LIMIT 0"),
     (
         "there are {} vectors without a passage",
@@ -416,8 +416,8 @@ _PROMISES: tuple[tuple[str, bool, str], ...] = (
 def problems(
     connection: apsw.Connection, path: str = "", *, compare_indexes: bool = True
 ) -> list[Problem]:
-    """Every problem; those of derived state are listed separately because it can be rebuilt. What
-    cannot be read is a problem as well: no damage makes this raise.
+    """Lists every problem; those of derived state are marked, because it can be rebuilt. Unreadable
+    parts are problems too: damage never raises an error here.
 
     With a path, the write-ahead log beside it is checked too. Word indexes are compared with their
     text by default, which takes the longest.
@@ -437,7 +437,7 @@ def problems(
     ]
     if len(lines) == _LINES_MAX:
         out.append(Problem("the file has more damage than is listed", False))
-    # One by one, so that a table that cannot be read does not speak for the others.
+    # One by one, so that an unreadable table does not hide the others.
     for name in sorted({str(name) for name in tables.values()}):
         check = f"PRAGMA foreign_key_check({name})"
         for table, row, parent, _ in _rows(connection, check, out, _derived(name)):
@@ -458,14 +458,14 @@ def problems(
         if len(found) > _LISTED_MAX:
             out.append(Problem(f"and {len(found) - _LISTED_MAX} more of that kind", can_rebuild))
     if compare_indexes and not out:
-        # An index is compared with its text, which has to be right for that.
+        # An index is compared with its text, which must be intact for that.
         _attempt(lambda: _compared(connection), out, True, "the word indexes")
     return out
 
 
 def _compared(connection: apsw.Connection) -> list[Problem]:
-    """Compares the word indexes with their text in one snapshot: it takes several statements, and
-    others may write between them."""
+    """Compares the word indexes with their text in one snapshot, because it takes several
+    statements, and others may write in between."""
     if connection.in_transaction:
         return list(_index_problems(connection))
     connection.execute("BEGIN")
@@ -476,8 +476,8 @@ def _compared(connection: apsw.Connection) -> list[Problem]:
 
 
 def _structure(connection: apsw.Connection, out: list[Problem]) -> list[tuple[Any, ...]]:
-    """What SQLite's own check says. Where it cannot run as a whole, which is mostly due to a word
-    index, it runs on each canonical table."""
+    """Runs SQLite's own check. If it cannot run on the whole file, usually because of a word index,
+    it runs on each canonical table."""
     try:
         return connection.execute(f"PRAGMA integrity_check({_LINES_MAX})").fetchall()
     except READ_ERRORS as error:
@@ -514,8 +514,8 @@ def _said(error: BaseException) -> str:
 
 
 def _schema(connection: apsw.Connection) -> Iterator[Problem]:
-    """Compares every table and index of ours with the schema that a new store has. What other
-    programs keep in the file is theirs."""
+    """Compares every table and index of Holdfast with the schema of a new store. Objects of other
+    programs are ignored."""
     query = "SELECT type, name, tbl_name, sql FROM sqlite_schema"
     found = set(connection.execute(query).fetchall())
     fresh = apsw.Connection(":memory:")
@@ -531,7 +531,7 @@ def _schema(connection: apsw.Connection) -> Iterator[Problem]:
 
 
 def _checksums(connection: apsw.Connection, table: Table, derived: bool) -> Iterator[Problem]:
-    """The rows of a table that cannot be read, or do not match their checksum."""
+    """Reports the rows of a table that cannot be read, or do not match their checksum."""
     wrong = 0
     for row in checked_rows(connection, table):
         if isinstance(row, Unreadable):
@@ -558,9 +558,9 @@ def _named(table: Table, key: Row, row: Row | Unreadable) -> str:
 
 
 def _damage_is_derived(line: str, tables: dict[int, str]) -> bool:
-    """Whether a line of SQLite's own check is about something that can be rebuilt."""
-    # A tree is named by its first page. Pages that nothing uses are what a broken tree has lost;
-    # where that was a canonical one, a line about the tree itself says so.
+    """Whether a line of SQLite's own check is about derived state."""
+    # A tree is named by its first page. Unused pages were lost by a broken tree; if that was a
+    # canonical one, a line about the tree itself says so.
     tree = re.match(r"(?:\*\*\* in database main \*\*\*\s*)?Tree (\d+)", line)
     if tree:
         return _derived(tables.get(int(tree[1]), ""))

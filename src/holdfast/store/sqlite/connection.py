@@ -1,6 +1,6 @@
-"""Opening the file, and turning SQLite's errors into sentences.
+"""Opens the database file, and translates SQLite's errors.
 
-Knows pragmas, waiting and error codes; knows nothing of what the tables mean.
+Knows pragmas, busy handlers and error codes, but not the tables.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from holdfast.system import Backoff
 # A writer holds the lock for milliseconds; a minute means that something is stuck.
 BUSY_WAIT_S = 60.0
 _BACKOFF = Backoff(first_s=0.0005, longest_s=0.05)
-# How many virtual machine steps pass between two looks at the deadline: about a millisecond.
+# Virtual machine steps between two checks of the deadline: about a millisecond.
 _STEPS_PER_LOOK = 20_000
-# Whose file it is, which schema it has, and whether there is anything in it.
+# The application, the schema version, and the number of tables of the file.
 _MARKS = (
     "SELECT (SELECT application_id FROM pragma_application_id),"
     " (SELECT user_version FROM pragma_user_version), count(*) FROM sqlite_schema"
@@ -41,16 +41,16 @@ _MARKS = (
 
 
 def prepare_file(path: str) -> None:
-    """Makes the file, readable by its owner alone, before SQLite would make it with the umask.
+    """Creates the file, readable by its owner only, before SQLite would create it with the umask.
 
-    One that is there is not opened: to close it again would give up the locks that every other
-    connection of this process holds on it.
+    An existing file is not opened: closing it would release the locks that every other connection
+    of this process holds on it.
     """
     try:
         if os.path.exists(path):
             _refuse_unfit(path)
             return
-        # The real path: a link may lead to a file that is yet to be made.
+        # The real path: a link may point to a file that does not exist yet.
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
         with suppress(FileExistsError):
             os.close(os.open(os.path.realpath(path), flags, 0o600))
@@ -81,19 +81,19 @@ def _refuse_unfit(path: str) -> None:
 def connect(
     path: str, *, busy_wait_s: float = BUSY_WAIT_S, read_only: bool = False
 ) -> apsw.Connection:
-    """A connection with the pragmas every one of ours has."""
+    """Opens a connection with the pragmas that all connections have."""
     with translated(path):
         connection = _open_to_read(path) if read_only else _open(path)
         try:
             harden(connection)
-            # Else SQLite plans a statement anew whenever another value is bound, which takes
-            # longer than most of ours run.
+            # Otherwise SQLite plans a statement again whenever another value is bound, which takes
+            # longer than running most of them.
             connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
             connection.set_busy_handler(patience(busy_wait_s))
             if not read_only:
                 _retry_busy(lambda: _use_log(connection, path), busy_wait_s)
-            # Fetched to the end: secure_delete answers with a row, and apsw waits there until the
-            # row is taken before it runs what follows.
+            # All rows are fetched: secure_delete returns one, and apsw runs the next statement only
+            # after it was read.
             connection.execute(
                 "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON;"
                 "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000"
@@ -109,7 +109,7 @@ def _open(path: str) -> apsw.Connection:
 
 
 def is_read_without_locks(path: str) -> bool:
-    """Whether a store that is only read has neither a log nor a place for one."""
+    """Whether a read-only store has no log and no place for one."""
     writable = os.access(os.path.dirname(os.path.abspath(path)), os.W_OK)
     return not writable and not any(os.path.exists(f"{path}-{part}") for part in ("shm", "wal"))
 
@@ -131,7 +131,7 @@ def _open_to_read(path: str) -> apsw.Connection:
                 hint="Copy the folder to a place that can be written, and open it there once.",
             )
         return apsw.Connection(path, flags=flags)
-    # A write-ahead log needs a shared-memory file beside the store. Where it cannot be created and
+    # A write-ahead log needs a shared-memory file beside the store. If that cannot be created and
     # there is no log, nobody writes there, and the store can be opened as immutable.
     from urllib.parse import quote
 
@@ -140,15 +140,16 @@ def _open_to_read(path: str) -> apsw.Connection:
 
 
 def can_only_be_read(path: str) -> bool:
-    """Whether a store is there and this process may read but not write it, because of a read-only
-    mount or of permissions. Writing needs the folder too: the log is made beside the file."""
+    """Whether a store exists and this process may read but not write it, because of a read-only
+    mount or of permissions. Writing needs the folder too, because the log is created beside the
+    file."""
     folder = os.path.dirname(os.path.realpath(path))
     writable = os.access(path, os.W_OK) and os.access(folder, os.W_OK)
     return not writable and os.path.isfile(path) and os.access(path, os.R_OK)
 
 
 def state_of(path: str) -> tuple[object, ...]:
-    """Another one whenever somebody else has written to a file that is read without locks."""
+    """A value that changes whenever somebody writes to a file that is read without locks."""
     found: list[object] = []
     for name in (path, f"{path}-wal"):
         try:
@@ -160,7 +161,7 @@ def state_of(path: str) -> tuple[object, ...]:
 
 
 def refuse_older(connection: apsw.Connection, path: str) -> None:
-    """Refuses a file that would have to be migrated before it can be read."""
+    """Refuses a file that needs a migration before it can be read."""
     with translated(path):
         version = _version(connection, path)
     if version < newest():
@@ -172,11 +173,11 @@ def refuse_older(connection: apsw.Connection, path: str) -> None:
 
 def _use_log(connection: apsw.Connection, path: str) -> None:
     if connection.pragma("journal_mode") != "wal":
-        # The mode is stored in the file, so a foreign file must have been refused before.
+        # The mode is stored in the file, so a foreign file must be refused before.
         _version(connection, path)
         mode = connection.execute("PRAGMA journal_mode = WAL").get
         if mode != "wal":
-            # Without its log a reader would keep writers waiting, and a writer readers.
+            # Without a log, readers would block writers, and writers readers.
             raise StoreError(
                 f"The folder of {path} has no shared memory, which the store needs; it may be on a"
                 " network drive.",
@@ -188,7 +189,8 @@ def _use_log(connection: apsw.Connection, path: str) -> None:
 
 
 def patience(wait_s: float) -> Callable[[int], bool]:
-    """A busy handler that naps a little longer each time, with chance so that two waiters part."""
+    """A busy handler that waits a little longer each time, with jitter, so that two waiters get out
+    of step."""
     started = 0.0
 
     def wait(prior: int) -> bool:
@@ -205,8 +207,8 @@ def patience(wait_s: float) -> Callable[[int], bool]:
 
 
 def _retry_busy(act: Callable[[], object], wait_s: float) -> None:
-    # Turning on WAL, and opening while another process recovers the log, can answer BUSY without
-    # asking the busy handler.
+    # Enabling WAL, and opening while another process recovers the log, can return BUSY without
+    # calling the busy handler.
     wait = patience(wait_s)
     attempt = 0
     while True:
@@ -243,7 +245,7 @@ def _version(connection: apsw.Connection, path: str) -> int:
     if connection.pragma("application_id") == APPLICATION_ID:
         version = connection.pragma("user_version")
     else:
-        # In one statement, which sees one state: another process may be making the tables just now.
+        # In one statement, which sees one state: another process may be creating the tables.
         application, version, tables = connection.execute(_MARKS).get
         if application != APPLICATION_ID and (version or tables):
             raise StoreDamaged(
@@ -282,7 +284,7 @@ def deadline(connection: apsw.Connection, seconds: float | None) -> Iterator[Non
 
 @contextmanager
 def translated(path: str) -> Iterator[None]:
-    """Turns what SQLite says into what a person can act on."""
+    """Translates SQLite's errors into messages that a person can act on."""
     try:
         yield
     except apsw.BusyError:
@@ -306,7 +308,7 @@ def translated(path: str) -> Iterator[None]:
             hint="Run `holdfast doctor`; `holdfast restore-backup` brings back a backup.",
         ) from None
     except (UnicodeDecodeError, JSONDecodeError, OverflowError) as error:
-        # SQLite does not look into texts; a flipped bit there shows when the text is read.
+        # SQLite does not check texts; a flipped bit in one is found when it is read.
         raise StoreDamaged(
             f"{path} holds a value that cannot be read ({error.__class__.__name__}).",
             hint="Run `holdfast doctor`; `holdfast restore-backup` brings back a backup.",
@@ -317,7 +319,7 @@ def translated(path: str) -> Iterator[None]:
             hint="Check that its folder exists and can be written.",
         ) from None
     except apsw.ProtocolError:
-        # So many came and went that no place among the readers was found; or locks do not work.
+        # Too many readers to get a slot; or locks do not work.
         raise StoreBusy(
             f"Others kept the locks of {path} all the time.",
             hint="Nothing was written; try again. A store on a network drive is not safe.",
@@ -329,7 +331,7 @@ def translated(path: str) -> Iterator[None]:
             hint="The disk may be full or failing; nothing was half written.",
         ) from None
     except apsw.SQLError as error:
-        # Our own statements are right; what they name is missing or broken.
+        # Holdfast's statements are valid; a table or column that they name is missing or broken.
         raise StoreDamaged(
             f"A table of {path} is missing or broken ({error}).",
             hint="Run `holdfast doctor --fix`: it rebuilds what can be derived and loses nothing.",
@@ -339,7 +341,7 @@ def translated(path: str) -> Iterator[None]:
             f"The store {path} is closed.", hint="Open it again with holdfast.open()."
         ) from None
     except apsw.InterruptError:
-        raise  # `deadline` knows why.
+        raise  # `deadline` handles it.
     except apsw.Error as error:
         raise StoreError(
             f"The store {path} refused: {error}.", hint="Nothing was written."

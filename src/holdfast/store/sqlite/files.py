@@ -1,8 +1,8 @@
-"""Whole files: a consistent copy out while writers run, a copy back in, and the rescue of a damaged
-file.
+"""Operations on whole files: a consistent copy while writers run, restoring a copy, and the rescue
+of a damaged file.
 
-A copy in goes through SQLite's own transaction, so that other processes that have the store open
-see it whole or not at all.
+Restoring uses SQLite's transactions, so that other processes that have the store open see the whole
+copy or none of it.
 """
 
 from __future__ import annotations
@@ -34,21 +34,22 @@ if TYPE_CHECKING:
 
 # Pages copied between two reports: about 4 MB.
 _PAGES_PER_STEP = 1_000
-# Sentences about repaired rows; the rest is counted.
+# The most sentences about repaired rows; the others are counted.
 _TOLD_MAX = 20
-# How long a rescue waits for others to close the store: one that is just ending is done by then.
+# How long a rescue waits for others to close the store: enough for a process that is just ending.
 _ALONE_WAIT_S = 2.0
 
 
 def copy_out(
     source: apsw.Connection, path: str, progress: Progress | None, *, whole: bool = False
 ) -> None:
-    """A consistent copy of the source at `path`: complete and flushed, or not there at all. Tables
-    and the like that are not ours are left out, unless it is to be `whole`."""
+    """Writes a consistent copy of the source to `path`: complete and flushed, or not at all. Tables
+    and other objects that are not Holdfast's are left out, unless the copy is to be `whole`."""
     refuse_place(path)
     partial = _fresh(f"{path}.partial-{os.getpid()}")
     try:
-        # An open read transaction holds the snapshot, so writers cannot make the copy start over.
+        # An open read transaction keeps the snapshot, so that writers cannot force the copy to
+        # start over.
         source.execute("BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1")
         destination = apsw.Connection(partial)
         try:
@@ -68,7 +69,7 @@ def copy_out(
 
 
 def _verify_copy(partial: str, *, whole: bool) -> None:
-    """Refuses to keep a copy that is not healthy: a backup is trusted when nothing else is left."""
+    """Refuses to keep a damaged copy, because a backup is needed when nothing else is left."""
     try:
         verify(partial, whole=whole, derived=True)
     except StoreDamaged as error:
@@ -80,7 +81,7 @@ def _verify_copy(partial: str, *, whole: bool) -> None:
 
 
 def refuse_place(path: str) -> None:
-    """Refuses a name for a copy that is taken, or in no folder."""
+    """Refuses a name for a copy that exists already, or whose folder does not."""
     if os.path.exists(path):
         raise AlreadyExists(f"{path} exists already.", hint="Choose another name for the backup.")
     folder = os.path.dirname(os.path.abspath(path))
@@ -95,8 +96,8 @@ def copy_in(
     *,
     first: Callable[[], None] | None = None,
 ) -> None:
-    """Makes the store at `path` what the backup holds, in one transaction. `first` is called when
-    nobody else can write to the store any more, and can still read what was in it."""
+    """Replaces the content of the store at `path` by the backup, in one transaction. `first` is
+    called while others can no longer write, but the old content can still be read."""
     if not os.path.isfile(backup):
         raise NotFound(f"There is no backup at {backup}.", hint="Check the name.")
     verify(backup)
@@ -113,9 +114,10 @@ def copy_in(
 
 
 class Aside:
-    """A copy of the store beside it, for before something takes its place; `kept` is its name.
+    """A copy of the store beside it, made before its content is replaced; `kept` is its name.
 
-    A store that is too damaged to be read is moved aside as it is. '' where there is none.
+    A store that is too damaged to be read is moved aside instead. The name is empty if there is no
+    store.
     """
 
     def __init__(self, path: str) -> None:
@@ -138,8 +140,8 @@ class Aside:
                     os.replace(path + suffix, self.kept + suffix)
 
     def renew(self) -> None:
-        """Copies again where something was written since, which is nowhere else once its place is
-        taken: others go on writing until nobody can."""
+        """Copies again if something was written since, which would otherwise be lost: others go on
+        writing until they are locked out."""
         if self._source is not None and self._state() != self._copied:
             newer = free_name(f"{self._path}.before-restore")
             self._copy(newer)
@@ -153,21 +155,22 @@ class Aside:
     def _copy(self, kept: str) -> None:
         assert self._source is not None
         with translated(self._path):
-            # Before the copy: what is written in between is then copied twice, and not left out.
+            # Before the copy: what is written in between is copied again, and not lost.
             self._copied = self._state()
             copy_out(self._source, kept, None, whole=True)
             self._source.execute("ROLLBACK")
 
     def _state(self) -> object:
-        """Another whenever another connection has written."""
+        """A value that changes when another connection writes."""
         assert self._source is not None
         return self._source.pragma("data_version")
 
 
 def verify(path: str, *, whole: bool = False, derived: bool = False) -> None:
-    """Refuses a file that is damaged, foreign or newer than we are; leaves it as it is. Where it
-    has triggers, views, tables or indexes that are not ours it is refused too, unless it is a copy
-    that was to be `whole`. Damage of what is `derived`, and can be rebuilt, counts where asked."""
+    """Refuses a file that is damaged, foreign or of a newer version, without changing it. It is
+    also refused if it has triggers, views, tables or indexes that are not Holdfast's, unless it is
+    a `whole` copy. With `derived`, damage of derived state counts too, although that can be
+    rebuilt."""
     from holdfast.store.sqlite.check import problems
     from holdfast.store.sqlite.connection import _version
 
@@ -192,17 +195,17 @@ def verify(path: str, *, whole: bool = False, derived: bool = False) -> None:
 
 
 def _one_file(copy: apsw.Connection) -> None:
-    """Turns the log off in a copy: what is put away is one file, with none beside it."""
+    """Disables the log in a copy, so that it is a single file."""
     copy.execute("PRAGMA journal_mode = DELETE").fetchall()
 
 
 def _read_only(path: str) -> apsw.Connection:
-    """A file that is not ours to change: no file is made beside it either."""
+    """Opens a file without changing it or creating files beside it."""
     from urllib.parse import quote
 
     log = f"{path}-wal"
     if os.path.exists(log) and os.path.getsize(log):
-        # Copied by hand together with its log, which holds what was written last.
+        # It was copied by hand together with its log, which has the latest writes.
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
     else:
         connection = apsw.Connection(
@@ -210,21 +213,21 @@ def _read_only(path: str) -> apsw.Connection:
             flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI,
         )
     harden(connection)
-    # Pages are checked as they are read: the file may have been crafted.
+    # Pages are checked when they are read: the file may have been crafted.
     connection.execute("PRAGMA cell_size_check = ON").fetchall()
     return connection
 
 
 def rescue(path: str) -> Rescued:
-    """Brings the canonical tables into a fresh database that takes the place of a damaged one.
+    """Copies the canonical tables into a new database, which replaces the damaged one.
 
-    For when canonical rows are damaged, or derived tables cannot even be dropped. Nobody else may
-    have the store open: StoreBusy where somebody has. The damaged file is kept, and rows that
-    could not be brought over are written to a file beside it.
+    Used if canonical rows are damaged, or derived tables cannot be dropped. Raises StoreBusy if
+    anybody else has the store open. The damaged file is kept, and rows that could not be copied are
+    written to a file beside it.
 
-    The fresh database is copied into the file, in one transaction, rather than put in its place:
-    a process that opens the store meanwhile waits for the lock of this very file, and would go on
-    with the one that was moved aside.
+    The new database is copied into the file, in one transaction, instead of replacing the file: a
+    process that opens the store meanwhile waits for the lock of this file, and would continue with
+    the one that was moved aside.
     """
     fresh = f"{path}.rescue-{os.getpid()}"
     with translated(path):
@@ -250,12 +253,12 @@ def rescue(path: str) -> Rescued:
 
 
 def _alone(path: str) -> apsw.Connection:
-    """The only connection to the store: the lock stays until it is closed."""
+    """Opens the only connection to the store; the lock is held until it is closed."""
     connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         connection.set_busy_handler(patience(_ALONE_WAIT_S))
-        # Before anything is read: only then is the lock on the file itself, which everyone who has
-        # the store open holds a share of.
+        # Before anything is read: only then is the lock on the file itself, which everybody who has
+        # the store open shares.
         connection.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
         connection.execute("BEGIN EXCLUSIVE; COMMIT")
     except apsw.BusyError:
@@ -271,14 +274,14 @@ def _alone(path: str) -> apsw.Connection:
 
 
 def _kept(damaged: apsw.Connection, path: str) -> str:
-    """A copy of the damaged file, page by page as it is; returns its name."""
+    """Copies the damaged file, page by page; returns the name of the copy."""
     kept = free_name(f"{path}.damaged")
     partial = _fresh(f"{kept}.partial-{os.getpid()}")
     try:
         copy = apsw.Connection(partial)
         try:
             _copy(copy, damaged, None)
-            # A header too damaged to say which mode it is in is kept as it is.
+            # If the header is too damaged to show its mode, it is copied unchanged.
             with suppress(apsw.Error):
                 _one_file(copy)
         finally:
@@ -298,18 +301,19 @@ def _save_canonical(damaged: apsw.Connection, fresh: str) -> Report:
     try:
         return bring_over(damaged, filled)
     finally:
-        # Its lock goes with it, so that it can be read from as a source.
+        # Closing it releases its lock, so that it can be read as a source.
         filled.close()
 
 
 def _written_aside(kept: str, report: Report) -> str:
-    """Writes what was set aside to a file beside the damaged one; '' where nothing was."""
+    """Writes the rows that were set aside to a file beside the damaged one; returns an empty name
+    if there were none."""
     if not report.aside:
         return ""
     path = free_name(f"{kept}.rows.jsonl")
     with new_file(path) as file:
         for row in report.aside:
-            # A JSON object a line; bytes that are no text in hex.
+            # One JSON object per line; bytes that are not text in hex.
             values = {
                 "table": row.table,
                 "key": [_plain(part) for part in row.key],
@@ -343,7 +347,7 @@ def _copy(
 ) -> None:
     with destination.backup("main", source, "main") as copying:
         if first is not None:
-            # Not a page yet, but the lock.
+            # Copies no page yet, but takes the lock.
             copying.step(0)
             first()
         while not copying.done:
@@ -353,8 +357,8 @@ def _copy(
 
 
 def _fresh(path: str) -> str:
-    """An empty file to be filled. What is there was left by a process that died and had the same
-    number: in a container it is always the same."""
+    """Creates an empty file. An existing one was left by a dead process with the same id, which is
+    always the same in a container."""
     remove(path)
     prepare_file(path)
     return path

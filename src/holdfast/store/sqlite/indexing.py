@@ -1,5 +1,5 @@
-"""Writing what is derived: passages, words, parts of words, vectors, and the totals of them. All of
-it can be dropped and made anew at any time."""
+"""Writes derived state: passages, words, trigrams, vectors, and their totals. All of it can be
+dropped and rebuilt at any time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Added:
-    """A memory that was added in this transaction: its row, and whether it has an index."""
+    """A memory that was added in this transaction: its row, and whether it has index entries."""
 
     __slots__ = ("indexed", "pk")
 
@@ -32,7 +32,7 @@ class Added:
 
 
 class IndexWriter(SessionPart):
-    """The part of the Writer that is about what is derived. Totals are counted, and written at the
+    """The part of the Writer for derived state. Totals are counted in memory, and written at the
     end of the transaction or before they are read."""
 
     def __init__(self, connection: apsw.Connection, viewer: Viewer | None = None) -> None:
@@ -85,8 +85,8 @@ class IndexWriter(SessionPart):
         entries: Sequence[IndexEntry],
         model: str,
     ) -> None:
-        """Adds the passages of a memory or a turn: which of the two, its row and its id. The
-        substring index names the owner by its first passage."""
+        """Adds the passages of a memory or a turn; `owner` says which, with its row and its id. The
+        substring index refers to the owner by its first passage."""
         column, pk, owner_id = owner
         hub, terms = self._pk(hub_id), 0
         vectors: list[VectorRow] = []
@@ -222,8 +222,8 @@ class IndexWriter(SessionPart):
         self._write_totals()
         last = self._one("SELECT seq FROM sqlite_sequence WHERE name = 'passages'") or 0
         self._do(DROP_DERIVED + DERIVED)
-        # Ids of passages are never used again: another process may be making a vector for one, and
-        # must not bring it to a passage that it was not made from.
+        # Passage ids are never reused: another process may be making a vector for one, and must not
+        # assign it to another passage.
         self._do("INSERT INTO sqlite_sequence (name, seq) VALUES ('passages', ?)", (last,))
         self._do("INSERT INTO word_totals (hub) SELECT pk FROM hubs")
         for hub_id, pk, turn_id, content in self._connection.execute(
@@ -233,6 +233,6 @@ class IndexWriter(SessionPart):
 
 
 def rewrite_word_indexes(connection: apsw.Connection) -> None:
-    """Writes the word indexes anew: what is taken out of one is only marked as gone until then."""
+    """Rewrites the word indexes: deleted entries are only marked as deleted until then."""
     for table in ("words", "trigrams"):
         connection.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")

@@ -20,9 +20,10 @@ from holdfast.store.sqlite.search import FindingReader
 from holdfast.store.sqlite.session import SessionPart
 from holdfast.store.values import ReaderDefaults, first_named
 
-# As many lookups take longer than the one query that makes most of them needless.
+# From this many memories on, single lookups take longer than one query that makes most of them
+# unnecessary.
 _EXPECTED_FROM = 4
-# Of a row that a search has noted: the number of its memory's row, and the columns of CHECKED.
+# In a row that a search has cached: the number of the memory's row, and the columns of CHECKED.
 _PK, _CHECKED = 9, slice(10, 16)
 
 
@@ -88,7 +89,7 @@ class MemoriesReader(SessionPart):
         return first_named(memories, audience)
 
     def expect(self, hub_id: str, memories: Sequence[Memory]) -> None:
-        """Finds out in one query which hashes do not exist; mostly nearly all."""
+        """Finds in one query which hashes do not exist; usually nearly all."""
         if len(memories) < _EXPECTED_FROM:
             return
         asked = {memory.content_hash for memory in memories}
@@ -108,8 +109,7 @@ class MemoriesReader(SessionPart):
             f" WHERE m.hub = ? AND m.content_hash = ? AND m.forgotten_at IS NULL{self._seen}",
             (self._pk(hub_id), content_hash),
         )
-        # Sorted here: with ORDER BY, SQLite walks the whole hub in the order of numbers where it is
-        # let.
+        # Sorted here: with ORDER BY, SQLite may scan the whole hub in the order of numbers.
         return sorted(
             (rows.memory_from_row(row, hub_id) for row in found), key=lambda memory: memory.number
         )
@@ -132,7 +132,7 @@ class MemoriesReader(SessionPart):
     def _unread_memories(
         self, hub_id: str, memory_ids: Sequence[str], before: HubRows
     ) -> dict[str, Memory]:
-        """Memories that were not read of this state yet."""
+        """The memories that were not read in this state yet."""
         assert self._caches is not None
         found = self._kept_memories(hub_id, memory_ids, before.noted)
         missing = [one for one in memory_ids if one not in found]
@@ -148,7 +148,7 @@ class MemoriesReader(SessionPart):
     def _kept_memories(
         self, hub_id: str, memory_ids: Sequence[str], noted: Mapping[str, shared.Row]
     ) -> dict[str, Memory]:
-        """Those that were read before and are as they were, but for their counters."""
+        """The cached memories that are unchanged except for their counters."""
         assert self._caches is not None
         kept = self._caches.memories.find(hub_id, memory_ids)
         found, others = {}, []
@@ -163,7 +163,7 @@ class MemoriesReader(SessionPart):
                 f"SELECT m.id, {rows.CHECKED} {self._with_ids}",
                 (self._array(others), self._pk(hub_id)),
             )
-            # A damaged id is none of those asked for; the whole row is read then, and found
+            # A damaged id is not among the requested ones; then the whole row is read, and found
             # damaged.
             now = [kept[row[0]].now(row[1:]) for row in read if row[0] in kept]
             found |= {one.id: one for one in now if one is not None}
@@ -174,7 +174,7 @@ class MemoriesReader(SessionPart):
     ) -> list[Any]:
         hub = self._pk(hub_id)
         read: list[Any] = []
-        # A search has just met these rows, which spares finding them by their ids. Turns have none.
+        # A search has just read these rows, so they need not be looked up by id. Turns have none.
         pks = [pk for one in memory_ids if one in noted and (pk := noted[one][_PK]) is not None]
         if pks:
             read = self._all(
@@ -233,7 +233,7 @@ class MemoriesReader(SessionPart):
         unknown = [pair[:2] for pair in pairs if pair[:2] not in known]
         if unknown:
             found = zip(unknown, self._following(hub_id, unknown), strict=True)
-            # What is added later comes after the last of a session, and between no others.
+            # Memories added later come after the last of a session, and between no others.
             known.update((place, number) for place, number in found if number is not None)
         return [
             (following := known.get((session, number))) is None or following >= last
@@ -241,7 +241,7 @@ class MemoriesReader(SessionPart):
         ]
 
     def _following(self, hub_id: str, places: Sequence[tuple[str, int]]) -> list[int | None]:
-        """For each session and number: the number of the memory that comes next in the session."""
+        """For each session and number: the number of the next memory of the session."""
         found = self._all(
             "SELECT (SELECT number FROM memories m WHERE hub = ? AND session = p.value ->> 0"
             f" AND number > p.value ->> 1 AND forgotten_at IS NULL AND quarantine = ''{self._seen}"
@@ -263,7 +263,7 @@ class MemoriesReader(SessionPart):
         return list(found)
 
     def _speakers_in(self, rows_seen: str, hub: int, limit: int) -> list[str]:
-        # Jumps from one speaker to the next in the index, however many turns each has.
+        # A skip scan over the index from one speaker to the next, however many turns each has.
         first = f"SELECT min(speaker) FROM {rows_seen}"
         found = self._all(
             "WITH RECURSIVE s (name) AS ("
@@ -277,7 +277,7 @@ class MemoriesReader(SessionPart):
 
 
 class HistoryReader(SessionPart):
-    """The part of the Reader that is about the past, beside what both SQL stores share."""
+    """The part of the Reader for history that the SQL stores do not share."""
 
     def changed_after(self, hub_id: str, at: datetime) -> list[str]:
         found = self._all(
@@ -288,12 +288,12 @@ class HistoryReader(SessionPart):
         return [row[0] for row in found]
 
     def newest_revision(self, hub_id: str) -> int:
-        # Of all hubs: their sequences are one, and the last row is found at once.
+        # Over all hubs: they share one sequence, and the last row is found at once.
         return int(self._one("SELECT max(pk) FROM revisions") or 0)
 
     def revised_since(self, hub_id: str, sequence: int, *, limit: int) -> list[str]:
-        # The plus keeps SQLite from walking all revisions of the hub: the few that are newer are
-        # at the end of the table.
+        # The plus prevents SQLite from scanning all revisions of the hub: the few newer ones are at
+        # the end of the table.
         found = self._all(
             "SELECT id FROM memories m WHERE pk IN (SELECT memory FROM revisions"
             f" WHERE pk > ? AND +hub = ?){self._seen} ORDER BY number LIMIT ?",
@@ -371,7 +371,7 @@ class SqliteReader(MemoriesReader, HistoryReader, FindingReader, ReaderDefaults)
         )
 
     def _count_passages(self, hub: int) -> int:
-        """Those of memories and of turns that the viewer sees."""
+        """Counts the passages of memories and turns that the viewer sees."""
         if not self._seen:
             return int(self._one("SELECT count(*) FROM passages WHERE hub = ?", (hub,)))
         return int(

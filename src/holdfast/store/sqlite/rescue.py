@@ -1,12 +1,12 @@
-"""Brings canonical rows from a damaged file into a fresh one: intact rows as they are, damaged ones
-repaired where that can be proven, and the rest set aside with a copy of their bytes.
+"""Copies canonical rows from a damaged file into a new one: intact rows unchanged, damaged ones
+repaired if that can be proven, and the others set aside with a copy of their bytes.
 
-A memory that cannot be proven but has intact content is copied and held for review. What is
-set aside is written to a file beside the store, a JSON object a line.
+A memory that cannot be proven but has intact content is copied and held for review. Rows set aside
+are written to a file beside the store, one JSON object per line.
 
 A damaged row is repaired by a candidate that matches its checksum. Candidates come from indexes,
-from revisions, and from a search for one changed byte. Where none matches, hubs, change sets and
-memories are rebuilt from what is intact of them.
+from revisions, and from a search for one changed byte. If none matches, hubs, change sets and
+memories are rebuilt from their intact parts.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ from holdfast.store.sqlite.salvage import (
     Table,
 )
 
-# Candidates tried for one row when a single byte is searched for: about half a second.
+# The most candidates for one row in the search for a changed byte: about half a second.
 TRIES_MAX = 100_000
-# Bytes of a checksum that may differ while the fields are still proven by the others.
+# The most bytes of a checksum that may differ; the others still prove the fields.
 _CHECKSUM_BYTES_WRONG_MAX = 4
 _WORD = 2**64
 
 ACTOR = "doctor"
 _COUNTERS = MEMORY_FIELDS[COUNTERS_AT:]
-_FRESH = (0, 0, 1, None)  # what counters start with
+_FRESH = (0, 0, 1, None)  # the initial counters
 _RECOUNTED = {
     **dict(zip(_COUNTERS, _FRESH, strict=True)),
     "counters_check": counters_check(*_FRESH),
@@ -64,13 +64,13 @@ _COVERED = {
     table.name: tuple(field.removeprefix("t.") for field in table.fields)
     for table in (HUBS, CHANGES, RECEIPTS, TURNS, AGREED, CLASHES, RECORDS)
 } | {"memories": MEMORY_FIELDS[:COUNTERS_AT]}
-# Rows in which a changed byte is searched for, which takes up to a second each.
+# The most rows in which a changed byte is searched, which takes up to a second each.
 _SEARCHES_MAX = 10
 MEMORY_ROW = (*MEMORY_FIELDS, "checksum", "counters_check")
 
 
 class RowRepair:
-    """Proves and repairs rows of a damaged store on their way into a fresh one."""
+    """Verifies and repairs rows of a damaged store before they are copied into a new one."""
 
     def __init__(self, damaged: apsw.Connection, fresh: apsw.Connection) -> None:
         self._damaged = damaged
@@ -108,7 +108,7 @@ class RowRepair:
         )
 
     def _repaired(self, table: Table, values: Values, key: Row) -> Values | None:
-        """The row as it was written, where a candidate matches the checksum."""
+        """The original row, if a candidate matches the checksum."""
         if self._is_proven(table, values):
             return self._recounted(values)
         copies = salvage.copies_in_indexes(self._damaged, table, key)
@@ -142,7 +142,7 @@ class RowRepair:
         return None
 
     def _from_revisions(self, values: Values) -> Values:
-        """What its revisions say of a memory's row."""
+        """The fields of a memory's row according to its revisions."""
         revisions = self._revisions_of(values)
         if not revisions:
             return {}
@@ -175,7 +175,7 @@ class RowRepair:
         return out
 
     def _recounted(self, values: Values) -> Values:
-        """A proven memory, with counters that can be proven; they may have lost a little."""
+        """A proven memory, with counters that can be proven; recent counts may be lost."""
         counters = [values.get(name) for name in _COUNTERS]
         if are_counters_intact(counters, values.get("counters_check")):
             return values
@@ -183,7 +183,7 @@ class RowRepair:
         self._notes.append(f"set the counters of {number} to what they start with")
         return {**values, **_RECOUNTED}
 
-    # What cannot be proven
+    # Rows that cannot be proven
 
     def _sealed(self, table: Table, values: Values) -> Values:
         hub_id, covered = self._covered(table, values)
@@ -196,7 +196,7 @@ class RowRepair:
         return next((one for one in [*copies, values.get(name)] if isinstance(one, str)), None)
 
     def _partial_hub(self, values: Values, key: Row) -> Values | None:
-        """A hub holds everything else, so it is kept with what can be said of it."""
+        """Everything else depends on the hub, so it is copied with the fields that can be read."""
         hub_id = self._first(HUBS, values, key, "id")
         name = self._first(HUBS, values, key, "name")
         if hub_id is None or name is None:
@@ -218,7 +218,7 @@ class RowRepair:
         return self._sealed(HUBS, made)
 
     def _partial_change(self, values: Values, key: Row) -> Values | None:
-        """Revisions need their change set; what it said of itself may be lost."""
+        """Revisions need their change set, so it is copied, even if its own fields are lost."""
         change_id = self._first(CHANGES, values, key, "id")
         copies = salvage.copies_in_indexes(self._damaged, CHANGES, key).get("hub", [])
         hub = next((one for one in [*copies, values.get("hub")] if one in self._hub_ids), None)
@@ -239,8 +239,8 @@ class RowRepair:
         return self._sealed(CHANGES, made)
 
     def _partial_memory(self, values: Values) -> Values | None:
-        """A memory with a proven id, hub and content, although something else of it is not; it
-        is held for review later."""
+        """A memory with a proven id, hub and content, while other fields are not; it is held for
+        review later."""
         from holdfast.text.clean import content_hash
 
         revisions = self._revisions_of(values)
@@ -328,12 +328,12 @@ def _one_byte_off(values: Values, fields: Sequence[str], judge: Judge) -> Values
 
 _HELD = "damaged: a part of it could not be read, and the doctor kept the rest"
 _SEQUENCED = ("hubs", "memories", "changes", "revisions", "receipts", "turns", "clashes")
-# A number past this was not counted up to.
+# A higher number cannot have been assigned by counting.
 _SEQUENCE_MAX = 2**40
 
 
 class Damaged(NamedTuple):
-    """A row that was set aside, or replaced by something less."""
+    """A row that was set aside, or replaced by an incomplete one."""
 
     table: str
     key: Row
@@ -342,14 +342,14 @@ class Damaged(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What a rescue did: sentences about rows that were repaired, and the rows set aside."""
+    """The result of a rescue: sentences about repaired rows, and the rows set aside."""
 
     repaired: list[str]
     aside: list[Damaged]
 
 
 def bring_over(damaged: apsw.Connection, fresh: apsw.Connection) -> Report:
-    """Fills the tables of a fresh store from a damaged one."""
+    """Fills the tables of a new store from a damaged one."""
     return _Rescue(damaged, fresh).run()
 
 
@@ -374,12 +374,13 @@ class _Rescue(RowRepair):
     # Rows
 
     def _bring(self, table: Table) -> None:
-        """Intact rows go over at once; the others wait until all that might prove them is there."""
+        """Copies the intact rows first; the others wait until everything that may prove them was
+        copied."""
         waiting: list[Values] = []
         for values in salvage.raw_rows(self._damaged, table):
             if isinstance(values, salvage.Unreadable):
                 if table in (HUBS, CHANGES):
-                    # Others depend on it, and an index may say what it was.
+                    # Other rows depend on it, and an index may have its values.
                     waiting.append(dict(zip(table.key, values.key, strict=False)))
                 else:
                     self._set_aside(table, values.key, values.error, {})
@@ -428,7 +429,7 @@ class _Rescue(RowRepair):
         if made is not None and self._insert(table, made):
             self._report.repaired.append(f"kept {_named(table, made)} as far as it can be read")
 
-    # The whole
+    # Consistency
 
     def _set_aside(self, table: Table, key: Row, why: str, values: Values) -> None:
         self._report.aside.append(Damaged(table.name, key, why, values))
@@ -450,8 +451,8 @@ class _Rescue(RowRepair):
                     self._fresh.execute(f"DELETE FROM {table.name} WHERE {where}", key)
 
     def _complete_histories(self) -> None:
-        """Gives each memory a revision for each of its versions: where one was lost, one that
-        says nothing of what it changed."""
+        """Adds a revision for each version of a memory that has none, without fields if the
+        original was lost."""
         for pk, hub, version, updated_at in self._fresh.execute(
             "SELECT pk, hub, version, updated_at FROM memories m WHERE version <>"
             " (SELECT count(*) FROM revisions r WHERE r.memory = m.pk AND r.version <= m.version)"
@@ -487,7 +488,7 @@ class _Rescue(RowRepair):
         )
 
     def _hold(self, values: Values) -> None:
-        """Hides a memory until somebody has looked at it, as a revision like any other."""
+        """Holds a memory for review, with a revision."""
         pk, hub, version = values["pk"], values["hub"], values["version"] + 1
         at = values["updated_at"]
         fields = dumps({"quarantine": [values["quarantine"], _HELD]})
@@ -530,7 +531,8 @@ class _Rescue(RowRepair):
         )
 
     def _keep_sequences(self) -> None:
-        """What was given out once is not given out again, also where it is gone by now."""
+        """Ensures that numbers that were assigned once are not assigned again, even if their rows
+        are lost."""
         try:
             rows: Any = self._damaged.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
         except salvage.READ_ERRORS:

@@ -1,26 +1,25 @@
-"""Rows of the tables to values and back, and what the readers of one store keep of them; the only
-place that knows the column order.
+"""Converts rows of the tables to values and back, and caches them for the readers of one store; the
+only place that knows the column order.
 
-A row that is read ends with its checksum, which is compared before anything is made of the row.
-Values that a recall never meets are imported where they are made: their classes cost it time.
+A row ends with its checksum, which is compared before the row is converted. Classes that a recall
+never needs are imported where they are used, because imports cost start-up time.
 
-A writer keeps nothing: it may roll back what it wrote, and it always reads and checks the whole
-row. Readers keep:
+A writer caches nothing: it may roll back, and it always reads and checks the whole row. Readers
+cache:
 
-- Terms: how many passages hold a term is not stored. FTS5 walks all postings of the term to count
-  them, and all postings of all terms with a prefix to list those. Questions ask for the same terms
-  and prefixes again and again.
-- Memories: a recall reads two hundred memories, mostly the same ones again and again. The checksum
-  of a row covers all of it but the counters, so a cached memory is valid as long as the row has the
-  same checksum; only the checksum and the counters are read then.
-- Snapshots: between two writes a connection reads the same state, and what it has read of that
-  state is read no more. SQLite's `data_version` changes with every commit of any other connection,
-  in any process.
+- Terms: the document frequency of a term is not stored. FTS5 scans all postings of the term to
+  count them, and all postings of all terms with a prefix to list those. Questions use the same
+  terms and prefixes again and again.
+- Memories: a recall reads two hundred memories, mostly the same ones each time. The checksum of a
+  row covers everything except the counters, so a cached memory is valid as long as the row has the
+  same checksum; then only the checksum and the counters are read.
+- Snapshots: between two writes a connection sees the same state, and reads each part of it once.
+  SQLite's `data_version` changes with every commit of any other connection, in any process.
 
-A passage is never changed, and its number is never used again. So where the passages of a hub are
-those of before and some with higher numbers, terms are counted on from there, and the passages that
-were read stay, but for those of memories that have a new revision. A writer that changes a memory
-without a revision takes a number of the table of revisions, which leaves no row of that number.
+A passage is never changed, and its number is never reused. So if a hub has its former passages and
+some with higher numbers, the cached term counts are extended, and cached passages stay valid,
+except those of memories with a new revision. A writer that changes a memory without a revision
+takes a number of the revisions table, and leaves no row with that number, so that readers notice.
 """
 
 from __future__ import annotations
@@ -69,18 +68,19 @@ def memory_from_row(row: Row, hub_id: str) -> Memory:
 
 @lru_cache(maxsize=1_024)
 def _tags(written: str) -> tuple[str, ...]:
-    """The tags of a row: most memories share theirs with others."""
+    """The tags of a row, interned: most memories share theirs with others."""
     return tuple(json.loads(written))
 
 
-# What a memory that is kept is compared by: its checksum, and its counters with their check.
+# The columns by which a cached memory is validated: its checksum, and its counters with their
+# check.
 CHECKED = (
     "m.checksum, m.access_count, m.shown_count, m.mention_count, m.accessed_at, m.counters_check"
 )
 
 
 def checked_columns(row: Row) -> Row:
-    """Of a row of MEMORY_COLUMNS, the columns of CHECKED."""
+    """The columns of CHECKED from a row of MEMORY_COLUMNS."""
     return (row[-2], *row[COUNTERS_AT:-2], row[-1])
 
 
@@ -90,7 +90,7 @@ def memory_to_row(memory: Memory) -> list[Any]:
 
 
 def field_to_column(name: str, plain: Any) -> Any:
-    """A field as a revision has it, as its column has it."""
+    """Converts a field of a revision to the value of its column."""
     value = field_from_plain(name, plain)
     if value is None:
         return None
@@ -106,7 +106,7 @@ def field_to_column(name: str, plain: Any) -> Any:
 HUB_COLUMNS = "id, name, owner, created_at, numbers, state, checksum"
 
 
-# Every operation reads its hub once or twice, and it seldom changes.
+# Every operation reads its hub once or twice, and hubs seldom change.
 @lru_cache(maxsize=256)
 def hub_from_row(row: Row) -> Hub:
     require_intact("hubs", row[0], row[:-1], row[-1])
@@ -118,15 +118,16 @@ def hub_to_row(hub: Hub) -> Row:
     return sealed("hubs", hub.id, fields)
 
 
-# Terms kept of one hub: about 10 MB.
+# The most cached terms of one hub: about 10 MB.
 _TERMS_MAX = 100_000
-# Entries are counted on over at most so many additions.
+# Cached counts are extended over at most this many additions.
 _ADDITIONS_MAX = 256
 
 
 class HubState(NamedTuple):
-    """What tells how a hub has changed: its number, the totals of its passages, the highest numbers
-    of its passages and memories, and the last number that was taken for a revision of any hub."""
+    """The state of a hub, by which changes are detected: its number, the totals of its passages,
+    the highest numbers of its passages and memories, and the last number taken for a revision of
+    any hub."""
 
     hub: int
     passages: int
@@ -136,34 +137,34 @@ class HubState(NamedTuple):
     revisions: int
 
     def may_have_grown_from(self, before: HubState) -> bool:
-        """Whether nothing of the state before is known to be gone."""
+        """Whether, as far as known, nothing of the earlier state was removed."""
         return self.hub == before.hub and all(map(ge, self, before))
 
     @property
     def of_words(self) -> tuple[int, ...]:
-        """What changes whenever the terms of the hub do."""
+        """A value that changes whenever the terms of the hub do."""
         return self[:4]
 
 
 class KnownTerms:
-    """What is known of the terms of a hub in one state: the number of passages by term, and by
-    prefix and limit the terms that begin with it.
+    """The cached terms of a hub in one state: the number of passages by term, and the terms by
+    prefix and limit.
 
-    States of a hub that grew from one another share what is known. Each entry has the number of
-    additions that it counts, and is counted on when a later state asks for it."""
+    States of a hub that grew from one another share one cache. Each entry has the number of
+    additions that it includes, and is extended when a later state needs it."""
 
     def __init__(self, state: HubState | None = None, before: KnownTerms | None = None) -> None:
         self.state = state
         self._counts: dict[str, tuple[int, int]] = {} if before is None else before._counts
         self._vocabularies: dict[tuple[str, int], tuple[dict[str, int], int]]
         self._vocabularies = {} if before is None else before._vocabularies
-        # For each addition, how many passages hold each of its terms.
+        # For each addition, the number of passages with each of its terms.
         self._added: list[dict[str, int]] = [] if before is None else before._added
         self._upto = len(self._added)
         self._size: int = 0 if before is None else before._size
 
     def count(self, term: str) -> int | None:
-        """How many passages hold a term; None where that is not known."""
+        """The number of passages with a term; None if it is not cached."""
         count, at = self._counts.get(term, (0, -1))
         if not 0 <= at <= self._upto:
             return None
@@ -177,8 +178,8 @@ class KnownTerms:
         self._counts.update((term, (count, self._upto)) for term, count in counts.items())
 
     def vocabulary(self, prefix: str, limit: int) -> dict[str, int] | None:
-        """The terms that begin with a prefix, and how many passages hold each; None where they are
-        not known."""
+        """The terms with a prefix, and the number of passages with each; None if they are not
+        cached."""
         found, at = self._vocabularies.get((prefix, limit), ({}, -1))
         if not 0 <= at <= self._upto:
             return None
@@ -202,7 +203,7 @@ class KnownTerms:
         self._vocabularies[prefix, limit] = found, self._upto
 
     def _make_room(self, terms: int) -> None:
-        """Forgets everything where so many more terms would be too many."""
+        """Clears the cache if it would grow too large."""
         self._size += terms
         if self._size > _TERMS_MAX:
             self._counts.clear()
@@ -210,8 +211,8 @@ class KnownTerms:
             self._size = terms
 
     def with_passages(self, state: HubState, added: Iterable[Iterable[str]]) -> KnownTerms | None:
-        """A later state, in which there are more passages with these terms; None where it is time
-        to count anew."""
+        """The cache of a later state with additional passages with these terms; None if they must
+        be counted again."""
         if self._upto != len(self._added) or self._upto == _ADDITIONS_MAX:
             return None
         held: dict[str, int] = {}
@@ -223,7 +224,7 @@ class KnownTerms:
 
 
 class TermCache:
-    """What is known of the hubs that were asked last. Thread-safe."""
+    """The cached terms of the most recently used hubs. Thread-safe."""
 
     def __init__(self) -> None:
         self._known: dict[int, KnownTerms] = {}
@@ -234,8 +235,8 @@ class TermCache:
         state: HubState,
         added_since: Callable[[HubState], Iterable[Iterable[str]] | None],
     ) -> KnownTerms:
-        """What is known of a state. `added_since` gives the terms of the passages that were added
-        since another state; None where more has changed."""
+        """The cached terms of a state. `added_since` returns the terms of the passages added since
+        another state; None if more has changed."""
         with self._lock:
             known = self._known.pop(state.hub, None)
             if known is None or known.state is None:
@@ -250,23 +251,23 @@ class TermCache:
             return known
 
 
-# Hubs whose terms are kept.
+# The most hubs whose terms are cached.
 _HUBS_MAX = 8
 
 
-# The last so many, of about 1.6 kB each.
+# The most cached memories, of about 1.6 kB each.
 _MEMORIES_MAX = 20_000
 _CONTENT_CHARS_MAX = 2_000
 
 
 class Kept(NamedTuple):
-    """A memory, and the columns of CHECKED that it had."""
+    """A cached memory, with its columns of CHECKED."""
 
     checked: Row
     memory: Memory
 
     def now(self, checked: Row) -> Memory | None:
-        """The memory as it is now that these are its columns; None where the whole row has to be
+        """The current memory, given its current columns of CHECKED; None if the whole row must be
         read."""
         if checked == self.checked:
             return self.memory
@@ -279,30 +280,30 @@ class Kept(NamedTuple):
 
 
 class MemoryCache:
-    """The memories of all hubs of a store that were read last. Thread-safe."""
+    """The most recently read memories of all hubs of a store. Thread-safe."""
 
     def __init__(self) -> None:
-        # By id alone: where a copied hub has the same ids, the one that was read last is kept.
+        # Keyed by id only: if a copied hub has the same ids, the last one read is cached.
         self._kept: dict[str, Kept] = {}
         self._lock = threading.Lock()
 
     def find(self, hub_id: str, memory_ids: Sequence[str]) -> dict[str, Kept]:
-        """Those that are kept, by id."""
+        """The cached ones, by id."""
         kept = self._kept
         found = [(one, kept.get(one)) for one in memory_ids]
         return {one: there for one, there in found if there and there.memory.hub_id == hub_id}
 
     def keep(self, memories: Iterable[Kept]) -> None:
-        """Keeps these instead of those that were kept first."""
+        """Caches these; removes the oldest entries if necessary."""
         with self._lock:
             for one in memories:
                 if not is_kept(one.memory):
                     continue
-                # Put last, where it is kept the longest.
+                # Moved to the end, where it stays the longest.
                 self._kept.pop(one.memory.id, None)
                 self._kept[one.memory.id] = one
-            # A twentieth at once: to find the first of a dict takes longer the more were taken out
-            # before it.
+            # A twentieth at once: finding the first entry of a dict takes longer the more were
+            # removed before it.
             over = len(self._kept) - _MEMORIES_MAX
             if over > 0:
                 for first in list(islice(self._kept, over + _MEMORIES_MAX // 20)):
@@ -310,27 +311,27 @@ class MemoryCache:
 
 
 def is_kept(memory: Memory) -> bool:
-    """Metadata can be changed by who reads it, so a memory with metadata is not kept."""
+    """Metadata is mutable, so a memory with metadata is not cached."""
     return not memory.metadata and len(memory.content) <= _CONTENT_CHARS_MAX
 
 
 class HubRows:
-    """What was read of one hub in one state of the database, as one viewer sees it."""
+    """The cached rows of one hub in one state of the database, as one viewer sees it."""
 
     def __init__(self) -> None:
-        # Of which commit, and what the hub was like then.
+        # The `data_version` and the state of the hub.
         self.version = -1
         self.state: HubState | None = None
-        # By their numbers, the passages that the usual filter admits at any time: of memories
-        # alone, and with those of turns.
+        # By number, the passages that the usual filter matches at any time: of memories only, and
+        # including turns.
         self.passages: dict[bool, dict[int, Candidate]] = {False: {}, True: {}}
         # By memory id, the rows that searches have joined with their memories: the columns of a
-        # passage, the number of the memory's row, and what a kept memory is compared by.
+        # passage, the number of the memory's row, and the columns of CHECKED.
         self.noted: dict[str, Row] = {}
         self.memories: dict[str, Memory] = {}
-        # By how many were asked for.
+        # By limit.
         self.speakers: dict[int, list[str]] = {}
-        # By session and number, the number of the next memory of the session.
+        # By session and number, the number of the session's next memory.
         self.following: dict[tuple[str, int], int] = {}
         # By model.
         self.vector_states: dict[str, VectorState] = {}
@@ -338,7 +339,7 @@ class HubRows:
         self.terms: KnownTerms | None = None
 
     def forget(self) -> None:
-        """Forgets what a later state may have in common with this one."""
+        """Clears the parts that a later state could share."""
         self.passages, self.following = {False: {}, True: {}}, {}
 
     def forget_passages(self, numbers: Iterable[int]) -> None:
@@ -347,7 +348,7 @@ class HubRows:
                 kept.pop(number, None)
 
     def begin(self, state: HubState | None) -> None:
-        """Begins another state, with what is still right."""
+        """Begins another state, with the parts that are still valid."""
         self.state, self.terms = state, None
         self.noted, self.memories, self.speakers, self.vector_states = {}, {}, {}, {}
         self.kinds_without_records = set()
@@ -356,7 +357,7 @@ class HubRows:
         return len(self.noted) + len(self.memories) + len(self.following)
 
     def make_room(self, rows_max: int) -> None:
-        """Forgets what is more than this."""
+        """Clears parts until at most this many rows are cached."""
         if len(self.noted) > rows_max:
             self.noted = {}
         if sum(map(len, self.passages.values())) > rows_max:
@@ -367,15 +368,15 @@ class HubRows:
             self.following = {}
 
 
-# Rows of a kind that are kept of all hubs and connections together; a passage takes about 1 kB, and
-# most memories are kept as well by the cache of memories.
+# The most cached rows of a kind, of all hubs and connections together; a passage takes about 1 kB,
+# and most memories are also in the cache of memories.
 _ROWS_MAX = 20_000
-# Hubs and viewers of one connection that rows are kept of, those that were asked last.
+# The most pairs of hub and viewer of one connection with cached rows: the most recently used ones.
 _VIEWS_MAX = 32
 
 
 class Snapshot:
-    """What one connection has read of one state of the database."""
+    """The cached rows of one connection in one state of the database."""
 
     def __init__(self) -> None:
         self.version = -1
@@ -401,7 +402,7 @@ class SnapshotCache:
         self._lock = threading.Lock()
 
     def at(self, connection: apsw.Connection, version: int) -> Snapshot:
-        """What the connection has read of the state that it now sees."""
+        """The cached rows of the state that the connection sees now."""
         with self._lock:
             snapshot = self._snapshots.get(connection)
             if snapshot is None:

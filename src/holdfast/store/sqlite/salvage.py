@@ -1,10 +1,10 @@
-"""Reads every row of a table that may be damaged: what can be read, row by row, and what cannot.
+"""Reads every row of a table that may be damaged, and reports those that cannot be read.
 
-A healthy table is read in one pass. Where that fails, its rows are looked up one by one, by every
-key that the table or its indexes still have, so that a broken page costs its own rows only.
+An intact table is read in one pass. If that fails, its rows are looked up one by one, by every key
+that the table or its indexes still have, so that a broken page loses only its own rows.
 
-Also lists the columns of each table that its checksum covers, for checks and repairs, and
-says which fields of a memory cannot be what was written (`sound`).
+Also lists the columns that the checksum of each table covers, for checks and repairs, and replaces
+impossible values in the fields of a memory (`sound`).
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from holdfast.store.sql import TABLES
 
 
 class Table(NamedTuple):
-    """A table with checksums. `key` is what its rows are found by: the row number, or the columns
-    of the primary key. `fields` are the columns that the checksum covers, as expressions."""
+    """A table with checksums. `key` identifies its rows: the row number, or the columns of the
+    primary key. `fields` are the columns that the checksum covers, as expressions."""
 
     name: str
     key: tuple[str, ...]
@@ -46,13 +46,13 @@ class Table(NamedTuple):
 
     @property
     def checked(self) -> str:
-        """A SELECT of the key, the hub's id, the fields, and what they are checked against."""
+        """A SELECT of the key, the hub's id, the fields, and their checks."""
         key = ", ".join(f"t.{name}" for name in self.key)
         hub = "t.id" if self.name == "hubs" else "h.id"
         of_hub = "" if self.name == "hubs" else " LEFT JOIN hubs h ON h.pk = t.hub"
         checks = "t.checksum" + (", t.counters_check" if self.name == "memories" else "")
         fields = ", ".join(self.fields)
-        # Through the table itself, and not an index that may hold the same.
+        # Reads the table itself, not an index that may have the same columns.
         return (
             f"SELECT {key}, {hub}, {fields}, {checks} FROM {self.name} t NOT INDEXED"
             f"{of_hub}{self.joins}"
@@ -88,7 +88,7 @@ def _computed(compute: Any, *values: Any) -> Any:
 
 
 def _table(name: str, key: str = "pk", columns: str = "") -> Table:
-    """A table with a checksum of its columns as they are."""
+    """A table whose checksum covers its columns unchanged."""
     named = tuple((columns or TABLES[name].columns.removesuffix(", checksum")).split(", "))
     first = tuple(key.split())
     hub = () if name == "hubs" else ("hub",)
@@ -135,16 +135,16 @@ CANONICAL = (
 DERIVED = (PASSAGES, VECTORS)
 
 
-# What reading a damaged file raises: SQLite's errors, and Python's for values it cannot make.
+# The errors of reading a damaged file: SQLite's, and Python's for invalid values.
 READ_ERRORS = (apsw.Error, UnicodeDecodeError, ValueError, OverflowError, MemoryError)
-# Row numbers are tried one by one up to here; a table has more only after many years.
+# Row numbers are probed up to here; a table has more only after many years.
 _PROBES_MAX = 5_000_000
-# So many by one statement: its answer is small, and halving it until one is left takes few more.
+# Probes per statement: its result is small, and bisecting it down to one takes few more.
 _PROBES_AT_ONCE = 16_384
 
 
 class Unreadable(NamedTuple):
-    """A row that is there and cannot be read."""
+    """A row that exists but cannot be read."""
 
     key: Row
     error: str
@@ -175,12 +175,12 @@ def checked_rows(connection: apsw.Connection, table: Table) -> Iterator[Row | Un
             unreadable = unreadable or row is None
             yield Unreadable(key, "it is not where its key says") if row is None else row
     if not unreadable:
-        # Something could not be read, be it the key itself.
+        # Something could not be read, possibly the key itself.
         yield Unreadable((), failure)
 
 
 def raw_rows(connection: apsw.Connection, table: Table) -> Iterator[dict[str, Any] | Unreadable]:
-    """Every row of a table by column; those that cannot be read as a whole, as far as they can."""
+    """Every row of a table, by column; unreadable ones as far as they can be read."""
     names = table.columns
     seen: set[Row] = set()
     try:
@@ -188,12 +188,12 @@ def raw_rows(connection: apsw.Connection, table: Table) -> Iterator[dict[str, An
             values = dict(zip(names, row, strict=True))
             seen.add(tuple(values[name] for name in table.key))
             yield values
-        # A page may have lost rows that an index still has.
+        # An index may still have rows that a page has lost.
         others = keys(connection, table)
     except READ_ERRORS:
         others = probed_keys(connection, table)
         if not table.has_row_numbers:
-            # The key is text, which may be what cannot be decoded.
+            # The key is text, which itself may be undecodable.
             for values in _rows_as_bytes(connection, table):
                 key = tuple(values[name] for name in table.key)
                 if key not in seen:
@@ -206,7 +206,8 @@ def raw_rows(connection: apsw.Connection, table: Table) -> Iterator[dict[str, An
 
 
 def _rows_as_bytes(connection: apsw.Connection, table: Table) -> Iterator[dict[str, Any]]:
-    """The rows of a table up to where it cannot be read; bytes for text that is no text."""
+    """The rows of a table up to the first that cannot be read, with bytes instead of invalid
+    text."""
     columns = ", ".join(f"typeof({name}), CAST({name} AS BLOB)" for name in table.columns)
     with suppress(*READ_ERRORS):
         for row in connection.execute(f"SELECT {columns} FROM {table.name} NOT INDEXED"):
@@ -224,7 +225,7 @@ def _value(kind: Any, data: Any) -> Any:
 
 
 def copies_in_indexes(connection: apsw.Connection, table: Table, key: Row) -> dict[str, list[Any]]:
-    """What the indexes of a table say of the columns of one of its rows."""
+    """The values that the indexes of a table have for the columns of one of its rows."""
     found: dict[str, list[Any]] = {}
     where = " AND ".join(f"{name} = ?" for name in table.key)
     for index, only in _indexes(connection, table.name):
@@ -251,7 +252,7 @@ def _said(error: BaseException) -> str:
 
 
 def keys(connection: apsw.Connection, table: Table) -> list[Row]:
-    """The keys of all rows that anything in the file still names."""
+    """The keys of all rows that the table or an index still has."""
     columns = ", ".join(table.key)
     found: dict[Row, None] = {}
     ways = [f"SELECT {columns} FROM {table.name} NOT INDEXED"]
@@ -266,7 +267,7 @@ def keys(connection: apsw.Connection, table: Table) -> list[Row]:
 
 
 def probed_keys(connection: apsw.Connection, table: Table) -> list[Row]:
-    """The same, and every row number that was ever given out and leads to a row."""
+    """The same, and every assigned row number that has a row."""
     found = dict.fromkeys(keys(connection, table))
     if table.has_row_numbers:
         highest = max((key[0] for key in found), default=0)
@@ -285,9 +286,8 @@ def probed_keys(connection: apsw.Connection, table: Table) -> list[Row]:
 
 
 def _probed(connection: apsw.Connection, table: Table, first: int, last: int) -> Iterator[Row]:
-    """The row numbers from one to another that lead to a row. Each is looked up by itself, as a
-    scan ends where a page is damaged, but by one statement for all; where that fails, by one for
-    each half of them."""
+    """The row numbers in a range that have a row. Each is looked up by itself, because a scan ends
+    at a damaged page, but with one statement for all; if that fails, with one for each half."""
     query = (
         "WITH RECURSIVE probes(pk) AS (SELECT ?1 UNION ALL SELECT pk + 1 FROM probes WHERE pk < ?2)"
         f" SELECT pk FROM probes WHERE EXISTS (SELECT 1 FROM {table.name} AS it"
@@ -303,7 +303,7 @@ def _probed(connection: apsw.Connection, table: Table, first: int, last: int) ->
 
 
 def raw_row(connection: apsw.Connection, table: Table, key: Row) -> dict[str, Any] | None:
-    """A row column by column, with bytes for text that is no text; None if it is not there.
+    """A row, column by column, with bytes instead of invalid text; None if it does not exist.
 
     A column that cannot be read is left out.
     """
@@ -361,9 +361,9 @@ def _indexes(connection: apsw.Connection, table: str) -> list[tuple[str, str]]:
     return out
 
 
-# The year 9999; a time past it is none.
+# The year 9999; a later time is invalid.
 _TIME_MAX = 253_402_300_799_000_000
-# Fields with a few possible values, and the one that promises least.
+# Fields with few possible values, and the most cautious one.
 _ONE_OF: dict[str, tuple[tuple[str, ...], str]] = {
     "content_type": (domain.CONTENT_TYPES, "text"),
     "kind": (domain.KINDS, "semantic"),
@@ -386,7 +386,7 @@ _JSON = {"tags": "[]", "metadata": "{}", "origin": None}
 
 
 def sound(values: Values) -> Values:
-    """A memory's row in which every field that cannot be what was written is replaced."""
+    """A memory's row with every impossible value replaced."""
     out = dict(values)
     for name in MEMORY_FIELDS:
         value = values.get(name)

@@ -1,4 +1,4 @@
-"""The SQLite schema, as ordered migrations; and what is in a database file besides it."""
+"""The SQLite schema, as ordered migrations; and detection of foreign objects in a database file."""
 
 from __future__ import annotations
 
@@ -259,7 +259,7 @@ def newest() -> int:
 
 # SQLite makes these itself, for AUTOINCREMENT and for ANALYZE.
 _INTERNAL_TABLES = ("sqlite_sequence", "sqlite_stat1", "sqlite_stat4")
-# Triggers and views first, as they use tables. Most indexes go with their tables.
+# Triggers and views first, because they use tables. Most indexes are dropped with their tables.
 _DROP_ORDER = ("trigger", "view", "table", "index")
 _NAMED = 5
 
@@ -278,8 +278,8 @@ class SchemaObject(NamedTuple):
 
 
 def harden(connection: apsw.Connection) -> None:
-    """Keeps a connection from running code that a database file brings along. Our schema has
-    neither triggers nor views; foreign keys are not affected."""
+    """Prevents a connection from running code in a database file. Holdfast's schema has neither
+    triggers nor views; foreign keys are not affected."""
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
     connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
@@ -287,7 +287,7 @@ def harden(connection: apsw.Connection) -> None:
 
 
 def refuse_foreign(connection: apsw.Connection, path: str) -> None:
-    """StoreDamaged where the file has objects that are not ours, or ours in another form."""
+    """Raises StoreDamaged if the file has objects that are not Holdfast's, or changed ones."""
     ours = _our_objects(connection)
     found = objects(connection)
     foreign = [one for one in found if not _is_ours(one, ours)]
@@ -307,10 +307,10 @@ def refuse_foreign(connection: apsw.Connection, path: str) -> None:
 
 
 def drop_foreign(connection: apsw.Connection, path: str) -> None:
-    """Drops what is not ours from a copy, so that the copy can be restored."""
+    """Drops foreign objects from a copy, so that the copy can be restored."""
     ours = _our_objects(connection)
     for kind in _DROP_ORDER:
-        # A virtual table takes the tables with it that it is made of.
+        # Dropping a virtual table drops the tables that it consists of.
         for one in sorted(objects(connection), key=lambda one: not one.is_virtual):
             if one.kind == kind and not _is_ours(one, ours):
                 quoted = one.name.replace('"', '""')
@@ -325,7 +325,7 @@ def drop_foreign(connection: apsw.Connection, path: str) -> None:
 
 
 def objects(connection: apsw.Connection) -> list[SchemaObject]:
-    """What the schema of a file lists."""
+    """The objects in the schema of a file."""
     rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema")
     return [
         SchemaObject(_text(kind), _text(name), _text(table), None if sql is None else _text(sql))
@@ -338,7 +338,7 @@ def _text(value: object) -> str:
 
 
 def _our_objects(connection: apsw.Connection) -> dict[str, SchemaObject]:
-    """What our migrations make, up to the version that the file has."""
+    """The objects that the migrations create, up to the version of the file."""
     version = connection.pragma("user_version")
     made = apsw.Connection(":memory:")
     try:
@@ -362,8 +362,8 @@ def _is_as_made(
 ) -> bool:
     if found.name in _INTERNAL_TABLES or _plain(found.sql) == _plain(ours[found.name].sql):
         return True
-    # The tables behind a full-text index are made by SQLite, whose versions may differ in how: they
-    # must have nothing that computes.
+    # SQLite creates the tables of a full-text index, and its versions may differ in how: these must
+    # only be free of expressions.
     if not any(one.is_virtual and found.name.startswith(f"{one.name}_") for one in ours.values()):
         return False
     columns = connection.execute(

@@ -1,9 +1,8 @@
-"""Searches words, parts of words, passages and vectors, with index terms in FTS5's words.
+"""Searches words, substrings, passages and vectors, and translates index terms for FTS5.
 
-Every term is written with its hub's number in front ('12·tab'), so that posting lists, and the
-document counts taken from them, belong to one hub. Terms come analysed from
-`holdfast.text.analysis.terms` and hold no ASCII punctuation; the `ascii` tokenizer splits them at
-spaces and nowhere else.
+Every term is indexed with its hub's number as a prefix ('12·tab'), so that posting lists and
+document frequencies belong to one hub. Terms come from `holdfast.text.analysis.terms` and contain
+no ASCII punctuation; the `ascii` tokenizer splits them only at spaces.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ from holdfast.store.values import (
 from holdfast.text.analysis.terms import trigrams
 
 _MARK = "·"
-# Substring search asks for at most this many of a long needle's trigrams; the text itself is
-# checked afterwards, so fewer only means a few more texts to look at.
+# Substring search uses at most this many of a long needle's trigrams. The text itself is checked
+# afterwards, so fewer only means more texts to check.
 _TRIGRAMS_MAX = 24
-# ASCII punctuation would split a trigram in two; it is moved to the private use area.
+# ASCII punctuation would split a trigram; it is mapped to the private use area.
 _PUNCTUATION = {
     sign: chr(0xE000 + ord(sign)) for sign in map(chr, range(128)) if not sign.isalnum()
 }
@@ -73,13 +72,13 @@ def match_expression(hub: int, query: TermQuery) -> str:
 
 
 def body_expression(hub: int, terms: Collection[str]) -> str:
-    """A MATCH expression for every one of these terms in one passage's own text."""
+    """A MATCH expression for all of these terms in the body of one passage."""
     every = " AND ".join(f'"{prefixed_term(hub, term)}"' for term in terms)
     return f"body : ({every})" if every else ""
 
 
 def indexed_trigrams(text: str) -> set[str]:
-    """The trigrams of a text, with punctuation made harmless."""
+    """The trigrams of a text, with punctuation mapped."""
     # A text has few different ones, so this takes half the time of `translate`.
     for sign in _SIGNS.intersection(text):
         text = text.replace(sign, _PUNCTUATION[sign])
@@ -87,7 +86,8 @@ def indexed_trigrams(text: str) -> set[str]:
 
 
 def trigram_expression(hub: int, needle: str) -> str:
-    """A MATCH expression that every text holding the needle fulfils; empty if it is too short."""
+    """A MATCH expression that every text with the needle matches; empty if the needle is too
+    short."""
     found = sorted(indexed_trigrams(needle))
     step = max(1, len(found) // _TRIGRAMS_MAX)
     return " AND ".join(f'"{prefixed_term(hub, gram)}"' for gram in found[::step])
@@ -97,9 +97,9 @@ _REST = 'p.pk, p.ordinal, p.start, p."end", p.headings, p.body, p.head, p.window
 _PASSAGE_COLUMNS = f"m.id, {_REST}"
 # Of a memory or a turn.
 _OWNED_COLUMNS = f"coalesce(m.id, t.id), {_REST}"
-# What tells whether a memory that is kept is as it was, behind the columns of its passage.
+# The columns that validate a cached memory, after the columns of its passage.
 _CHECKED = f", m.pk, {rows.CHECKED}"
-# Whether the usual filter, which leaves out what has expired, will admit it at any time.
+# Whether the usual filter, which excludes expired memories, will match it at any time.
 _LASTS = ", m.expires_at IS NULL"
 # Of rows of these columns: their passage; and with the merit behind them, that first.
 _BY_PASSAGE = itemgetter(1)
@@ -107,12 +107,12 @@ _BY_MERIT = itemgetter(-1, 1)
 # Of the number of a passage, and its merit.
 _BEST_FIRST = itemgetter(1, 0)
 _USUAL = Filter()
-# After more passages were added at once, terms are counted anew.
+# If more passages were added at once, terms are counted again.
 _ADDED_MAX = 200
 
 
 class FindingReader(SessionPart):
-    """The part of the Reader that is about what is derived."""
+    """The part of the Reader for derived state."""
 
     # Search
 
@@ -136,8 +136,7 @@ class FindingReader(SessionPart):
         return Lexicon(passages, length, frequency)
 
     def _known_terms(self, hub_id: str) -> KnownTerms:
-        """What was read of the terms of a hub in this state before. A writer reads all anew: it may
-        take back what it has written, and the index with it."""
+        """The cached terms of a hub in this state. A writer has no cache: it may roll back."""
         before = self._read_before(hub_id)
         if before is None or before.state is None or self._caches is None:
             return KnownTerms()
@@ -147,8 +146,7 @@ class FindingReader(SessionPart):
         return before.terms
 
     def _added_terms(self, before: HubState, now: HubState) -> list[list[str]] | None:
-        """The terms of the passages that were added between two states; None where more has
-        changed."""
+        """The terms of the passages added between two states; None if more has changed."""
         few = now.passages - before.passages <= _ADDED_MAX
         if not (few and now.may_have_grown_from(before) and self._has_only_grown(before, now)):
             return None
@@ -177,7 +175,7 @@ class FindingReader(SessionPart):
         if found is None:
             front = prefixed_term(self._pk(hub_id), "")
             first = front + prefix
-            # The last character of Unicode: no term that begins with the prefix is behind it.
+            # The last character of Unicode: all terms with the prefix sort before it.
             rows = self._all(
                 "SELECT term, doc FROM word_counts WHERE term >= ? AND term < ? LIMIT ?",
                 (first, f"{first}\U0010ffff", limit),
@@ -213,14 +211,14 @@ class FindingReader(SessionPart):
             return self._candidates(hub_id, found)
         reach = limit
         while True:
-            # Ranking first and filtering after keeps the join off the many weak matches. Where
-            # the filter then leaves too few, the next round reaches further. Sorted here: SQLite
-            # would carry the long rows through its sorter.
+            # Ranking before filtering avoids joining the many weak matches. If the filter then
+            # leaves too few, the next round reads more. Sorted here, because SQLite would carry the
+            # long rows through its sorter.
             found = self._all(
                 f"SELECT {columns}{_CHECKED}, w.merit FROM"
                 " (SELECT rowid AS pk, rank AS merit FROM words WHERE words MATCH ?"
                 "  ORDER BY rank LIMIT ?) AS w"
-                # CROSS keeps the order of the joins: from the few that match to their rows.
+                # CROSS JOIN fixes the join order: from the few matches to their rows.
                 f" CROSS JOIN passages p ON p.pk = w.pk{joins}{conditions}",
                 (expression, reach, hub, *values),
             )
@@ -250,8 +248,8 @@ class FindingReader(SessionPart):
         limit: int,
         kept: dict[int, Candidate],
     ) -> list[Candidate]:
-        """The passages that match best, with the usual filter: only those that were not read before
-        are joined with their memories."""
+        """The best matches for the usual filter; only passages that are not cached are joined with
+        their memories."""
         reach = limit
         while True:
             found = self._all(
@@ -267,13 +265,13 @@ class FindingReader(SessionPart):
     def _admitted(
         self, hub_id: str, passage_ids: Sequence[int], wanted: Filter, kept: dict[int, Candidate]
     ) -> list[Candidate]:
-        """Those of the passages that the usual filter admits, in the same order."""
+        """The passages that match the usual filter, in the same order."""
         unknown = set(passage_ids).difference(kept)
         if not unknown:
             return [kept[passage] for passage in passage_ids]
         rows = self._joined(hub_id, list(unknown), wanted)
         there = dict(zip(map(_BY_PASSAGE, rows), self._candidates(hub_id, rows), strict=True))
-        # Last in a row is whether the filter will admit it at any time.
+        # The last column says whether the filter will match it at any time.
         kept.update({row[1]: there[row[1]] for row in rows if row[-1]})
         found = [kept.get(passage) or there.get(passage) for passage in passage_ids]
         return [one for one in found if one is not None]
@@ -281,14 +279,14 @@ class FindingReader(SessionPart):
     def _by_rarity(
         self, hub_id: str, query: TermQuery, wanted: Filter, limit: int
     ) -> list[Candidate]:
-        """Passages that hold any of the terms, those that share the rarest ones first, then the
-        newest.
+        """Passages with any of the terms, sorted by the rarity of the shared terms, then newest
+        first.
 
-        FTS5's `rank` reads every posting twice, and the length of every match. For a few thousand
-        postings this takes a quarter of its time."""
+        FTS5's `rank` reads every posting twice, and the length of every match. This takes a quarter
+        of the time for a few thousand postings."""
         hub = self._pk(hub_id)
         passages, length = self._word_totals(hub_id)
-        # One more than count, of a word that is too common: how many hold it does not matter then.
+        # One more than the limit: for a word that is too common, the exact number does not matter.
         most = -1 if query.postings_max is None else query.postings_max + 1
         asked = {f'"{prefixed_term(hub, term)}"': term for term in query.terms}
         held = self._all(
@@ -308,7 +306,7 @@ class FindingReader(SessionPart):
         newest_first = sorted(scores, reverse=True)
         ordered = iter(sorted(newest_first, key=scores.__getitem__, reverse=True))
         found: list[Candidate] = []
-        # Those that the filter leaves out are made up for by the next ones.
+        # Rows removed by the filter are replaced by the next ones.
         while len(found) < limit and (batch := list(islice(ordered, limit))):
             place = {pk: at for at, pk in enumerate(batch)}
             admitted = self.candidates(hub_id, batch, wanted)
@@ -330,7 +328,7 @@ class FindingReader(SessionPart):
         expression = trigram_expression(hub, needle)
         source = "memories m"
         if not expression:
-            # Too short for a trigram: every text that is in the index is looked at.
+            # Too short for a trigram: every indexed text is checked.
             conditions += " AND EXISTS (SELECT 1 FROM passages p WHERE p.memory = m.pk)"
         else:
             source = (
@@ -355,7 +353,7 @@ class FindingReader(SessionPart):
         if turns is None:
             return []
         found = self._connection.execute(
-            # In the order of the index, backwards: nothing is sorted, and reading stops early.
+            # In reverse index order: nothing is sorted, and reading stops early.
             "SELECT t.id, t.content FROM trigrams CROSS JOIN passages p ON p.pk = trigrams.rowid"
             " CROSS JOIN turns t ON t.pk = p.turn"
             f" WHERE trigrams MATCH ? AND t.hub = ?{turns[0]}{self._of_hub}"
@@ -367,7 +365,7 @@ class FindingReader(SessionPart):
     def matching(
         self, hub_id: str, query: TextQuery, wanted: Filter, *, order: Order
     ) -> Iterator[Memory]:
-        # Which rows, in order, before any content is read: sorting would carry it all along.
+        # The keys in order, before any content is read: sorting would carry the content along.
         keys = self._matching_keys(hub_id, query, wanted, order)
 
         def read(pks: list[int]) -> dict[int, Memory]:
@@ -383,7 +381,7 @@ class FindingReader(SessionPart):
     def _matching_keys(
         self, hub_id: str, query: TextQuery, wanted: Filter, order: Order
     ) -> list[tuple[int, int]]:
-        """The rows that may match, in order, each with whether its words do."""
+        """The rows that may match, in order, each with whether its words match."""
         hub = self._pk(hub_id)
         conditions, values = self._where(wanted)
         column, down = ORDERINGS[order]
@@ -400,7 +398,7 @@ class FindingReader(SessionPart):
             )
             given.append(substring)
         else:
-            # Too short for a trigram: every text that is in the index may hold it.
+            # Too short for a trigram: every indexed text may contain it.
             parts.append("SELECT memory AS pk, 0 AS by_words FROM passages WHERE hub = ?")
             given.append(hub)
         if words:
@@ -444,7 +442,7 @@ class FindingReader(SessionPart):
         return self._candidates(hub_id, found)
 
     def _joined(self, hub_id: str, passage_ids: Sequence[int], wanted: Filter) -> list[shared.Row]:
-        """The rows of passages whose memories or turns a filter admits."""
+        """The rows of passages whose memories or turns match a filter."""
         joins, conditions, values = self._owners(wanted)
         columns = _OWNED_COLUMNS if " turns " in joins else _PASSAGE_COLUMNS
         return self._all(
@@ -494,7 +492,7 @@ class FindingReader(SessionPart):
             ("turns", "turn", self._of_hub),
         ):
             found = self._all(
-                # CROSS keeps the order of the joins: from the row to its few vectors.
+                # CROSS JOIN fixes the join order: from the row to its few vectors.
                 f'SELECT v.passage, v."window", v.vector FROM {owners} m'
                 f" CROSS JOIN passages p ON p.{column} = m.pk"
                 " CROSS JOIN vectors v ON v.passage = p.pk AND v.hub = m.hub AND v.model = ?"

@@ -1,5 +1,5 @@
-"""One connection inside one transaction, the base of every part of the Reader; what SQLite writes
-in its own way in the statements that both SQL stores share."""
+"""One connection inside one transaction, the base of every part of the Reader; and SQLite's syntax
+in the statements that both SQL stores share."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 
 def seen(viewer: Viewer) -> str:
-    """The same test as Viewer.sees, with its values written out."""
+    """The same test as Viewer.sees as SQL, with its values inlined."""
     allowed = ", ".join(apsw.format_sql_value(boundary) for boundary in viewer.boundaries)
     return f"(m.boundary IN ({allowed}) OR m.owner = {apsw.format_sql_value(viewer.actor)})"
 
 
-# The types of json_each that hold a value of each kind.
+# The types of json_each for a value of each kind.
 _TYPES = {"text": "('text')", "number": "('integer', 'real')", "flag": "('true', 'false')"}
 
 
 class SqliteFilterSql(FilterSql):
     """Values are bound by position."""
 
-    # `>` and not `<>`: only a range lets the index of what is held be used.
+    # `>` instead of `<>`, because only a range can use the index on held memories.
     HELD = "m.quarantine > ''"
     HAS_TAGS = "m.tags <> '[]'"
     POSITION = "instr"
@@ -82,7 +82,7 @@ class SqliteFilterSql(FilterSql):
     def on_metadata(self, test: Comparison) -> str:
         tables, keys = ["json_each(m.metadata) AS j0"], ["j0.key = ?"]
         for at in range(1, len(test.path)):
-            # json_each of what is no object would be an error; of an empty one it gives nothing.
+            # json_each of a non-object would be an error; of an empty object it returns nothing.
             inner = f"CASE j{at - 1}.type WHEN 'object' THEN j{at - 1}.value ELSE '{{}}' END"
             tables.append(f"json_each({inner}) AS j{at}")
             keys.append(f"j{at}.key = ?")
@@ -109,7 +109,7 @@ class SqliteFilterSql(FilterSql):
         return f"({found}.type IN {_TYPES[kind_of(value)]} AND {compared})"
 
 
-# More memories that were changed at once are not told apart.
+# If more memories were changed at once, the cache is cleared instead.
 _FOLLOWED_MAX = 200
 # To bring what was read before to the state of now takes as long as to read about so many rows.
 _FOLLOWED_FROM = 8
@@ -117,14 +117,14 @@ _FOLLOWED_FROM = 8
 
 @lru_cache(maxsize=64)
 def _timeless(wanted: Filter) -> tuple[str, tuple[Any, ...]]:
-    """The conditions on memories of a filter without times and conditions on fields: a program
-    asks with few different ones."""
+    """The conditions on memories, without times and field conditions; cached, because a program
+    uses few different ones."""
     sql = SqliteFilterSql()
     return sql.where(wanted), tuple(sql.values)
 
 
 def where_turns(wanted: Filter) -> tuple[str, list[Any]] | None:
-    """The conditions on turns and their bindings; None where no turn can count."""
+    """The conditions on turns and their bindings; None if no turn can match."""
     if not wanted.turns:
         return None
     sql = SqliteFilterSql()
@@ -133,13 +133,13 @@ def where_turns(wanted: Filter) -> tuple[str, list[Any]] | None:
 
 
 class SessionPart(SqlReader):
-    """Finds the hub, runs statements, and knows what the viewer sees.
+    """Looks up the hub, runs statements, and applies the viewer's permissions.
 
-    Lists of ids go in as one JSON array, so that the statement is the same, and prepared once,
+    Lists of ids are passed as one JSON array, so that the statement is the same, and prepared once,
     however long the list is."""
 
     HUB, HUB_KEY, PLACE, SEQUENCE = "hub", "pk", "pk", "pk"
-    # A revision without its change set or its memory is read as well, and fails its checksum.
+    # A revision without its change set or its memory is read too, and fails its checksum.
     REVISIONS = (
         "SELECT r.pk, c.id, m.id, r.version, r.at, r.fields, r.checksum FROM revisions r"
         " LEFT JOIN changes c ON c.pk = r.change LEFT JOIN memories m ON m.pk = r.memory"
@@ -161,7 +161,7 @@ class SessionPart(SqlReader):
         self._connection = connection
         self._caches = caches
         self._pks: dict[str, int] = {}
-        # Hubs and hashes of contents that no memory has; see `expect`.
+        # Pairs of hub and content hash that no memory has; see `expect`.
         self._absent: set[tuple[str, str]] = set()
         self._snapshot: Snapshot | None = None
         # The hubs of which it is known what was read of them before.
@@ -169,14 +169,14 @@ class SessionPart(SqlReader):
         # What the viewer may see, as a condition on `m`; written out, so that it fits into any
         # statement without its own bindings.
         self._seen = "" if viewer is None else f" AND {seen(viewer)}"
-        # What has no boundary of its own is the hub's; nobody else sees any of it.
+        # Rows without a boundary belong to the hub; only its members see them.
         self._of_hub = "" if viewer is None or "hub" in viewer.boundaries else " AND FALSE"
 
     def _hub_number(self, hub_id: str) -> int:
         return self._pk(hub_id)
 
     def _records_hub(self, hub_id: str) -> int:
-        # A hub that is dropped takes its records along (see `drop_hub`); real hubs begin at 1.
+        # Dropping a hub drops its records (see `drop_hub`); real hubs begin at 1.
         return 0 if hub_id == NO_HUB else self._pk(hub_id)
 
     def _find(self, sql: str, **values: Any) -> list[Any]:
@@ -198,7 +198,8 @@ class SessionPart(SqlReader):
         )
 
     def _write_totals(self) -> None:
-        """Writes what a writer has counted and not written yet; called before it is read."""
+        """Writes the totals that a writer has counted but not written yet; called before they are
+        read."""
 
     def _pk(self, hub_id: str) -> int:
         pk = self._pks.get(hub_id)
@@ -230,7 +231,7 @@ class SessionPart(SqlReader):
         return there
 
     def _follow(self, there: HubRows, state: HubState | None) -> None:
-        """Brings what was read of a hub to another state of it."""
+        """Updates the cached rows of a hub to another state."""
         revised = self._revised(there.state, state)
         if revised is None:
             there.forget()
@@ -257,8 +258,8 @@ class SessionPart(SqlReader):
         return None if found is None else HubState(hub, *found)
 
     def _revised(self, before: HubState | None, now: HubState | None) -> list[int] | None:
-        """The numbers of the memories that have new revisions, where nothing else has happened to
-        a hub between two states but that passages were added; else None."""
+        """The numbers of the memories with new revisions, if besides them only passages were added
+        between two states; None otherwise."""
         if before is None or now is None or not now.may_have_grown_from(before):
             return None
         taken = now.revisions - before.revisions
@@ -272,8 +273,7 @@ class SessionPart(SqlReader):
         return [memory for hub, memory in found if hub == now.hub]
 
     def _has_only_grown(self, before: HubState, now: HubState) -> bool:
-        """Whether the passages of a hub are those of a state before, and some with higher
-        numbers."""
+        """Whether a hub has its former passages, and otherwise only some with higher numbers."""
         if now.newest_passage == before.newest_passage:
             return now.of_words == before.of_words
         added = self._one(
@@ -283,8 +283,8 @@ class SessionPart(SqlReader):
         return bool(added == (now.passages - before.passages, now.terms - before.terms))
 
     def _require_no_hub(self, column: str, value: str) -> None:
-        """Raises StoreDamaged for a hub that is in the table and not in its index: a whole hub
-        that is not found would look as if it were empty."""
+        """Raises StoreDamaged for a hub that is in the table but not in its index: a hub that is
+        not found would seem empty."""
         query = f"SELECT 1 FROM hubs NOT INDEXED WHERE {column} = ?"
         if self._one(query, (value,)) is not None:
             raise damaged_row("hubs", value)
@@ -303,8 +303,8 @@ class SessionPart(SqlReader):
         return sql.where(wanted) + self._seen, sql.values
 
     def _owners(self, wanted: Filter) -> tuple[str, str, list[Any]]:
-        """How a passage `p` is joined with what it belongs to, what that has to meet, and the
-        bindings: with a memory `m`, or where turns count also with a turn `t`."""
+        """The join of a passage `p` with its owner, the conditions on it, and the bindings: with a
+        memory `m`, or if turns match also with a turn `t`."""
         conditions, values = self._where(wanted)
         turns = where_turns(wanted)
         if turns is None:
@@ -318,7 +318,7 @@ class SessionPart(SqlReader):
         )
 
     def _of_seen(self, column: str) -> str:
-        """What belongs to a memory is seen by those who see the memory."""
+        """Rows of a memory are visible to those who see the memory."""
         if not self._seen:
             return ""
         return f" AND EXISTS (SELECT 1 FROM memories m WHERE m.pk = {column}{self._seen})"

@@ -1,5 +1,4 @@
-"""Writing: rows into tables, inside the one transaction that `write()` opened. Derived rows are
-written by `indexing`."""
+"""Writes rows, inside the transaction that `write()` opened. `indexing` writes derived rows."""
 
 from __future__ import annotations
 
@@ -40,28 +39,28 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
 
     def __init__(self, connection: apsw.Connection, viewer: Viewer | None = None) -> None:
         super().__init__(connection, viewer)
-        # The highest number taken in each hub, and the row of the change set last added: a batch
-        # would read and write them again for each of its memories.
+        # The highest number assigned in each hub, and the row of the last added change set, cached
+        # because a batch would read and write them again for each of its memories.
         self._numbers: dict[str, int] = {}
         # Hubs as this transaction has read or written them last.
         self._hubs: dict[str, Hub] = {}
         self._change_row: tuple[str, str, int] | None = None
         self._has_purged = False
-        # Memories that were written and have no revision of that yet.
+        # Memories that were written, but have no revision for that yet.
         self._unrecorded: set[tuple[str, str]] = set()
 
     def finish(self) -> None:
-        """Writes what was counted; before the commit."""
+        """Writes the totals; called before the commit."""
         self._write_totals()
         if self._has_purged:
-            # A process that dies after the commit leaves no word of what was purged.
+            # Then a process that dies after the commit leaves no purged word in the file.
             rewrite_word_indexes(self._connection)
         if self._unrecorded:
             self._take_revision()
 
     def _take_revision(self) -> None:
-        """Takes a number for a revision that is not written. Readers keep what they have read while
-        there is a revision for each number, as then they know which memories are new."""
+        """Takes a revision number without writing the revision. Readers keep their caches as long
+        as there is a revision for each number, because then they know which memories are new."""
         taken = "UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'revisions'"
         if not self._execute(taken):
             self._do("INSERT INTO sqlite_sequence (name, seq) VALUES ('revisions', 1)")
@@ -93,12 +92,12 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
         self._set_hub(hub_id, state=state, numbers=numbers)
 
     def _set_hub(self, hub_id: str, **new: Any) -> Hub | None:
-        """Changes a hub, after comparing its checksum; None where there is no such hub."""
+        """Changes a hub, after comparing its checksum; returns None if it does not exist."""
         before = self._hubs.get(hub_id) or self.hub_by_id(hub_id)
         if before is None:
             return None
         after = self._hubs[hub_id] = before._replace(**new)
-        # Only what is new: writing its name and id would write their indexes too.
+        # Only the changed columns: writing its name and id would write their indexes too.
         columns = ", ".join(f"{name} = ?" for name in (*new, "checksum"))
         values = (*new.values(), rows.hub_to_row(after)[-1])
         self._do(f"UPDATE hubs SET {columns} WHERE id = ?", (*values, hub_id))
@@ -224,7 +223,7 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
             )
         return len(changes)
 
-    # Counters. Their check moves by as much as they do, so that counting hides no damage.
+    # Counters. Their check is changed by the same amounts, so that counting hides no damage.
 
     def count_access(self, hub_id: str, memory_ids: Sequence[str], at: datetime) -> None:
         hub, now = self._pk(hub_id), to_micros(at)
