@@ -1,5 +1,5 @@
-"""Memory as plain files that a person can read and edit, and the mirror that syncs them with the
-store. Here: where the files of a hub are."""
+"""Memory as plain files that people can read and edit, and their sync with the store. This module
+knows where the files of a hub are."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def hub_path(home: str, hub_name: str) -> str:
 
 
 def rename_hub_folder(home: str, old: str, new: str) -> None:
-    """A renamed hub takes its files along; files that have the new name already stay."""
+    """Moves the files of a renamed hub; existing files under the new name stay."""
     from holdfast.system.atomic_file import file_errors
 
     source, target = hub_path(home, old), hub_path(home, new)
@@ -26,7 +26,7 @@ def rename_hub_folder(home: str, old: str, new: str) -> None:
 
 
 def is_kept_in_files(folder: str) -> bool:
-    """Whether the hub's memories are kept as files. A folder with nothing but attachments does not
+    """Whether the hub's memories are mirrored in files. A folder with only attachments does not
     count: syncing files would cost time in every operation."""
     if not os.path.isdir(folder):
         return False

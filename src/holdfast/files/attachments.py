@@ -1,10 +1,10 @@
-"""The files that memories were made from, beside the database: `attachments/ab/<sha256>` in the
-hub's folder. They stream in and out, and the same bytes are there once.
+"""Stores the files that memories were made from, beside the database: `attachments/ab/<sha256>` in
+the hub's folder. Files are streamed, and the same bytes are stored once.
 
-A file is in its place before the transaction that refers to it, and is removed after the one that
-removed the last reference; a crash in between leaves a file that nothing refers to, and `sweep`
-removes it. The lock is held while a file is placed or removed, so that nobody removes what another
-has just found to be there. Names that people gave are data: no path is made from them.
+A file is stored before the transaction that refers to it, and removed after the one that removes
+the last reference; a crash in between leaves an unreferenced file, which `sweep` removes. The lock
+is held while a file is placed or removed, so that nobody removes a file that another process has
+just found. Names given by people are data: no path is made from them.
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ _INCOMING = "incoming"
 # The file beside it that records for which state of the hub unreferenced files were last removed.
 _SWEPT = "swept"
 _PIECE = 1 << 18
-# What folders hold at most is 255; a title has less.
+# File systems allow 255; a title has less.
 _NAME_CHARS_MAX = 200
-# As much of a file as its type is detected from: an office document has its first names far down.
+# The bytes of a file from which its type is detected: an office document has its first names far
+# from the start.
 HEAD_BYTES = 1 << 16
 # No upload takes this long; an older file was left by a process that died.
 _ABANDONED_S = 24 * 3600
@@ -128,7 +129,7 @@ class Kept(NamedTuple):
 
 
 def described(received: Received, name: str) -> Attachment:
-    """A file with the name that was given for it, without the folders it was in."""
+    """The attachment for a received file, with the given name without its folders."""
     from holdfast.extract.readers import kind_of
 
     plain = "".join(char for char in name if char.isprintable())
@@ -138,12 +139,12 @@ def described(received: Received, name: str) -> Attachment:
 
 
 def swept_for(hub_folder: str) -> Stamp:
-    """The hub, and its state, for which unreferenced files were last removed here."""
+    """The hub and its state at the last removal of unreferenced files here."""
     return read_stamp(os.path.join(hub_folder, FOLDER, _SWEPT))
 
 
 class Attachments:
-    """The attachments of one hub. The folder is made when the first one comes."""
+    """The attachments of one hub. The folder is created with the first one."""
 
     def __init__(self, core: Core, hub_id: str, hub_folder: str) -> None:
         self._core = core
@@ -160,7 +161,7 @@ class Attachments:
             hub_max = self._core.settings["attachments.hub_bytes_max"]
             with self._core.read() as reader:
                 used = origins.usage(reader, self._hub_id)
-            # A file that is stored already takes no room, which is known only after it was
+            # A file that is stored already needs no space, which is known only after it was
             # received.
             if used.bytes >= hub_max:
                 raise origins.full(used, size, hub_max)
@@ -191,7 +192,7 @@ class Attachments:
         return file if known else None
 
     def kept(self, memory: Memory) -> Kept:
-        """The file of a memory and where it is; NotFound where it has none."""
+        """The file of a memory with its path; raises NotFound if it has none."""
         file = self.of(memory)
         if file is None:
             raise NotFound(f"Memory #{memory.number} has no file.")
@@ -236,7 +237,8 @@ class Attachments:
 
     @contextmanager
     def releasing(self, memory_ids: list[str]) -> Iterator[None]:
-        """For a transaction that purges memories: files without a reference are removed."""
+        """Wraps a transaction that purges memories: files without a reference are removed
+        afterwards."""
         with self._core.store.read() as reader:
             hashes = {
                 digest
@@ -252,7 +254,8 @@ class Attachments:
 
     @contextmanager
     def letting_go(self, digest: str) -> Iterator[None]:
-        """For a transaction after which nothing refers to a file: it is removed."""
+        """Wraps a transaction that removes the last reference to a file: the file is removed
+        afterwards."""
         with locked(os.path.join(self._folder, _INCOMING)):
             yield
             self._remove_unheld([digest])
@@ -303,7 +306,7 @@ class Attachments:
                 yield from (name for name in names if len(name) == 64 and name.startswith(part))
 
     def check(self) -> list[str]:
-        """What is wrong: files that are missing, and files that no memory refers to."""
+        """Problems: missing files, and files that no memory refers to."""
         with self._core.store.read() as reader:
             files = origins.held_files(reader, self._hub_id)
             held = {digest: memory_id for digest, memory_id, _ in files}
@@ -326,8 +329,8 @@ class Attachments:
         return notes
 
     def sweep(self) -> int:
-        """Removes what crashes have left; returns how many files. If another store did this last, a
-        file without a reference here may have one there, and stays."""
+        """Removes unreferenced files that crashes have left; returns how many. If another store
+        swept this folder last, a file without a reference here may have one there, and stays."""
         if not os.path.isdir(self._folder):
             return 0
         removed = 0
@@ -364,7 +367,7 @@ def _opened(path: str) -> BinaryIO:
 
 
 def remove_all(hub_folder: str) -> None:
-    """Removes the attachments of a hub that is gone."""
+    """Removes the attachments of a deleted hub."""
     import shutil
 
     folder = os.path.join(hub_folder, FOLDER)

@@ -1,9 +1,9 @@
-"""Attachments in one file beside a backup or an export: a tar archive whose members are called by
-the SHA-256 of their bytes. The store says which memory each belongs to; an export has a list in
-front.
+"""Packs attachments into one file beside a backup or an export: a tar archive whose members are
+named by the SHA-256 of their bytes. The store knows the memory of each; the archive of an export
+begins with a list of them.
 
-What is read from an archive is data: a member's name is a hash or it is refused, nothing in it can
-name a place, and every file is hashed before anything of it is used.
+Archives are untrusted: a member's name must be a hash, so it cannot name a path, and every file is
+hashed before it is used.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
     from holdfast.engine.core import Core
 
-# What comes after the name of the backup or the export.
+# The suffix to the name of the backup or export.
 BESIDE = ".files.tar"
 _LIST = "held.jsonl"
 _HASH = re.compile(r"[0-9a-f]{64}")
 _PIECE = 1 << 18
-# Bindings that are noted in one transaction.
+# References that are recorded in one transaction.
 _BATCH = 200
 
 
 class Packed(NamedTuple):
-    """An archive that was written: where ('' where there was nothing to write), how many files, and
-    the hashes of those that are missing or not what they should be."""
+    """A written archive: its path (empty if there was nothing to write), the number of files, and
+    the hashes of missing or damaged ones."""
 
     path: str
     files: int
@@ -62,7 +62,7 @@ class Held(NamedTuple):
 
 
 def pack(path: str, places: Iterable[Attachments]) -> Packed:
-    """Writes all that these hubs hold to an archive: complete and flushed, or not there at all."""
+    """Writes all files of these hubs to an archive: complete and flushed, or not at all."""
     held = {one.hash: place for place in places for one in place.held()}
     return _pack(path, held)
 
@@ -77,8 +77,7 @@ def pack_unheld(path: str, places: Iterable[Attachments]) -> Packed:
 
 
 def pack_for_export(path: str, core: Core, hub_id: str, place: Attachments) -> Packed:
-    """Writes what a hub holds for those who see its memories as `core` does, with a list in front
-    of which memory was made from what."""
+    """Writes the files of a hub that `core` may see, with a list of the memories made from them."""
     seen = []
     held = list(place.held())
     for start in range(0, len(held), _BATCH):
@@ -91,7 +90,8 @@ def pack_for_export(path: str, core: Core, hub_id: str, place: Attachments) -> P
 
 
 def _is_seen(core: Core, memory: Memory | None, digest: str) -> bool:
-    """The earlier origins of another's memory are not shown: it may have been private then."""
+    """The earlier files of another person's memory are not included, because it may have been
+    private then."""
     if memory is None or memory.owner == core.actor:
         return memory is not None
     now = attachment_of(memory.metadata)
@@ -119,7 +119,8 @@ def _pack(path: str, held: dict[str, Attachments], listed: str = "") -> Packed:
 
 
 def _pack_one(archive: tarfile.TarFile, digest: str, place: Attachments) -> bool:
-    """Whether it is there and has the hash in its name, as only such a file can be restored."""
+    """Adds a file; returns False if it is missing or does not match its hash, because only a
+    matching one can be restored."""
     try:
         with place.open(digest) as file:
             if _hashed(file) != digest:
@@ -159,8 +160,8 @@ class Staged(NamedTuple):
 
 @contextmanager
 def unpacked(path: str, home: str) -> Iterator[Staged]:
-    """The files of an archive for as long as the block lasts. StoreDamaged where it is no such
-    archive, or where any file in it is not what its name says."""
+    """The files of an archive, while the block lasts. Raises StoreDamaged if it is not such an
+    archive, or if any file does not match its name."""
     folder = os.path.join(home, f".bringing-back-{os.getpid()}-{os.urandom(4).hex()}")
     make_folder(folder)
     try:
@@ -184,7 +185,7 @@ def _unpack(path: str, folder: str) -> Staged:
     try:
         with tarfile.open(path, "r|") as archive:
             for member in archive:
-                # Nothing but plain files: no link, no folder, no file with holes in it.
+                # Only regular files: no link, no folder, no sparse file.
                 content = archive.extractfile(member) if member.isfile() else None
                 if content is None or member.issparse():
                     raise _damaged(path, "it holds something that is no file")
@@ -222,8 +223,8 @@ def _damaged(path: str, why: str) -> StoreDamaged:
 
 
 def put_back(places: Iterable[Attachments], staged: Staged) -> tuple[int, int]:
-    """Puts files where the store says that they belong; how many there are now, and how many are
-    still missing."""
+    """Restores the files that the store refers to; returns how many are present now, and how many
+    are still missing."""
     there, missing = 0, 0
     for place in places:
         digests = {one.hash for one in place.held()}
@@ -243,7 +244,7 @@ def put_back(places: Iterable[Attachments], staged: Staged) -> tuple[int, int]:
 
 
 def _is_good(place: Attachments, digest: str) -> bool:
-    """Whether the file is there with the right bytes; one with other bytes is removed."""
+    """Whether the file exists with the right bytes; one with other bytes is removed."""
     if _is_same(place, digest):
         return True
     path = place.path(digest)
@@ -259,8 +260,8 @@ def _is_same(place: Attachments, digest: str) -> bool:
 
 
 def bring(place: Attachments, source: Attachments) -> tuple[int, int]:
-    """Copies the files of a hub from another home, which is only read; how many there are now, and
-    how many are missing. One that is there already is not copied again."""
+    """Copies the files of a hub from another home, which is only read; returns how many are present
+    now, and how many are missing. Existing files are not copied again."""
     digests = {one.hash for one in place.held()}
     there = sum(
         _is_same(place, digest) or _copy_in(place, source, digest) for digest in sorted(digests)
@@ -285,8 +286,8 @@ def _copy_in(place: Attachments, source: Attachments, digest: str) -> bool:
 
 
 def adopt(core: Core, hub_id: str, place: Attachments, staged: Staged) -> tuple[int, int]:
-    """Gives memories that were imported the files they were made from; how many files that were,
-    and how many of the list are missing."""
+    """Attaches files to imported memories; returns how many files there were, and how many of the
+    list are missing."""
     wanted = [one for one in staged.held if staged.files.get(one.hash, ("", -1))[1] == one.size]
     for start in range(0, len(wanted), _BATCH):
         batch = wanted[start : start + _BATCH]

@@ -1,8 +1,8 @@
-"""Archives of conversations: a markdown file that people read, and a memory that search finds.
+"""Archives conversations: as a Markdown file that people read, and as a memory that search finds.
 
-An agent archives while it compacts its context and must not be held up, so whatever goes wrong is a
-note in the answer, never an error. One session has one archive, which later messages are added to;
-nothing that was archived is taken out.
+An agent archives while it compacts its context and must not be interrupted, so any problem becomes
+a note in the result, never an error. A session has one archive, to which later messages are added;
+archived messages are never removed.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from holdfast.text import clean
 from holdfast.text.clean import without_private
 
 FOLDER = "conversations"
-# More than any context window holds; of more, the newest stay.
+# More than any context window holds; if there are more, the newest are archived.
 MESSAGES_MAX = 10_000
 _TITLE_CHARS_MAX = 200
 # An archive of that many messages of 2,000 characters is smaller.
 _FILE_BYTES_MAX = 100_000_000
 # The title and the session are at the beginning; both are bounded.
 _OPENING_CHARS = 20_000
-# More archives of one name on one day are not made.
+# The most archives with the same name on one day.
 _NAMES_MAX = 1_000
 
 
@@ -59,11 +59,11 @@ def archive_conversation(
     name: str | None = None,
     at: datetime | str | None = None,
 ) -> Archived:
-    """Archives the messages, or else what the log has of the session. Raises nothing."""
+    """Archives the given messages, or else the session's turns in the log. Never raises."""
     notes: list[str] = []
     memory = path = None
     try:
-        # Before the file: the memory comes after it.
+        # Checked before the file is written: the memory comes after it.
         place.scope.require("write")
         job = _job(place, session, messages, name, at, notes)
         if job is not None:
@@ -96,7 +96,7 @@ def files_of(place: JournalFolder, references: Sequence[Reference]) -> list[str]
 
 
 def remove(place: JournalFolder, files: Sequence[str]) -> None:
-    """Removes archives whose memory was purged, unless they have become another's."""
+    """Removes archives whose memory was purged, unless another memory has them now."""
     for relative in files:
         with place.scope.core.store.read() as reader:
             if reader.memory_by_path(place.scope.hub_id, relative) is not None:
@@ -113,8 +113,8 @@ def remove(place: JournalFolder, files: Sequence[str]) -> None:
 
 
 def cut_turns(place: JournalFolder, turns: Sequence[Turn]) -> None:
-    """Removes turns that are about to be forgotten from the files of their sessions' archives, and
-    a file of which nothing is left."""
+    """Removes turns that are about to be deleted from the archives of their sessions, and deletes
+    archives that become empty."""
     said = {turn.id: turn.content for turn in turns}
     for session in {turn.session for turn in turns if turn.session is not None}:
         wanted = Filter(
@@ -217,7 +217,7 @@ def _job(
     )
 
 
-# What was said
+# Messages
 
 
 class _Said(NamedTuple):
@@ -264,8 +264,8 @@ def _from_caller(redactor: Redactor, given: Iterable[Any], notes: list[str]) -> 
 
 
 def _without_echo(place: JournalFolder, turns: list[_Said]) -> list[_Said]:
-    """The messages without what memory had handed out. Their ids stay those of what was said, so
-    that the same message is known again when the memory has changed."""
+    """The messages without echoes of memory. Their ids are those of the original messages, so that
+    the same message is recognised when the memory has changed."""
     core, hub_id = place.scope.core, place.scope.hub_id
     return [
         turn._replace(content=engine.detect.with_echo_marked(core, hub_id, turn.content))
@@ -310,7 +310,7 @@ def _title(turns: list[_Said]) -> str:
 
 
 def _holds_lock(place: JournalFolder, held: ExitStack, notes: list[str]) -> bool:
-    """Whether the folder's lock is held; where it cannot be, nothing can be written there."""
+    """Tries to take the folder's lock; if that is impossible, nothing can be written there."""
     try:
         held.enter_context(locked(os.path.join(place.folder, FOLDER)))
     except HoldfastError as error:
@@ -338,7 +338,7 @@ def _write_file(
 
 
 def _file_of(place: JournalFolder, job: _Job) -> tuple[str, str | None]:
-    """Where the session's archive is or is to be, and its text."""
+    """The path of the session's archive, existing or new, and its text."""
     known = job.before.source_path if job.before else None
     if known and known.startswith(f"{FOLDER}/"):
         return known, _read(place, known)
@@ -397,7 +397,7 @@ def _remember(place: JournalFolder, job: _Job, path: str | None, every: list[Mes
         category="conversation",
         content_type="text",
         layer="library",
-        # It holds what tools and pages said as well, so it is not the user's own word.
+        # It includes the output of tools and pages, so it is not the user's own words.
         trust="agent",
         session=job.session,
         source_path=path,

@@ -1,8 +1,8 @@
-"""The text of an archived conversation: made, read again, and added to.
+"""The text format of an archived conversation: creating, reading, and adding messages.
 
-It is markdown that any viewer shows. Each message is a quotation, so that no heading, fence or
-comment in it reaches beyond it; comments that nobody sees tell messages and sessions apart when
-more is added. This module knows neither files nor the store.
+It is Markdown. Each message is a quotation, so that no heading, fence or comment in it extends
+beyond it; hidden comments identify messages and sessions when more are added. This module knows
+neither files nor the store.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from holdfast.text.classify import summarise
 
-# The length at which the original systems cut one message.
+# The length to which the original systems cut a message.
 MESSAGE_CHARS_MAX = 2_000
 SLUG_CHARS_MAX = 50
 _TITLE_CHARS_MAX = 200
@@ -31,7 +31,7 @@ _COUNT = re.compile(r"^- Messages: \d+$", re.MULTILINE)
 
 
 class Message(NamedTuple):
-    """One message: an id of its own, who spoke (with the place and time, if known), what."""
+    """A message: its id, the speaker (with the place and time, if known), and the text."""
 
     id: str
     who: str
@@ -40,7 +40,7 @@ class Message(NamedTuple):
 
 
 def slug_of(name: str) -> str:
-    """A name as part of a file's name, in any script; '' where nothing of it can be."""
+    """A name as part of a file name, in any script; empty if no character is usable."""
     folded = unicodedata.normalize("NFKC", name).lower()
     kept = []
     for char in folded:
@@ -50,7 +50,7 @@ def slug_of(name: str) -> str:
         elif kind != "Cf":
             kept.append("-")
     slug = re.sub("-+", "-", unicodedata.normalize("NFC", "".join(kept))).strip("-")
-    # A mark without its letter is no beginning.
+    # A combining mark cannot be the first character.
     while slug and unicodedata.category(slug[0])[0] == "M":
         slug = slug[1:].lstrip("-")
     if len(slug) > SLUG_CHARS_MAX:
@@ -61,7 +61,7 @@ def slug_of(name: str) -> str:
 
 
 def bare(text: str) -> str:
-    """Text on one line, without characters that show nothing."""
+    """Text on one line, without invisible characters."""
     return " ".join("".join(" " if unicodedata.category(c)[0] == "C" else c for c in text).split())
 
 
@@ -71,7 +71,7 @@ def one_line(text: str, chars_max: int = _LABEL_CHARS_MAX) -> str:
 
 
 def text_of(said: str) -> str:
-    """What was said as an archive has it: cut to its bound, its line ends in one form."""
+    """The text of a message as stored in an archive: cut to its limit, with uniform line ends."""
     plain = said.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
     return plain if len(plain) <= MESSAGE_CHARS_MAX else plain[:MESSAGE_CHARS_MAX] + "…"
 
@@ -100,9 +100,9 @@ def make(title: str, session: str, day: str, messages: Sequence[Message]) -> str
 
 
 def add(text: str, messages: Sequence[Message]) -> str:
-    """The archive with those messages added that it lacks; the same text where it has all.
+    """The archive with the messages added that it lacks; unchanged if it has all.
 
-    What a person wrote between the messages stays.
+    Text that a person wrote between the messages stays.
     """
     known = read(text)
     fresh = _missing(known, messages)
@@ -116,8 +116,8 @@ def add(text: str, messages: Sequence[Message]) -> str:
 
 
 def without(text: str, said: Mapping[str, str]) -> str | None:
-    """The archive without messages that have one of these ids, or that a caller handed in with the
-    same text; None where no message is left. What a person wrote between the messages stays."""
+    """The archive without messages that have one of these ids, or that a caller passed in with the
+    same text; None if no message is left. Text that a person wrote between the messages stays."""
     texts = set(map(text_of, said.values()))
     every = read(text)
     gone = [one for one in every if one.id in said or (not is_logged(one.id) and one.text in texts)]
@@ -139,18 +139,18 @@ def without(text: str, said: Mapping[str, str]) -> str | None:
 
 
 def _unquoted(part: str) -> str:
-    """What a person wrote behind a message."""
+    """Text that a person wrote after a message."""
     lines = part.split("\n")[1:]
     own = [line for line in lines if not line.startswith(">") and not _HEAD.match(line)]
     return "\n".join(own).strip("\n") + "\n\n" if any(map(str.strip, own)) else ""
 
 
 def _missing(known: Sequence[Message], messages: Sequence[Message]) -> list[Message]:
-    """Those messages that are not among the known ones.
+    """The messages that are not among the known ones.
 
-    A message has one id in the log and another when a caller hands it in, so between those two
-    kinds words decide: each known message matches one with the same text. Two turns of the log that
-    say the same are two messages.
+    A message has one id in the log and another when a caller passes it in, so between these two
+    kinds the text decides: each known message matches one with the same text. Two turns of the log
+    with the same text are two messages.
     """
     seen = {message.id for message in known}
     given = {message.id for message in messages}
@@ -172,7 +172,7 @@ def _missing(known: Sequence[Message], messages: Sequence[Message]) -> list[Mess
 
 
 def is_logged(id_: str) -> bool:
-    """Whether the id is that of a turn of the log, and not one made from what was said."""
+    """Whether the id is that of a turn of the log, not one made from the text."""
     return id_.startswith("trn_")
 
 
@@ -191,7 +191,7 @@ def read(text: str) -> list[Message]:
 
 
 def session_of(text: str) -> str | None:
-    """Whose archive it is; None for a file that is none."""
+    """The session of an archive; None for other files."""
     found = _SESSION.search(text)
     try:
         value = json.loads(found[1]) if found else None
@@ -201,7 +201,8 @@ def session_of(text: str) -> str | None:
 
 
 def summary_of(messages: Sequence[Message]) -> str:
-    """The telling sentences of a conversation, with who said them; never empty where one spoke."""
+    """The most important sentences of a conversation, with their speakers; not empty if anybody
+    spoke."""
     found: list[str] = []
     speakers: list[int] = []
     for place, message in enumerate(messages):
@@ -218,7 +219,7 @@ def summary_of(messages: Sequence[Message]) -> str:
 
 
 def ids_of(messages: Iterable[tuple[str, str]]) -> list[str]:
-    """Ids for messages that have none, from role and text; the same one again gets a number."""
+    """Ids for messages without one, from role and text; repeated ones get a number."""
     import hashlib
 
     seen: dict[str, int] = {}
@@ -231,7 +232,7 @@ def ids_of(messages: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _quoted(session: str) -> str:
-    """The session in a comment that nothing in it can close."""
+    """The session in a comment, escaped so that it cannot end the comment."""
     return (
         json.dumps(session).replace("<", "\\u003c").replace(">", "\\u003e").replace("-", "\\u002d")
     )

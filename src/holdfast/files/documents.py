@@ -1,9 +1,9 @@
-"""A folder of files as documents of a hub: each file one memory, found by its path.
+"""Indexes a folder of files as documents of a hub: each file is one memory, found by its path.
 
-A second run reads only what has changed. What is gone is archived, not destroyed, and comes back
-when the file does. The store has the list of what was read; the files are never written. One pass
-over a folder (`run`) is shared by a hub on this machine and one on a server (`client.folders`),
-which record what was read, and write documents, in their own way.
+A second run reads only changed files. The memory of a deleted file is archived, and restored when
+the file comes back. The store has the list of indexed files; the files are never written.
+`FolderRun` is shared by hubs on this machine and on a server (`client/files.py`), which record and
+write documents in their own ways.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from holdfast.files.folder_walk import FOLDER, FoundFile, Note, Walked, is_insid
 from holdfast.store.base import Reader
 from holdfast.text.clean import content_hash, without_hidden
 
-# More than this many files and more than this share of them gone at once is rather a folder that
-# was moved or not mounted than a decision; it is asked about first.
+# If more than this many files, and more than this share, are missing at once, the folder was
+# probably moved or not mounted, so a confirmation is required.
 _GONE_MANY = 10
 _GONE_SHARE = 3
-# A file written to this recently may be written to again within the same tick of its clock.
+# A file written this recently may be written again within the same tick of its clock.
 _FRESH_NS = 2_000_000_000
 
 REMOVED = "file removed"
@@ -41,10 +41,10 @@ Stamp: TypeAlias = tuple[int, int, int]
 
 
 class Report(NamedTuple):
-    """What became of each file. `withheld` are files that are gone, so many at once that their
-    memories stay until someone says that it is meant; `redacted` are files with secrets in them,
-    which are not in their memories. Of those in `refused`, `unread` could not be read, and `held`
-    were taken in and wait for review."""
+    """The result for each file. `withheld` are missing files, so many at once that their memories
+    stay until somebody confirms; `redacted` are files with secrets, which are not in their
+    memories. Of those in `refused`, `unread` could not be read, and `held` were indexed and wait
+    for review."""
 
     added: tuple[str, ...]
     updated: tuple[str, ...]
@@ -59,8 +59,8 @@ class Report(NamedTuple):
 
 
 class DocumentFolder(NamedTuple):
-    """The folder that files come from, and how far it is trusted. `name` is the prefix of their
-    paths, and is empty for a hub's own folder."""
+    """The folder of the files, and its trust. `name` is the prefix of their paths, and is empty for
+    a hub's own folder."""
 
     folder: str
     name: str = ""
@@ -68,13 +68,14 @@ class DocumentFolder(NamedTuple):
 
 
 def other_place(folder: str) -> DocumentFolder:
-    """A folder that is not the hub's own: known by its full path, and trusted as an import is."""
+    """A folder that is not the hub's own: identified by its full path, and trusted like an
+    import."""
     real = os.path.realpath(folder)
     return DocumentFolder(real, real.replace(os.sep, "/").rstrip("/") + "/", "import")
 
 
 class FolderRun:
-    """What one pass found, file by file."""
+    """The results of one pass, file by file."""
 
     def __init__(self, place: DocumentFolder) -> None:
         self.place = place
@@ -126,8 +127,8 @@ class FolderRun:
         self.held.append(path)
 
     def withhold(self, gone: list[str], known: int, *, remove: bool, remove_many: bool) -> bool:
-        """Whether the memories of files that are gone stay: nobody asked for their removal, or so
-        many are gone at once that it is asked about first."""
+        """Whether the memories of missing files stay: because `remove` is off, or so many are
+        missing at once that a confirmation is required."""
         if remove and (remove_many or not too_many(len(gone), known)):
             return False
         self.withheld = gone
@@ -135,13 +136,13 @@ class FolderRun:
 
 
 def too_many(gone: int, known: int) -> bool:
-    """Whether so many are gone at once that it is asked about first."""
+    """Whether so many are missing at once that a confirmation is required."""
     return gone > _GONE_MANY and gone * _GONE_SHARE > known
 
 
 def gone_from(known: Iterable[str], walked: Walked) -> list[str]:
-    """The files that were there before and are not, but for those in folders that could not be
-    read."""
+    """The files that were known before and are missing now, except those in folders that could not
+    be read."""
     present = {found.path for found in walked.files}
     unread = tuple(walked.unread)
     return [path for path in known if path not in present and not path.startswith(unread)]
@@ -160,8 +161,8 @@ _BATCH = 500
 
 
 class _Entry(NamedTuple):
-    """What was known of a file when it was last read. A copy has the same text as a stored memory,
-    so it has no memory of its own."""
+    """The record of a file when it was last read. A copy has the same text as a stored memory, so
+    it has no memory of its own."""
 
     stamp: Stamp
     hash: str
@@ -189,10 +190,10 @@ def index_files(
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> Report:
-    """Brings the hub's documents up to date with the folder; without `remove`, the memories of
-    files that are gone stay. A dry run only says what it would do.
+    """Updates the hub's documents from the folder; without `remove`, the memories of missing files
+    stay. A dry run only reports what it would do.
 
-    One bad file is noted and stops nothing.
+    A file that cannot be indexed becomes a note and does not stop the others.
     """
     run = _DocumentRun(scope, place, dry_run=dry_run)
     if not place.name and not run.known and not os.path.isdir(place.folder):
@@ -221,13 +222,13 @@ class _DocumentRun(FolderRun):
         # The file of each text in this pass.
         self._standing: dict[str, str] = {}
 
-    # Reading what is new
+    # Reading new and changed files
 
     def read_files(self, walked: Walked, progress: Progress | None) -> None:
         present = {found.path for found in walked.files}
         self._gone = gone_from(self.known, walked)
         for path in self.known.keys() - present - set(self._gone):
-            self._now[path] = self.known[path]  # In a folder that could not be read.
+            self._now[path] = self.known[path]  # The file is in a folder that could not be read.
         changed = [found for found in walked.files if not self._is_unchanged(found)]
         # Files with a memory of their own come first: whether its content is unchanged decides
         # whether a new file is a copy of it.
@@ -265,7 +266,7 @@ class _DocumentRun(FolderRun):
         waiting: deque[tuple[str, _Entry]],
         progress: Progress | None,
     ) -> Iterator[Draft]:
-        """A draft for each file that has something new to say, a file at a time."""
+        """Yields a draft for each file with new content, one at a time."""
         for done, found in enumerate(changed, 1):
             ready = self._read(found)
             if progress is not None:
@@ -313,9 +314,9 @@ class _DocumentRun(FolderRun):
         self.skipped.append(Note(path, reason))
 
     def _said_already(self, path: str, text_hash: str) -> str:
-        """The memory with the same text, unless it belongs to a file that was removed or has
-        another text now: then this is that file under a new name. A file that has a memory of its
-        own, as an agent's file may have, is no copy."""
+        """The memory with the same text; none if it belongs to a file that was removed or has
+        another text now, because then this is that file under a new name. A file with a memory of
+        its own, as an agent's file may have, is not a copy."""
         with self._scope.core.store.read() as reader:
             mine = reader.memory_by_path(self._scope.hub_id, self.place.name + path, audience="")
         if mine is not None and mine.state != "archived" and mine.content_hash == text_hash:
@@ -346,7 +347,7 @@ class _DocumentRun(FolderRun):
         else:
             self.added.append(path)
 
-    # What is gone
+    # Missing files
 
     def remove_gone(self, walked: Walked, *, remove: bool, remove_many: bool) -> None:
         gone = [path for path in self._gone if not self.known[path].copy]
@@ -358,7 +359,7 @@ class _DocumentRun(FolderRun):
         with self._scope.core.store.read() as reader:
             for path in gone:
                 memory = reader.memory_by_path(self._scope.hub_id, self.place.name + path)
-                # Another file may have taken the memory over: then it has a new path.
+                # If another file has taken the memory over, it has a new path.
                 if memory is not None and memory.state != "archived":
                     reason = IGNORED if _is_below(path, there) else REMOVED
                     reasons[reason].append(memory.id)
@@ -380,7 +381,7 @@ class _DocumentRun(FolderRun):
 
 
 def _is_below(path: str, folders: set[str]) -> bool:
-    """Whether the path or a folder it is in is among these."""
+    """Whether the path, or a folder that contains it, is among these."""
     while path:
         if path in folders:
             return True
@@ -389,7 +390,7 @@ def _is_below(path: str, folders: set[str]) -> bool:
 
 
 def read_text(root: str, path: str, bytes_max: int) -> tuple[Stamp, str]:
-    """The stamp and the text of a file; InvalidInput says why it cannot be had."""
+    """The stamp and the text of a file; raises InvalidInput if it cannot be read."""
     full = os.path.join(root, path)
     # Links are not followed, and opening a pipe in the file's place would block.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -409,7 +410,7 @@ def read_text(root: str, path: str, bytes_max: int) -> tuple[Stamp, str]:
         raise InvalidInput(f"It is not UTF-8 text: byte {error.start} cannot be read.") from None
 
 
-# The list of what was read
+# The list of indexed files
 
 
 def _record_of(place: DocumentFolder) -> str:
@@ -434,7 +435,7 @@ def _record_text(entries: dict[str, _Entry]) -> str:
     import json
 
     encode = json.JSONEncoder(ensure_ascii=False).encode
-    # A line for each: what follows it is compared, and looked at for secrets, line by line.
+    # One line per file: the rest is compared, and scanned for secrets, line by line.
     rows = [
         f"{encode(path)}:{encode([*entry.stamp, entry.hash, int(entry.copy)])}"
         for path, entry in sorted(entries.items())

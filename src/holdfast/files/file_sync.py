@@ -1,7 +1,6 @@
-"""Around each operation on a hub whose folder exists: before it, what was edited in MEMORY.md and
-decided in INBOX.md is applied; after a write, the files follow. A file that cannot be synced is a
-note and never an error of the operation itself.
-"""
+"""Syncs files around each operation on a hub that has a folder: before it, edits in MEMORY.md and
+decisions in INBOX.md are applied; after a write, the files are updated. A file that cannot be
+synced becomes a note, never an error of the operation."""
 
 from __future__ import annotations
 
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
 
 
 class FileSync:
-    """Syncs one hub's file for one process. It reads the file only when its stamp says that
-    somebody has written it, or when a memory in it has come to its end."""
+    """Syncs one hub's file for one process. It reads the file only if its stamp shows that somebody
+    has written it, or if a memory in it has expired."""
 
     def __init__(self, scope: Scope, path: str) -> None:
         self._scope = scope
@@ -34,14 +33,14 @@ class FileSync:
         self.notes: list[str] = []
 
     def before(self) -> None:
-        """Takes in what was edited since the last look."""
+        """Applies edits made since the last check."""
         stamp = self._quick_stamp()
         known = stamp is not None and stamp in (self._seen, self._failed)
         if not known or self._stamp.is_due(self._scope.now()):
             self._try(stamp, self._check)
 
     def after(self, *, purged: bool = False) -> None:
-        """Lets the file follow what was written."""
+        """Updates the file after a write."""
         self._try(self._quick_stamp(), self._sync)
         if purged:
             drop_copy(self._path)
@@ -56,7 +55,7 @@ class FileSync:
         return decided
 
     def waiting(self) -> None:
-        """Lets INBOX.md follow what waits for review."""
+        """Updates INBOX.md after changes of the review inbox."""
         self.note(self.inbox.after())
 
     @property
@@ -95,7 +94,7 @@ class FileSync:
             self._failed = None
         except (HoldfastError, OSError) as error:
             self.note([with_command(error)])
-            # Until somebody changes the file, trying again would only repeat the note.
+            # Until somebody changes the file, another attempt would only repeat the note.
             self._failed, self._stamp = stamp, NO_STAMP
 
     def _mirror(self) -> Mirror:
@@ -104,12 +103,12 @@ class FileSync:
         return Mirror(self._scope, self._path)
 
     def note(self, texts: Iterable[str]) -> None:
-        """Adds what a person should know, each sentence once."""
+        """Adds messages for a person, each sentence once."""
         self.notes += [text for text in texts if text not in self.notes]
 
 
 def notes_of(report: SyncReport) -> list[str]:
-    """What a person should know of a sync."""
+    """The messages of a sync for a person."""
     clashes = [
         f"Memory {clash.memory_id} was changed in the file and in the store; both texts are kept. "
         "`holdfast conflicts` lists them."

@@ -1,7 +1,7 @@
-"""Which files of a folder are to be read: by kind, by name, by .gitignore, and none through a link;
-and watching the folders of hubs, and folders that are pushed.
+"""Finds the files of a folder to be read, by type, by name and by .gitignore, without following
+links; and watches folders of hubs, and folders that are pushed.
 
-It looks at names and never opens a file other than `.gitignore`. It knows nothing of memories.
+It reads names, and opens no file but `.gitignore`. It does not know memories.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 # The folder of a hub's own files.
 FOLDER = "files"
-# Text that people and agents write, and nothing that is only data or only for machines.
+# Text that people and agents write, not data or text for machines.
 _SUFFIXES = (
     "md mdx txt ts tsx js jsx go py rs yaml yml json toml sh bash zsh css html sql graphql proto"
     " dockerfile"
 )
 TEXT_SUFFIXES = frozenset(_SUFFIXES.split())
-# Folders of what was fetched or built; besides these, every folder that begins with a dot.
+# Folders of downloaded or built files; besides these, every folder that begins with a dot.
 _FOLDERS = frozenset(("node_modules", "dist", "__pycache__"))
 _IGNORE_FILE = ".gitignore"
-# Why a file is passed over whose text is not simply there.
+# The reason to skip a file that is not plain text.
 OTHER_KIND = "files of this kind are not indexed"
 # A .gitignore longer than this is not one.
 _IGNORE_BYTES_MAX = 1_000_000
@@ -51,12 +51,12 @@ class Note(NamedTuple):
 
 
 def unreadable(path: str, error: OSError) -> Note:
-    """The note of a file or folder that the system does not let us read."""
+    """The note on a file or folder that cannot be read."""
     return Note(path, f"it cannot be read: {error.strerror}")
 
 
 class Walked(NamedTuple):
-    """What is in a folder. `unread` are files and folders that could not be read."""
+    """The contents of a folder. `unread` are files and folders that could not be read."""
 
     files: list[FoundFile]
     skipped: list[Note]
@@ -65,14 +65,14 @@ class Walked(NamedTuple):
 
 
 def stamp_of(status: os.stat_result) -> tuple[int, int, int]:
-    """Identifies a state of a file: it differs after a write, as the time of the last change cannot
-    be set by hand."""
+    """Identifies a state of a file. It changes with every write, because nobody can set the time of
+    the last change."""
     return (status.st_mtime_ns, status.st_ctime_ns, status.st_size)
 
 
 def walk(folder: str, *, entries_max: int | None = None) -> Walked:
-    """Everything in the folder, in the order of names, whatever its depth; after so many entries
-    it goes no deeper."""
+    """Everything in the folder and its subfolders, in the order of names; at this many entries it
+    stops."""
     if not os.path.isdir(folder):
         raise NotFound(f"There is no folder {folder}.", hint="Check the name.")
     out = Walked([], [], [], [])
@@ -122,7 +122,7 @@ def _look_into(
 def _note(
     root: str, path: str, entry: DirEntry[str], rules: tuple[_Rules, ...], out: Walked
 ) -> bool:
-    """Puts one entry where it belongs; True for a folder that is to be looked into."""
+    """Records one entry; returns True for a folder to be walked."""
     # The folders above it were checked already.
     if not entry.name.isascii() and not _is_text(entry.name):
         out.skipped.append(Note(_shown(path), "its name is not UTF-8"))
@@ -148,8 +148,8 @@ def _note(
 
 
 def _note_link(root: str, path: str, out: Walked) -> None:
-    """No link is followed, so there are no loops: one that leads out of the folder is refused, and
-    the target of one inside is indexed at its own path."""
+    """Records a link. Links are not followed, so there are no loops: one that leads out of the
+    folder is refused, and the target of one inside is indexed at its own path."""
     target = os.path.realpath(os.path.join(root, path))
     if not is_inside(target, root):
         out.refused.append(Note(path, "it is a link that leads out of the folder"))
@@ -186,7 +186,7 @@ def _is_text(name: str) -> bool:
 
 
 def _shown(path: str) -> str:
-    """A path that can be printed, also if its name is not valid text."""
+    """A printable form of a path, even if its name is not valid text."""
     return path.encode("utf-8", "backslashreplace").decode() or "."
 
 
@@ -194,14 +194,14 @@ def _shown(path: str) -> str:
 
 
 class _Rules(NamedTuple):
-    """The rules of one .gitignore, for what is below its folder."""
+    """The rules of one .gitignore, for its folder and subfolders."""
 
     inside: str
     spec: Any
 
 
 def _ignored(path: str, rules: Iterable[_Rules]) -> bool:
-    """What the nearest .gitignore with a rule for the path says."""
+    """The decision of the nearest .gitignore with a rule for the path."""
     for one in reversed(tuple(rules)):
         said: bool | None = one.spec.check_file(path[len(one.inside) :]).include
         if said is not None:
@@ -237,7 +237,7 @@ def _is_rule(spec: Any, line: str) -> bool:
 
 
 def _need_pathspec() -> Any:
-    """The package that knows the rules of .gitignore: only folders that have one need it."""
+    """The package that implements .gitignore; only folders that have one need it."""
     from importlib import import_module
 
     try:
@@ -251,17 +251,17 @@ def _need_pathspec() -> Any:
 
 # Watching
 
-# An editor's save is several events within a few milliseconds; this gathers them into one and is
-# still at once to a person.
+# An editor's save is several events within a few milliseconds; this merges them into one, and is
+# still immediate for a person.
 DEBOUNCE_MS = 200
-# MEMORY.md, INBOX.md, the pages of categories and the journals; not the hidden files beside them,
-# nor those that editors keep.
+# MEMORY.md, INBOX.md, the pages of categories and the journals; not hidden files, nor temporary
+# files of editors.
 _MIRRORED = re.compile(r"(?:MEMORY|INBOX)\.md|[a-z0-9]+(?:-[a-z0-9]+)*\.md")
 
 
 def watch_hubs(home: str, *, stop: Any = None) -> Iterator[set[str]]:
-    """The names of the hubs whose mirrored files changed, each time some did; until `stop` (an
-    event) is set or the process is interrupted."""
+    """Yields the names of hubs whose mirrored files have changed, until `stop` (an event) is set or
+    the process is interrupted."""
     watch = _need_watch()
     root = os.path.realpath(os.path.join(home, HUBS))
     make_folder(root)
@@ -280,13 +280,13 @@ def watch_hubs(home: str, *, stop: Any = None) -> Iterator[set[str]]:
 
 
 def watch_paths(paths: Sequence[str]) -> Iterator[None]:
-    """Says each time that something in these folders, or one of these files, has changed; until the
-    process is interrupted."""
+    """Yields whenever one of these folders or files has changed, until the process is
+    interrupted."""
     watch = _need_watch()
     real = [os.path.realpath(path) for path in paths]
     folders = [path for path in real if os.path.isdir(path)]
     files = {path for path in real if not os.path.isdir(path)}
-    # Editors put a new file in the place of the old one, so it is the folder that is watched.
+    # Editors replace a file by a new one, so its folder is watched.
     roots = dict.fromkeys([*folders, *(os.path.dirname(path) for path in files)])
 
     def meant(_: Any, path: str) -> bool:

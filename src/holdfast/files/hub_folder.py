@@ -1,19 +1,19 @@
-"""A hub's folder: whose files they are, which machine syncs them, and folders at a place of the
-user's choice. A folder elsewhere is a link below the home; the link itself records the choice, so a
+"""The folder of a hub: to which hub and store its files belong, which machine syncs them, and
+folders outside the home. Such a folder is a link below the home; the link records the path, so a
 store that several machines use has no path of one of them.
 
-A hub's files are synced in one place: what they and the store last agreed on is recorded once for
-each hub, and a second folder, on another machine, would read files that it lacks as deleted.
+A hub's files are synced in one folder only: their last synced state is recorded once per hub, and a
+second folder, on another machine, would report files that it lacks as deleted.
 
-A place is known by a mark in the folder, not by its path: machines that share the folder share the
-mark. The store records which place it is. A store that several machines use leaves a mark before it
-writes; one that a single machine uses leaves one only where it finds one. So a folder that was
-written for one store is not read as an edit by another that it was moved from.
+A folder is identified by a mark in it, not by its path: machines that share the folder share the
+mark. The store records which mark is its own. A store that several machines use writes a mark
+before any other file; one that a single machine uses writes one only if it finds one. So files that
+were written for one store are not read as edits by another that it was moved from.
 
-A copy of a store has the ids and records of its hubs too, so neither tells the two apart. Their
-histories do: the folder says after which change it was last written, and a store that never had
-that change is another one. A purge may remove a change, and is counted; a restored backup is given
-the changes of the state before it (see `restore`).
+A copy of a store has the same ids and records, so these cannot distinguish the two. Their histories
+can: the folder records the change after which it was last written, and a store that never had that
+change is another one. A purge may remove a change, and is counted; a restored backup gets the
+changes of the state before it (see `restore`).
 """
 
 from __future__ import annotations
@@ -38,26 +38,26 @@ if TYPE_CHECKING:
 
 
 KIND = "files"
-# What the store notes it as. A store that was moved to the other kind has not the same place by
-# that: its copy must ask.
+# The fields of the store's record. A store that was moved to the other kind must not claim the
+# folder because of its old record.
 _PLACE, _ALONE = "place", "place-of-one"
-# If another machine takes the files over, that is noticed within a minute; asking at every
-# operation would cost a round trip each.
+# A takeover by another machine is noticed within a minute; checking in every operation would cost a
+# round trip each.
 _KEPT_S = 60.0
 _MARK_MAX = 200
 
 # The changes of the state that a restored backup has replaced.
 BEFORE = "before-restore"
 
-# The last state of a hub that was found in a store's past.
+# The last state of a hub that was found in the store's history.
 _HAD: WeakKeyDictionary[Store, dict[str, Token]] = WeakKeyDictionary()
-# What was read from a store about a hub's folder, and when.
+# The cached record of a hub's folder, and when it was read.
 _FOUND: WeakKeyDictionary[Store, dict[str, tuple[float, Record]]] = WeakKeyDictionary()
 
 
 def elsewhere(scope: Scope, folder: str) -> str:
-    """'' if this is the hub's folder, or it has none yet; else a sentence that says where its files
-    are."""
+    """Empty if this is the hub's folder, or it has none yet; else a sentence that says where its
+    files are."""
     return _checked(scope, folder)[1]
 
 
@@ -70,7 +70,7 @@ def _checked(scope: Scope, folder: str) -> tuple[bool, str]:
         refusal = "" if record is None else _refusal(record, mark, scope.hub, folder)
         if refusal:
             return True, refusal
-    # Read before the store, so that the store's answer is at least as new.
+    # Read before the store, so that the store's state is at least as new.
     stamp = read_stamp(_memory_md(folder))
     if stamp.hub_id == scope.hub_id and stamp.token is not None:
         if not _had(scope.core, scope.hub_id, stamp.token):
@@ -103,7 +103,7 @@ def _noted(core: Core, hub_id: str) -> Record | None:
 
 
 def _had(core: Core, hub_id: str, token: Token) -> bool:
-    """Whether a hub was ever in this state here."""
+    """Whether a hub was ever in this state in this store."""
     known = _HAD.setdefault(core.store, {})
     if known.get(hub_id) == token:
         return True
@@ -111,7 +111,7 @@ def _had(core: Core, hub_id: str, token: Token) -> bool:
         had = has_had(reader, hub_id, token)
     if not had and _has_machines(core):
         # A standby may not have it yet. A process that writes is connected to the primary; one that
-        # only reads knows no better.
+        # only reads cannot find out.
         with suppress(StoreReadOnly), core.store.write(hub=hub_id) as writer:
             had = has_had(writer, hub_id, token)
     if had:
@@ -120,24 +120,25 @@ def _had(core: Core, hub_id: str, token: Token) -> bool:
 
 
 def note_had(core: Core, hub_id: str, token: Token) -> None:
-    """Notes the state that files were just written for, which need not be looked up then."""
+    """Caches the state that files were just written for, so that it need not be looked up."""
     _HAD.setdefault(core.store, {})[hub_id] = token
 
 
 def has_had(reader: Reader, hub_id: str, token: Token) -> bool:
-    """The same, asked of what is read here."""
+    """The same, with a reader."""
     before = reader.record(hub_id, KIND, BEFORE)
     if before is not None and token.change in before.body["changes"]:
         return True
     purged = len(reader.receipts(hub_id))
     if purged != token.purged:
-        # More were purged since, and the change may have gone with them; fewer never were.
+        # If more were purged since, the change may have been removed with them; if fewer, it never
+        # existed here.
         return purged > token.purged
     return not token.change or token.change in reader.changes_by_id(hub_id, [token.change])
 
 
 def of_another_hub(hub_id: str, hub: str, folder: str) -> str:
-    """A sentence where the folder holds the files of another hub of that name; else ''."""
+    """A sentence if the folder has the files of another hub of that name; else empty."""
     owner = read_stamp(_memory_md(folder)).hub_id
     if owner in ("", hub_id):
         return ""
@@ -145,8 +146,8 @@ def of_another_hub(hub_id: str, hub: str, folder: str) -> str:
 
 
 def require_here(scope: Scope, folder: str, *, confirm: bool = False) -> None:
-    """Raises Conflict if the files of this hub are elsewhere, or the folder holds those of another
-    hub; `confirm` overrides both."""
+    """Raises Conflict if the files of this hub are in another folder, or this folder has those of
+    another hub; `confirm` overrides both."""
     refusal = of_another_hub(scope.hub_id, scope.hub, folder)
     if refusal and not confirm:
         raise Conflict(
@@ -158,8 +159,8 @@ def require_here(scope: Scope, folder: str, *, confirm: bool = False) -> None:
 
 
 def require_place(scope: Scope, folder: str) -> None:
-    """Raises Conflict if the files of this hub are elsewhere. The first folder that is written
-    becomes the hub's folder."""
+    """Raises Conflict if the files of this hub are in another folder. The first folder that is
+    written becomes the hub's folder."""
     there, refusal = _checked(scope, folder)
     if not there:
         _claim(scope.core, scope.hub_id, folder)
@@ -175,14 +176,14 @@ def require_place(scope: Scope, folder: str) -> None:
 
 
 def is_ours(core: Core, hub_id: str, stamp: Stamp) -> bool:
-    """Whether a stamp belongs to a state that this hub has had, or to none."""
+    """Whether a stamp belongs to a state that this hub has had, or to no state."""
     mine = stamp.hub_id in ("", hub_id)
     return mine and (stamp.token is None or _had(core, hub_id, stamp.token))
 
 
 def take_over(scope: Scope, folder: str) -> None:
-    """Makes this folder the place of the hub's files. What store and files agreed on elsewhere says
-    nothing about these: it is forgotten, so that nothing counts as deleted."""
+    """Makes this folder the one of the hub's files. The last synced state of the other folder does
+    not apply to these files: it is dropped, so that nothing counts as deleted."""
     if not elsewhere(scope, folder):
         return
     with scope.core.store.write(hub=scope.hub_id) as writer:
@@ -194,7 +195,7 @@ def take_over(scope: Scope, folder: str) -> None:
 
 def _claim(core: Core, hub_id: str, folder: str) -> None:
     with core.store.write(hub=hub_id) as writer:
-        # Another process may have been first, and a deleted hub has no files.
+        # Another process may have claimed it first, and a deleted hub has no files.
         first = writer.record(hub_id, KIND, _name(core)) is None
         if first and writer.hub_by_id(hub_id) is not None:
             writer.put_record(_marked(core, hub_id, folder))
@@ -206,7 +207,7 @@ def _refusal(record: Record, mark: str, hub: str, folder: str) -> str:
     if record.body["where"] == _where(folder):
         if mark:
             return _of_another_store(hub, folder)
-        # The mark was lost, and the folder is the one.
+        # The mark was lost, but this is the right folder.
         _make(folder, record.body["place"])
         return ""
     machine = record.body["where"].partition(":")[0]
@@ -259,14 +260,14 @@ def _read(folder: str) -> str:
 
 
 def _make(folder: str, mark: str) -> None:
-    """Leaves the mark in the folder, whole or not at all."""
+    """Writes the mark to the folder, atomically."""
     make_folder(folder)
     write_file(os.path.join(folder, PLACE), f"{mark}\n".encode(), durable=False)
 
 
 def link_hub_folder(home: str, hub_name: str, chosen: str) -> str:
-    """Moves the hub's folder to another place, and returns its path. What is in the folder so far
-    moves there, unless both have files. Repeated after a crash, it goes on."""
+    """Moves the hub's folder to another path, and returns that path. Existing files are moved
+    there, unless both folders have files. After a crash, repeating the call continues."""
     link = hub_path(home, hub_name)
     target = os.path.abspath(os.path.expanduser(chosen))
     _refuse(home, target)
@@ -285,7 +286,7 @@ def link_hub_folder(home: str, hub_name: str, chosen: str) -> str:
 
 
 def unlink_hub_folder(home: str, hub_name: str) -> None:
-    """Removes the link of a hub that is gone; the folder behind it is the user's and stays."""
+    """Removes the link of a deleted hub; the folder that it points to is the user's, and stays."""
     link = hub_path(home, hub_name)
     if os.path.islink(link):
         with file_errors(link):
@@ -293,7 +294,7 @@ def unlink_hub_folder(home: str, hub_name: str) -> None:
 
 
 def _refuse(home: str, target: str) -> None:
-    """Refuses a place inside the home, where hubs would be inside each other."""
+    """Refuses a path inside the home, where hubs would be nested."""
     inside = os.path.realpath(home)
     if os.path.commonpath([os.path.realpath(target), inside]) == inside:
         raise InvalidInput(
@@ -314,7 +315,7 @@ def _move(source: str, target: str) -> None:
         if os.path.isdir(target):
             os.rmdir(target)
         make_folder(os.path.dirname(target))
-        # One rename where both are on one disk; else a copy, whose source goes last.
+        # A single rename if both are on one disk; else a copy, whose source is deleted last.
         shutil.move(source, target)
 
 

@@ -1,10 +1,10 @@
-"""Syncs INBOX.md with the review inbox: what a person ticked or wrote there is applied, then the
-file is rewritten; with nothing left to decide it is removed.
+"""Syncs INBOX.md with the review inbox: the decisions in the file are applied, then it is
+rewritten; when no item is left, it is removed.
 
-The order of steps: read the file, decide in the store (one change set), write the file. Cut off
-between any two, the next look finds items that were decided as the file says, and passes over them.
-What is not sure is not done: half a file, an item that changed since, two boxes at once. An item
-that is missing still waits. Text that is stored nowhere else is set aside, never lost.
+The steps: read the file, decide in the store (one change set), write the file. After a crash
+between them, the next sync finds items that were decided as the file says, and skips them.
+Uncertain cases are not applied: an incomplete file, an item that changed since, two ticked boxes. A
+missing item is still held. Text that is stored nowhere else is saved in a file, never lost.
 """
 
 from __future__ import annotations
@@ -43,14 +43,15 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader
 
 REASON = f"in {FILE_NAME}"
-# As large as all items that fit can be, several times over.
+# Several times as large as all items that fit.
 _BYTES_MAX = 50_000_000
-# A person who saves while the file is written goes first, up to this many times.
+# If a person saves while the file is written, their version is read first, up to this many times.
 _ATTEMPTS = 3
 
 
 class InboxFile:
-    """The INBOX.md of one hub. It is its owner's: it shows what they see, and they decide."""
+    """The INBOX.md of one hub. It belongs to the hub's owner: it shows what they see, and they
+    decide."""
 
     def __init__(self, scope: Scope, folder: str) -> None:
         with scope.core.store.read() as reader:
@@ -70,7 +71,7 @@ class InboxFile:
         return self.sync()
 
     def after(self) -> list[str]:
-        """Lets the file follow what was written to the store."""
+        """Updates the file after writes to the store."""
         if not os.path.exists(self.path) and not self._anything_waits():
             return []
         return self.sync()[1]
@@ -82,7 +83,7 @@ class InboxFile:
         with self._scope.core.store.read() as reader:
             if noted.token != token_of(reader, self._scope.hub_id):
                 return False
-        # A stamp that was taken right after a save proves nothing.
+        # A stamp taken directly after a save proves nothing.
         return stamp_of(self.path) is not None or self._read() == self._written
 
     def _anything_waits(self) -> bool:
@@ -91,7 +92,7 @@ class InboxFile:
         return inbox.count(self._scope, most=1) > 0
 
     def sync(self) -> tuple[bool, list[str]]:
-        """Brings the file and the inbox together; what goes wrong is a note."""
+        """Syncs the file and the inbox; problems become notes."""
         if not os.path.exists(self.path) and not self._anything_waits():
             return False, []
         try:
@@ -123,7 +124,7 @@ class InboxFile:
                 return decided, notes
         raise StoreError(f"{self.path} is being written by another program all the time.")
 
-    # What was filled in
+    # Decisions
 
     def _decide(self, entries: Sequence[InboxEntry]) -> tuple[bool, list[str], bool]:
         """Whether anything was decided, notes, and whether the file has text that is stored nowhere
@@ -244,7 +245,7 @@ def _verdict(
 
 
 def _changed(entry: InboxEntry, memory: Memory) -> str | None:
-    """The text, where it was changed: white space alone is what an editor does by itself."""
+    """The text, if it was changed by more than white space, which editors change by themselves."""
     if not entry.edited:
         return None
     meant = memory.content

@@ -1,9 +1,9 @@
-"""The format of INBOX.md: the items that wait for review as a form to fill in, and what was filled
-in. It knows text only; whose decision it is, and whether it still holds, is decided elsewhere.
+"""The format of INBOX.md: renders the held items as a form, and parses the filled form. It knows
+only text; permissions and outdated items are checked elsewhere.
 
-The texts of items may be hostile. They are fenced with lines of tildes, more of them than any line
-of the text has, so that no viewer renders them and nothing in them is read as part of the form.
-Characters that nobody would see are written as references.
+The texts of items may be hostile. They are fenced with lines of tildes, longer than any in the
+text, so that no viewer renders them and nothing in them is read as part of the form. Invisible
+characters are written as references.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from holdfast.domain.memory import Memory
 from holdfast.domain.results import Item
 
 FILE_NAME = "INBOX.md"
-# A file that does not end with this was not saved whole.
+# A file that does not end with this was not saved completely.
 END = "<!-- This is the end of INBOX.md. -->"
 # The file has at most this many items; others follow as these are decided.
 ITEMS_MAX = 200
-# A longer text is shown up to here, and can be approved as it is, but not changed in the file.
+# A longer text is cut to this length: it can be approved, but not changed in the file.
 CHARS_MAX = 20_000
 _FENCE_LEAST = 4
 
@@ -45,11 +45,11 @@ CHOICES = ("approve", "reject", "keep both")
 _BOX = re.compile(r"[-*+][ \t]+\[([ xX]?)\][ \t]+(approve|reject|keep both)[ \t]*")
 _TITLE = re.compile(r"## #\d+ [a-z_]+[ \t]*")
 _FENCE = re.compile(r"(~{4,})[ \t]*")
-# The memory, its version, a sum of the text below the boxes, and whether that was cut.
+# The memory, its version, a checksum of the text below the boxes, and whether that was cut.
 _MARK = re.compile(r"<!-- (mem_[0-9A-Za-z_-]{1,64}) (\d{1,9}) ([0-9a-f]{8})( cut)? -->[ \t]*")
 _ABOUT = re.compile(r"(?:Held because it |Approving it replaces #|\(It goes on: |\(\d+ more wait)")
 
-# What looks like a reference already gets one `amp;` more, so that nothing is ever ambiguous.
+# Text that looks like a reference already gets one more `amp;`, so that decoding is unambiguous.
 _REFERENCE = re.compile(r"&((?:amp;)*)#x([0-9A-F]{1,6});")
 # Invisible: controls, formats, separators of lines; and the selectors in which text can be hidden.
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -57,9 +57,8 @@ _SELECTORS = range(0xE0100, 0xE01F0)
 
 
 class InboxEntry(NamedTuple):
-    """An item as it is written in the file: which memory, as of which version, its text and the
-    boxes that were ticked; whether the text is another than was written there. Of a text that was
-    `cut` only the beginning is there."""
+    """An item in the file: the memory and its version, its text and the ticked boxes, and whether
+    the text differs from the one that was written. A `cut` text has only its beginning."""
 
     memory_id: str
     version: int
@@ -70,8 +69,8 @@ class InboxEntry(NamedTuple):
 
 
 class Filled(NamedTuple):
-    """What a file says. Without its end it is not `whole`; `loose` is text that is no part of the
-    form, which nobody else has."""
+    """The parsed file. It is `whole` if it has its end; `loose` is text outside the form, which is
+    stored nowhere else."""
 
     entries: tuple[InboxEntry, ...]
     whole: bool
@@ -82,7 +81,7 @@ class Filled(NamedTuple):
 
 
 def render(items: Sequence[Item]) -> str:
-    """The form for these items; nothing where there are none."""
+    """The form for these items; empty if there are none."""
     if not items:
         return ""
     parts = [HEAD, *(_item(item) for item in items[:ITEMS_MAX])]
@@ -133,13 +132,14 @@ def _came(memory: Memory) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text on one line in which no viewer finds a link, a tag or an image."""
+    """A text on one line, without links, tags or images for any viewer."""
     line = " ".join(encoded(text).split())[:500]
     return re.sub(r"([\\`*_\[\]<>!#|~])", r"\\\1", line)
 
 
 def encoded(text: str) -> str:
-    """The text with nothing in it that cannot be seen, or that an editor drops at a line's end."""
+    """The text without invisible characters, and without white space that editors remove at line
+    ends."""
     safe = _REFERENCE.sub(r"&\1amp;#x\2;", text)
     if not safe.isascii() or not safe.replace("\n", "").isprintable():
         safe = "".join(_seen(character) for character in safe)
@@ -156,7 +156,7 @@ def _named(character: str) -> str:
 
 
 def decoded(text: str) -> str:
-    """The text that was meant."""
+    """The inverse of `encoded`."""
     return _REFERENCE.sub(_meant, text)
 
 
@@ -172,7 +172,7 @@ def _meant(found: re.Match[str]) -> str:
 
 
 def parse(text: str) -> Filled:
-    """What was filled in. An item that is not there from its heading to its mark is none."""
+    """Parses the form. An item that is incomplete, from its heading to its mark, is ignored."""
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").rstrip().split("\n")
     entries: list[InboxEntry] = []
     reading = _Reading()

@@ -1,9 +1,8 @@
-"""Shared by all synced files: the three-way comparison (what both sides last agreed on, what the
-store says now, and what the file says now), and reading a file that a person may be saving at the
-same moment.
+"""Shared by all synced files: the three-way comparison of base (the last synced state), store and
+file, and reading a file that a person may be saving at the same moment.
 
-Where both sides changed one memory, a conflict is recorded; settling it archives one text or makes
-it history, and destroys neither. A file that cannot be trusted is kept beside and restored. Only
+If both sides changed one memory, a conflict is recorded; resolving it archives one text or moves it
+to the history, and deletes neither. An unreadable or truncated file is renamed and restored. Only
 regular files are opened: opening a named pipe blocks until somebody writes to it, and a device such
 as /dev/zero has no end.
 """
@@ -32,17 +31,16 @@ from holdfast.text import clean
 
 
 class Changed(Enum):
-    """Which side differs from what both agreed on."""
+    """The side that differs from the base."""
 
-    NEITHER = auto()  # Both say the same, whether or not they did before.
-    STORE = auto()  # The file is as it was: it follows the store.
-    FILE = auto()  # The store is as it was: it takes in the file.
+    NEITHER = auto()  # Both are equal now, changed or not.
+    STORE = auto()  # Only the store has changed: the file is updated.
+    FILE = auto()  # Only the file has changed: the store is updated.
     BOTH = auto()  # A conflict.
 
 
 def changed(base: str | None, store: str | None, file: str | None) -> Changed:
-    """Which side changed. None is a side that does not have it; a base of None, that there was no
-    agreement."""
+    """Compares both sides with the base. None means that a side, or the base, does not have it."""
     if store == file:
         return Changed.NEITHER
     if base is None:
@@ -53,7 +51,7 @@ def changed(base: str | None, store: str | None, file: str | None) -> Changed:
 
 
 KEEPS = ("store", "file", "both")
-# The reasons that are recorded, by whose text was kept.
+# The recorded reasons, by whose text was kept.
 SETTLED = {
     name: f"conflict settled: the {whose} text was kept"
     for name, whose in (("store", "store's"), ("file", "file's"), ("both", "file's"))
@@ -61,13 +59,13 @@ SETTLED = {
 
 
 def open_clashes(scope: Scope) -> list[Clash]:
-    """What waits to be settled, oldest first."""
+    """The unresolved conflicts, oldest first."""
     with scope.read() as reader:
         return reader.clashes(scope.hub_id)
 
 
 def settle(scope: Scope, clash_id: str, keep: str) -> Clash:
-    """Settles one; `keep` is the text that stays: the store's, the file's, or both."""
+    """Resolves a conflict; `keep` is the text that stays: the store's, the file's, or both."""
     keep = clean.one_of(keep, KEEPS, "choice")
     scope.require("write")
     with scope.read() as reader:
@@ -85,7 +83,7 @@ def settle(scope: Scope, clash_id: str, keep: str) -> Clash:
         other = _other(writer, scope.hub_id, clash)
         reason = SETTLED[keep]
         recorder = Recorder(scope, writer, "update", reason=reason)
-        # If the memory itself is gone by now, only the other text is left, and stays.
+        # If the memory itself was removed meanwhile, only the other text is left, and stays.
         if memory is not None and memory.visible and memory.state != "archived":
             if keep == "file":
                 recorder.revise(memory, index, **new)
@@ -97,8 +95,8 @@ def settle(scope: Scope, clash_id: str, keep: str) -> Clash:
 
 
 def settled_away(memory: Memory) -> bool:
-    """Whether a memory was archived because the other text of a conflict was kept: other than what
-    only grew old, it leaves its file."""
+    """Whether a memory was archived by resolving a conflict: unlike a memory archived by age, it is
+    removed from its file."""
     return memory.state == "archived" and memory.state_reason in SETTLED.values()
 
 
@@ -114,7 +112,7 @@ def _find(reader: Reader, scope: Scope, clash_id: str) -> Clash:
 
 
 def _other(reader: Reader, hub_id: str, clash: Clash) -> Memory | None:
-    """The memory that holds the file's text, unless somebody has changed it since."""
+    """The memory with the file's text, unless it was changed since."""
     layer = "long_term" if clash.path == FILE_NAME else "journal"
     for memory in reader.memories_by_hash(hub_id, clean.content_hash(clash.in_file)):
         if (
@@ -135,8 +133,8 @@ _FILE_TYPES = (
     (stat.S_ISSOCK, "a socket"),
     (stat.S_ISDIR, "a folder"),
 )
-# None of them exists on every system. O_NONBLOCK: a pipe that takes the file's place between the
-# check and the opening is opened at once, and then refused.
+# Not all of them exist on every system. O_NONBLOCK: a pipe that replaces the file between the check
+# and the opening is opened at once, and then refused.
 _FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NONBLOCK", 0)
@@ -146,9 +144,9 @@ _FLAGS = (
 
 
 def open_regular(path: str, *, follow_links: bool = True) -> BinaryIO:
-    """The file, open for reading bytes. InvalidInput where it is a pipe, a device, a socket or a
-    folder, or a link to one; OSError where it cannot be opened."""
-    # Before it is opened: opening a device may do something already.
+    """Opens a file for reading bytes. Raises InvalidInput for a pipe, a device, a socket or a
+    folder, or a link to one; OSError if it cannot be opened."""
+    # Checked before opening, because opening a device may have side effects.
     refuse_irregular(path)
     flags = _FLAGS if follow_links else _FLAGS | getattr(os, "O_NOFOLLOW", 0)
     file = os.fdopen(os.open(path, flags), "rb")
@@ -161,7 +159,7 @@ def open_regular(path: str, *, follow_links: bool = True) -> BinaryIO:
 
 
 def refuse_irregular(path: str) -> None:
-    """InvalidInput where the path leads to something other than a regular file."""
+    """Raises InvalidInput unless the path leads to a regular file."""
     _refuse(path, os.stat(path).st_mode)
 
 
@@ -175,18 +173,18 @@ def _refuse(path: str, mode: int) -> None:
     )
 
 
-# A larger file would hold up every operation for seconds while it is parsed.
+# Parsing a larger file would delay every operation for seconds.
 BYTES_MAX = 20_000_000
 # An editor that writes in place empties the file first and fills it within a few milliseconds.
 PAUSE_S = 0.05
 _PAUSES = 4
-# A file that shrank to less than this part of itself and ends in the middle of a line was cut.
+# A file that shrank to less than this fraction and ends in the middle of a line was truncated.
 _CUT_SHARE = 10
 
 
 class FileRead(NamedTuple):
-    """What was read. `text` is None where there is nothing to trust: missing, empty, or kept
-    aside; `data` is what the file held on disk afterwards, None where there was no file."""
+    """A file that was read. `text` is None if it is missing, empty, or was renamed because it is
+    damaged; `data` are the bytes on disk afterwards, None if there is no file."""
 
     path: str
     text: str | None
@@ -194,12 +192,12 @@ class FileRead(NamedTuple):
     notes: tuple[str, ...] = ()
 
     def moved(self) -> bool:
-        """Whether the file is not what was read any more."""
+        """Whether the file has changed since it was read."""
         return _read(self.path) != self.data
 
 
 def read_settled(path: str, folder: str, before: str, now: datetime) -> FileRead:
-    """The file's text. `before` is what it held when all was well."""
+    """Reads a file that may just be saved. `before` is its last intact text."""
     target = real_path(path, within=folder)
     data = _read(target)
     for _ in range(_PAUSES):
@@ -223,7 +221,7 @@ def read_settled(path: str, folder: str, before: str, now: datetime) -> FileRead
 
 
 def holds(path: str, text: str | None) -> bool:
-    """Whether a file holds this text; None is for a file that is not there."""
+    """Whether a file has this text; None means that there is no file."""
     return _read(path) == (None if text is None else text.encode())
 
 

@@ -1,13 +1,12 @@
-"""Restoring a backup, and the files in the hubs' folders. MEMORY.md, its pages and the journals
-were written for the state before, and are no edit: they are to follow the backup.
+"""Restores a backup without treating the files in the hubs' folders as edits. MEMORY.md, its pages
+and the journals were written for the state before the restore, and are to be updated from the
+backup.
 
-So what store and files last agreed on is carried from the state before into the backup, before that
-takes its place. Compared with it, files that nobody touched say nothing, and follow; edits of a
-person that were not read yet are still recognised, and are read. A crash leaves the state before
-with its own notes, or the backup with those it was given.
+So the last synced state is copied from the old store into the backup, before the backup replaces
+it. Compared with that, unchanged files are simply updated, and edits that were not read yet are
+still recognised. A crash leaves either the old store or the backup, each with consistent records.
 
-Files below `files/` are a person's, and stay as they are. This module knows stores, and of folders
-those of hubs that are asked to follow, and when their attachments were swept.
+Files below `files/` belong to a person, and stay unchanged.
 """
 
 from __future__ import annotations
@@ -36,19 +35,18 @@ if TYPE_CHECKING:
     from holdfast.files.memory_md.merge import SyncReport
     from holdfast.store.base import Reader, Store, Writer
 
-# A file follows each change, and is behind only where it could not be written; one that is further
-# behind is left alone until somebody says what is meant.
+# Files are updated after each change, so they are behind only if they could not be written; one
+# that is further behind is left alone until somebody confirms.
 _CHANGES_MAX = 20
 # More records than `hub_folder` has of a hub.
 _RECORDS_MAX = 10
-# As many replaced states are remembered, for files that did not follow in between.
+# The most replaced states that are recorded, for files that were not updated in between.
 _KEPT_MAX = 100
 
 
 def carry(before: Store, into: Store, now: datetime, home: str = "") -> None:
-    """Gives a copy of a backup what the state before it knows of the files, for each hub that both
-    have; in `home`, where one is named. What is there already of a hub that only the backup has
-    stays."""
+    """Copies the records about files from the old store into a copy of a backup, for each hub that
+    both have; in `home`, if one is given. Records of hubs that only the backup has stay."""
     with before.read() as old, into.write() as writer:
         for hub in writer.hubs():
             known = old.hub_by_id(hub.id)
@@ -59,8 +57,8 @@ def carry(before: Store, into: Store, now: datetime, home: str = "") -> None:
 
 
 def _swept(old: Reader, hub: Hub, home: str) -> list[str]:
-    """The change after which the state before last swept the files of memories, however long ago:
-    were it not known, no state after it would sweep again."""
+    """The change after which the old store last swept the files of memories, however long ago:
+    without it, no later state would sweep again."""
     stamp = swept_for(hub_path(home, hub.name))
     if stamp.hub_id != hub.id or stamp.token is None or not has_had(old, hub.id, stamp.token):
         return []
@@ -87,14 +85,14 @@ def _carry_one(old: Reader, writer: Writer, hub_id: str, now: datetime, swept: l
 
 
 def _is_mirrored(path: str) -> bool:
-    """Whether what was agreed on is about MEMORY.md, a page of it or a journal."""
+    """Whether a synced state is about MEMORY.md, a page of it or a journal."""
     pages = path == FILE_NAME or path.startswith(f"{FILE_NAME} ")
     return pages or is_page_name(path) or day_of_name(path) is not None
 
 
 def follow(core: Core, hub: Hub, folder: str) -> list[str]:
-    """Lets the files of a hub follow the backup, where it has any; returns what there is to know:
-    also what a person had written there that nobody had taken in yet."""
+    """Updates the files of a hub from the backup, if it has any; returns notes, also on edits by a
+    person that had not been read before."""
     path = os.path.join(folder, FILE_NAME)
     if not os.path.exists(path) and not journal.journal_files(folder)[0]:
         return []

@@ -1,8 +1,8 @@
-"""Secrets in the files of a hub, and in the files that are attached to memories, whose text is read
+"""Finds secrets in the files of a hub, and in the files attached to memories, whose text is read
 piece by piece.
 
-What Holdfast writes (MEMORY.md, its pages, journals, archives) is cleaned; what is somebody's own
-(the hub's files, anything else that lies there) is named and left as it is. An attachment with a
+Files written by Holdfast (MEMORY.md, its pages, journals, archives) are cleaned; other files (the
+hub's own files, anything else in its folder) are listed and left unchanged. An attachment with a
 secret can be removed.
 """
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from holdfast.files.attachments import Attachments
 
 
-# What is larger is no text that somebody wrote, and would fill the memory.
+# A larger file is not text that somebody wrote, and would fill the memory.
 _BYTES_MAX = 16_000_000
 
 
@@ -65,8 +65,8 @@ def find_in_files(place: JournalFolder) -> list[Secret]:
 
 
 def clean_files(place: JournalFolder) -> list[str]:
-    """Replaces them in what Holdfast writes; returns notes on what could not be. The store is clean
-    already, so that both sides come to say the same."""
+    """Replaces secrets in files written by Holdfast; returns notes on those that could not be
+    cleaned. The store was cleaned before, so both sides become equal."""
     notes: list[str] = []
     core, folder = place.scope.core, place.folder
     forget_seen(place.scope)
@@ -108,7 +108,7 @@ def _paths(folder: str) -> Iterator[str]:
         folders.sort()
         for name in sorted(names):
             path = os.path.relpath(os.path.join(root, name), folder).replace(os.sep, "/")
-            # Locks and stamps hold no words.
+            # Locks and stamps contain no text.
             if _is_attached(path) or name.startswith("."):
                 continue
             if not os.path.islink(os.path.join(root, name)):
@@ -121,7 +121,7 @@ def _is_attached(path: str) -> bool:
 
 
 def _text(folder: str, path: str) -> str | None:
-    """The text of a file; None where it is none."""
+    """The text of a file; None if it is not text."""
     try:
         full = real_path(os.path.join(folder, path), within=folder)
         with open_regular(full) as file:
@@ -140,11 +140,11 @@ def _is_archive(folder: str, path: str) -> bool:
 
 
 _PIECE = 1 << 18
-# More than the largest file that is stored unchanged; scanning it takes a minute.
+# Larger than any file that is stored unchanged; scanning it takes a minute.
 BYTES_MAX = 64_000_000
 _XML = (".xml", ".rels", ".vml", ".xhtml", ".rdf")
 _TEXT = (".txt", ".csv", ".json", ".md", ".html", ".htm", ".css", ".js", ".svg")
-# Elements that may hold parts of one word; after others that hold text, a line ends.
+# Elements that may contain parts of a word; after other elements with text, a line ends.
 _INLINE = frozenset(
     "t r span a hyperlink ins smartTag fldSimple sdt sdtContent ruby rubyBase customXml".split()  # noqa: SIM905
 )
@@ -157,11 +157,11 @@ NoteUnread = Callable[[str], None]
 
 
 class NotRead(Exception):
-    """The file could not be looked into; the reason completes 'it was not looked into: …'."""
+    """The file could not be scanned; the reason completes 'it was not looked into: …'."""
 
 
 def plain_pieces(file: BinaryIO, note: NoteUnread) -> Iterator[str]:
-    """The text of a text file. Undecodable bytes are replaced, as secrets are plain letters."""
+    """The text of a text file. Undecodable bytes are replaced, because secrets are ASCII."""
     yield from _decoded(_bounded(file, BYTES_MAX, note))
 
 
@@ -184,7 +184,7 @@ def _bounded(file: Any, most: int, note: NoteUnread) -> Iterator[bytes]:
 
 
 def zip_pieces(file: BinaryIO, note: NoteUnread) -> Iterator[str]:
-    """The text of the parts of a zip file; notes say what in it was not looked at."""
+    """The text of the parts of a zip file; notes list the parts that were not scanned."""
     try:
         with open_zip(file) as archive:
             members = [one for one in archive.infolist() if not one.is_dir()]
@@ -202,7 +202,7 @@ def _parts(
     unread = 0
     for member in members:
         name = member.filename.lower()
-        # Other ways to pack may ask for any amount of memory at their first byte.
+        # Other compression methods may need any amount of memory at their first byte.
         packed = member.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
         if not packed or left <= 0 or not (name.endswith((*_XML, *_TEXT)) or name == "mimetype"):
             unread += 1
@@ -242,7 +242,7 @@ class _Declared(Exception):
 
 
 class _Words:
-    """What the parser of one part has heard."""
+    """Collects the text of one part."""
 
     def __init__(self) -> None:
         self.parser = expat.ParserCreate()
@@ -253,7 +253,7 @@ class _Words:
         self.parser.EntityDeclHandler = self._declared
         self.values: set[str] = set()
         self._heard: list[str] = []
-        # For each element that is open, whether it has held text so far.
+        # For each open element, whether it has had text so far.
         self._spoke = [False]
 
     def take(self) -> str:
@@ -280,7 +280,7 @@ class _Words:
             self._heard.append(text)
             self._spoke[-1] = True
         else:
-            # Between elements that a person has set apart there is nothing but line ends.
+            # White space with line ends between elements is formatting.
             self._heard.append("" if "\n" in text else text)
 
     def _declared(self, *about: object) -> NoReturn:
@@ -291,9 +291,9 @@ REMOVED = "its file was removed, as it held secrets"
 # The metadata key that describes a removed file; without its hash, which would claim that the bytes
 # are here.
 GONE = "attachment_removed"
-# So many characters are looked at together.
+# The number of characters that are scanned together.
 _WINDOW = 1 << 20
-# What reaches from one window into the next is seen whole: a private key has 3,000 characters.
+# A secret at the end of a window is complete in the overlap: a private key has 3,000 characters.
 _OVERLAP = 1 << 14
 
 # The text of a book of some thousand pages; it comes in one line of another process.
@@ -303,14 +303,14 @@ Note = Callable[[str], None]
 
 
 def find_in_attachments(core: Core, hub_id: str, place: Attachments, note: Note) -> list[Secret]:
-    """The secrets in the attached files of a hub; what was not looked into is noted."""
+    """The secrets in the attached files of a hub; files that could not be scanned are noted."""
     return [
         secret for _, some in _found(for_everything(core), hub_id, place, note) for secret in some
     ]
 
 
 def remove_attachments(core: Core, hub_id: str, place: Attachments, note: Note) -> int:
-    """Removes the attached files that hold secrets, for good; returns how many that were."""
+    """Removes the attached files with secrets permanently; returns how many there were."""
     core = for_everything(core)
     dirty = [digest for digest, some in _found(core, hub_id, place, lambda text: None) if some]
     for digest in dirty:
@@ -390,7 +390,7 @@ def _pieces(core: Core, file: BinaryIO, name: str, note: Note) -> Iterable[str]:
 def _pdf(core: Core, file: BinaryIO, note: Note) -> list[str]:
     from holdfast.extract.run import Failed, text_of
 
-    # Its name would only say which kind of text it is.
+    # Its name would only identify the kind of text.
     made = text_of(core, file, "file.pdf", _PDF_CHARS_MAX)
     if isinstance(made, Failed):
         raise NotRead(made.reason)
@@ -402,7 +402,7 @@ def _pdf(core: Core, file: BinaryIO, note: Note) -> list[str]:
 
 
 def _looked(core: Core, pieces: Iterable[str]) -> Iterator[Counter[str]]:
-    """How many secrets of which kind there are in each window of a text."""
+    """The number of secrets of each kind in each window of a text."""
     held, seen = "", 0
     for piece in pieces:
         held += piece

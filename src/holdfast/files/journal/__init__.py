@@ -1,11 +1,12 @@
-"""Journals: one file of entries for each UTC day, and a memory for each entry, so that it is found.
+"""Journals: one file of entries for each UTC day, and a memory for each entry, so that recall finds
+it.
 
-A journal is named exactly `YYYY-MM-DD.md`, after a day that exists; any other file is none. What
-people change in the files is taken in at every operation (see `changes` and `sync`).
+A journal is named exactly `YYYY-MM-DD.md`, after a valid date; other files are ignored. Edits of
+the files are applied before every operation (see `changes` and `day_sync`).
 
-An entry that is added goes to disk in this order: the memory, the line, what both sides agree on.
-Up to the memory nothing has happened, so an addition that fails can be tried again; from then on it
-has succeeded, and where it is cut off, the next sync of the day adds the line or knows it again.
+A new entry is written in this order: the memory, the line, the base of both sides. Before the
+memory is written nothing has happened, so a failed addition can be retried; after that it has
+succeeded, and if it is cut off, the next sync of the day adds or recognises the line.
 """
 
 from __future__ import annotations
@@ -32,17 +33,18 @@ from holdfast.system.atomic_file import append_line, locked
 from holdfast.text import clean
 from holdfast.text.clean import without_hidden
 
-# Enough of a wrong day to know it by; two dates with dots between them have 22.
+# Characters of an invalid day that an error quotes; two dates with dots between them have 22.
 _DAY_CHARS_SHOWN = 40
 _LOCK = "journal"
-# Change sets that are looked at for those of a rewrite: it makes a few, others may write meanwhile.
+# The most recent change sets that are searched for those of a rewrite: it makes a few, and others
+# may write meanwhile.
 _CHANGES_OF_REWRITE_MAX = 50
 # Names that were probably meant as journals, for a note.
 _NEARLY = re.compile(r"\d{4}.\d\d?.\d\d?.*\.(?:md|markdown|txt)", re.ASCII | re.IGNORECASE)
 
 
 class JournalEntry(NamedTuple):
-    """One entry: what it says, its time of day as the file has it, and its memory."""
+    """An entry: its text, its time of day in the file, and its memory."""
 
     text: str
     time: str
@@ -75,7 +77,8 @@ def add(
     source_agent: str | None = None,
     once: bool = False,
 ) -> Memory:
-    """Adds an entry to the journal of its UTC day; with `once`, unless the day says so already."""
+    """Adds an entry to the journal of its UTC day; with `once`, only if the day does not have
+    it."""
     core = place.scope.core
     text = clean.clean_content(text, bytes_max=core.settings["content.bytes_max"]).strip()
     given = core.redactor.text(text, keep_hidden=True)
@@ -117,13 +120,13 @@ def _add_to_file(
     _require_writable(path)
     memory = engine.remember.remember(Scope(scope.core, scope.hub_id, scope.hub), draft).memory
     if memory.quarantine:
-        # What waits for review is shown nowhere; its line comes when it is approved.
+        # A held memory is not shown; its line is added when it is approved.
         return memory
     place.changes.written(journal_entries.name_of(day))
     try:
         append_line(path, line, within=place.folder)
     except HoldfastError as error:
-        # It is stored; an error here would make the caller add it a second time.
+        # It is stored already; an error here would make the caller add it a second time.
         place.changes.note(f"#{memory.number} has no line in {path} yet. {error}")
         return memory
     journal_entries.agree(place, day, [*synced.items, (key, memory.id)])
@@ -131,7 +134,7 @@ def _add_to_file(
 
 
 def _add_without_file(place: JournalFolder, day: date, draft: Draft, *, once: bool) -> Memory:
-    """The same where the files are on another machine, which adds the line, or belong to another
+    """The same if the files are on another machine, which adds the line, or belong to another
     store."""
     said = journal_entries.plain(draft.content)
     if once:
@@ -142,7 +145,7 @@ def _add_without_file(place: JournalFolder, day: date, draft: Draft, *, once: bo
 
 
 def _said(place: JournalFolder, lines: Sequence[JournalLine], block: JournalBlock) -> Memory | None:
-    """The memory of a line that says what this block does, where it has one that is shown."""
+    """The memory of a visible line with the same text as this block."""
     said = journal_entries.plain(block.text)
     ids = [one.memory_id for one in lines if journal_entries.plain(one.block.text) == said]
     with place.scope.core.read() as reader:
@@ -157,7 +160,7 @@ def _require_writable(path: str) -> None:
 
 
 def days(place: JournalFolder, when: Any = "today") -> Days:
-    """The journals of a day or a range of days, newest first, after taking in what changed."""
+    """The journals of a day or a range of days, newest first, after edits were applied."""
     if other := elsewhere(place.scope, place.folder):
         return Days(days_seen(place, when), notes=[other])
     first, last = span(when, place.scope.now().date())
@@ -175,8 +178,8 @@ def days(place: JournalFolder, when: Any = "today") -> Days:
 
 
 def days_seen(place: JournalFolder, when: Any = "today") -> Days:
-    """The days as a caller with a key sees them: the entries that they may see, written as in a
-    file, without the other text of the file. The files are not read."""
+    """The days as a caller with a key sees them: the entries that they may see, rendered as in a
+    file, without the file's other text. The files are not read."""
     by_day: dict[date, list[Memory]] = {}
     for memory in journal_entries.live_memories(place, *span(when, place.scope.now().date())):
         by_day.setdefault(_moment(memory).date(), []).append(memory)
@@ -196,17 +199,16 @@ def _moment(memory: Memory) -> datetime:
 
 
 def sync(place: JournalFolder, *, confirm: bool = False) -> list[str]:
-    """Takes in every journal that was written since the last sync; returns notes on what could not
-    be read or was ignored; the others are still read. `confirm` says that many missing entries are
-    meant."""
+    """Applies the edits of all journals since the last sync; returns notes on files that could not
+    be read or were ignored, which do not stop the others. `confirm` accepts that many entries are
+    missing."""
     notes = journal_files(place.folder)[1]
     names = place.changes.changed(place.scope.core, place.scope.hub_id, place.folder, afresh=True)
     return notes + _apply_edits(place, names, confirm=confirm)
 
 
 def apply_edits(place: JournalFolder, names: Sequence[str]) -> None:
-    """Takes in journals that were written, before an operation that is about something else; what
-    there is to say of them is noted on the side."""
+    """Applies edits of these journals before another operation; problems are stored as notes."""
     for note in _apply_edits(place, names):
         place.changes.note(note)
 
@@ -223,7 +225,7 @@ def _apply_edits(place: JournalFolder, names: Sequence[str], *, confirm: bool = 
             gone = day_sync.survey(place, day)
             if gone is not None:
                 changed.append(day)
-                # What is gone from one day counts for the others.
+                # Missing entries of one day count for the limit of the others.
                 changes.hold(name, None, gone)
     guard = Guard(place, confirm=confirm)
     for day in changed:
@@ -236,7 +238,7 @@ def _apply_edits(place: JournalFolder, names: Sequence[str], *, confirm: bool = 
 
 @contextmanager
 def _noted(place: JournalFolder, day: date, notes: list[str]) -> Iterator[None]:
-    """What goes wrong with one day is a note. Until somebody changes the file, trying again would
+    """Turns an error of one day into a note. Until somebody changes the file, another attempt would
     only repeat it."""
     signature = signature_at(journal_entries.path_of(place, day))
     try:
@@ -253,8 +255,8 @@ def sync_day(place: JournalFolder, day: date) -> list[str]:
 
 
 def rewrite(place: JournalFolder, when: Any, text: str, shown: str) -> Rewritten:
-    """Puts a text in the place of a day's, merged with what was written since its author was
-    `shown` the day. It is taken in as if it had been written in an editor."""
+    """Replaces the text of a day, merged with what was written since its author was `shown` the
+    day. It is applied like an edit of the file."""
     core = place.scope.core
     day = _one_day(when, core.now().date())
     require_here(place.scope, place.folder)
@@ -293,8 +295,9 @@ def _changes_of(place: JournalFolder, day: date, last: str | None) -> tuple[str,
 
 
 def follow(place: JournalFolder, *, purged: bool = False) -> list[str]:
-    """Lets the journals follow the newest change set; after a purge, which leaves none, all of
-    them. Returns notes on what could not: the change itself is done already."""
+    """Updates the journals after the newest change set; after a purge, which leaves none, all of
+    them. Returns notes on those that could not be updated: the change itself is committed already.
+    """
     found = set(journal_files(place.folder)[0])
     if not purged:
         with place.scope.core.store.read() as reader:
@@ -322,8 +325,8 @@ def day_of(memory: Memory) -> date | None:
 
 
 def remove_all(folder: str) -> None:
-    """Removes the journals of a deleted hub, so that a later hub of its name does not take them for
-    its own."""
+    """Removes the journals of a deleted hub, so that a later hub of its name does not inherit
+    them."""
     for day in journal_files(folder)[0]:
         with suppress(OSError):
             os.unlink(os.path.join(folder, journal_entries.name_of(day)))
@@ -347,7 +350,7 @@ def _day(place: JournalFolder, day: date) -> Day:
         with _lock(place):
             synced = day_sync.sync_day(place, day, Guard(place))
     except StoreReadOnly:
-        # Who may not write may still read.
+        # A caller who may not write may still read.
         file = journal_entries.read_file(place, day)
         blocks = journal_entries.parse(file.text if file else "")
         synced = Synced([JournalLine(block) for block in blocks], [], [])
@@ -360,7 +363,7 @@ def _day(place: JournalFolder, day: date) -> Day:
         if line.block.text
     ]
     raw = "".join(line.block.raw for line in synced.lines)
-    # Bytes that are no text stay in the file, and are shown as unreadable.
+    # Undecodable bytes stay in the file, and are shown as unreadable.
     text = raw.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return Day(day, text, tuple(entries))
 
@@ -387,7 +390,7 @@ def journal_files(folder: str) -> tuple[list[date], list[str]]:
 
 
 def span(when: Any, today: date) -> tuple[date, date]:
-    """The first and the last day that are meant: today, yesterday, a date, or two with `..`."""
+    """The first and the last day of a text: today, yesterday, a date, or two with `..`."""
     if isinstance(when, str) and ".." in when:
         start, _, end = when.partition("..")
         first = _one_day(start, today) if start.strip() else date.min

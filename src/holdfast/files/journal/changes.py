@@ -1,11 +1,11 @@
 """Detects which journals were written since the last sync without reading any, by a few calls of
 the file system before each operation, however many journals there are.
 
-- The newest few files are looked at each time: those are the ones people have open.
+- The newest few files are checked each time: those are the ones people have open.
 - When the folder was changed (a file made, removed, or saved by renaming) its names and inodes are
-  compared, which opens and asks no file.
-- Every so often, and when a process looks for the first time, each file is looked at. Only an old
-  journal that was written in place waits for that.
+  compared, without a call per file.
+- From time to time, and at the first check of a process, each file is checked. Only edits in place
+  of an old journal are found this late.
 
 The stamps are also stored in a file beside the journals, for the next process. It is a cache;
 without it, each journal is read once. This module knows times and names, not what is in the files.
@@ -32,29 +32,29 @@ _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 STAMPS = ".journals.stamp"
 # Today, yesterday and the last one before the weekend.
 _NEWEST = 3
-# An edit of an old journal in place is seen within this; to look at 3,000 files takes some
-# milliseconds, so this often nobody notices.
+# An edit in place of an old journal is seen within this time; checking 3,000 files takes some
+# milliseconds, which is unnoticeable at this interval.
 _EVERY_S = 10.0
 
-# When the file was written and changed, its size, and which file it is.
+# The times of the last write and change of a file, its size and its inode.
 Signature: TypeAlias = tuple[int, int, int, int]
 
 
 class Withheld(NamedTuple):
-    """A file that was left as it is: its signature then, and how many entries are gone from it."""
+    """A file that was left unchanged: its signature then, and the number of missing entries."""
 
     signature: Signature | None
     gone: int
 
 
 class JournalChanges:
-    """What a process knows of the journals of one hub."""
+    """The state of one hub's journals as known to a process."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
         self.withheld: dict[str, Withheld] = {}
         self._known: dict[str, Signature] = {}
-        # Files that were there, also those of which nothing is known: one that is gone is missed.
+        # Files that existed, including those without a signature: a deleted one is noticed.
         self._there: set[str] = set()
         self._begun = False
         self._folder: tuple[int, int] | None = None
@@ -66,7 +66,7 @@ class JournalChanges:
     def changed(self, core: Core, hub_id: str, folder: str, *, afresh: bool = False) -> list[str]:
         """The names of journals that were written, created or removed since their last sync.
 
-        Those that were left as they are are named only once, unless `afresh` is set.
+        Files that were left unchanged are returned only once, unless `afresh` is set.
         """
         if not self._begun:
             self._known = _read_stamps(core, hub_id, folder)
@@ -124,19 +124,19 @@ class JournalChanges:
             self._unsaved = True
 
     def hold(self, name: str, signature: Signature | None, gone: int = 0) -> None:
-        """Notes that a file is left as it is: it cannot be read, or it waits for somebody to say
-        that what is gone from it is meant."""
+        """Notes that a file is left unchanged: it cannot be read, or its missing entries need a
+        confirmation."""
         self.forget(name)
         self.withheld[name] = Withheld(signature, gone)
 
     def written(self, name: str) -> None:
-        """Records that this process wrote a file. It is read again the next time, as somebody else
-        may have written it right after."""
+        """Records that this process wrote a file. It is read again the next time, because somebody
+        else may have written it directly afterwards."""
         self.forget(name)
         self._there.add(name)
 
     def forget(self, name: str) -> None:
-        """Notes that nothing is known of a file."""
+        """Drops the state of a file."""
         self.withheld.pop(name, None)
         self._known.pop(name, None)
 
@@ -154,13 +154,13 @@ class JournalChanges:
 
 
 def day_of_name(name: str) -> date | None:
-    """The day whose journal a file is by its name; None where it is none."""
+    """The day of a journal by its file name; None for other files."""
     found = NAME.fullmatch(name)
     return real_date(found[1]) if found else None
 
 
 def real_date(text: str) -> date | None:
-    """A day that exists, written as journals are named."""
+    """Parses a valid date as in the names of journals."""
     if not _DATE.fullmatch(text):
         return None
     try:
@@ -174,7 +174,7 @@ def signature_of(about: os.stat_result) -> Signature:
 
 
 def signature_at(path: str) -> Signature | None:
-    """The signature of a file; None where there is none."""
+    """The signature of a file; None if it does not exist."""
     try:
         return signature_of(os.stat(path))
     except OSError:
@@ -182,7 +182,7 @@ def signature_at(path: str) -> Signature | None:
 
 
 def _folder_stamp(folder: str) -> tuple[int, int] | None:
-    """When the folder last changed; None where that is too short ago to tell the next change."""
+    """The time of the folder's last change; None if it is too recent to detect the next one."""
     try:
         about = os.stat(folder)
     except OSError:
@@ -196,7 +196,7 @@ def _folder_stamp(folder: str) -> tuple[int, int] | None:
 
 
 def _read_stamps(core: Core, hub_id: str, folder: str) -> dict[str, Signature]:
-    """What the last process knew, if the store has not gone back behind it since."""
+    """The stamps of the last process, unless the store has been reset to an earlier state since."""
     try:
         with open(os.path.join(folder, STAMPS), encoding="utf-8") as file:
             first, *lines = file.read().split("\n")
@@ -214,7 +214,7 @@ def _read_stamps(core: Core, hub_id: str, folder: str) -> dict[str, Signature]:
 
 
 def _write_stamps(core: Core, hub_id: str, folder: str, known: dict[str, Signature]) -> None:
-    """Writes it where possible; without it, the journals are read."""
+    """Writes the stamps if possible; without them, the journals are read."""
     with core.store.read() as reader:
         newest = reader.changes(hub_id, limit=1)
     if not newest:

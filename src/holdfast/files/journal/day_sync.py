@@ -71,7 +71,7 @@ class Guard:
         return self._entries
 
 
-# An editor that saves while we write goes first; one that never stops saving is not waited for.
+# If an editor saves during the sync, its version is read first, up to this many times.
 _ATTEMPTS = 3
 # An editor that writes in place empties the file first and fills it within a few milliseconds.
 PAUSE_S = 0.05
@@ -79,7 +79,7 @@ _PAUSES = 4
 
 
 class Synced(NamedTuple):
-    """A day's file after a sync, and what both sides agree on."""
+    """A day's file after a sync, and the new base."""
 
     lines: list[JournalLine]
     items: list[tuple[str, str]]
@@ -87,8 +87,8 @@ class Synced(NamedTuple):
 
 
 class _Sides(NamedTuple):
-    """The file and the store as they were read. The blocks hold no secrets; where the file does, it
-    is not `clean` and will be written."""
+    """The file and the store as they were read. The blocks are redacted; if the file has secrets,
+    it is not `clean` and will be rewritten."""
 
     file: File | None
     base: Base
@@ -103,8 +103,8 @@ class _Sides(NamedTuple):
 
     @property
     def emptied(self) -> bool:
-        """An empty file is what a crash or a slip leaves: it is restored, not taken as 'forget
-        all'."""
+        """Whether the file is empty: that is a crash or an accident, so it is restored, not treated
+        as deleting everything."""
         alive = any(row.forgotten_at is None for row in self.rows.values())
         return alive and not self.text.strip()
 
@@ -150,8 +150,8 @@ def sync_day(place: JournalFolder, day: date, guard: Guard) -> Synced:
 
 
 def survey(place: JournalFolder, day: date) -> int | None:
-    """How many entries are gone from a file; None where it says what was agreed, so that there is
-    nothing to take in. It writes nothing and needs no lock."""
+    """The number of entries missing from a file; None if it equals the base, so that there is
+    nothing to apply. It writes nothing and needs no lock."""
     sides = _read(place, day, rested=False)
     keys = entries.keys_of(sides.blocks)
     now = [key or block.raw for key, block in zip(keys, sides.blocks, strict=True)]
@@ -178,8 +178,8 @@ def _read(place: JournalFolder, day: date, *, rested: bool = True) -> _Sides:
 
 
 def _at_rest(place: JournalFolder, day: date, file: File | None, base: Base) -> File | None:
-    """The file; where it lacks something and was written a moment ago, what it is a little later:
-    somebody may be in the middle of a save."""
+    """The file, read again a little later if entries are missing and it was just written: somebody
+    may be in the middle of a save."""
     for _ in range(_PAUSES):
         if file is not None:
             old = time.time_ns() - file.signature[0] > PAUSE_S * 1e9
@@ -206,8 +206,8 @@ def _merged(place: JournalFolder, sides: _Sides) -> Merged:
 def _with_kept(
     items: Sequence[tuple[str, str]], base: Base, kept: Mapping[str, Memory]
 ) -> list[tuple[str, str]]:
-    """What was agreed, with entries that are gone from the file and may not go yet, each after the
-    one it followed."""
+    """The base with missing entries that may not be archived yet, each after the one that it
+    followed."""
     out = list(items)
     at = 0
     for item in base.items:
@@ -220,7 +220,8 @@ def _with_kept(
 
 
 def _note_look(place: JournalFolder, day: date, unchanged: File | None, kept: int) -> None:
-    """Files that this process wrote are read again, as somebody else may have written them too."""
+    """Files that this process wrote are read again, because somebody else may have written them
+    too."""
     name = name_of(day)
     if kept:
         place.changes.hold(name, unchanged.signature if unchanged else None, kept)
@@ -231,7 +232,7 @@ def _note_look(place: JournalFolder, day: date, unchanged: File | None, kept: in
 
 
 def _restored(base: Base, rows: dict[str, Memory]) -> list[JournalLine]:
-    """The file as it was, also with what was archived since: age alone may have done that."""
+    """The file as it was, including entries archived since, which age alone may have done."""
     out = []
     for item, memory_id in base.items:
         memory = rows.get(memory_id)
@@ -247,7 +248,7 @@ def _restored(base: Base, rows: dict[str, Memory]) -> list[JournalLine]:
 def _storable(
     place: JournalFolder, day: date, blocks: Sequence[JournalBlock]
 ) -> tuple[list[JournalBlock], list[str]]:
-    """The blocks, those entries taken for plain text that no memory can hold; and notes on them."""
+    """The blocks, with entries that cannot be stored turned into plain text; and notes on them."""
     bytes_max = place.scope.settings["content.bytes_max"]
     out, notes = [], []
     for block in blocks:
@@ -263,7 +264,7 @@ def _storable(
 
 
 def _is_not_utf8(text: str) -> bool:
-    """Whether it holds an undecodable byte, which is represented by a lone surrogate."""
+    """Whether it has an undecodable byte, which is represented by a lone surrogate."""
     return any("\udc80" <= letter <= "\udcff" for letter in text)
 
 

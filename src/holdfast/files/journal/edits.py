@@ -1,9 +1,9 @@
-"""From a journal file to the store: a three-way merge of file, memories and base says what follows
-for each entry; new entries are remembered, edited ones get a new version, and those that are gone
+"""Applies edits of a journal file to the store: a three-way merge of file, memories and base
+decides for each entry; new entries are remembered, edited ones get a new version, and removed ones
 are archived.
 
-A rewrite replaces a day's journal as its author was shown it. What others wrote meanwhile stays:
-entries are merged one by one, and where both sides changed one, both versions stay.
+A rewrite replaces a day's journal as it was shown to its author. Entries that others wrote
+meanwhile stay: entries are merged one by one, and if both sides changed one, both versions stay.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ from holdfast.files.journal.entries import (
 from holdfast.files.merge import Changed, changed
 from holdfast.text import clean
 
-# An edited line shares at least half of its letters with what it was; else it is another entry.
+# An edited line shares at least half of its letters with the old one; else it is another entry.
 _ALIKE = 0.5
-# Comparing letter by letter is quadratic, and the opening tells.
+# Comparing letters is quadratic, and the beginning is sufficient.
 _COMPARED_CHARS = 400
-# More pairs take longer than a person waits: such a file was written anew, not edited.
+# More pairs would take too long: such a file was rewritten, not edited.
 _PAIRS_MAX = 10_000
 
-# What a memory has said, newest first, each with its time of day.
+# The texts that a memory has had, newest first, each with its time of day.
 Texts: TypeAlias = Sequence[tuple[str, str]]
 
 
 class Merged(NamedTuple):
-    """What taking a file in means, by the keys of its entries.
+    """The result of the merge, by the keys of entries.
 
-    `ids` are entries that have a memory already; `edits` change theirs; `fresh` ones get a new
-    one, and where they are in `clashes` as well, both sides had changed that memory. `gone` are
-    the memories of entries that were taken out, by their old key. `back` are memories whose line
-    is missing and comes back: what they say now, nobody has seen in the file.
+    `ids` are entries that have a memory already; `edits` change theirs; `fresh` ones get a new one,
+    and if they are also in `clashes`, both sides had changed that memory. `gone` are the memories
+    of removed entries, by their old key. `back` are memories whose missing line is restored,
+    because their current text was never in the file.
     """
 
     keys: list[str]
@@ -65,7 +65,7 @@ def merge(
     rows: Mapping[str, Memory],
     texts_of: Callable[[Memory], Texts],
 ) -> Merged:
-    """The plan for a file, given what it was; `rows` are the memories of the base."""
+    """Merges a file with its base; `rows` are the memories of the base."""
     keys = entries.keys_of(blocks)
     by_key = {key: block for key, block in zip(keys, blocks, strict=True) if key}
     ids = {key: one for key, one in base.ids.items() if key in by_key}
@@ -82,7 +82,7 @@ def merge(
         if one.side(None) is Changed.FILE:
             merged.gone[key] = one.memory
         else:
-            # The store changed it, and whoever removed its line had not seen that.
+            # The store changed it, and the person who removed its line had not seen that.
             merged.back.add(one.memory.id)
     return merged
 
@@ -90,7 +90,7 @@ def merge(
 def _settle_edit(merged: Merged, one: _Lost, new: str) -> None:
     said = entries.plain(merged.fresh[new].text)
     if one.side(None) is Changed.FILE:
-        # Only the file has changed the line: its text, or its time.
+        # Only the file changed the line: its text, or its time.
         merged.edits[new] = one.memory
     elif said not in (entries.plain(text) for text in one.since):
         # A text of the file that the store has never had: both stay.
@@ -105,15 +105,15 @@ def is_live(memory: Memory) -> bool:
 
 
 class _Lost(NamedTuple):
-    """The memory of an entry that is not in the file as it was: what it said when both sides
-    agreed, and what it has said since."""
+    """The memory of an entry that is not in the file unchanged: its text in the base, and its texts
+    since."""
 
     memory: Memory
     then: str
     since: tuple[str, ...]
 
     def side(self, in_file: str | None) -> Changed:
-        """Which side changed the entry, given what the file says of it now."""
+        """Which side changed the entry, given its text in the file now."""
         return changed(entries.plain(self.then), entries.plain(self.memory.content), in_file)
 
     @classmethod
@@ -125,7 +125,7 @@ class _Lost(NamedTuple):
         for place, (text, at) in enumerate(said):
             if wanted in _keys(text, at):
                 return cls(memory, text, tuple(text for text, _ in said[:place]))
-        # Its earlier texts are gone, or had another key: it counts as unchanged.
+        # Its earlier texts were purged, or had another key: it counts as unchanged.
         return cls(memory, memory.content, ())
 
 
@@ -134,7 +134,7 @@ def _keys(text: str, time: str) -> tuple[str, str]:
 
 
 def _edited(lost: Mapping[str, _Lost], fresh: Mapping[str, JournalBlock]) -> dict[str, str]:
-    """Which entry that is gone became which new one: the most alike, each of them once."""
+    """Which removed entry became which new one: the most similar pairs, each entry once."""
     if not 0 < len(lost) * len(fresh) <= _PAIRS_MAX:
         return {}
     from difflib import SequenceMatcher
@@ -163,7 +163,7 @@ EDITED = "edited in the journal"
 def apply_day(
     place: JournalFolder, day: date, blocks: Sequence[JournalBlock], base: Base, merged: Merged
 ) -> list[JournalLine]:
-    """What the file says and the store does not: new, edited, removed."""
+    """Applies the merge to the store: new, edited and removed entries. Returns the lines."""
     ids = dict(merged.ids)
     by_key = {key: block for key, block in zip(merged.keys, blocks, strict=True) if key}
     for key, memory in merged.edits.items():
@@ -193,7 +193,7 @@ def apply_day(
 
 
 def _orphan(place: JournalFolder, draft: Draft, used: set[str]) -> Memory | None:
-    """The memory that a killed process made for this line, before both sides agreed on it."""
+    """The memory that a killed process made for this line before it wrote the base."""
     with place.scope.core.store.read() as reader:
         memory = reader.memory_by_path(place.scope.hub_id, draft.source_path or "")
     if memory is None or memory.id in used or memory.state not in ("active", "cooling"):
@@ -202,8 +202,8 @@ def _orphan(place: JournalFolder, draft: Draft, used: set[str]) -> Memory | None
 
 
 def note_clashes(place: JournalFolder, day: date, merged: Merged) -> Iterable[str]:
-    """Notes where both sides had changed an entry; the memory of the file's text is there already,
-    so that a kill in between is mended by the next sync."""
+    """Records the conflicts of entries that both sides changed. The memory with the file's text
+    exists already, so that after a crash the next sync can finish."""
     if not merged.clashes:
         return []
     notes = []
@@ -227,14 +227,14 @@ def note_clashes(place: JournalFolder, day: date, merged: Merged) -> Iterable[st
 
 
 def _moment(day: date, block: JournalBlock) -> datetime:
-    """When an entry of the file happened: at its time, or at the beginning of its day."""
+    """The time of an entry of the file: its own, or the start of its day."""
     hour, _, minute = (block.time or "00:00").partition(":")
     return datetime(day.year, day.month, day.day, int(hour), int(minute), tzinfo=UTC)
 
 
 def placed(place: JournalFolder, day: date, draft: Draft, key: str, used: set[str]) -> Draft:
-    """The draft with a path of its own and a moment of its own: entries that are alike are no
-    duplicates of each other, so microseconds tell them apart."""
+    """The draft with a path and a time of its own: equal entries are not duplicates of each other,
+    so microseconds distinguish them."""
     moment = draft.occurred_at
     assert moment is not None, "an entry has a day at least"
     moment += timedelta(microseconds=int(key.partition("-")[2] or 1) - 1)
@@ -242,14 +242,14 @@ def placed(place: JournalFolder, day: date, draft: Draft, key: str, used: set[st
         alike = reader.memories_by_hash(place.scope.hub_id, clean.content_hash(draft.content))
     taken = {memory.occurred_at for memory in alike if memory.id in used}
     while moment in taken:
-        # As far as no other entry that is new at this moment comes.
+        # Far enough that no other new entry gets this time.
         moment += timedelta(milliseconds=1)
     path = free_path(place, day, key, draft.content, used)
     return draft._replace(occurred_at=moment, source_path=path)
 
 
 def draft_of(day: date, block: JournalBlock) -> Draft:
-    """What is remembered of an entry that a person wrote."""
+    """The draft for an entry that a person wrote."""
     return Draft(
         content=block.text,
         layer="journal",
@@ -259,7 +259,7 @@ def draft_of(day: date, block: JournalBlock) -> Draft:
 
 
 def _renew(place: JournalFolder, day: date, memory: Memory, block: JournalBlock) -> str:
-    """A new version of a memory, from the edited line; its id."""
+    """Makes a new version of a memory from the edited line; returns its id."""
     changes: dict[str, object] = {}
     if entries.plain(block.text) != entries.plain(memory.content):
         changes["content"] = block.text
@@ -289,12 +289,12 @@ class MergedText(NamedTuple):
 
 
 def merged(shown: str, current: str, text: str) -> MergedText:
-    """What the file has to say: `text` is what its author made of `shown`; `current` is what the
-    file says by now. An entry that only one side changed is as that side has it."""
+    """The three-way merge of a rewrite: `text` is its author's version of `shown`; `current` is the
+    file now. An entry that only one side changed is taken from that side."""
     now, new = _parsed(current), _parsed(text)
     before = Counter(key for key, _ in _parsed(shown))
     there = Counter(key for key, _ in now)
-    # What others have removed or changed, and what they have added.
+    # Entries that others have removed or changed, and entries that they have added.
     gone, added = before - there, there - before
     raws = dict(now)
     out = []
@@ -302,9 +302,9 @@ def merged(shown: str, current: str, text: str) -> MergedText:
         if gone[key] > 0:
             gone[key] -= 1
         else:
-            # As the file has it, with its own line ends and bytes that are no text.
+            # As in the file, with its own line ends and undecodable bytes.
             out.append((key, raws.get(key, raw)))
-    # The author's own lines that say the same need not be there twice.
+    # Lines that the author has added too are not added twice.
     added -= Counter(key for key, _ in out) - before
     clashed = +gone and +added
     _insert(out, now, added)
@@ -327,7 +327,7 @@ def _insert(
 
 
 def _parsed(text: str) -> list[tuple[str, str]]:
-    """Each block of a file as an editor shows it, and as it is."""
+    """Each block of a file, as an editor shows it and as raw text."""
     return [(_as_shown(block.raw), block.raw) for block in entries.parse(text)]
 
 

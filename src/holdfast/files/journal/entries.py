@@ -1,5 +1,5 @@
-"""A journal's text as blocks (entries and the text between them), the memories of its entries, and
-the base: what file and store last agreed on."""
+"""Parses a journal into blocks (entries and the text between them), and reads the memories of its
+entries and the base (the last synced state)."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from holdfast.store.base import Reader
 from holdfast.system.atomic_file import real_path
 from holdfast.text.clean import without_controls
 
-# A fence or a comment is closed within so many lines, and above the next entry with a time, or it
-# is none: it would swallow the entries that are added below it.
+# A fence or a comment must be closed within this many lines, and before the next entry with a time;
+# otherwise it does not count, because it would swallow the entries added after it.
 _CLOSED_WITHIN_LINES = 200
 _ADDED = re.compile(r"- \d\d:\d\d ")
-# Of a SHA-256: enough that two entries of one day never meet, short enough to read.
+# Digits of a SHA-256: enough for the entries of one day, short enough to read.
 _KEY_DIGITS = 12
 
 _MARKER = re.compile(r"[ \t]*(?:[-*+][ \t]+)?(?:((?:[01]\d|2[0-3]):[0-5]\d)[ \t]+(?=\S))?")
@@ -37,7 +37,7 @@ _FENCE = re.compile(r"(```+|~~~+)")
 
 
 class JournalBlock(NamedTuple):
-    """A piece of the text. `text` is what an entry says; it is empty for what is no entry."""
+    """A block of the text. `text` is the content of an entry; empty for other blocks."""
 
     raw: str
     text: str = ""
@@ -75,8 +75,8 @@ def render_bare(text: str) -> str:
 
 
 def keys_of(blocks: Iterable[JournalBlock]) -> list[str]:
-    """A key for each entry, '' for other blocks: its time and words, and which one it is of those
-    that are alike. White space and composed letters do not count, as editors change them."""
+    """A key for each entry, empty for other blocks: made from its time and words, and numbered
+    among equal ones. White space and composed letters are ignored, because editors change them."""
     seen: dict[str, int] = {}
     keys = []
     for block in blocks:
@@ -110,7 +110,7 @@ def _front_matter(lines: list[str]) -> int:
 
 
 def _extent(lines: list[str], at: int) -> tuple[int, bool]:
-    """Where the block that begins here ends, and whether it is an entry."""
+    """The end of the block that begins here, and whether it is an entry."""
     line = lines[at].lstrip("\ufeff").rstrip()
     if not line or _HEADING_OR_RULE.match(line):
         return at + 1, False
@@ -165,12 +165,12 @@ def _entry(raw: str) -> JournalBlock:
     return JournalBlock(raw, text, found[1] or "" if text else "")
 
 
-# A year of a busy agent is less; a larger file is a log that was put in the wrong place.
+# More than a year of a busy agent; a larger file is a misplaced log.
 FILE_BYTES_MAX = 16_000_000
 
 
 class JournalFolder(NamedTuple):
-    """Whose journals: the hub, the folder its files are in, and what was seen there last."""
+    """The journals of one hub: its scope, its folder, and the state of the files when last seen."""
 
     scope: Scope
     folder: str
@@ -178,7 +178,8 @@ class JournalFolder(NamedTuple):
 
 
 class File(NamedTuple):
-    """A journal as it was read: its text, and what tells whether it was written since."""
+    """A journal that was read: its text, and the signature that shows whether it was written
+    since."""
 
     text: str
     signature: Signature
@@ -192,7 +193,7 @@ class JournalLine(NamedTuple):
 
 
 class Base(NamedTuple):
-    """For each block its key and its memory's id, or its raw text and nothing."""
+    """For each entry its key and its memory's id; for other blocks the raw text and an empty id."""
 
     items: tuple[tuple[str, str], ...] = ()
 
@@ -213,7 +214,7 @@ def path_of(place: JournalFolder, day: date) -> str:
 
 
 def source_path(day: date, key: str) -> str:
-    """Where a memory comes from: the day's file and the entry's key in it."""
+    """The source path of an entry's memory: the day's file and the entry's key."""
     return f"{name_of(day)}#{key}"
 
 
@@ -221,9 +222,9 @@ def source_path(day: date, key: str) -> str:
 
 
 def read_file(place: JournalFolder, day: date) -> File | None:
-    """The day's file; None where there is none.
+    """Reads the day's file; None if there is none.
 
-    Bytes that are not UTF-8 stay what they are when the text is written again.
+    Bytes that are not UTF-8 are preserved when the text is written again.
     """
     path = path_of(place, day)
     target = real_path(path, within=place.folder)
@@ -253,7 +254,7 @@ def read_file(place: JournalFolder, day: date) -> File | None:
 def live_memories(place: JournalFolder, first: date, last: date) -> list[Memory]:
     """The memories of the journal layer from these days, by number."""
     start = datetime.combine(first, time.min, UTC)
-    # The day after the last day there is does not exist.
+    # There is no day after `date.max`.
     end = None if last == date.max else datetime.combine(last + timedelta(days=1), time.min, UTC)
     wanted = Filter(layers=("journal",), since=start, until=end)
     return list(engine.listing.scan_memories(place.scope, wanted))
@@ -265,7 +266,7 @@ def time_of(memory: Memory) -> str:
 
 
 def texts_of(reader: Reader, memory: Memory) -> list[tuple[str, str]]:
-    """What a memory has said, newest first, each with its time of day then."""
+    """The texts that a memory has had, newest first, each with its time of day then."""
     out = [(memory.content, time_of(memory))]
     for revision in reversed(reader.revisions(memory.hub_id, memory.id)):
         before = {
@@ -284,7 +285,7 @@ def texts_of(reader: Reader, memory: Memory) -> list[tuple[str, str]]:
 
 
 def base_of(reader: Reader, place: JournalFolder, day: date) -> Base:
-    """What both sides last agreed on; an empty base where they never did."""
+    """The last synced state; empty if there was no sync."""
     return _parsed(reader.agreed(place.scope.hub_id, name_of(day)))
 
 
@@ -296,8 +297,8 @@ def _parsed(agreed: Agreed | None) -> Base:
 
 
 def items_of(lines: Sequence[JournalLine]) -> list[tuple[str, str]]:
-    """What a base holds of these lines. Of entries only the key is stored: what is purged must
-    leave no trace here."""
+    """The base of these lines. For entries only the key is stored: a purged text must leave no
+    trace here."""
     keys = keys_of(line.block for line in lines)
     return [
         (key, line.memory_id) if line.memory_id else (line.block.raw, "")
@@ -306,7 +307,7 @@ def items_of(lines: Sequence[JournalLine]) -> list[tuple[str, str]]:
 
 
 def agree(place: JournalFolder, day: date, items: Sequence[tuple[str, str]]) -> None:
-    """Notes what both sides agree on."""
+    """Records the new base."""
     text = json.dumps({"items": items})
     with place.scope.core.store.read() as reader:
         known = reader.agreed(place.scope.hub_id, name_of(day))
@@ -318,14 +319,14 @@ def agree(place: JournalFolder, day: date, items: Sequence[tuple[str, str]]) -> 
 
 
 ENTERED = "entered in the journal"
-# As often as one line can be typed, edited away and typed again in a day.
+# The most times that one line can be typed, edited away and typed again in a day.
 _ATTEMPTS_AT_A_PATH = 1_000
 
 
 def free_path(place: JournalFolder, day: date, key: str, text: str, used: set[str]) -> str:
-    """The path of a new entry's memory: named after its key, unless that is the path of a memory
-    that belongs to another line. One that belongs to none, and says the same, is this entry's:
-    what a crash left, or what was removed and is back."""
+    """The path for a new entry's memory: named after its key, unless a memory of another line has
+    that path. One that belongs to no line and has the same text is this entry's: it was left by a
+    crash, or removed and added again."""
     path = wanted = source_path(day, key)
     with place.scope.core.store.read() as reader:
         for number in range(2, _ATTEMPTS_AT_A_PATH):
@@ -338,7 +339,7 @@ def free_path(place: JournalFolder, day: date, key: str, text: str, used: set[st
 
 def block_of(memory: Memory, time_of_day: str | None = None) -> JournalBlock:
     """The lines of a memory, with its time. The time is left out if the file's line had none,
-    unless the text needs it: `---` or `14:30` alone would be read as something else."""
+    unless the text needs it: `---` or `14:30` alone would be parsed as something else."""
     if time_of_day == "":
         bare = parse(render_bare(memory.content) + "\n")
         if len(bare) == 1 and plain(bare[0].text) == plain(memory.content):
@@ -349,7 +350,7 @@ def block_of(memory: Memory, time_of_day: str | None = None) -> JournalBlock:
 def follow_store(
     place: JournalFolder, day: date, lines: Sequence[JournalLine], known: set[str]
 ) -> list[JournalLine]:
-    """The lines as the store would have them; `known` are the memories that had their line."""
+    """The lines updated from the store; `known` are the memories that had a line."""
     with place.scope.core.store.read() as reader:
         rows = reader.memories_by_id(
             place.scope.hub_id, [one.memory_id for one in lines if one.memory_id]
@@ -375,8 +376,8 @@ def follow_store(
 
 
 def set_paths(place: JournalFolder, day: date, lines: Sequence[JournalLine]) -> None:
-    """Gives a path to memories that are new to the file, before it is written: a crash right
-    after that must not remember their lines a second time."""
+    """Gives a path to memories that are new to the file, before it is written: after a crash, their
+    lines must not be remembered a second time."""
     with place.scope.core.store.read() as reader:
         ids = [line.memory_id for line in lines if line.memory_id]
         rows = reader.memories_by_id(place.scope.hub_id, ids)
