@@ -168,7 +168,7 @@ export interface DiffOut {
   [field: string]: unknown;
 }
 
-/** A step that was done, and the memory that it made or changed. */
+/** An applied step, and the memory that it added or changed. */
 export interface DoneOut {
   step: StepOut;
   memory: MemoryOut;
@@ -706,7 +706,7 @@ export interface Pause {
   until?: string | null;
 }
 
-/** What a consolidation would do; `sources` are the memories its steps speak of. */
+/** A plan; `sources` are the memories that its steps name. */
 export interface PlanOut {
   hub: string;
   made_at: string;
@@ -803,7 +803,7 @@ export interface ReceiptOut {
   [field: string]: unknown;
 }
 
-/** A step that is not done, and why. */
+/** A step that is not applied, and the reason. */
 export interface RefusedOut {
   step: StepOut;
   reason: string;

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 
 KIND = "files"
-# The fields of the store's record. A store that was moved to the other kind must not claim the
-# folder because of its old record.
+# The names of the record in a store for several machines and in one for a single machine. They
+# differ, so that a store that was moved to the other kind does not claim the folder without asking.
 _PLACE, _ALONE = "place", "place-of-one"
 # A takeover by another machine is noticed within a minute; checking in every operation would cost a
 # round trip each.

@@ -1,4 +1,4 @@
-"""Passes, which write memories by themselves: the journaler after a turn, consolidation, the flush
+"""Passes, which write memories automatically: the journaler after a turn, consolidation, the flush
 before a compaction. Each pass proposes, and rules check each proposal before it is written."""
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 def logger(name: str) -> Logger:
-    """The logger of that name. Without a handler Python would print to standard error, in the
-    middle of a conversation."""
+    """The logger of that name, with a null handler: without one, Python would print to standard
+    error, in the middle of a conversation."""
     import logging
 
     root = logging.getLogger("holdfast")

@@ -1,6 +1,6 @@
-"""Condenses MEMORY.md with a model when an addition would make it larger than its cap. The model
-proposes a shorter text; it is used only where each of its statements is supported by a line of the
-old text or of the addition. Who asked for it applies it as a rewrite, which can be undone."""
+"""Condenses MEMORY.md with a model when an addition would exceed its limit. The model proposes a
+shorter text; it is used only if each of its statements is supported by a line of the old text or of
+the addition. The caller applies it as a rewrite, which can be undone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 WORK = "condense"
 # The second attempt is told what was wrong with the first.
 _ATTEMPTS = 2
-# A model is asked for fewer characters than the cap, as it counts them badly.
+# A model is asked for fewer characters than the limit, because it counts them badly.
 _ROOM = 0.9
 _PROBLEMS_TOLD = 5
 _STATEMENT_ENDS = re.compile(r"(?<=[.!?;])\s+|\s*;\s+|\n+")
@@ -25,15 +25,15 @@ _MARK = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
 
 
 class Condensed(NamedTuple):
-    """A shorter text, and which model proposed it."""
+    """A shorter text, and the model that proposed it."""
 
     text: str
     model: str
 
 
 def condense(scope: Scope, text: str, addition: str, *, chars_max: int) -> Condensed | None:
-    """A text of at most `chars_max` characters that says what these say; None without a model, and
-    where what it proposes is too long or says something else."""
+    """A text of at most `chars_max` characters with the statements of both; None without a model,
+    or if its proposal is too long or says something else."""
     from holdfast.engine.upkeep.model_usage import limits_of, metered_model
     from holdfast.llm.tool_loop import talk
 
@@ -68,13 +68,13 @@ def _prompt(text: str, addition: str, chars: int, problems: Sequence[str]) -> st
 
 
 def _bare(answer: str) -> str:
-    """The answer without a fence around all of it."""
+    """The answer without a fence around the whole of it."""
     found = re.fullmatch(r"```(?:markdown|md)?\n(.*?)\n?```", answer.strip(), re.DOTALL)
     return (found[1] if found else answer).strip() + "\n"
 
 
 def _problems(proposed: str, sources: Sequence[str], chars_max: int) -> list[str]:
-    """Why a proposal cannot be used, in sentences for the model; none where it can."""
+    """The problems of a proposal, as sentences for the model; empty if it can be used."""
     if not proposed.strip():
         return ["It is empty."]
     if len(proposed) > chars_max:
@@ -98,6 +98,6 @@ def _is_supported(line: str, sources: Sequence[str]) -> bool:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines that say something: headings too, as they may give orders."""
+    """The non-empty lines, including headings, because they may contain instructions."""
     bare = (_MARK.sub("", line).strip().lstrip("#").strip() for line in text.splitlines())
     return [line for line in bare if line and not line.startswith("<!--")]

@@ -1,11 +1,11 @@
-"""Before a compaction: the prompt that asks an agent to save what it must keep, and what can be
-captured without it, by rules, from turns that nobody has looked at yet.
+"""The flush before a compaction: the prompt that asks an agent to save what it must keep, and
+capture by rules from turns that were not processed yet.
 
-A turn is processed once: by the journaler, an earlier flush, or the same conversation given from
-outside. It asks no model; the agent itself is the better one.
+A turn is processed once: by the journaler, an earlier flush, or the same conversation passed in by
+a caller. No model is called; the agent itself is the better one.
 
-The log does not say who is the user of a turn. It is looked at only where that can be nobody but
-the one who flushes; where others use the hub too, their words would become somebody else's.
+The log does not say who the user of a turn is. It is read only if that can only be the caller; in a
+hub with other users, their words would be attributed to the caller.
 """
 
 from __future__ import annotations
@@ -35,12 +35,11 @@ if TYPE_CHECKING:
     from holdfast.engine.core import Core
     from holdfast.store.base import Writer
 
-# The newest turns of users, as many as the log keeps of both sides by default.
+# As many turns of users as the log keeps turns of both sides by default.
 TURNS_MAX = 200
 assert TURNS_MAX < SEEN_MAX, "what was looked at must be known again"
 _USERS = frozenset({"user", "human", "me"})
-# The roles of speakers that are no person, in frameworks and exports; `function` is the older name
-# of a tool.
+# Roles that are not people, in frameworks and exports; `function` is the older name of a tool.
 _NO_PEOPLE = frozenset(
     """
     assistant system tool developer ai model function function_call function_call_output tool_call
@@ -65,9 +64,9 @@ def flush(
     session: str | None = None,
     part: Callable[[str], str] | None = None,
 ) -> Flushed:
-    """The prompt, and what was captured: from the log, or from the conversation that is given (a
-    transcript, or messages with a role and a content). `part` cuts out what of a user's words is
-    for this hub."""
+    """The prompt, and what was captured: from the log, or from the given conversation (a
+    transcript, or messages with role and content). `part` selects the part of a user's words that
+    belongs to this hub."""
     core.require("write")
     session = clean_session(session)
     given = None if messages is None else list(_given(core, hub, messages, session))
@@ -119,8 +118,8 @@ def _captured(
 
 
 def _unseen(core: Core, hub: Hub, heard: list[Heard]) -> tuple[list[Heard], int]:
-    """Of the newest those that were not processed yet, each once, oldest first; and how many more
-    are older."""
+    """The newest turns that were not processed yet, each once, oldest first; and the number of
+    older ones."""
     with core.store.read() as reader:
         marks = set(seen(reader, hub.id))
     found: dict[str, Heard] = {}
@@ -133,7 +132,7 @@ def _unseen(core: Core, hub: Hub, heard: list[Heard]) -> tuple[list[Heard], int]
 
 
 def _logged(core: Core, hub: Hub, session: str | None) -> list[Heard] | None:
-    """What users said in the log, oldest first; None where somebody else may have said it."""
+    """The users' turns in the log, oldest first; None if somebody else may have said them."""
     with core.read() as reader:
         there = require_hub(reader, hub.id, hub.name)
         alone = core.permit is None and is_alone(reader, there, core.actor)
@@ -150,7 +149,7 @@ def _logged(core: Core, hub: Hub, session: str | None) -> list[Heard] | None:
     ]
 
 
-# A conversation from outside
+# A given conversation
 
 
 def _given(
@@ -191,8 +190,8 @@ def _said(messages: Iterable[Any] | str) -> Iterator[tuple[str, str, datetime | 
 
 
 def _text(content: Any) -> str:
-    """A string, or a list of parts of which some are text. Other parts of a person's message, such
-    as the answer of a tool or a document, are nothing that they said."""
+    """The text of a string or a list of parts. Other parts of a person's message, such as the
+    result of a tool or a document, are not the person's words."""
     if isinstance(content, (list, tuple)):
         parts = [
             part.get("text") if isinstance(part, Mapping) else part

@@ -1,10 +1,10 @@
-"""The shadow journaler: after a turn, off the path of the reply, it notes in the day's journal what
-a later conversation will need.
+"""The shadow journaler: after a turn, in the background, it writes facts that later conversations
+will need to the day's journal.
 
-Fresh for each turn: it is shown the turn and nothing else. With a model it may look up what is
-known and propose; without one, rules read what the user said. Whatever is proposed must be said in
-the turn, and goes through `engine.automatic`, which knows what is known already. What only the
-assistant said is marked, and never promoted by itself. A model that fails is tried again; in the
+It processes each turn by itself. A model may search existing memories and propose facts; without
+one, rules read the user's words. A proposal must be supported by the turn, and goes through
+`engine.writing.proposals`, which compares it with existing memories. Statements that only the
+assistant made are marked, and never promoted automatically. A model that fails is retried; in the
 end the rules do the work. Failures are only logged. This module does not know which worker runs its
 jobs.
 """
@@ -43,23 +43,23 @@ if TYPE_CHECKING:
     from holdfast.text.grounding import Span
 
 WORK = jobs.JOURNAL
-# A turn holds a few facts; a model that finds more is making them up.
+# A turn has a few facts; a model that finds more invents them.
 PROPOSALS_MAX = 10
 # Each proposal is compared with the whole turn, which takes time if that is long.
 _TRIED_MAX = 20
 
 
 class Heard(NamedTuple):
-    """One turn as the journaler is shown it: what both said, as the log has it, and when."""
+    """A turn as the journaler processes it: the words of both sides as logged, and the time."""
 
     user: str
     assistant: str
     at: datetime
     session: str | None = None
     turns: Mapping[str, str] = {}
-    # The name of who is called the user here, where others are users too.
+    # The name of the user, if there are several.
     speaker: str = ""
-    # What the assistant said before, which a short turn may answer.
+    # The assistant's previous message, which a short turn may answer.
     question: str = ""
     # What both said around it in the same session, as far as it was said: the role and the words.
     around: Sequence[tuple[str, str]] = ()
@@ -77,7 +77,7 @@ class Heard(NamedTuple):
 
 
 def runner(home: str, *, stop: Callable[[], bool] = lambda: False) -> Runner:
-    """Who notes what was said."""
+    """The runner of journaler jobs."""
 
     def run(core: Core, job: Job) -> None:
         _work_on(core, home, job, stop)
@@ -91,7 +91,7 @@ def _lost(core: Core, writer: Writer, job: Job, reason: str) -> None:
 
 
 def _failed(core: Core, job: Job, reason: str) -> None:
-    """An error that is none of a model's: a store that is full, or a mistake of ours."""
+    """An error other than a model's: a full store, or a bug."""
     if job.attempts < jobs.ATTEMPTS_MAX:
         jobs.fail(core, job, reason)
         return
@@ -128,8 +128,8 @@ def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
             from holdfast.passes.journaler_model import by_model
 
             by_model(theirs, hub, model, proposed)
-            # If all proposals of the model were made up, what the rules find is better than
-            # nothing; and an explicit request to remember something does not depend on a model.
+            # If the model invented all its proposals, the results of the rules are better than
+            # nothing. An explicit request to remember something never depends on a model.
             by_rules(proposed, explicit_only=not proposed.is_all_made_up)
         by_changes(Scope(theirs, hub.id, hub.name), proposed)
     except (ModelError, InvalidSetting) as error:
@@ -141,7 +141,7 @@ def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
         if again and job.attempts < jobs.ATTEMPTS_MAX:
             jobs.fail(core, job, failed)
             return
-        # The model does not answer; what the rules find is better than nothing.
+        # The model does not answer; the results of the rules are better than nothing.
         proposed = Proposed(heard)
         by_rules(proposed)
     if stop():
@@ -174,7 +174,7 @@ def _log_failure(hub: str, job: Job, reason: str) -> None:
 
 
 def _take(core: Core, home: str, hub: Hub, job: Job, proposed: Proposed, failed: str) -> None:
-    """Writes what is new, ends the job and counts, in one transaction."""
+    """Writes the new facts, ends the job and updates the statistics, in one transaction."""
 
     def finish(writer: Writer, taken: list[Noted]) -> None:
         if failed:
@@ -188,7 +188,7 @@ def _take(core: Core, home: str, hub: Hub, job: Job, proposed: Proposed, failed:
 
     make = makes_journals(core) and bool(proposed.proposals)
     with synced_files(core, home, hub, [proposed.heard.at.date()], make=make):
-        # Jobs without the field are from keys that were allowed to.
+        # Jobs without the field come from keys that were allowed to.
         take(
             core,
             hub,
@@ -234,8 +234,9 @@ def take(
 
 
 def _by_number(noted: Noted, result: Taken) -> Noted:
-    """What is kept of it: of a memory its number, as its words must go when it is purged. So must
-    those of what it replaces or contradicts; the history and the inbox have them."""
+    """The outcome as it is stored in statistics: a memory only by its number, because its words
+    must be removable by a purge. The same applies to memories that it replaces or contradicts; the
+    history and the inbox have those."""
     if result.memory is None:
         return noted
     reason = noted.reason
@@ -247,8 +248,8 @@ def _by_number(noted: Noted, result: Taken) -> Noted:
 
 
 def _with_paths(core: Core, hub: Hub, turns: Sequence[Proposed]) -> list[Proposal]:
-    """The proposals, each with the path that its line in the journal gives it: named at once, it
-    needs no second change set when the line is written, and one undo takes back all of it."""
+    """The proposals, each with the path of its journal line: set at once, it needs no second change
+    set when the line is written, and one undo reverts everything."""
     from holdfast.files.journal import entries
     from holdfast.files.journal.entries import source_path
 
@@ -269,7 +270,7 @@ def _with_paths(core: Core, hub: Hub, turns: Sequence[Proposed]) -> list[Proposa
 
 
 class _Support(NamedTuple):
-    """A proposal as the turn supports it: its text, which side said so, and in which part."""
+    """A supported proposal: its text, the side that said it, and the position in the turn."""
 
     text: str
     role: str
@@ -277,7 +278,7 @@ class _Support(NamedTuple):
 
 
 class Proposed:
-    """What was proposed of one turn, as far as the turn says so; the rest is dropped, with the
+    """The proposals from one turn that the turn supports; the others are dropped, with the
     reason."""
 
     def __init__(self, heard: Heard) -> None:
@@ -299,9 +300,9 @@ class Proposed:
         occurred_at: datetime | None = None,
         occurred_until: datetime | None = None,
     ) -> str:
-        """Adds a proposal; returns '' or why it is dropped. What is `verbatim` in the user's words
-        needs no check against them. What rules have `reworded` from a part of the turn is kept in
-        the words of that part where the rewording is not recognised."""
+        """Adds a proposal; returns the reason if it is dropped, else an empty text. A `verbatim`
+        quote of the user needs no check. A proposal that rules have `reworded` from a part of the
+        turn is stored in the original words if the rewording is not recognised."""
         heard, text = self.heard, " ".join(text.split())
         if any(one.text == text for one in self.proposals):
             return ""
@@ -313,13 +314,13 @@ class Proposed:
             return self._drop(found, text)
         said = heard.assistant if found.role == ASSISTANT else heard.user
         if _is_about_secret(said, found.span):
-            # 'The gate code is' tells nobody anything, and the code itself is not stored.
+            # 'The gate code is' is useless, because the code itself is not stored.
             return self._drop("secret", found.text)
         metadata: dict[str, object] = {SAID_BY: ASSISTANT} if found.role == ASSISTANT else {}
         if explicit:
             metadata[EXPLICIT] = True
         turn = heard.turns.get(found.role, "")
-        # It is grounded already, so the proposal does not carry the turn to be checked again.
+        # It is grounded already, so the proposal need not carry the turn.
         self.proposals.append(
             Proposal(
                 found.text,
@@ -365,15 +366,15 @@ class Proposed:
 
     @property
     def is_all_made_up(self) -> bool:
-        """Whether something was proposed, and nothing of it was said."""
+        """Whether there were proposals, and none was supported."""
         return bool(self.dropped) and not self.proposals
 
     def speaks_of(self, start: int, end: int) -> bool:
-        """Whether something was proposed from these words of the user."""
+        """Whether something was proposed from this part of the user's words."""
         return bool(self._of_words(start, end))
 
     def mark_standing(self, start: int, end: int) -> None:
-        """What was proposed from these words of the user enters long-term memory at once."""
+        """Marks proposals from this part of the user's words for long-term memory."""
         for at in self._of_words(start, end):
             self.proposals[at] = self.proposals[at]._replace(standing=True)
 
@@ -396,29 +397,30 @@ class Proposed:
 
 
 def _is_about_secret(said: str, found: Span) -> bool:
-    """Whether a secret was replaced in these words, or right behind them."""
+    """Whether a secret was replaced in this text, or directly after it."""
     if PLACEHOLDER.search(said, found.start, found.end):
         return True
     return PLACEHOLDER.match(said[found.end :].lstrip(" \t:=\"'")) is not None
 
 
 def _trust(role: str, text: str) -> Trust:
-    """Whose word it is. What tries to take the model over was probably pasted into the
-    conversation: it counts as a tool's word, which waits for review."""
+    """The trust of a text. A text that tries to take over the model was probably pasted into the
+    conversation: it gets the trust of a tool, and is held for review."""
     if instruction_shaped(text, in_conversation=True):
         return "tool"
     return "user" if role == "user" else "agent"
 
 
-# Why a rewording by the rules may fail to be recognised, though what was said is a statement.
+# Reasons for which a rewording by the rules may not be recognised, although the original is a
+# statement.
 _REWORDING = ("words", "tense", "number", "name")
 # A statement ends before what joins it to the next one.
 _JOINED = lazy(r"(?i)[,;.]* (?:and|but|so|or|because)[,; ]*\Z")
 
 
 def by_rules(proposed: Proposed, *, explicit_only: bool = False) -> None:
-    """What the rules find in the user's words, where nothing was proposed of these words yet; or
-    only what the user asks to be remembered."""
+    """Adds the facts that the rules find in the user's words, where nothing was proposed from these
+    words yet; or only explicit requests."""
     from holdfast.text.capture import capture
     from holdfast.text.grounding import Span
 
@@ -457,8 +459,8 @@ def _standing(heard: Heard, facts: Sequence[Captured]) -> list[Captured]:
 
 
 def by_changes(scope: Scope, proposed: Proposed) -> None:
-    """What tells of a change of something that is in long-term memory, though no rule knows it for
-    a fact: what is there would else stay as the truth."""
+    """Adds statements about a change of a long-term memory, even if no rule recognises them as
+    facts: the outdated memory would otherwise stay current."""
     from holdfast.engine.writing.supersede import changed_by
     from holdfast.text.capture import told_changes
     from holdfast.text.grounding import Span

@@ -1,7 +1,7 @@
-"""How the journaler asks a model: one turn is shown, two tools are offered, two rounds at most.
+"""The journaler's conversation with a model: one turn, two tools, at most two rounds.
 
-`memory_search` answers as the tool of that name does everywhere; `remember` only proposes. The
-model's other output is ignored."""
+`memory_search` works like the tool of that name; `remember` only proposes. Other output of the
+model is ignored."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 ROUNDS = 2
-# However patient the settings are: a pass that takes longer would hold up those behind it.
+# A limit above all settings: a pass that takes longer would delay those behind it.
 SECONDS_MAX = 60.0
 SNIPPET_CHARS = 500
 _HITS, _HITS_MAX = 5, 20
@@ -65,14 +65,15 @@ _REMEMBER = ModelTool(
 
 
 def by_model(core: Core, hub: Hub, model: Model, proposed: Proposed) -> None:
-    """Asks the model what of the turn is worth keeping. ModelError where it cannot be asked."""
+    """Asks the model which facts of the turn are worth storing. Raises ModelError if it cannot be
+    reached."""
     limits = limits_of(core, rounds=ROUNDS)
     limits = limits._replace(seconds=min(limits.seconds, SECONDS_MAX))
     talk(model, prompt("journal"), prompt_of(proposed.heard), _tools(core, hub, proposed), limits)
 
 
 def prompt_of(heard: Heard) -> str:
-    """The turn as data: JSON, so that nothing in it can pose as its end."""
+    """The turn as JSON, so that nothing in it can imitate its end."""
     said = {"date": f"{heard.at:%Y-%m-%d (%A)}", "user": heard.user, "assistant": heard.assistant}
     return "The turn:\n" + json.dumps(said, ensure_ascii=False, indent=1)
 

@@ -1,11 +1,10 @@
-"""Passes that run automatically in each hub: which there are, when they are due, and that only one
-of a kind runs in a hub at a time, over all processes and machines.
+"""Schedules the passes that run automatically in each hub: which exist, when they are due, and a
+lock so that only one of a kind runs in a hub at a time, over all processes and machines.
 
-A run is recorded in the store, so that all processes that use it agree on when the last one was and
-which is running. Two things tell: the store's own lock (`store.alone`) ends with the process that
-holds it, at once, but not every store has it; the lease in the record expires, for stores without
-such locks and for a run that hangs. A run that was replaced because it took too long finds that out
-when it writes (`require`).
+Runs are recorded in the store, so that all processes agree on the last and the current one. There
+are two mechanisms: the store's lock (`store.alone`) is released at once when its process ends, but
+not every store has it; the lease in the record expires, for stores without locks and for a run that
+hangs. A run that was replaced because it took too long finds that out when it writes (`require`).
 
 A server or `holdfast work` asks what is due; in a program that uses the library without a worker,
 `Due` runs it in a thread.
@@ -34,13 +33,13 @@ if TYPE_CHECKING:
 
 
 KIND = "pass"
-# Longer than any run. One that died is followed by the next after this, or at once where the store
-# knows that it died.
+# Longer than any run. After one that died, the next can begin after this time, or at once if the
+# store knows that it died.
 LASTS = timedelta(minutes=30)
 
 
 class Singleton:
-    """A run that may go on, or, where it is false, may not."""
+    """A run; true if it may proceed."""
 
     def __init__(self, hub_id: str, name: str, lease: str) -> None:
         self.hub_id, self.name, self._lease = hub_id, name, lease
@@ -49,7 +48,8 @@ class Singleton:
         return bool(self._lease)
 
     def require(self, writer: Writer) -> None:
-        """Conflict where another has taken its place; asked in the transaction that writes."""
+        """Raises Conflict if another run has replaced this one; called in the transaction that
+        writes."""
         if not self.holds(writer.record(self.hub_id, KIND, self.name)):
             raise Conflict(
                 f"Another run of `{self.name}` took the place of this one, which took too long.",
@@ -57,7 +57,7 @@ class Singleton:
             )
 
     def holds(self, record: Record | None) -> bool:
-        """Whether the note in the store is this run's."""
+        """Whether the record in the store is this run's."""
         return record is not None and record.body["lease"] == self._lease
 
 
@@ -65,9 +65,9 @@ class Singleton:
 def taking_turn(
     core: Core, hub_id: str, name: str, *, lasts: timedelta = LASTS, after: timedelta | None = None
 ) -> Iterator[Singleton]:
-    """A run that is true where it may go on: not while another is at it, nor sooner than `after`
-    the last one began. One that died is over at once where the store knows it, and in any case
-    when it has lasted too long."""
+    """Yields a run that is true if it may proceed: not while another is active, nor within `after`
+    of the start of the last one. A run that died is over at once if the store knows that, and in
+    any case when its lease expires."""
     knows = Capability.ALONE in core.store.capabilities
     with core.store.alone(name, hub_id) as mine:
         lease = core.ids.next("run")
@@ -96,7 +96,8 @@ def taking_turn(
 
 
 def _end(core: Core, run: Singleton) -> None:
-    """Notes that it is over. The hub may be gone, and the place somebody else's."""
+    """Records the end of a run. The hub may have been removed, and another run may have replaced
+    this one."""
     with core.store.write(hub=run.hub_id) as writer:
         record = writer.record(run.hub_id, KIND, run.name)
         if record is not None and run.holds(record):
@@ -108,7 +109,7 @@ def _is_free(
     record: Record | None, now: datetime, lasts: timedelta, *, mine: bool, knows: bool
 ) -> bool:
     if record is None or record.body["ended_at"] is not None:
-        # Not mine: somebody has just begun, and not noted it yet.
+        # Without the lock: another run has just begun, and is not recorded yet.
         return mine
     if from_text(record.body["started_at"]) + lasts <= now:
         return True
@@ -117,17 +118,17 @@ def _is_free(
     return knows and mine and record.body["known"] is True
 
 
-# Modules that have a PERIODIC; imported when a worker first asks.
+# Modules that define a PERIODIC; imported when a worker first needs them.
 MODULES: tuple[str, ...] = ("holdfast.passes.consolidation.run", "holdfast.passes.schedule")
-# When a pass was last begun by itself is noted apart: one that had nothing to do, or failed, notes
-# nothing of its own.
+# The last automatic start of a pass is recorded separately: a run that had nothing to do, or
+# failed, records nothing itself.
 _BY_ITSELF = "by itself"
 
 
 class Periodic(NamedTuple):
-    """A pass. `every` says how often, from the settings as they are now; None where it is switched
-    off. `run` is given the hub (a HubMemory). A pass that records its runs itself, and makes sure
-    that one process runs it, says with `is_due` whether it is due in a hub."""
+    """An automatic pass. `every` returns its interval from the current settings; None if it is
+    disabled. `run` is called with the hub (a HubMemory). A pass with its own record of runs and its
+    own lock defines `is_due`."""
 
     name: str
     every: Callable[[Settings], timedelta | None]
@@ -136,14 +137,14 @@ class Periodic(NamedTuple):
 
 
 class Run(NamedTuple):
-    """The last run of a pass in a hub; it is still going on, or died, where it has no end."""
+    """The last run of a pass in a hub; without an end it is in progress, or died."""
 
     started_at: datetime
     ended_at: datetime | None = None
 
 
 def registered() -> list[Periodic]:
-    """All passes that run by themselves."""
+    """All automatic passes."""
     from importlib import import_module
 
     return [import_module(name).PERIODIC for name in MODULES]
@@ -166,8 +167,8 @@ def run_due(
     stop: Callable[[], bool],
     passes: list[Periodic] | None = None,
 ) -> int:
-    """Runs what is due, hub by hub, and returns how many runs that were. Errors are logged, and the
-    run is tried again when it is due the next time."""
+    """Runs the due passes, hub by hub, and returns the number of runs. Errors are logged, and the
+    pass runs again when it is next due."""
     core.settings.refresh()
     wanted = [
         (one, every)
@@ -176,7 +177,7 @@ def run_due(
     ]
     if not wanted:
         return 0
-    # One look for all hubs: mostly nothing is due, and nobody's turn is taken for that.
+    # One read for all hubs: usually nothing is due, and no lock is taken for that.
     with core.store.read() as reader:
         due = [
             (hub, one, every)
@@ -193,7 +194,7 @@ def run_due(
             continue
         last = last_run(core, hub.id, one.name)
         if last is not None and last.started_at + every > core.now():
-            # Somebody asked for one meanwhile.
+            # Somebody started one meanwhile.
             continue
         with taking_turn(core, hub.id, f"{one.name} {_BY_ITSELF}", after=every) as mine:
             if mine:
@@ -230,8 +231,8 @@ def _every(settings: Settings) -> timedelta | None:
 
 
 def run_if_due(hub: Any) -> bool:
-    """Runs the lifecycle in a hub (a HubMemory) where it is due; returns whether it did. Expired
-    responses of idempotent requests are removed with it."""
+    """Runs the lifecycle in a hub (a HubMemory) if it is due; returns whether it did. Also removes
+    expired responses of idempotent requests."""
     if not automatic.claim(hub.core, hub.id):
         return False
     from holdfast.engine import idempotency
@@ -246,12 +247,13 @@ PERIODIC = Periodic("lifecycle", _every, run_if_due, automatic.is_due)
 
 # Passes run every few hours, so checking after each turn would find nothing.
 _EVERY = timedelta(minutes=1)
-# Longer than a write takes. A model's answer is not waited for; its run is taken over later.
+# Longer than a write takes. A model's answer is not waited for; another process takes over its run
+# later.
 _STOP_S = 5.0
 
 
 class Due:
-    """Runs what is due, once for each start."""
+    """Runs the due passes in a thread, once for each start."""
 
     def __init__(self, core: Core, open_hub: Callable[[str], Any]) -> None:
         self._core = core

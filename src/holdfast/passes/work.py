@@ -1,6 +1,6 @@
-"""Which runner handles which kind of job, and the ways to run them: all that are due at once, or in
-a thread as they come. A hub's files are synced around what a pass writes: edits are read before,
-files are written after. `edges.worker` runs them in a server."""
+"""Runs jobs: the runner of each kind, and running all that are due, or each as it comes, in a
+thread. A hub's files are synced around the writes of a pass: edits are read before, files are
+written after. `edges.server.worker` runs jobs in a server."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 def synced_files(
     core: Core, home: str, hub: Hub, days: Iterable[date], *, make: bool = False
 ) -> Iterator[None]:
-    """Wraps a write to the journals of these days, and perhaps to MEMORY.md. A hub without files
-    costs one check of its folder; with `make`, it keeps files from now on."""
+    """Wraps a write to the journals of these days, and perhaps to MEMORY.md. For a hub without
+    files it only checks the folder; with `make`, the files are created."""
     folder = hub_path(home, hub.name)
     notes: list[str] = []
     if make:
@@ -47,8 +47,8 @@ def synced_files(
     from holdfast.files.journal.changes import JournalChanges
     from holdfast.files.journal.entries import JournalFolder
 
-    # Files belong to the hub: they are synced in the name of its owner, and hold what the store
-    # does.
+    # Files belong to the hub: they are synced with the permissions of its owner, and contain what
+    # the store does.
     owner = core.acting(hub.owner, sees_all=True)
     scope = Scope(owner, hub.id, hub.name)
     sync = FileSync(scope, os.path.join(folder, "MEMORY.md"))
@@ -64,14 +64,14 @@ def synced_files(
             notes += journal.sync_day(place, day)
     with _noted(notes):
         sync.after()
-        # A pass holds what it is not sure of.
+        # A pass may have held uncertain proposals for review.
         sync.waiting()
     _log_notes(hub.name, [*notes, *sync.notes, *place.changes.notes])
 
 
 def makes_journals(core: Core) -> bool:
-    """Whether a hub whose turns are noted is to keep its journals as files. A store that several
-    machines use has its files in one place, which a person chooses."""
+    """Whether journals are created as files in a hub with automatic memory. A store that several
+    machines use has its files in one folder, which a person chooses."""
     settings = core.settings
     alone = Capability.MACHINES not in core.store.capabilities
     return bool(settings["shadowJournal.enabled"] and settings["shadowJournal.files"] and alone)
@@ -90,13 +90,13 @@ def _log_notes(hub: str, notes: list[str]) -> None:
         logger("holdfast.passes").info("%s: %s", hub, note)
 
 
-# A model that hangs must not keep files from being read: each of these has a thread of its own.
+# Each kind has a thread of its own: a model that hangs must not delay the reading of files.
 WORKS = (jobs.EXTRACT, jobs.JOURNAL)
-# Longer than anything but a model's answer takes; a program that ends does not wait for that.
+# Longer than any step except a model's answer; a program that ends does not wait for that.
 STOP_S = 5.0
-# What was put off until a quiet moment is worked on for so long when the store is closed.
+# When the store is closed, delayed work is done for at most this long.
 _CLOSE_S = 1.0
-# As soon as a failed job may be tried again, and the latest it is: beyond, nobody is waited for.
+# The delay before the retry of a failed job, and the longest wait for a retry.
 _RETRY_S = 15.0
 _RETRY_SOON = timedelta(minutes=2)
 
@@ -108,7 +108,7 @@ def _never() -> bool:
 def runner_of(
     work: str, home: str, *, allowed: tuple[str, ...] = (), stop: Callable[[], bool] = _never
 ) -> Runner:
-    """The runner of a kind of work: the one table of them."""
+    """The runner of each kind of work."""
     if work == jobs.EXTRACT:
         from holdfast.extract import run
 
@@ -119,8 +119,8 @@ def runner_of(
 
 
 class JobWorker:
-    """Works on jobs of one kind, one after the other, and can release the current one. An
-    unexpected error is logged; the job is tried again, as after any other."""
+    """Runs jobs of one kind, one after the other, and can release the current one. An unexpected
+    error is logged, and the job is retried."""
 
     def __init__(
         self,
@@ -132,12 +132,12 @@ class JobWorker:
         stop: Callable[[], bool] = _never,
     ) -> None:
         self._core = core.acting(sees_all=True)
-        # Created at first use, so that enqueueing a job does not load what working on it needs.
+        # Created on first use, so that enqueueing a job does not load the code that runs it.
         self._make: Callable[[], Runner] = lambda: runner_of(work, home, allowed=allowed, stop=stop)
         self._made: Runner | None = None
         self._lock = threading.Lock()
         self._job: Job | None = None
-        # Hubs take turns; the next look begins behind this one.
+        # Hubs take turns; the next search begins after this one.
         self._hub_id = ""
 
     @property
@@ -147,7 +147,7 @@ class JobWorker:
         return self._made
 
     def work_on_next(self) -> Job | None:
-        """The job that was worked on, however that ended; None where none is due."""
+        """Runs the next job and returns it, also if it failed; None if none is due."""
         held: list[Job] = []
 
         def holds(job: Job | None) -> None:
@@ -159,7 +159,7 @@ class JobWorker:
 
         try:
             return work_on_next(self._core, self._runner, holds=holds, after=self._hub_id)
-        # A job may fail in any way; it is noted and tried again, and the next one goes on.
+        # A job may raise anything; that is logged, the job is retried, and the next one runs.
         except Exception as error:
             if not held or self._runner.failed is None:
                 raise
@@ -168,7 +168,7 @@ class JobWorker:
 
     def _note(self, job: Job, error: Exception) -> None:
         if isinstance(error, StoreClosed):
-            # Who closed it has put the job back.
+            # The thread that closed the store has put the job back.
             return
         log = logger("holdfast.worker")
         if isinstance(error, (HoldfastError, OSError)):
@@ -178,16 +178,16 @@ class JobWorker:
             reason = f"an error of our own: {type(error).__name__}"
             log.error("work on a job failed", exc_info=error)
         assert self._runner.failed is not None, "it was asked before"
-        # Taken over by another, or a store that cannot be written: its lease ends by itself.
+        # Another worker took it over, or the store cannot be written: its lease expires.
         with suppress(HoldfastError):
             self._runner.failed(self._core, job, reason)
 
     def let_go(self) -> None:
-        """Puts back the job at hand, from another thread: who works on it writes nothing more."""
+        """Releases the current job, from another thread; its worker then writes nothing more."""
         with self._lock:
             job = self._job
         if job is not None:
-            # It has just ended, or is somebody else's by now.
+            # It has just ended, or another worker has it.
             with suppress(HoldfastError):
                 jobs.put_back(self._core, job)
 
@@ -195,7 +195,7 @@ class JobWorker:
 def work_until_done(
     core: Core, home: str, *, works: tuple[str, ...] = WORKS, allowed: tuple[str, ...] = ()
 ) -> int:
-    """Works on everything that is due; returns how many jobs that were."""
+    """Runs all due jobs; returns how many."""
     done = 0
     for work in works:
         worker = JobWorker(core, work, home, allowed=allowed)
@@ -205,9 +205,9 @@ def work_until_done(
 
 
 class Shadow:
-    """Notes turns in a thread of its own, in a program that uses the library. It ends when nothing
-    is left to do, and is begun again by the next turn. A turn is looked at in a quiet moment, at
-    the latest after some seconds, or when half of the queue is full."""
+    """Runs the journaler in a background thread of a program that uses the library. The thread ends
+    when nothing is left to do, and the next turn starts it again. A turn is processed in a quiet
+    moment, at the latest after some seconds, or when the queue is half full."""
 
     def __init__(self, core: Core, home: str) -> None:
         self._core = core
@@ -220,7 +220,7 @@ class Shadow:
         self._worker = JobWorker(core, jobs.JOURNAL, home, stop=self._stop.is_set)
 
     def start(self) -> None:
-        """Begins, or has another look, unless it has been stopped for good."""
+        """Starts the thread, or makes it check again, unless it was stopped permanently."""
         with self._lock:
             if self._stop.is_set():
                 return
@@ -250,7 +250,7 @@ class Shadow:
                     return
                 if not self._wake.is_set():
                     self._idle.set()
-            # A turn that comes, or the end, wakes it at once.
+            # A new turn, or the end, wakes it at once.
             self._wake.wait(_RETRY_S)
 
     def _work(self) -> None:
@@ -260,19 +260,19 @@ class Shadow:
                 if self._stop.is_set() or self._worker.work_on_next() is None:
                     return
         except Exception as error:  # noqa: BLE001  # the last stop of this thread
-            # Who waits for it must not wait for ever. The turn is in the store, and is looked at
-            # with the next one.
+            # So that nobody waits for ever. The turn is in the store, and is processed with the
+            # next one.
             if not self._stop.is_set():
                 logger("holdfast.worker").warning("nothing is noted now: %r", error)
 
     def _is_more_to_come(self) -> bool:
-        """Whether a turn waits to be tried again soon."""
+        """Whether a turn waits for a retry soon."""
         with suppress(HoldfastError):
             return jobs.is_due(self._core, (jobs.JOURNAL,), within=_RETRY_SOON)
         return False
 
     def stop(self) -> None:
-        """Ends soon, and does not begin again: what it cannot finish goes on elsewhere."""
+        """Stops soon and permanently: another process continues unfinished work."""
         if self._quiet.hurry():
             self._idle.wait(_CLOSE_S)
         self._stop.set()
@@ -286,6 +286,6 @@ class Shadow:
                 self._worker.let_go()
 
     def wait(self) -> None:
-        """Until there is nothing to do now."""
+        """Waits until there is nothing to do."""
         self._quiet.hurry()
         self._idle.wait()

@@ -13,21 +13,21 @@ from holdfast.text.names import hidden_character
 
 FILE_NAME = "MEMORY.md"
 TITLE = "# Long-term Memory"
-# Only these count as white space: a form feed or a no-break space is something a person typed.
+# Only these count as white space: a person typed a form feed or a no-break space on purpose.
 SPACE = " \t\r\n"
-# The bound of a category's name in the store.
+# The largest length of a category's name in the store.
 _CATEGORY_CHARS_MAX = 64
 _UPDATED = re.compile(r"<!-- updated (\d{4}-\d\d-\d\d) -->")
 
 
 class Verbatim(NamedTuple):
-    """Text that is a person's own and no memory."""
+    """A person's own text, which is not a memory."""
 
     raw: str
 
 
 class Section(NamedTuple):
-    """A heading that names a category, with the date below it where there is one."""
+    """A heading that names a category, with the date below it if there is one."""
 
     raw: str
     category: str
@@ -44,7 +44,7 @@ class MarkdownItem(NamedTuple):
 
 
 class PageBreak(NamedTuple):
-    """Where another file of the same document begins; it has no text of its own."""
+    """The start of another file of the same document; it has no text of its own."""
 
     raw: str
     name: str
@@ -70,7 +70,7 @@ def render(document: Document) -> str:
 
 
 def fresh() -> Document:
-    """A file with nothing in it but its title."""
+    """A file with only its title."""
     return Document((Verbatim(f"{TITLE}\n"),))
 
 
@@ -78,7 +78,7 @@ def fresh() -> Document:
 
 
 def category_of(heading: str) -> str | None:
-    """The category that a heading names: any heading, brought into the form categories have."""
+    """The category that a heading names: any heading, normalised to the form of categories."""
     text = unicodedata.normalize("NFC", heading).lower()
     if not (text.isascii() and text.isprintable()):
         while (at := hidden_character(text)) is not None:
@@ -88,7 +88,7 @@ def category_of(heading: str) -> str | None:
 
 
 def heading_of(category: str) -> str:
-    """The category as a heading, in title case where that leads back to it."""
+    """The category as a heading, in title case if that can be converted back."""
     title = " ".join(word[:1].upper() + word[1:] for word in category.split(" "))
     return title if category_of(title) == category else category
 
@@ -106,7 +106,7 @@ def dated(section: Section, updated: date, newline: str = "\n") -> Section:
 
 
 def updated_of(section: Section) -> date | None:
-    """The date of a section, where it has one that is a date."""
+    """The date of a section, if it has a valid one."""
     found = _UPDATED.search(section.raw)
     try:
         return date.fromisoformat(found[1]) if found else None
@@ -115,7 +115,7 @@ def updated_of(section: Section) -> date | None:
 
 
 def is_date_line(line: str) -> bool:
-    """Whether it is the line below a heading that holds the section's date."""
+    """Whether this is the line with the section's date, below its heading."""
     return _UPDATED.fullmatch(line.strip(SPACE)) is not None
 
 
@@ -124,13 +124,13 @@ def ended(raw: str, newline: str) -> str:
     return raw if not raw or raw.endswith("\n") else raw + newline
 
 
-# Looked for where white space begins, and not again at each character of it.
+# Matched only where white space begins, not again at each of its characters.
 ID_COMMENT = re.compile(r"(?<![ \t])[ \t]*+<!--[ \t]*+(mem_[0-9A-Za-z_-]{1,64})[ \t]*+-->[ \t]*+$")
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 
-# What would break an item is written as an HTML reference, which every reader shows as meant. What
-# looks like such a reference already gets one `amp;` more, so that nothing is ever ambiguous.
-# New content has no control characters; content of an older store may.
+# Characters that would break an item are written as HTML references, which every viewer renders.
+# Text that looks like such a reference already gets one more `amp;`, so that decoding is
+# unambiguous. New content has no control characters; content of an older store may.
 _CONTROLS = {code: f"&#{code};" for code in STEERING}
 _DECODED = {
     "lt;!--": "<!--",
@@ -165,7 +165,7 @@ def without_id(line: str, memory_id: str) -> str:
 
 
 def without_any_id(line: str) -> str:
-    """A line that names no memory, whatever ids were typed at its end."""
+    """The line without any ids at its end."""
     text = line.rstrip("\r\n")
     end = line[len(text) :]
     while found := _last_comment(text):
@@ -174,7 +174,7 @@ def without_any_id(line: str) -> str:
 
 
 def _last_comment(text: str) -> re.Match[str] | None:
-    """The comment with an id at the end; of many in a line only the last can be it."""
+    """The last comment with an id; only the one at the end of the line counts."""
     at = text.rfind("<!--")
     return ID_COMMENT.match(text, len(text[:at].rstrip(" \t"))) if at >= 0 else None
 
@@ -183,7 +183,7 @@ def _last_comment(text: str) -> re.Match[str] | None:
 
 
 def escaped(content: str) -> str:
-    """Content in a form that an item can hold; `unescaped` is its exact inverse."""
+    """Content escaped for an item; `unescaped` is the exact inverse."""
     text = _REFERENCE.sub(lambda found: f"&amp;{found[1]}{found[2]}", content)
     text = text.replace("<!--", "&lt;!--").translate(_CONTROLS)
     body = text.strip(SPACE)
@@ -191,7 +191,7 @@ def escaped(content: str) -> str:
     front, back = text[:start], text[start + len(body) :]
     first = body.partition("\n")[0]
     if body.startswith("-") and not first.strip("- \t"):
-        # After the bullet's own dash it would be a ruled line.
+        # After the bullet's own dash it would be a horizontal rule.
         body = "&#45;" + body[1:]
     return _references(front) + body + _references(back)
 

@@ -1,6 +1,6 @@
-"""Text that is appended to MEMORY.md: which parts of it are memories, and where they go. The text
-stays as it was written; ids and dates of sections are added in comments. The file as it was before
-an append or a rewrite is stored, so that undo restores it byte for byte."""
+"""Appends text to MEMORY.md: splits it into memories, and finds their positions. The text stays
+unchanged; ids and dates of sections are added in comments. The file from before an append or a
+rewrite is stored, so that undo restores it byte for byte."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ _FENCE = re.compile(r" {0,3}(```|~~~)")
 
 
 class Piece(NamedTuple):
-    """A part of a text to be added: what it says as a memory ('' where it is none, as a heading or
-    an empty line), its category, and how it is written. `place` tells equal ones apart."""
+    """A part of a text to be added: its content as a memory (empty for a heading or an empty line),
+    its category, and its raw text. `place` distinguishes equal ones."""
 
     place: int
     content: str
@@ -53,7 +53,7 @@ class Piece(NamedTuple):
 
 
 def last_category(text: str) -> str | None:
-    """The category of the section that a file ends in: what is added at its end is in it."""
+    """The category of the last section, to which text added at the end belongs."""
     category: str | None = None
     for block in parse(text).blocks:
         if isinstance(block, Section):
@@ -64,14 +64,14 @@ def last_category(text: str) -> str | None:
 
 
 def pieces(text: str, category: str | None) -> list[Piece]:
-    """Text in parts: a memory for each bullet, paragraph and other block. `category` is that of the
-    place where it is added, until a heading names another."""
+    """Splits text into parts: a memory for each bullet, paragraph and other block. `category` is
+    that of the position where it is added, until a heading names another."""
     out: list[Piece] = []
 
     def keep(content: str, raw: str, block: Block) -> None:
         out.append(Piece(len(out), content, named or category, raw, block))
 
-    named: str | None = None  # by a heading that is no section
+    named: str | None = None  # the category of a heading that is not a section
     for block in parse(ended(text.replace("\r\n", "\n"), "\n"), whole=True).blocks:
         if isinstance(block, Section):
             category, named = block.category, None
@@ -91,8 +91,8 @@ def pieces(text: str, category: str | None) -> list[Piece]:
 
 
 def with_ids(found: Sequence[Piece], ids: Mapping[Piece, str]) -> list[Block]:
-    """The text as blocks, each memory with its id. What got none, as it is known already, is left
-    out, and so is a heading with nothing below it."""
+    """The text as blocks, each memory with its id. Parts without an id, because they are known
+    already, are left out, and so is a heading with nothing below it."""
     blocks: list[Block] = []
     for piece in found:
         if not piece.content:
@@ -118,7 +118,7 @@ def _in_section(found: Sequence[Piece], piece: Piece) -> bool:
 
 
 def _without_empty(blocks: Sequence[Block]) -> list[Block]:
-    """The blocks without headings and space that nothing follows."""
+    """The blocks without trailing headings and blank lines."""
     out = list(blocks)
     while out and not isinstance(out[-1], MarkdownItem):
         out.pop()
@@ -134,8 +134,8 @@ def _without_empty(blocks: Sequence[Block]) -> list[Block]:
 
 
 def appended(document: Document, blocks: Sequence[Block], today: date) -> Document:
-    """The document with these blocks: below the heading they give where it is there already, else
-    at the end. Memories that are already in it stay as they are."""
+    """The document with these blocks, below the heading that they name if it exists, else at the
+    end. Memories that are already in it stay unchanged."""
     there = {item.id for item in document.items}
     left = [one for one in blocks if not (isinstance(one, MarkdownItem) and one.id in there)]
     left = _without_empty(left)
@@ -143,7 +143,7 @@ def appended(document: Document, blocks: Sequence[Block], today: date) -> Docume
         return document
     made = list(document.blocks)
     if len(made) == 1 and made[0].raw.strip() == TITLE and left[0].raw.startswith("# "):
-        # A text with a title of its own needs none of ours.
+        # A text with a title of its own needs no other.
         made = []
     for group in _groups(left):
         _insert(made, group, document.newline, today)
@@ -193,7 +193,8 @@ def _insert(made: list[Block], group: list[Block], newline: str, today: date) ->
 
 
 def _needs_gap(above: Block, below: Block) -> bool:
-    """Whether an empty line has to part them: two bullets, or a heading and its text, need none."""
+    """Whether an empty line must separate them: two bullets, or a heading and its text, need
+    none."""
     if above.raw.endswith(("\n\n", "\n\r\n")) or not above.raw.strip(SPACE):
         return False
     if isinstance(below, MarkdownItem) and isinstance(above, MarkdownItem):
@@ -221,7 +222,7 @@ def _last_section(blocks: Sequence[Block]) -> int | None:
 
 
 def _end_of(blocks: Sequence[Block], heading: int) -> int:
-    """Where the section ends, before the empty lines that part it from the next."""
+    """The end of the section, before the empty lines that separate it from the next."""
     end = heading + 1
     for at in range(heading + 1, len(blocks)):
         block = blocks[at]
@@ -234,7 +235,7 @@ def _end_of(blocks: Sequence[Block], heading: int) -> int:
 
 
 def _parts(raw: str) -> Iterator[str]:
-    """Free text in parts: headings, blocks of code, empty lines, and the text between these."""
+    """Splits free text into headings, code blocks, empty lines, and the text in between."""
     part: list[str] = []
     fence = ""
     for line in raw.splitlines(keepends=True):
@@ -247,14 +248,15 @@ def _parts(raw: str) -> Iterator[str]:
             continue
         part.append(line)
         if found := _FENCE.match(line):
-            # A fence is closed by the signs it was opened with.
+            # A fence is closed by the characters that opened it.
             fence = "" if found[1] == fence else fence or found[1]
     if part:
         yield "".join(part)
 
 
 BEFORE = f"{FILE_NAME} before"
-# Undo is for the last few changes; of older ones the lines come back, in the order that they have.
+# Only the last few changes are restored exactly; for older ones, undo adds the lines again in their
+# usual order.
 _CHANGES_MAX = 8
 # A larger file is not the kind that a model rewrites.
 _CHARS_MAX = 200_000
@@ -263,8 +265,8 @@ _CHARS_MAX = 200_000
 def note_before(
     scope: Scope, changes: Iterable[str], before: str | None, after: str | None
 ) -> None:
-    """Notes the file before and after these change sets. A store that cannot be written now loses
-    only the note."""
+    """Stores the file before and after these change sets. If the store cannot be written now, only
+    this record is lost."""
     named = list(changes)
     if not named or not before or not after or before == after:
         return
@@ -279,8 +281,8 @@ def note_before(
 
 
 def put_back(scope: Scope, path: str, undone: Undone) -> None:
-    """Puts the file back as it was before the change set that was undone, where nobody has changed
-    it since. Where that cannot be, the next sync writes the lines that came back."""
+    """Restores the file from before the change set that was undone, if nobody has changed it since.
+    Otherwise the next sync writes the restored lines."""
     with scope.core.store.read() as reader:
         found = _rows(reader, scope.hub_id).get(undone.undone.id)
     if found is None or scope.settings["files.per_category"]:

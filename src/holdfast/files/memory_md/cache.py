@@ -1,7 +1,7 @@
 """Caches for the sync of MEMORY.md (the memories that belong in the file, and the stamps of file
-and store that tell without reading whether they are still in sync), and copies beside the file:
-`MEMORY.md.kept-…`, made when the file could not be read or was cut off, and the backup from before
-the last consolidation."""
+and store that show without reading whether they are in sync), and copies beside the file:
+`MEMORY.md.kept-…`, made when the file could not be read or was truncated, and the backup from
+before the last consolidation."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ if TYPE_CHECKING:
 
 
 _WANTED = Filter(layers=("long_term",), states=("active", "cooling"))
-# With more change sets, or more memories in them, reading everything is about as fast.
+# With more change sets, or more memories in them, reading everything is about equally fast.
 _CHANGES_MAX = 32
 _REVISIONS_MAX = 500
-# Memories take some 2 KB each, so this bounds the cache.
+# Memories take some 2 KB each, so this limits the cache.
 _KEPT_MAX = 20_000
 
 
 class Known(NamedTuple):
-    """The hub's state when they were read, and the memories by id, in the order of their numbers;
-    of some of them the end is known beforehand."""
+    """The hub's state when it was read, and the memories by id, in order of number, with those
+    whose expiry is known."""
 
     token: Token
     memories: dict[str, Memory]
     ending: frozenset[str]
 
     def at(self, now: datetime) -> dict[str, Memory]:
-        """Those that hold at this moment."""
+        """The memories that are valid at this time."""
         over = {one for one in self.ending if not self.memories[one].current(now)}
         if not over:
             return self.memories
@@ -88,14 +88,14 @@ def _read(reader: Reader, hub_id: str, token: Token) -> Known:
 
 
 def _later(reader: Reader, hub_id: str, before: Known, token: Token) -> Known | None:
-    """What was known, with what has changed since; None where that is not known."""
+    """The cache updated with the changes since; None if they are unknown."""
     touched = _touched_since(reader, hub_id, before.token, token)
     if touched is None:
         return None
     rows = reader.memories_by_id(hub_id, sorted(touched))
     new = sum(memory.number > before.token.numbers for memory in rows.values())
     if new != token.numbers - before.token.numbers:
-        # An older change set has grown, so its memories would have to be looked at as well.
+        # An older change set has grown, so its memories would have to be read too.
         return None
     out = dict(before.memories)
     for one in touched:
@@ -111,8 +111,8 @@ def _later(reader: Reader, hub_id: str, before: Known, token: Token) -> Known | 
 
 
 def _touched_since(reader: Reader, hub_id: str, before: Token, now: Token) -> set[str] | None:
-    """The memories that have a revision since; None where there are too many, or some are purged,
-    which leaves no revision."""
+    """The memories with a revision since; None if there are too many, or some were purged, which
+    leaves no revision."""
     if before.purged != now.purged:
         return None
     touched: set[str] = set()
@@ -133,8 +133,8 @@ def _ending(memories: dict[str, Memory]) -> frozenset[str]:
     )
 
 
-# The clock that stamps files may tick this slowly: two saves within a tick look alike, so a stamp
-# taken this soon after a save proves nothing.
+# The resolution of file times may be this low: two saves within it look equal, so a stamp taken
+# this soon after a save proves nothing.
 TICK_NS = 20_000_000
 # The mark of the folder, where several machines use the store (see `hub_folder`).
 PLACE = ".place"
@@ -142,8 +142,8 @@ _PAGE = re.compile(r"(?!\d{4}-\d\d-\d\d\.md)[a-z0-9]+(?:-[a-z0-9]+)*\.md")
 
 
 class Token(NamedTuple):
-    """The state of a hub's memories: its newest change set, how many were purged, and how many
-    numbers were given out: a change set may grow while others come after it."""
+    """The state of a hub's memories: its newest change set, the number of purges, and the number of
+    assigned numbers, because a change set may grow after a newer one was added."""
 
     change: str
     purged: int
@@ -151,8 +151,8 @@ class Token(NamedTuple):
 
 
 class Stamp(NamedTuple):
-    """Whose file it is, its (times, size, inode) and the hub's state when they agreed, and when the
-    first of its memories ends, in microseconds: from then on they agree no longer."""
+    """The hub of the file, its (times, size, inode) and the hub's state at the last sync, and when
+    its first memory expires, in microseconds: from then on they are out of sync."""
 
     hub_id: str
     file: tuple[int, int, int] | None
@@ -170,7 +170,7 @@ NO_STAMP = Stamp("", None, None)
 
 
 def token_of(reader: Reader, hub_id: str) -> Token:
-    """The state of a hub as it is read."""
+    """The current state of a hub."""
     newest = reader.changes(hub_id, limit=1)
     hub = reader.hub_by_id(hub_id)
     purged = len(reader.receipts(hub_id))
@@ -178,14 +178,14 @@ def token_of(reader: Reader, hub_id: str) -> Token:
 
 
 def due_of(memories: Iterable[Memory], now: datetime) -> int | None:
-    """When the first of these memories ends, in microseconds; None where none is known to."""
+    """When the first of these memories expires, in microseconds; None if none does."""
     ending = [one for one in memories if one.expires_at is not None or one.valid_until is not None]
     ends = (end for memory in ending for end in (memory.expires_at, memory.valid_until))
     return min((to_micros(end) for end in ends if end is not None and end > now), default=None)
 
 
 def stamp_of(path: str, *, pages: bool = False) -> tuple[int, int, int] | None:
-    """The file's stamp; None where there is no file, or where it is too new to prove anything."""
+    """The file's stamp; None if there is no file, or if it is too recent to prove anything."""
     found = _stats(path, pages=pages)
     if not found or abs(time.time_ns() - max(map(_newest, found))) < TICK_NS:
         return None
@@ -193,18 +193,19 @@ def stamp_of(path: str, *, pages: bool = False) -> tuple[int, int, int] | None:
 
 
 def quick_stamp_of(path: str, *, pages: bool = False) -> tuple[int, int, int] | None:
-    """The same, also where it is too new; with `pages`, of the pages beside the file too."""
+    """The file's stamp, even if it is too recent; with `pages`, also of the pages beside the
+    file."""
     found = _stats(path, pages=pages)
     return _stamp(found, pages=pages) if found else None
 
 
 def is_page_name(name: str) -> bool:
-    """Whether a file beside MEMORY.md can be the page of a category; a journal is not."""
+    """Whether a file beside MEMORY.md may be the page of a category; a journal is not."""
     return _PAGE.fullmatch(name) is not None
 
 
 def _stats(path: str, *, pages: bool) -> list[os.stat_result]:
-    """Nothing where the file itself is not there."""
+    """Empty if the file itself does not exist."""
     try:
         found = [os.stat(path)]
         if pages:
@@ -216,9 +217,9 @@ def _stats(path: str, *, pages: bool) -> list[os.stat_result]:
 
 
 def _stamp(found: list[os.stat_result], *, pages: bool) -> tuple[int, int, int]:
-    # Sums: whichever file changes, its times do. The time of the last change of any kind counts
-    # too, as nobody can set it: a copy that keeps the time of writing is noticed. With pages and
-    # without are never alike, so that turning them on or off is noticed.
+    # Sums, so that a change of any file is noticed. They include the inode change time, which
+    # nobody can set: a copy that keeps the modification time is noticed. The sums with and without
+    # pages always differ, so that enabling or disabling pages is noticed.
     return (
         sum(one.st_mtime_ns + one.st_ctime_ns for one in found),
         sum(one.st_size for one in found),
@@ -245,13 +246,13 @@ def read_stamp(path: str) -> Stamp:
 
 
 def write_stamp(path: str, stamp: Stamp) -> None:
-    """Writes it where possible; without it, the file itself is read."""
+    """Writes the stamp if possible; without it, the file itself is read."""
     with suppress(OSError):
         write_file(_beside(path), json.dumps(stamp).encode(), durable=False)
 
 
 def remove_mirrored(path: str, pages: Iterable[str] = ()) -> None:
-    """Removes the file, its pages and the copies beside it, with their hub."""
+    """Removes the file, its pages and the copies beside it, when their hub is deleted."""
     beside = [os.path.join(os.path.dirname(path), name) for name in pages]
     drop_copy(path)
     mark = os.path.join(os.path.dirname(path), PLACE)
@@ -304,13 +305,13 @@ def _read_copy(path: str) -> bytes | None:
 
 
 def _is_known(reader: Reader, hub_id: str, data: bytes, lines: set[str]) -> bool:
-    """Whether all that a file says is said elsewhere."""
+    """Whether everything in a file is stored elsewhere."""
     text = _decoded(data)
     if text is None:
         return False
     whole, ended, last = text.rpartition("\n")
     if last.strip() and any(line.startswith(last.strip()) for line in lines):
-        # The line in which it was cut off.
+        # The line that was truncated.
         text = whole + ended
     for block in parse(text).blocks:
         if isinstance(block, MarkdownItem):
@@ -322,7 +323,7 @@ def _is_known(reader: Reader, hub_id: str, data: bytes, lines: set[str]) -> bool
 
 
 def _decoded(data: bytes) -> str | None:
-    """The text in the encoding it was probably saved in: a wrong one shows as words that the store
+    """The text in the encoding it was probably saved in: a wrong one gives words that the store
     does not know."""
     encodings = ("utf-16",) if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ("utf-8-sig", "cp1252")
     for encoding in encodings:
@@ -342,12 +343,12 @@ def _is_remembered(reader: Reader, hub_id: str, item: MarkdownItem) -> bool:
 
 
 COPY = ".before-consolidation"
-# As large as MEMORY.md may be; what is larger is not copied for each run.
+# The largest size of MEMORY.md; a larger file is not copied before each run.
 _BYTES_MAX = 16_000_000
 
 
 def keep_copy(path: str) -> str | None:
-    """Copies MEMORY.md, and returns where the copy is; None where there is no file."""
+    """Copies MEMORY.md, and returns the path of the copy; None if there is no file."""
     if not os.path.isfile(path):
         return None
     folder = os.path.dirname(path)
@@ -360,6 +361,6 @@ def keep_copy(path: str) -> str | None:
 
 
 def drop_copy(path: str) -> None:
-    """Removes it, where there is one."""
+    """Removes the copy, if there is one."""
     with suppress(OSError):
         os.unlink(path + COPY)

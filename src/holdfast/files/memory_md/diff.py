@@ -1,5 +1,5 @@
-"""Compares a new text for MEMORY.md with the old one: which lines are known memories, unchanged or
-edited, and which are new."""
+"""Compares a new text for MEMORY.md with the old one: which lines are existing memories, unchanged
+or edited, and which are new."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from holdfast.files.memory_md import (
 from holdfast.files.memory_md.parse import identified, parse, rewritten
 from holdfast.text.facts.sameness import STEPS_MAX, similarity
 
-# From here on a changed text is taken for the same memory. Of the pairs in the tests, everyday
+# From this similarity on, a changed text is treated as the same memory. In the tests, everyday
 # edits score 0.6 and more, different facts in the same words less ("The database runs on port
-# 5432", "The web server runs on port 8080": 0.59). Too high a bound is the milder mistake: the old
-# text is archived and the new one is a memory of its own.
+# 5432", "The web server runs on port 8080": 0.59). A threshold that is too high is the milder
+# mistake: the old text is archived and the new one becomes a memory of its own.
 ALIKE_LEAST = 0.6
-# All changed lines are compared with all: 100 with 100 take a second of prose. Beyond that only
-# lines in the same place are compared; nobody rewrites so much and keeps it alike.
+# The most pairs of changed lines that are compared: 100 with 100 take a second for prose. Beyond
+# that, only lines at the same position are compared, because such a large rewrite keeps little.
 _PAIRS_MAX = 10_000
-# What all of them may take, in steps of 0.2 µs: ten seconds of lines that were made to take long.
-# It leaves 100 lines of 250 characters of prose to be compared by their letters.
+# The most work for all comparisons, in steps of 0.2 µs: ten seconds for lines that were crafted to
+# take long. It is enough to compare 100 lines of 250 characters of prose letter by letter.
 _STEPS_MAX = 50_000_000
 _BYTE_ORDER_MARK = "\ufeff"
 _MORE = re.compile(r"\(\d+ more not shown\)\s*\Z")
@@ -47,7 +47,8 @@ _MORE = re.compile(r"\(\d+ more not shown\)\s*\Z")
 
 
 def shown(text: str) -> str:
-    """The file without what only the mirror needs: ids, dates of sections, Windows' line ends."""
+    """The file without the parts that only the sync needs: ids, dates of sections, Windows line
+    ends."""
     out = "".join(_shown(block) for block in parse(text).blocks)
     return out.removeprefix(_BYTE_ORDER_MARK).replace("\r\n", "\n")
 
@@ -61,14 +62,14 @@ def _shown(block: Block) -> str:
     if block.id is None:
         return block.raw
     bare = [without_id(line, block.id) for line in lines]
-    # A comment that had a line to itself leaves none behind.
+    # A comment on a line of its own leaves no line behind.
     return "".join(
         new for old, new in zip(lines, bare, strict=True) if new == old or new.strip(SPACE)
     )
 
 
 def without(text: str, ids: Iterable[str]) -> str:
-    """The file without the items of these ids: what somebody saw who was not shown them."""
+    """The file without the items with these ids, as seen by somebody who was not shown them."""
     hidden = set(ids)
     return "".join(
         block.raw
@@ -81,10 +82,10 @@ def without(text: str, ids: Iterable[str]) -> str:
 
 
 def taken_over(seen: Document, text: str, now: Document) -> Document:
-    """The new text as a document that knows its memories again.
+    """The new text as a document whose items have the ids of their memories.
 
-    `seen` is the file as its author saw it, `now` what it is at present: what a person has written
-    into it in between stays.
+    `seen` is the file as its author saw it, `now` the current file: text that a person has added in
+    between stays.
     """
     text = without_frame(text.removeprefix(_BYTE_ORDER_MARK).replace("\r\n", "\n"))
     if seen.newline != "\n":
@@ -122,7 +123,7 @@ def _known_again(seen: Document, given: Document) -> list[Block]:
         at += 1
         old = found.get(at)
         if old is not None and old.id is not None:
-            # In an injected block what looks like structure is escaped; it is still the same text.
+            # In an injected block, structure is escaped; it is still the same text.
             if block.content == _as_injected(old) != old.content:
                 out.append(rewritten(block, old.content, old.id, seen.newline))
             else:
@@ -132,7 +133,7 @@ def _known_again(seen: Document, given: Document) -> list[Block]:
         elif _is_free_text(block, given.blocks[place + 1 : place + 2], own):
             out.append(Verbatim("".join(without_any_id(line) for line in lines_of(block.raw))))
         elif block.content not in texts:
-            # A text that is there twice, and was not before, is one memory.
+            # A text that was not duplicated before is one memory.
             out.append(_nameless(block))
         texts.add(block.content)
     return out
@@ -143,7 +144,7 @@ def _nameless(item: MarkdownItem) -> MarkdownItem:
 
 
 def _is_free_text(item: MarkdownItem, after: Sequence[Block], own: Counter[str]) -> bool:
-    """Whether the lines are a person's own: they were so before, are above the first section, or
+    """Whether the lines are a person's own text: they were before, are above the first section, or
     introduce a list."""
     lines = Counter(_said(item))
     if lines <= own:
@@ -156,15 +157,15 @@ def _is_free_text(item: MarkdownItem, after: Sequence[Block], own: Counter[str])
 
 
 def _said(block: Block) -> Iterator[str]:
-    """The lines that say something."""
+    """The non-empty lines."""
     return (line.strip() for line in lines_of(_shown(block)) if line.strip())
 
 
 def _matched(
     before: Sequence[MarkdownItem], items: Sequence[MarkdownItem]
 ) -> dict[int, MarkdownItem]:
-    """Which item, by its position, matches which earlier one: by its id where it has one, by the
-    same text, then by the most similar."""
+    """Matches items, by position, with earlier ones: by id, then by equal text, then by
+    similarity."""
     left = {item.id: item for item in before}
     found: dict[int, MarkdownItem] = {}
     for at, item in enumerate(items):
@@ -195,14 +196,14 @@ def _anywhere(item: MarkdownItem) -> str:
 
 
 def _as_injected(item: MarkdownItem) -> str:
-    """Its content as it reads after a style has made it harmless and indented it."""
+    """Its content as escaped and indented by a style."""
     return marked(item.content).replace("\n  ", "\n")
 
 
 def _most_alike(
     before: Sequence[MarkdownItem], items: Sequence[tuple[int, MarkdownItem]]
 ) -> Iterator[tuple[int, MarkdownItem]]:
-    """Pairs of a changed item and what it was, the most similar ones first."""
+    """Pairs of a changed item and its earlier version, the most similar first."""
     if len(before) * len(items) <= _PAIRS_MAX:
         pairs = [(old, new) for old in range(len(before)) for new in range(len(items))]
     else:
@@ -243,7 +244,7 @@ def _dated(blocks: list[Block], seen: Document) -> list[Block]:
 
 
 def _with_what_came_since(blocks: list[Block], seen: Document, now: Document) -> list[Block]:
-    """The blocks, and what was written into the file that their author has not seen."""
+    """The blocks, with text that was added to the file and that their author has not seen."""
     known = Counter(_free_lines(seen)) + Counter(line for block in blocks for line in _said(block))
     category: str | None = None
     for block in now.blocks:
@@ -283,12 +284,12 @@ def _free_lines(document: Document) -> Iterator[str]:
 
 
 def _is_own(block: Block) -> bool:
-    """Whether it is a person's: free text, or a line that could not be taken in."""
+    """Whether it is a person's own: free text, or a line that could not be stored."""
     return isinstance(block, Verbatim) or (isinstance(block, MarkdownItem) and block.id is None)
 
 
 def dropped_text(seen: Document, made: Document) -> str:
-    """A person's own lines that the new text does not have any more."""
+    """A person's own lines that the new text has dropped."""
     left = Counter(line for block in made.blocks for line in _said(block))
     out = []
     for block in seen.blocks:
@@ -304,15 +305,15 @@ def dropped_text(seen: Document, made: Document) -> str:
 
 
 def visible_text(scope: Scope, text: str) -> str:
-    """The file without what a caller may not see: what is private to others and, with a key, what
-    the owner has written beside the memories."""
+    """The file without the parts that a caller may not see: private memories of others and, for a
+    caller with a key, the owner's own text."""
     document = parse(text)
     ids = [item.id for item in document.items if item.id]
     with scope.core.read() as reader:
         hidden = set(ids) - reader.memories_by_id(scope.hub_id, ids).keys()
     if scope.core.permit is None:
         return _without_private(document, hidden) if hidden else text
-    # What stays free text is the frame: the title, and the space between the lines.
+    # Only the title and the blank lines remain as free text.
     shown_to_all = {"", TITLE}
     kept = tuple(
         block
@@ -324,8 +325,9 @@ def visible_text(scope: Scope, text: str) -> str:
 
 
 def _without_private(document: Document, hidden: set[str], *, empty: bool = False) -> str:
-    """The document without these items. A heading over nothing else goes too: it is the category
-    of what is private, and may say as much as that does. So does, if asked, one over nothing."""
+    """The document without these items. A heading with nothing else below it is removed too,
+    because the category of a private memory may reveal as much as the memory. With `empty`,
+    headings that had nothing below them are also removed."""
     groups: list[list[Block]] = [[]]
     for block in document.blocks:
         if isinstance(block, (Section, PageBreak)):

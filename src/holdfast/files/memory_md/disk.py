@@ -1,5 +1,5 @@
-"""Reads and writes the files that hold a hub's long-term memories: MEMORY.md and, where
-`files.per_category` is on, one page per category beside it."""
+"""Reads and writes the files with a hub's long-term memories: MEMORY.md and, with
+`files.per_category`, one page per category beside it."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from holdfast.store.base import Writer
 
 
-# Which pages there are; the row is there as long as they are.
+# The names of the pages; the row exists as long as they do.
 _NAMES = f"{FILE_NAME} pages"
 _UNDER_WAY = f"{FILE_NAME} pages being written"
-# The categories whose headings were made by Holdfast and not typed by a person.
+# The categories whose headings were created by Holdfast, not typed by a person.
 _HEADINGS = f"{FILE_NAME} headings"
 
 
 class Files(NamedTuple):
-    """What was read, and that without secrets; what was agreed on, by name of file; whether the
-    pages are to be there, and whether they were."""
+    """The files that were read, raw and redacted; their last synced texts, by name; whether pages
+    are wanted, and whether they existed."""
 
     reads: Mapping[str, FileRead]
     clean: Mapping[str, str | None]
@@ -45,7 +45,7 @@ class Files(NamedTuple):
 
     @property
     def texts(self) -> dict[str, str | None]:
-        """The files as they were read, which may hold secrets until they are written again."""
+        """The files as they were read, possibly with secrets until they are rewritten."""
         return {name: read.text for name, read in self.reads.items()}
 
     @property
@@ -55,7 +55,7 @@ class Files(NamedTuple):
     @property
     def as_agreed(self) -> bool:
         same = self.pages == self.were_pages and self.texts == self.agreed
-        # What was agreed on before secrets were looked for may hold some.
+        # A base from before the detection of secrets may have some.
         return same and self.clean == self.texts
 
     @property
@@ -64,8 +64,8 @@ class Files(NamedTuple):
 
     @property
     def document(self) -> Document:
-        """All files as one document, in the form that is wanted. A file that is missing is what it
-        was."""
+        """All files as one document, in the wanted layout. For a missing file, its last text is
+        used."""
         agreed = self.agreed or {FILE_NAME: render(fresh())}
         texts = {
             name: text
@@ -76,20 +76,20 @@ class Files(NamedTuple):
         return spread(document) if self.pages else gathered(document)
 
     def moved(self, names: Iterable[str]) -> bool:
-        """Whether one of these files is not what was read any more."""
+        """Whether one of these files has changed since it was read."""
         return any(self.reads[name].moved() for name in names if name in self.reads)
 
     def to_write(self, texts: Mapping[str, str]) -> dict[str, str | None]:
-        """The files that have to change, with their new texts; None for one that has to go."""
+        """The files to be changed, with their new texts; None for one to be deleted."""
         gone = dict.fromkeys(name for name, text in self.texts.items() if name not in texts)
         new = {name: text for name, text in texts.items() if self.texts.get(name) != text}
-        # MEMORY.md comes last, so that what leaves it for a page is never nowhere.
+        # MEMORY.md comes last, so that text that moves from it to a page is always in one of them.
         return {**{name: new[name] for name in sorted(new, key=FILE_NAME.__eq__)}, **gone}
 
 
 def texts_of(document: Document) -> dict[str, str]:
-    """The files' texts as they are to be written. An empty file would look like an accident: a page
-    on which nothing is left goes, and MEMORY.md has its title at least."""
+    """The texts to be written. An empty file would look like an accident: an empty page is deleted,
+    and MEMORY.md has at least its title."""
     texts = {name: text for name, text in split(document).items() if text.strip()}
     return {FILE_NAME: render(fresh()), **texts}
 
@@ -97,7 +97,7 @@ def texts_of(document: Document) -> dict[str, str]:
 def read_files(
     reader: Reader, hub_id: str, folder: str, core: Core, *, pages: bool, more: Iterable[str]
 ) -> Files:
-    """Reads them. `more` are names of pages that nobody has agreed on yet."""
+    """Reads the files. `more` are names of pages that were never synced."""
     agreed = agreed_texts(reader, hub_id)
     names = [FILE_NAME, *more]
     if agreed is not None:
@@ -122,25 +122,25 @@ def _read(path: str, folder: str, before: str, core: Core) -> FileRead:
 
 
 def is_left(folder: str, texts: Mapping[str, str | None], *, pages: bool) -> bool:
-    """Whether the files still hold these texts, and there is no page beside them."""
+    """Whether the files still have these texts, and there is no other page."""
     if pages and not texts.keys() >= set(_new_pages(folder)):
         return False
     return all(holds(os.path.join(folder, name), text) for name, text in texts.items())
 
 
 def _new_pages(folder: str) -> list[str]:
-    """Pages of the usual categories that somebody has made by hand."""
+    """Pages of the default categories that somebody created by hand."""
     found = os.listdir(folder) if os.path.isdir(folder) else []
     return sorted(
         name for name in found if is_page_name(name) and category_of_page(name) in CATEGORIES
     )
 
 
-# ── what was agreed on ───────────────────────────────────────────────────────────────────────
+# ── the base ────────────────────────────────────────────────────────────────────────────────
 
 
 def agreed_texts(reader: Reader, hub_id: str) -> dict[str, str] | None:
-    """The texts that store and files last agreed on, by name; None where they never did."""
+    """The last synced texts, by file name; None if there was no sync."""
     first = reader.agreed(hub_id, FILE_NAME)
     if first is None:
         return None
@@ -153,7 +153,7 @@ def agreed_texts(reader: Reader, hub_id: str) -> dict[str, str] | None:
 
 
 def agreed_text(reader: Reader, hub_id: str) -> str | None:
-    """The same as the text of one file."""
+    """The last synced text as one file."""
     texts = agreed_texts(reader, hub_id)
     if texts is None:
         return None
@@ -168,7 +168,7 @@ def page_names(reader: Reader, hub_id: str) -> list[str]:
 def set_agreed(
     writer: Writer, hub_id: str, texts: Mapping[str, str], now: datetime, *, pages: bool
 ) -> None:
-    """Notes what they agree on now."""
+    """Records the new base."""
     before = agreed_texts(writer, hub_id) or {}
     for name, text in texts.items():
         if before.get(name) != text:
@@ -184,7 +184,8 @@ def set_agreed(
 
 
 def headings_of(reader: Reader, hub_id: str) -> set[str]:
-    """The categories whose headings were made here; in a file from before that was noted, none."""
+    """The categories whose headings were created by Holdfast; empty for a file from before that was
+    recorded."""
     found = reader.agreed(hub_id, _HEADINGS)
     return set(json.loads(found.text)) if found else set()
 
@@ -193,8 +194,8 @@ def headings_of(reader: Reader, hub_id: str) -> set[str]:
 
 
 class UnderWay(NamedTuple):
-    """Files that were about to be written: by name, what each held and what it was to hold; and
-    what was then to be agreed on."""
+    """A record of files about to be written: by name, the old and the new text of each, and the
+    base to be recorded afterwards."""
 
     files: dict[str, tuple[str | None, str | None]]
     agreed: dict[str, str]
@@ -202,7 +203,7 @@ class UnderWay(NamedTuple):
 
 
 def under_way(reader: Reader, hub_id: str) -> UnderWay | None:
-    """What a process that was killed had begun to write."""
+    """The writes that a killed process had begun."""
     found = reader.agreed(hub_id, _UNDER_WAY)
     if found is None:
         return None
@@ -218,7 +219,7 @@ class MirrorFiles:
         self._folder = folder
         self._path = os.path.join(folder, FILE_NAME)
         self.pages = bool(scope.settings["files.per_category"])
-        self._more: set[str] = set()  # pages that turned out to be there
+        self._more: set[str] = set()  # pages that were found to exist
         self.left: Mapping[str, str | None] = {}  # the files' texts after the last sync
 
     def read(self, reader: Reader) -> Files:
@@ -234,8 +235,8 @@ class MirrorFiles:
         agreed: dict[str, str],
         headings: set[str] | None = None,
     ) -> bool:
-        """Writes those that have to change, and notes what both sides agree on, and whose headings
-        were made here where that is new; raises Moved where one is not what was read."""
+        """Writes the changed files, and records the base and new headings; raises ChangedMeanwhile
+        if a file has changed since it was read."""
         changed = files.to_write(texts)
         if files.moved(changed) or self._turned_up(changed.keys() - files.reads.keys()):
             raise ChangedMeanwhile
@@ -256,8 +257,8 @@ class MirrorFiles:
         return bool(changed)
 
     def finish(self) -> None:
-        """Ends what a crash broke off: files that are still as they were get their new text. One
-        that somebody has edited since is left, and differs from what was agreed on before."""
+        """Completes writes that a crash interrupted: files that are still unchanged get their new
+        text. One that somebody has edited since is left alone, and differs from the old base."""
         with self._scope.core.store.read() as reader:
             work = under_way(reader, self._scope.hub_id)
             if work is None:
@@ -276,16 +277,16 @@ class MirrorFiles:
                 self._put(name, new)
             elif now.texts[name] != new and now.agreed is not None and name in now.agreed:
                 agreed[name] = now.agreed[name]
-        # A page that is still there is known as one, also where it should have gone.
+        # A page that still exists is recorded, even if it should have been deleted.
         self._agree(agreed, pages=work.pages or len(agreed) > 1)
 
     def headings(self) -> set[str]:
-        """The categories whose headings in MEMORY.md were made here."""
+        """The categories whose headings in MEMORY.md were created by Holdfast."""
         with self._scope.core.store.read() as reader:
             return headings_of(reader, self._scope.hub_id)
 
     def keep_aside(self, text: str) -> tuple[str, ...]:
-        """Keeps a text beside the file, where there is any; returns a note on it."""
+        """Saves a text beside the file, if there is any; returns a note on it."""
         if not text:
             return ()
         kept = free_name(self._path, self._scope.now())
@@ -294,9 +295,9 @@ class MirrorFiles:
         return (f"Lines that are no memories and are not in the new text were kept as {name}.",)
 
     def stamp(self) -> tuple[int, int, int] | None:
-        """The stamp of the files as the last sync left them; None where they have changed since."""
-        # First the stamp, then the comparison: somebody may have saved meanwhile, and the stamp
-        # must not be that of a text which was not taken in.
+        """The stamp of the files after the last sync; None if they have changed since."""
+        # First the stamp, then the comparison: if somebody has saved meanwhile, the stamp must not
+        # be that of a text that was not read.
         found = stamp_of(self._path, pages=self.pages)
         return found if found and is_left(self._folder, self.left, pages=self.pages) else None
 
@@ -312,7 +313,7 @@ class MirrorFiles:
                 os.unlink(path)
 
     def _turned_up(self, names: Iterable[str]) -> bool:
-        """Whether a page that is to be made is there already: then it is read first."""
+        """Whether a page to be created exists already; then it is read first."""
         found = {name for name in names if os.path.lexists(os.path.join(self._folder, name))}
         self._more |= found
         return bool(found)

@@ -52,9 +52,10 @@ if TYPE_CHECKING:
 
 REWRITTEN = f"{FILE_NAME} was rewritten"
 LEFT_OUT = f"left out when {FILE_NAME} was rewritten"
-# What a style may put around an item; longer ones may have been cut to their share of the block.
+# The most characters that a style adds to an item; longer items may have been cut to their share of
+# the block.
 _ITEM_FRAME = 64
-# A note names a few; `holdfast history` has them all.
+# A note names a few memories; `holdfast history` has them all.
 _NAMED_MAX = 5
 _TITLE_CHARS = 60
 
@@ -70,7 +71,7 @@ class MemoryFile(NamedTuple):
 
 
 def place_of(scope: Scope, path: str, *, source: str, trust: str, agent: str | None) -> MemoryFile:
-    """A place from what a caller gave, checked."""
+    """A MemoryFile with checked arguments."""
     return MemoryFile(
         scope,
         path,
@@ -81,7 +82,7 @@ def place_of(scope: Scope, path: str, *, source: str, trust: str, agent: str | N
 
 
 class Appended(NamedTuple):
-    """What was added: the memories that are new, those that said it before, and what to know."""
+    """The result of an append: the new memories, the ones that had the text before, and notes."""
 
     added: tuple[Memory, ...]
     known: tuple[Memory, ...]
@@ -89,8 +90,8 @@ class Appended(NamedTuple):
 
 
 class Rewritten(NamedTuple):
-    """What a new text did: memories added, changed (or moved), and archived; those that others have
-    written meanwhile, which were kept; the change sets to undo; and what to know."""
+    """The result of a rewrite: memories added, changed (or moved), and archived; those that others
+    have written meanwhile, which were kept; the change sets to undo; and notes."""
 
     added: tuple[Memory, ...] = ()
     changed: tuple[Memory, ...] = ()
@@ -104,8 +105,7 @@ class Rewritten(NamedTuple):
 
 
 def read(place: MemoryFile) -> str | None:
-    """The file as a model should see it; None where there is neither a file nor what it would
-    hold."""
+    """The file as a model should see it; None if there is neither a file nor any memory for it."""
     text = _present(place)
     if text is None:
         return None
@@ -114,8 +114,8 @@ def read(place: MemoryFile) -> str | None:
 
 
 def note_injected(place: MemoryFile, block: Context) -> None:
-    """Notes what of the file is in a block that is put before an agent. What was left out of it,
-    or may have been cut, the agent has not seen."""
+    """Records which part of the file an injected block contained. The agent has not seen what was
+    left out or cut."""
     text = _present(place)
     if text is None:
         return
@@ -126,8 +126,8 @@ def note_injected(place: MemoryFile, block: Context) -> None:
 
 
 def _present(place: MemoryFile) -> str | None:
-    """The file's text; where there is no file, what it would be. What is private to somebody else
-    is not in it."""
+    """The file's text; without a file, the text that it would have. Private memories of others are
+    left out."""
     with place.scope.core.read() as reader:
         text = agreed_text(reader, place.scope.hub_id)
         if text is not None and os.path.exists(place.path):
@@ -141,19 +141,19 @@ def _present(place: MemoryFile) -> str | None:
     return render(lay_out(fresh(), Wanted(ours, {}, {}, ()), place.scope.now().date()))
 
 
-# ── adding ───────────────────────────────────────────────────────────────────────────────────
+# ── appending ────────────────────────────────────────────────────────────────────────────────
 
 
 class FileTooLarge(InvalidInput):
-    """The file would grow past its cap."""
+    """The file would exceed its limit."""
 
 
 def append(place: MemoryFile, content: str, *, chars_max: int | None) -> Appended:
-    """Adds what the hub does not know yet, as it is written: under the heading that it gives, or at
-    the end. Refused where the file would grow past `chars_max`.
+    """Appends the parts that the hub does not know yet, unchanged: under the heading that the text
+    names, or at the end. Refused if the file would exceed `chars_max`.
 
-    What is added is in the store first. Where the file cannot follow, or somebody else's sync comes
-    in between, the lines are in the sections of their categories.
+    The memories are stored first. If the file cannot be written, or another sync comes first, the
+    lines are put in the sections of their categories.
     """
     clean.clean_content(content, bytes_max=place.scope.settings["content.bytes_max"])
     _write_first_file(place)
@@ -197,16 +197,17 @@ def append(place: MemoryFile, content: str, *, chars_max: int | None) -> Appende
 
 
 def _write_first_file(place: MemoryFile) -> None:
-    """Makes the file of a hub that has memories and no file, so that what is added comes last."""
+    """Creates the file of a hub that has memories but no file, so that the appended text comes
+    last."""
     if os.path.exists(place.path) or _present(place) is None:
         return
-    # The append itself reports what is wrong with the folder.
+    # The append itself reports problems with the folder.
     with suppress(HoldfastError, OSError):
         Mirror(place.scope, place.path).sync()
 
 
 def _agreed(place: MemoryFile) -> str | None:
-    """The file as it is, ids and dates included."""
+    """The file with ids and dates."""
     with place.scope.core.store.read() as reader:
         return agreed_text(reader, place.scope.hub_id)
 
@@ -262,7 +263,7 @@ def _append_notes(results: Sequence[Remembered], known: Sequence[Memory]) -> lis
 
 
 def tidy(place: MemoryFile, *, dry_run: bool) -> tuple[str, ...]:
-    """Puts sections of one category together; says so, or why that could not be."""
+    """Merges sections of the same category; returns what was done, or why that was impossible."""
     if dry_run:
         with place.scope.core.store.read() as reader:
             document = joined(agreed_texts(reader, place.scope.hub_id) or {})
@@ -282,7 +283,7 @@ def tidy(place: MemoryFile, *, dry_run: bool) -> tuple[str, ...]:
 
 
 def rewrite(place: MemoryFile, text: str, *, chars_max: int | None) -> Rewritten:
-    """Puts a text in the place of the file's, as a difference from what its author has seen."""
+    """Replaces the text of the file, as a difference from what its author has seen."""
     if not text.strip():
         raise InvalidInput(
             "A rewrite with nothing in it would empty the memory, so nothing was changed.",
@@ -293,7 +294,7 @@ def rewrite(place: MemoryFile, text: str, *, chars_max: int | None) -> Rewritten
     text = place.scope.core.redactor.text(text)
     present = _present(place)
     size = len(shown(present or ""))
-    # A text that is still too long and yet shorter than the file is a step in the right direction.
+    # A text that exceeds the limit but is shorter than the file is accepted.
     if chars_max is not None and len(text) > max(chars_max, size - 1):
         raise InvalidInput(
             f"The new text has {len(text):,} characters; {FILE_NAME} may have at most"
@@ -323,7 +324,7 @@ def rewrite(place: MemoryFile, text: str, *, chars_max: int | None) -> Rewritten
 
 
 def _notes_of(report: SyncReport, new: Sequence[Memory], kept: Sequence[Memory]) -> list[str]:
-    """What the author of a rewrite should know. `kept` are memories that they had not seen."""
+    """Notes for the author of a rewrite. `kept` are memories that they had not seen."""
     notes = [*report.notes, *report.refused]
     if report.clashes:
         notes.append(
@@ -344,7 +345,7 @@ def _notes_of(report: SyncReport, new: Sequence[Memory], kept: Sequence[Memory])
 
 
 def condensed(done: Rewritten, model: str, chars_max: int) -> Appended:
-    """An append that a model made room for, with how to take it back."""
+    """The result of an append after a model has condensed the file, with how to undo that."""
     undo = ", then ".join(f"`holdfast undo {change}`" for change in reversed(done.changes))
     note = (
         f"{FILE_NAME} would have had more than {chars_max:,} characters, so {model} condensed it"
@@ -354,8 +355,8 @@ def condensed(done: Rewritten, model: str, chars_max: int) -> Appended:
 
 
 def _refuse_hidden_orders(place: MemoryFile, text: str) -> None:
-    """Refuses a text with orders in characters that cannot be seen. Elsewhere such a text is held;
-    here most of it is the file as it was."""
+    """Refuses a text with instructions in invisible characters. Elsewhere such a text is held; here
+    most of it is the existing file."""
     if without_hidden(text) is text:
         return
     if why := reason_to_hold(text, place.trust):
@@ -368,7 +369,7 @@ def _refuse_hidden_orders(place: MemoryFile, text: str) -> None:
 def _seen(place: MemoryFile) -> str | None:
     with place.scope.core.read() as reader:
         text = seen_by(reader, place.scope.hub_id, place.reader)
-        # Agents of several people may have one name.
+        # Agents of several people may have the same name.
         return None if text is None else visible_text(place.scope, text)
 
 
@@ -392,22 +393,23 @@ def _short(content: str) -> str:
 
 
 _ROW = f"{FILE_NAME} as read"
-# As many agents as one hub has at a time; of more, those who read longest ago are forgotten.
+# As many agents as use one hub at a time; the least recent readers are dropped.
 _READERS_MAX = 8
-# The injected block is shown to every reader, so it counts for each of them.
+# The injected block is shown to every reader, so it counts for all of them.
 ANYBODY = ""
 
 
 def seen_by(store_reader: Reader, hub_id: str, reader: str) -> str | None:
-    """The file as this reader last saw it, alone or in an injected block; None where it is not
-    known."""
+    """The file as this reader last saw it, read or in an injected block; None if that is
+    unknown."""
     rows = _rows(store_reader, hub_id)
     mine = [row for name, row in rows.items() if name in (reader, ANYBODY)]
     return max(mine)[1] if mine else None
 
 
 def note_seen(scope: Scope, reader: str, text: str) -> None:
-    """Notes what a reader is shown. A store that cannot be written now loses only the note."""
+    """Records what a reader is shown. If the store cannot be written now, only this record is
+    lost."""
     with scope.core.store.read() as store_reader:
         rows = _rows(store_reader, scope.hub_id)
     if reader in rows and rows[reader] == max(rows.values()) and rows[reader][1] == text:
@@ -421,7 +423,7 @@ def note_seen(scope: Scope, reader: str, text: str) -> None:
 
 
 def forget_seen(scope: Scope) -> None:
-    """Drops all notes; they may hold what is about to be purged."""
+    """Drops all records, because they may have text that is about to be purged."""
     with scope.core.store.read() as store_reader:
         noted = [row for row in (_ROW, BEFORE) if store_reader.agreed(scope.hub_id, row)]
     if noted:
@@ -431,8 +433,8 @@ def forget_seen(scope: Scope) -> None:
 
 
 def seen_after(before: str | None, now: str, own: Collection[str]) -> str:
-    """What a reader knows who saw `before` and then changed the items of the ids in `own`; `now`
-    is the file. What others have put there meanwhile the reader has not seen."""
+    """The file as known to a reader who saw `before` and then changed the items with the ids in
+    `own`; `now` is the file. The reader has not seen what others have added meanwhile."""
     if before is None:
         return now
     known = {item.id: item.raw for item in parse(before).items if item.id}
@@ -446,7 +448,7 @@ def seen_after(before: str | None, now: str, own: Collection[str]) -> str:
 
 
 def _rows(store_reader: Reader, hub_id: str) -> dict[str, tuple[int, str]]:
-    """What each reader saw, counted: the highest number is the latest."""
+    """What each reader saw, numbered; the highest number is the latest."""
     found = store_reader.agreed(hub_id, _ROW)
     rows = json.loads(found.text) if found else {}
     return {name: (row[0], row[1]) for name, row in rows.items()}
@@ -456,14 +458,14 @@ _MARKS = re.compile(r"<!-- updated \d{4}-\d\d-\d\d -->\r?\n?")
 
 
 def file_parts(scope: Scope) -> list[FilePart] | None:
-    """The file that store and person last agreed on, in parts; None where there is none yet."""
+    """The last synced file, in parts; None if there is none yet."""
     with scope.core.store.read() as reader:
         text = agreed_text(reader, scope.hub_id)
     return None if text is None else parts_of(text)
 
 
 def parts_of(text: str) -> list[FilePart]:
-    """The parts of a file's text. Its own title is left out: the styles have a heading."""
+    """The parts of a file's text, without its title: the styles have a heading."""
     out: list[FilePart] = []
     for block in parse(text).blocks:
         if isinstance(block, MarkdownItem):

@@ -1,7 +1,7 @@
 """The positions of memories in MEMORY.md: a document is changed as little as possible.
 
-Lines that need no change keep their letters. What is new goes to the end of its section, what a
-person wrote around it stays where it is, and what was made here for a memory goes with it.
+Lines that need no change stay unchanged. New lines are added at the end of their section, a
+person's own text stays in place, and text that was created for a memory is removed with it.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _PLACE = {category: place for place, category in enumerate(CATEGORIES)}
 
 
 class Wanted(NamedTuple):
-    """What the file should say: its memories; which item is which memory; which of them go beside
-    another; which items stay as they were typed, whatever the store says; in which categories
-    something has changed; and who knows the categories whose headings were made here."""
+    """The wanted content of the file: its memories; the memory of each item; which of them are
+    placed beside another; which items stay as typed, whatever the store says; the categories with
+    changes; and a function for the categories whose headings Holdfast created."""
 
     memories: Mapping[str, Memory]
     links: Mapping[int, str]
@@ -48,7 +48,7 @@ def lay_out(document: Document, wanted: Wanted, today: date) -> Document:
         made = _lay_out(document, wanted, today, spaced=spaced)
         if _says(made, wanted):
             break
-        # Lines that are now adjacent would read as one paragraph; blank lines separate them.
+        # Lines that are now adjacent would be parsed as one paragraph; blank lines separate them.
     return made
 
 
@@ -61,7 +61,7 @@ def _says(document: Document, wanted: Wanted) -> bool:
 
 
 def without_place(document: Document, wanted: Wanted) -> set[str]:
-    """The categories of which a memory has no item in the document that it can stay in."""
+    """The categories of memories without an item that can stay in place."""
     placed = set()
     for index, item in enumerate(document.items):
         memory = wanted.memories.get(wanted.links.get(index, ""))
@@ -98,11 +98,11 @@ class _Layout:
         self.gap = gap
         self.blocks: list[Block] = []
         self.placed: set[str] = set()
-        # The categories of which an item has left its place.
+        # The categories that an item has left.
         self.left: set[str] = set()
 
     def keep(self, document: Document, wanted: Wanted) -> None:
-        """Takes over what stays, in its place."""
+        """Copies the blocks that stay, in place."""
         index = 0
         section: int | None = None
         for block in document.blocks:
@@ -115,7 +115,7 @@ class _Layout:
                 continue
             memory = wanted.memories.get(wanted.links.get(index, ""))
             if memory is not None and _is_as_it_should(block, memory):
-                # Nearly all of a large file.
+                # The usual case in a large file.
                 self.placed.add(memory.id)
                 self.blocks.append(block)
                 index += 1
@@ -133,7 +133,7 @@ class _Layout:
                 self.blocks.append(Verbatim(self.gap))
 
     def _kept(self, item: MarkdownItem, index: int, wanted: Wanted) -> MarkdownItem | None:
-        """The item as it should read; None where it leaves its place."""
+        """The item with its wanted text; None if it must move."""
         if index in wanted.left_alone:
             self.placed.add(wanted.links.get(index, ""))
             return item
@@ -154,7 +154,7 @@ class _Layout:
                 self.blocks[section] = dated(block, self.today, self.newline)
 
     def place(self, memories: Iterable[Memory], beside: Mapping[str, str]) -> None:
-        """Adds what is not there yet, a whole category at a time."""
+        """Adds the missing memories, one category at a time."""
         together: dict[str, list[Memory]] = {}
         for memory in memories:
             neighbour = beside.get(memory.id)
@@ -185,8 +185,8 @@ class _Layout:
         self._insert(at, members)
 
     def _blank_line_at(self, at: int) -> int:
-        """Takes the blank line below an empty heading for what comes there: how many blocks it is,
-        one or none."""
+        """Uses the blank line below an empty heading for new items; returns the number of blocks it
+        takes, one or none."""
         below = self.blocks[at].raw if at < len(self.blocks) else ""
         for line in ("\r\n", "\n"):
             if below.startswith(line):
@@ -223,11 +223,11 @@ class _Layout:
         self.placed.update(memory.id for memory in members)
 
     def tidy(self, made_here: Callable[[], Collection[str]]) -> None:
-        """Takes away what came with items that have left: a blank line below their heading, and the
-        heading itself where nothing is left below it, if it is at the end of the file, where it
-        would come again, or was made here. One that is not as it is made here, or has a word of
-        somebody's below it, stays as it is."""
-        # From the last one on, so that the places of the others stay as they are.
+        """Removes what was created with items that were removed: a blank line below their heading,
+        and the heading itself if nothing is left below it and it is at the end of the file (where
+        it would be created again), or was created by Holdfast. A heading in another form, or with a
+        person's text below it, stays."""
+        # From the last one backwards, so that the positions of the others stay valid.
         for at in reversed(range(len(self.blocks))):
             block = self.blocks[at]
             if not self.left or not isinstance(block, Section):
@@ -236,7 +236,7 @@ class _Layout:
             if end == len(self.blocks):
                 self._drop_last_section(at)
             elif end and block.category in self.left:
-                # One kept the item apart from its heading, one from the next heading.
+                # One separated the item from its heading, one from the next heading.
                 lines = sum(one.raw.count("\n") for one in self.blocks[at + 1 : end])
                 if self._is_only(block) and block.category in made_here():
                     more = self.newline * max(0, lines - 2)
@@ -250,7 +250,8 @@ class _Layout:
         return sum(one.category == section.category for one in found) == 1
 
     def _empty_until(self, at: int) -> int:
-        """Where the section ends, if it was made here and has blank lines alone; otherwise 0."""
+        """The end of the section, if Holdfast created it and it has only blank lines; otherwise
+        0."""
         section = self.blocks[at]
         if not isinstance(section, Section) or not _is_ours(section, self.newline):
             return 0
@@ -265,7 +266,7 @@ class _Layout:
     def _drop_last_section(self, at: int) -> None:
         apart = self._blank_lines_before(at)
         del self.blocks[at:]
-        # One line kept the heading apart; more than one are somebody's own.
+        # One blank line separated the heading; more are somebody's own.
         if apart == 1 and isinstance(self.blocks[-1], Verbatim):
             raw = self.blocks[-1].raw
             self.blocks[-1] = Verbatim(raw.removesuffix("\n").removesuffix("\r"))
@@ -275,7 +276,7 @@ class _Layout:
         return before[len(before.rstrip("\r\n")) :].count("\n") - 1
 
     def _end_last(self, at: int) -> None:
-        """Ends the line before a place where something is put in."""
+        """Adds a line end before an insertion, if it is missing."""
         if at:
             block = self.blocks[at - 1]
             self.blocks[at - 1] = block._replace(raw=ended(block.raw, self.newline))
@@ -290,8 +291,8 @@ def _is_ours(section: Section, newline: str) -> bool:
 
 
 def headings_made(before: Document, after: Document) -> tuple[set[str], set[str]]:
-    """The categories whose headings came with a layout, and those whose headings are a person's:
-    not as they are made here, or more than one."""
+    """The categories whose headings a layout created, and those whose headings are a person's: in
+    another form, or more than one."""
     there = [block for block in before.blocks if isinstance(block, Section)]
     now = {block.category for block in after.blocks if isinstance(block, Section)}
     names = [block.category for block in there]

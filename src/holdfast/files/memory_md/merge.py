@@ -1,10 +1,9 @@
-"""The three-way merge of MEMORY.md: what store and file last agreed on, what the file says now and
-what the store says now, what follows for each memory, and applying it to the store in one
-transaction and one change set (memories, revisions, recorded conflicts). Also the view of the store
-that a sync works on, and its report.
+"""The three-way merge of MEMORY.md: compares the base, the file and the store, decides what to do
+for each memory, and applies that to the store in one transaction and one change set (memories,
+revisions, recorded conflicts). Also the snapshot of the store that a sync works on, and its report.
 
-Of two changes that cannot both be had, the one that would be lost without a trace wins, because the
-store has its own history: a text of the file that the store has never had is always taken in.
+If two changes exclude each other, the one that would otherwise be lost wins, because the store has
+a history: a text of the file that the store has never had is always stored.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ class View(NamedTuple):
     """What the merge may know of the store.
 
     `ours` are the memories that belong in the file; `elsewhere` are others whose id is in the file.
-    `texts_since` gives the texts a memory has had since it last said what is given (all of them for
-    None); `twins` gives the long-term memories that say exactly this.
+    `texts_since` returns the texts that a memory has had since a given one (all of them for None);
+    `twins` returns the long-term memories with exactly this text.
     """
 
     ours: Mapping[str, Memory]
@@ -43,7 +42,7 @@ class View(NamedTuple):
 
 
 class Edit(NamedTuple):
-    """A memory that the file changes; `place` is the item's place among the file's items."""
+    """A memory that the file changes; `place` is the index of the item in the file."""
 
     place: int
     memory: Memory
@@ -52,8 +51,8 @@ class Edit(NamedTuple):
 
 
 class New(NamedTuple):
-    """A memory that the file adds; `beside` is the one it clashes with, if it does, and `twin` one
-    that says the same already, so that only the clash has to be noted."""
+    """A memory that the file adds; `beside` is the one it conflicts with, if any, and `twin` an
+    existing one with the same text, so that only the conflict must be recorded."""
 
     place: int
     content: str
@@ -63,8 +62,8 @@ class New(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What taking the file in means. `links` maps each item to its memory; items without one are
-    removed from the file, unless they are new."""
+    """The changes that follow from the file. `links` maps each item to its memory; items without
+    one are removed from the file, unless they are new."""
 
     edits: tuple[Edit, ...]
     new: tuple[New, ...]
@@ -73,7 +72,7 @@ class Plan(NamedTuple):
 
 
 def merge(base: Document | None, file: Document, view: View) -> Plan:
-    """The plan for a file, given what it was."""
+    """Merges a file with its base."""
     return _Merge(base, file, view).plan()
 
 
@@ -95,8 +94,8 @@ class _Merge:
         strangers = []
         ours, agreed, claimed = self.view.ours, self.before, self.claimed
         for index, item in enumerate(self.items):
-            # The very block that both sides agreed on, as in nearly all of a large file: whatever
-            # the store says of it by now, the file says nothing new.
+            # The block equals the base, the usual case in a large file: whatever the store has by
+            # now, the file has nothing new.
             mine = item.id or ""
             if agreed.get(mine) is item and item.content and mine in ours and mine not in claimed:
                 claimed.add(mine)
@@ -111,7 +110,7 @@ class _Merge:
             memory = self.view.ours.get(memory_id)
             if memory is None or memory_id in self.claimed:
                 continue
-            # What the store has changed since, nobody has seen in the file and taken out.
+            # The store has changed it since, so nobody has seen and removed that text in the file.
             if changed(before.content, memory.content, None) is Changed.FILE:
                 self.gone.append(memory)
         return Plan(tuple(self.edits), tuple(self.new), tuple(self.gone), self.links)
@@ -122,13 +121,13 @@ class _Merge:
         before = self.before.get(memory_id)
         if memory is not None:
             if not item.content:
-                # The text was deleted and only its invisible comment is left: it was removed.
+                # The text was deleted and only its hidden comment is left: it was removed.
                 return True
             self.claimed.add(memory_id)
             self._compare(index, item, memory, before)
             return True
         if not item.content or (before is not None and before.content == item.content):
-            # The store has taken it away, and nobody has touched it in the file since.
+            # The store has removed it, and nobody has changed it in the file since.
             self.claimed.add(memory_id)
             return True
         other = self.view.elsewhere.get(memory_id)
@@ -161,8 +160,8 @@ class _Merge:
         self.new.append(New(index, item.content, item.category, beside=memory, twin=twin))
 
     def _stranger(self, index: int, item: MarkdownItem) -> None:
-        """A bullet without an id that means something: a memory whose comment was lost, one that
-        comes back, or a new one."""
+        """Handles a bullet without an id: a memory whose comment was lost, one that is added again,
+        or a new one."""
         if not item.content:
             return
         for twin in self.view.twins(item.content):
@@ -184,7 +183,7 @@ class _Merge:
 
 
 def _can_return(memory: Memory) -> bool:
-    """Whether a line in the file brings it back; what was forgotten stays forgotten."""
+    """Whether a line in the file restores it; a forgotten memory stays forgotten."""
     return (
         memory.visible
         and memory.state == "archived"
@@ -194,9 +193,9 @@ def _can_return(memory: Memory) -> bool:
 
 
 class SyncReport(NamedTuple):
-    """What a sync did: memories that came from the file (new, changed, moved or brought back),
-    whether the file was written, what was archived, where both sides had changed, what could not
-    be taken in, what else is worth knowing, and the change sets to undo."""
+    """The result of a sync: memories from the file (new, changed, moved or restored), whether the
+    file was written, archived memories, conflicts, refused lines, notes, and the change sets to
+    undo."""
 
     taken_in: tuple[Memory, ...] = ()
     written: bool = False
@@ -208,7 +207,7 @@ class SyncReport(NamedTuple):
 
 
 def together(reports: Sequence[SyncReport]) -> SyncReport:
-    """The reports of several attempts, of which the last wrote the file, as one."""
+    """The reports of several attempts, of which the last wrote the file, merged."""
 
     def memories(found: Iterable[Memory]) -> tuple[Memory, ...]:
         return tuple({memory.id: memory for memory in found}.values())
@@ -242,7 +241,7 @@ def snapshot_of(scope: Scope, reader: Reader, token: Token) -> Snapshot:
 
 
 def view_of(scope: Scope, reader: Reader, snapshot: Snapshot, document: Document) -> View:
-    """What the merge of this document may know."""
+    """The view for the merge of this document."""
     ids = {item.id for item in document.items if item.id} - snapshot.ours.keys()
     return View(
         snapshot.ours,
@@ -262,7 +261,7 @@ def _texts_since(reader: Reader, memory: Memory, text: str | None) -> Sequence[s
         if pair is not None:
             texts.append(pair[0])
     if text in texts:
-        # Newest first: earlier items in the list are later in time.
+        # Newest first, so earlier items in the list are later in time.
         texts = texts[: texts.index(text)]
     return texts
 
@@ -290,8 +289,8 @@ A_PERSON = Voice()
 
 
 class Taken(NamedTuple):
-    """What the store holds afterwards. `links` maps each item of the file to its memory, `beside`
-    which memory a new one clashes with, `refused` why an item was not taken in."""
+    """The result in the store. `links` maps each item of the file to its memory, `beside` a new one
+    to the memory it conflicts with, and `refused` items to the reason for refusing them."""
 
     token: Token
     changed: dict[str, Memory]
@@ -319,7 +318,8 @@ class StoreWriter:
         self._voice = voice
 
     def apply(self, plan: Plan, snapshot: Snapshot) -> Taken:
-        """Does what the plan says; raises Moved where the store is not as in the snapshot."""
+        """Applies the plan; raises ChangedMeanwhile if the store is not in the state of the
+        snapshot."""
         refused: dict[int, str] = {}
         edits = [edit for edit in plan.edits if self._acceptable(edit, refused)]
         new = [item for item in plan.new if self._acceptable(item, refused)]
@@ -397,7 +397,8 @@ class StoreWriter:
     def _note_clashes(
         self, writer: Writer, new: Sequence[New], open_clashes: Sequence[Clash]
     ) -> tuple[Clash, ...]:
-        """Notes where both sides changed one memory, unless that is noted already."""
+        """Records the conflicts where both sides changed one memory, unless they are recorded
+        already."""
         noted = {(clash.memory_id, clash.in_file) for clash in open_clashes}
         clashes = []
         for item in new:
@@ -420,9 +421,9 @@ class StoreWriter:
     def without_orders(
         self, reader: Reader, document: Document
     ) -> tuple[Document, tuple[str, ...]]:
-        """The text with lines as they were where somebody else than a person puts orders in their
-        place, and notes on them. A line that is new waits for review; one that is there already
-        would be hidden."""
+        """The text without changes of existing lines into instructions by anybody but a person, and
+        notes on them. A new line with instructions is held for review; holding an existing one
+        would hide it."""
         trust = self._voice.trust
         if trust not in GUARDED:
             return document, ()

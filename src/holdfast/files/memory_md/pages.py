@@ -1,8 +1,8 @@
-"""One document in several files: MEMORY.md, and where `files.per_category` is on, a page for each
-category beside it. The mirror works on the whole document; here it is put together from its files,
-brought into the one form or the other, and taken apart again.
+"""One document in several files: MEMORY.md and, with `files.per_category`, a page for each
+category. The sync works on the whole document; this module joins it from its files, converts it
+between both layouts, and splits it again.
 
-It knows texts and names of files. It reads and writes nothing, and knows nothing of the store.
+It knows only texts and file names, not the disk or the store.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ _TOP_HEADING = re.compile(r"(?m)^#[ \t]")
 
 
 def page_of(category: str) -> str | None:
-    """The file of a category; None for one whose name is no safe name for a file, or could be
-    taken for another's: those stay in MEMORY.md."""
+    """The file of a category; None if its name is not a safe file name, or ambiguous: those stay in
+    MEMORY.md."""
     if category in _PLURALS:
         return f"{_PLURALS[category]}.md"
     if category in _TAKEN or not _NAMES.fullmatch(category) or _DATED.match(category):
@@ -63,7 +63,7 @@ def page_of(category: str) -> str | None:
 
 
 def category_of_page(name: str) -> str | None:
-    """The category that a file is the page of; None where it is no page."""
+    """The category of a page by its file name; None if it is not a page."""
     if not is_page_name(name):
         return None
     stem = name.removesuffix(".md")
@@ -75,7 +75,7 @@ def category_of_page(name: str) -> str | None:
 
 
 def joined(texts: Mapping[str, str]) -> Document:
-    """The document that these files hold, by name; MEMORY.md comes first."""
+    """The document of these files, by name; MEMORY.md comes first."""
     first = parse(texts.get(FILE_NAME, ""))
     if len(texts) == 1 and FILE_NAME in texts:
         return first
@@ -86,7 +86,7 @@ def joined(texts: Mapping[str, str]) -> Document:
 
 
 def _page_blocks(text: str, category: str) -> list[Block]:
-    """The blocks of a page: text outside of any section belongs to the section of the page."""
+    """The blocks of a page: text outside any section belongs to the section of the page."""
     title = _TITLE.match(text)
     head, rest = (title[0], text[title.end() :]) if title else ("", text)
     blocks = list(parse(rest).blocks)
@@ -104,8 +104,8 @@ def _is_blank(block: Block) -> bool:
 
 
 def _once(blocks: Iterable[Block]) -> list[Block]:
-    """The blocks without the second of two lines in different files that are the same to the
-    letter: one was copied to where it belongs, and not yet taken out of where it was."""
+    """The blocks without the second of two identical lines in different files: one was copied to
+    its page, and not yet removed from its old place."""
     page = FILE_NAME
     first_in: dict[tuple[str, str], str] = {}
     out: list[Block] = []
@@ -133,7 +133,7 @@ def split(document: Document) -> dict[str, str]:
     return {name: "".join(raws) for name, raws in texts.items()}
 
 
-# ── one form into the other ──────────────────────────────────────────────────────────────────
+# ── converting between the layouts ───────────────────────────────────────────────────────────
 
 
 def gathered(document: Document) -> Document:
@@ -148,7 +148,7 @@ def gathered(document: Document) -> Document:
 
 
 def spread(document: Document) -> Document:
-    """Each section of MEMORY.md whose category can have a page on that page."""
+    """Moves each section of MEMORY.md whose category can have a page to that page."""
     parts = _parts(document)
     first, sections = _sections(parts[FILE_NAME])
     for category, blocks in sections:
@@ -165,8 +165,7 @@ def spread(document: Document) -> Document:
 
 
 def with_sections(document: Document, categories: Iterable[str], today: date) -> Document:
-    """The document with a section for each of these categories, on a page of its own where it can
-    have one."""
+    """The document with a section for each of these categories, on its own page if possible."""
     there = {block.category for block in document.blocks if isinstance(block, Section)}
     parts = _parts(document)
     for category in sorted(set(categories) - there):
@@ -179,8 +178,8 @@ def with_sections(document: Document, categories: Iterable[str], today: date) ->
 
 
 def tidied(document: Document) -> Document:
-    """Several sections of one category in a file made one, and no more than one empty line between
-    two; every other line as it was."""
+    """Merges sections of the same category in a file, and reduces several empty lines to one; every
+    other line is unchanged."""
     parts = _parts(document)
     for name, blocks in parts.items():
         out, sections = _sections(blocks)
@@ -237,8 +236,8 @@ def _sections(blocks: Iterable[Block]) -> tuple[list[Block], list[tuple[str, lis
 
 
 def _fold(into: list[Block], blocks: Sequence[Block], newline: str, name: str) -> None:
-    """Adds blocks: those of a section that is there already at its end, without saying the same
-    free text twice; others at the end."""
+    """Adds blocks: those of an existing section at its end, without repeating free text; others at
+    the end."""
     category: str | None = None
     said = {block.raw.strip() for block in into if isinstance(block, Verbatim)}
     for block in blocks:
@@ -263,7 +262,7 @@ def _fold(into: list[Block], blocks: Sequence[Block], newline: str, name: str) -
 
 
 def _end_of(blocks: Sequence[Block], category: str) -> int | None:
-    """Where the section's text ends: before the empty lines that part it from the next."""
+    """The end of the section's text, before the empty lines that separate it from the next."""
     found: int | None = None
     for at, block in enumerate(blocks):
         if isinstance(block, Section):
@@ -282,7 +281,7 @@ def _end(blocks: list[Block], newline: str) -> None:
 
 
 def _as_section(block: Block) -> Block:
-    """A page's own heading as MEMORY.md has it."""
+    """A page's own heading in the form of MEMORY.md."""
     if isinstance(block, Section) and not block.raw.startswith("##"):
         updated = updated_of(block)
         raw = section_text(block.category, updated or date.min)

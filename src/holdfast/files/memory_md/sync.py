@@ -1,20 +1,21 @@
 """Syncs MEMORY.md with the store: edits in the file become revisions, writes to the store become
-lines. Here is the order of steps; `merge` decides what follows and applies it to the store,
+lines. This module has the order of steps; `merge` decides what to do and applies it to the store,
 `layout` positions the lines, `disk` reads and writes the files.
 
 A sync holds the file's lock and takes these steps. A crash between any two of them loses nothing,
-and the next sync ends what was begun:
+and the next sync completes it:
 
-1. Read the file, then the store. Nothing has happened yet.
-2. Take the file's changes into the store, in one transaction and one change set. After a crash
-   here, file and store say the same and differ from what they last agreed on: not a conflict. A
-   new line that has no id yet is known again by its text.
-3. Write the file, whole or not at all, if it still is what was read. After a crash here the same
-   holds: both have moved, to the same place. Several files are noted before and written one after
-   the other; the next sync writes those that a crash left out.
-4. Note what both agree on. It comes last: a note that ran ahead of the file would make the old
-   file look like an edit that takes the store's changes back.
-5. Note the file's stamp, to know next time without reading. It is a cache and may be lost.
+1. Read the file, then the store. Nothing has changed yet.
+2. Apply the file's changes to the store, in one transaction and one change set. After a crash here,
+  file and store are equal and differ from the base, which is not a conflict. A new line without an
+  id is recognised by its text.
+3. Write the file atomically, if it has not changed since it was read. After a crash here, the same
+  applies: both sides have changed to the same state. Several files are recorded first and written
+  one after the other; the next sync writes those that a crash left out.
+4. Record the base. This comes last: with a base newer than the file, the old file would look like
+  an edit that reverts the store's changes.
+5. Record the file's stamp, so that the next check need not read the file. It is a cache and may be
+  lost.
 """
 
 from __future__ import annotations
@@ -59,11 +60,11 @@ from holdfast.files.memory_md.pages import gathered, joined, split, spread, tidi
 from holdfast.files.memory_md.parse import parse, rewritten
 from holdfast.system.atomic_file import locked, make_folder, remove_partials
 
-# Somebody may save or write while a sync runs, which then starts again; after this many attempts it
+# Somebody may save or write during a sync, which then starts again; after this many attempts it
 # gives up with an error.
 _ATTEMPTS = 5
-# A sync that archives more than this share of the file is more likely a mistake than a wish; with
-# so few lines, taking out most of them is ordinary.
+# A sync that would archive more than this fraction of the file is probably a mistake; in a file
+# with few lines, removing most of them is normal.
 _GUARD_SHARE = 3
 _GUARD_LEAST = 3
 
@@ -79,28 +80,30 @@ class Mirror:
         self.folder = os.path.dirname(path)
         self.path = path
         self.files = MirrorFiles(scope, self.folder)
-        self.stamp: tuple[int, int, int] | None = None  # theirs; None where it proves nothing
+        self.stamp: tuple[int, int, int] | None = (
+            None  # None if it proves nothing
+        )
 
     def sync(self, *, confirm: bool = False) -> SyncReport:
-        """Brings both sides together. `confirm` says that a file which lacks many lines, or comes
-        from another hub, is meant."""
+        """Syncs both sides. `confirm` accepts a file in which many lines are missing, or that comes
+        from another hub."""
         return self._locked(lambda: self._sync(self._writer, confirm=confirm), confirm=confirm)
 
     def rewrite(self, text: str, seen: str | None) -> SyncReport:
-        """Puts a text in the place of the file's. `seen` is the file as the text's author saw it;
-        what has changed in it since is merged. What the new text leaves out is archived, however
-        much it is; a person's own lines that it leaves out are saved beside the file."""
+        """Replaces the text of the file. `seen` is the file as the text's author saw it; later
+        changes of the file are merged. Memories that the new text leaves out are archived, however
+        many; a person's own lines that it leaves out are saved beside the file."""
         attempts: list[SyncReport] = []
         self._locked(lambda: self._rewrite(text, seen, attempts))
         return together(attempts)
 
     def append(self, blocks: Sequence[Block]) -> SyncReport:
-        """A sync that puts text at the end of the file, or below the headings that it gives. Its
-        memories are in the store already."""
+        """A sync that adds text at the end of the file, or below the headings that it names. Its
+        memories are stored already."""
         return self._locked(lambda: self._sync(self._writer, more=blocks))
 
     def tidy(self) -> bool:
-        """Puts sections of one category together; says whether there was anything to do."""
+        """Merges sections of the same category; returns whether there was anything to do."""
         return self._locked(self._tidy)
 
     def _locked(self, step: Callable[[], _Done], *, confirm: bool = False) -> _Done:
@@ -110,7 +113,7 @@ class Mirror:
         require_here(self._scope, self.folder, confirm=confirm)
         make_folder(self.folder)
         with locked(self.path):
-            # Another store may have written the files while we waited.
+            # Another store may have written the files during the wait.
             require_here(self._scope, self.folder, confirm=confirm)
             remove_partials(self.path, held=True)
             for _ in range(_ATTEMPTS):
@@ -148,8 +151,8 @@ class Mirror:
         return self._write_back(files, document, plan, snapshot, taken)
 
     def _rewrite(self, text: str, seen: str | None, attempts: list[SyncReport]) -> SyncReport:
-        """A sync, and another one with the new text as the file's. An attempt that was overtaken
-        may have changed the store already; the next one finds that done."""
+        """A sync, and another one with the new text as the file. An attempt that was interrupted by
+        other changes may have changed the store already; the next one finds that done."""
         # Edits that are already in the file belong to the person who edits it, not to the author of
         # the text.
         before = self._sync(StoreWriter(self._scope, A_PERSON))
@@ -161,7 +164,7 @@ class Mirror:
             token = token_of(reader, self._scope.hub_id)
             snapshot = snapshot_of(self._scope, reader, token)
             now = parse(render(gathered(files.document)))
-            # Lines that the author could not see were not left out by them.
+            # The author did not remove lines that they could not see.
             base = parse(visible_text(self._scope, render(now)) if seen is None else seen)
             given, notes = self._writer.without_orders(reader, taken_over(base, text, now))
             attempts.append(SyncReport(notes=notes))
@@ -178,7 +181,7 @@ class Mirror:
         with self._scope.core.store.read() as reader:
             files = self.files.read(reader)
         if not files.as_agreed:
-            # Something could not be taken in; then everything stays where it is.
+            # A line was refused; then everything stays in place.
             return False
         document = joined({name: text or "" for name, text in files.texts.items()})
         made = tidied(document)
@@ -200,10 +203,10 @@ class Mirror:
     def _write_back(
         self, files: Files, document: Document, plan: Plan, snapshot: Snapshot, taken: Taken
     ) -> SyncReport:
-        """Steps 3 to 5: lets the files say what the store holds now."""
+        """Steps 3 to 5: updates the files from the store."""
         after = dict(snapshot.ours)
         for key, memory in taken.changed.items():
-            # What waits for review is in no file.
+            # Held memories are in no file.
             if memory.state in ("active", "cooling") and memory.visible:
                 after[key] = memory
             else:
@@ -230,7 +233,7 @@ class Mirror:
         return taken.report(plan)._replace(written=written, notes=files.notes)
 
     def _headings(self, before: Document, after: Document) -> set[str] | None:
-        """The categories whose headings were made here, where they are others than before."""
+        """The categories whose headings Holdfast created, if they have changed."""
         if self.files.pages:
             return None
         new, typed = headings_made(before, after)
@@ -247,7 +250,7 @@ class Mirror:
 
 
 def _touched(plan: Plan, taken: Taken) -> set[str]:
-    """The categories in which something came from the file."""
+    """The categories with changes from the file."""
     before = [edit.memory for edit in plan.edits] + list(plan.gone)
     return {memory.category for memory in [*before, *taken.changed.values()]}
 
@@ -258,10 +261,10 @@ def _items(document: Document) -> list[tuple[str | None, str, str | None]]:
 
 
 def _agreed_document(made: Document, after: dict[str, Memory]) -> Document:
-    """What both agree on where some lines were refused: those lines as the store has them.
+    """The base if some lines were refused: those lines as the store has them.
 
-    Were they recorded as they are in the file, the next sync would see no edit in them, and write
-    the store's text over it.
+    If they were recorded as in the file, the next sync would not see them as edits, and would
+    overwrite them with the store's text.
     """
     blocks = []
     for block in made.blocks:

@@ -1,12 +1,12 @@
 """Paths of tool files, and the folder of a hub in which agents keep them.
 
-A path as an agent writes it, `/memories/notes/tea.md`, becomes names that are safe on every system.
-A path that could be read in two ways is refused with a sentence, never repaired.
+A path as an agent writes it, `/memories/notes/tea.md`, is split into names that are safe on every
+system. An ambiguous path is refused with a message, never repaired.
 
-Names are looked up one at a time and never through a link. Each folder is held open by its handle,
-so that a folder or file that is swapped for a link between the look and the use is refused and not
-followed. Systems without such handles look twice instead. It knows files, bytes and permissions; it
-knows nothing of memories.
+Names are resolved one at a time and never through a link. Each folder is kept open by its handle,
+so that a folder or file that is replaced by a link between check and use is refused, not followed.
+Systems without such handles check twice instead. This module knows files, bytes and permissions,
+but not memories.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ ROOT = "/memories"
 # A source path is a label of at most 1,000 characters; file systems take 255 bytes for a name.
 PATH_CHARS_MAX = 1_000
 NAME_BYTES_MAX = 255
-# A bound on the depth of what one delete or rename goes through.
+# The largest depth that a delete or rename walks.
 DEPTH_MAX = 16
 
-# Enough of a path to know it by; a reply must not carry ten megabytes back.
+# Characters of a path in a reply, which must not return ten megabytes.
 _SHOWN_CHARS = 200
 _ENCODED = re.compile(r"%[0-9a-fA-F]{2}")
 # Windows opens a device under these names, with or without an extension.
 _DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?")
 # Windows refuses these in names, and reads a colon as a stream or a drive.
 _FORBIDDEN = frozenset('<>:"|?*')
-# Drawn like a slash and normalised to none.
+# Characters that look like a slash but are not normalised to one.
 _SLASHES = frozenset("\u2044\u2215\u2216\u29f5\u29f8\u29f9\u2571\u2572\u27cb\u27cd\u1735\u3033")
 
 
@@ -48,7 +48,7 @@ class ToolPath(NamedTuple):
 
     @property
     def relative(self) -> str:
-        """The path as memories have it: relative to the folder, with forward slashes."""
+        """The path as stored in memories: relative to the folder, with forward slashes."""
         return "/".join(self.names)
 
     @property
@@ -61,13 +61,13 @@ class ToolPath(NamedTuple):
 
 
 def parse(path: str) -> ToolPath:
-    """The path, or InvalidInput that says what is wrong with it."""
+    """Parses a path; raises InvalidInput with the problem."""
     shown = cut(path)
     if path != ROOT and not path.startswith(ROOT + "/"):
         raise InvalidInput(f"Path must start with {ROOT}, got: {shown}")
     if len(path) > PATH_CHARS_MAX:
         raise _refused(shown, f"it has more than {PATH_CHARS_MAX:,} characters", "Shorten it.")
-    # One slash at the end is how folders are often written.
+    # Folders are often written with a slash at the end.
     below = path[len(ROOT) + 1 :].removesuffix("/")
     names = tuple(below.split("/")) if below else ()
     if len(names) > DEPTH_MAX:
@@ -78,13 +78,13 @@ def parse(path: str) -> ToolPath:
 
 
 def cut(text: str) -> str:
-    """Text to be quoted in a sentence: printable, and not without end."""
+    """Text to be quoted in a message: printable, and limited in length."""
     short = text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in short)
 
 
 def folded(name: str) -> str:
-    """What two names have in common that some file systems take for one."""
+    """A key that is equal for names that some file systems treat as equal."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
@@ -101,7 +101,7 @@ def _refuse_unsafe(name: str, shown: str) -> None:
 
 
 def _problem(name: str) -> str:
-    """What is wrong with one name; nothing where all is well."""
+    """The problem of a name; empty if there is none."""
     if not name:
         return "two slashes follow each other"
     if "\\" in name:
@@ -129,7 +129,7 @@ def _problem(name: str) -> str:
 
 
 def _poses(letter: str) -> bool:
-    """Whether it is another way to write a dot or a slash."""
+    """Whether it looks like a dot or a slash."""
     if letter.isascii():
         return False
     plain = unicodedata.normalize("NFKC", letter)
@@ -146,13 +146,13 @@ _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _NO_LINK | _CLOSED
 # So that opening a pipe in a file's place does not block.
 _READ = os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0) | _CLOSED
 _PARTIAL = ".partial-"
-# Made by desktops in every folder they show.
+# Files that desktops create in every folder they show.
 _LITTER = frozenset((".DS_Store", "Thumbs.db", "desktop.ini"))
 _BOM = "\ufeff"
 
 
 class FileText(NamedTuple):
-    """The text of a file, whether it begins with a byte order mark, and which version this is."""
+    """The text of a file, whether it begins with a byte order mark, and its version."""
 
     text: str
     bom: bool
@@ -168,12 +168,12 @@ class FolderItem(NamedTuple):
 
     @property
     def hidden(self) -> bool:
-        """Left out of what an agent sees."""
+        """Not shown to agents."""
         return self.name.startswith(".") or self.name == "node_modules"
 
     @property
     def litter(self) -> bool:
-        """Goes with its folder without a word."""
+        """Deleted with its folder, without being mentioned."""
         return self.kind == "file" and (self.name in _LITTER or self.name.startswith(_PARTIAL))
 
 
@@ -200,10 +200,10 @@ class Folder:
         handle = None if self._handle is None else os.dup(self._handle)
         return Folder(self._path, handle, self._shown)
 
-    # Going down
+    # Subfolders
 
     def below(self, name: str, *, make: bool = False) -> Folder | None:
-        """A folder in this one; None where there is none and none is to be made."""
+        """Opens a subfolder; with `make`, creates it. None if it does not exist."""
         shown = f"{self._shown}/{name}"
         kind = self.kind(name)
         if kind is None and make:
@@ -220,7 +220,7 @@ class Folder:
                 handle = os.open(name, _FOLDER, dir_fd=self._handle)
             except OSError as error:
                 if error.errno in (errno.ELOOP, errno.ENOTDIR):
-                    # Swapped since the look.
+                    # It was replaced since the check.
                     raise _unusable(shown, "link", "a folder") from None
                 if error.errno == errno.ENOENT:
                     return None
@@ -228,7 +228,7 @@ class Folder:
         return Folder(os.path.join(self._path, name), handle, shown)
 
     def kind(self, name: str) -> Kind | None:
-        """What there is of that name, to the letter; None where there is nothing."""
+        """The type of the entry with exactly this name; None if there is none."""
         status = self._status(name)
         return None if status is None or not self._exact(name, status) else _kind_of(status)
 
@@ -242,14 +242,14 @@ class Folder:
         ]
 
     def size_bytes(self) -> int:
-        """The folder's own size, as the system tells it."""
+        """The folder's own size according to the system."""
         with file_errors(self._shown):
             return os.stat(self._path if self._handle is None else self._handle).st_size
 
     # Files
 
     def read(self, name: str, *, bytes_max: int) -> FileText | None:
-        """A file's text; None where there is none, InvalidInput where it cannot be read."""
+        """A file's text; None if it does not exist. Raises InvalidInput if it cannot be read."""
         shown = f"{self._shown}/{name}"
         kind = self.kind(name)
         if kind is None:
@@ -283,9 +283,9 @@ class Folder:
         return FileText(text.removeprefix(_BOM), text.startswith(_BOM), _stamp(status))
 
     def stage(self, data: bytes) -> str:
-        """Writes a file that nobody sees yet, on the disk when this returns; returns its name.
+        """Writes and flushes a hidden file; returns its name.
 
-        The caller holds the lock of the whole tree, so whatever another one left is litter.
+        The caller holds the lock of the whole tree, so any older staged file is litter.
         """
         with file_errors(self._shown):
             for item in self.items():
@@ -305,12 +305,12 @@ class Folder:
         return name
 
     def discard(self, name: str) -> None:
-        """Removes a staged file, where it is still there."""
+        """Removes a staged file, if it still exists."""
         with suppress(OSError):
             os.unlink(self._at(name), dir_fd=self._handle)
 
     def put(self, staged: str, name: str, over: Stamp | None) -> None:
-        """Gives a staged file its name: a new one, or that of the very file that was read."""
+        """Renames a staged file to a new name, or over exactly the file that was read."""
         shown = f"{self._shown}/{name}"
         if over is None:
             with file_errors(shown):
@@ -327,9 +327,9 @@ class Folder:
         self.sync()
 
     def move(self, name: str, to: Folder, new: str) -> None:
-        """Renames a file or a folder; what has the new name already stays."""
+        """Renames a file or a folder; an existing entry with the new name stays."""
         with file_errors(f"{self._shown}/{name}"):
-            # Where only case differs, some systems find the file itself under its new name.
+            # If only the case differs, some systems find the file itself under its new name.
             itself = self._inode(name) == to._inode(new)
             if self.kind(name) == "file" and not itself:
                 self._rename_to_free(name, to, new)
@@ -341,7 +341,7 @@ class Folder:
         to.sync()
 
     def remove(self, name: str, stamp: Stamp | None = None) -> None:
-        """Removes a file; with a stamp only as long as it is that writing."""
+        """Removes a file; with a stamp, only if it is unchanged."""
         if stamp is not None:
             self.refuse_moved(name, stamp)
         with file_errors(f"{self._shown}/{name}"), suppress(FileNotFoundError):
@@ -353,7 +353,7 @@ class Folder:
             os.rmdir(self._at(name), dir_fd=self._handle)
 
     def refuse_moved(self, name: str, stamp: Stamp) -> None:
-        """Somebody may save the file in the very moment between reading and writing it."""
+        """Refuses if somebody saved the file between reading and writing it."""
         status = self._status(name)
         if status is None or _stamp(status) != stamp:
             raise Conflict(
@@ -362,14 +362,14 @@ class Folder:
             )
 
     def sync(self) -> None:
-        """Makes what was renamed or removed here last."""
+        """Flushes renames and deletions in this folder to disk."""
         if self._handle is None:
             sync_folder(self._path)
         else:
             with file_errors(self._shown):
                 os.fsync(self._handle)
 
-    # How names are handed to the system
+    # System calls
 
     def _at(self, name: str) -> str:
         return name if self._handle is not None else os.path.join(self._path, name)
@@ -387,14 +387,14 @@ class Folder:
         return None if status is None else (status.st_dev, status.st_ino)
 
     def _exact(self, name: str, status: os.stat_result) -> bool:
-        """Whether the entry has this very name: some systems find `Tea.md` under `tea.md`."""
+        """Whether the entry has exactly this name: some systems find `Tea.md` under `tea.md`."""
         swapped = name.swapcase()
         if swapped == name or self._inode(swapped) != (status.st_dev, status.st_ino):
             return True
         return name in os.listdir(self._path if self._handle is None else self._handle)
 
     def _rename_to_free(self, name: str, to: Folder, new: str) -> None:
-        """Renames a file to a name that is free; plain renaming would replace what has it."""
+        """Renames a file to a free name; a plain rename would overwrite an existing file."""
         taken = AlreadyExists(f"File {to._shown}/{new} already exists")
         handles = {"src_dir_fd": self._handle, "dst_dir_fd": to._handle}
         try:
@@ -402,7 +402,7 @@ class Folder:
         except FileExistsError:
             raise taken from None
         except (OSError, NotImplementedError):
-            # Not every file system has a second name for a file; there it is a check and a rename.
+            # Not every file system has hard links; without them, a check and a rename.
             if to._status(new) is not None:
                 raise taken from None
             os.rename(self._at(name), to._at(new), **handles)
@@ -411,8 +411,8 @@ class Folder:
 
 
 def open_root(path: str) -> Folder | None:
-    """The folder at the top; None where there is none. It may be a link: that is its owner's
-    choice, and what is inside still cannot lead out."""
+    """Opens the root folder; None if it does not exist. It may be a link, which is its owner's
+    choice; entries inside still cannot lead out."""
     if not os.path.isdir(path):
         return None
     handle = None
@@ -423,7 +423,7 @@ def open_root(path: str) -> Folder | None:
 
 
 def _kind_of(status: os.stat_result) -> Kind:
-    # Junctions of Windows are no links by their mode, and lead elsewhere all the same.
+    # Windows junctions are not links by their mode, but lead elsewhere too.
     if stat.S_ISLNK(status.st_mode) or getattr(status, "st_reparse_tag", False):
         return "link"
     if stat.S_ISDIR(status.st_mode):

@@ -1,7 +1,7 @@
-"""Lets a hub's files follow what was done to their memories: update, forget, restore, undo, purge.
+"""Updates a hub's files after changes of their memories: update, forget, restore, undo, purge.
 
-Only files that were written through the memory tool follow; a document that was only read stays as
-it is. A file that was edited by hand in between is not overwritten: its text is taken in.
+Only files that were written through the memory tool are updated; an indexed document stays
+unchanged. A file that was edited by hand in between is not overwritten: its text is stored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from holdfast.files.tool_files.tree import reach
 
 
 class _Moved(NamedTuple):
-    """A memory before and after the change; None before where the change made it."""
+    """A memory before and after the change; None before if the change created it."""
 
     before: Memory | None
     after: Memory
@@ -38,7 +38,7 @@ class _Moved(NamedTuple):
 
     @property
     def stays(self) -> bool:
-        """Whether the file has nothing to follow."""
+        """Whether the file needs no update."""
         if self.before is None or self.old != self.new:
             return False
         archived = [memory.state == "archived" for memory in (self.before, self.after)]
@@ -48,14 +48,15 @@ class _Moved(NamedTuple):
 
 
 class Doomed(NamedTuple):
-    """A file whose memory is about to be purged, and the digest of what it says."""
+    """A file whose memory is about to be purged, with the digest of its text."""
 
     path: str
     digest: str
 
 
 def follow_newest(files: KeptFiles) -> list[str]:
-    """Lets files follow the newest change set; returns notes on those that could not."""
+    """Updates the files after the newest change set; returns notes on those that could not be
+    updated."""
     if not os.path.isdir(files.folder):
         return []
     moved = _moved(files)
@@ -97,7 +98,7 @@ def _follow(files: KeptFiles, root: Folder, one: _Moved) -> None:
         return
     there = files.sides(root, one.old)
     if digest(there.text) != digest(wanted(one.before)):
-        # Edited by hand since: the usual rules for that.
+        # It was edited by hand since: the usual rules apply.
         for path in {one.old, one.new} - {None}:
             files.reconcile(root, path or "")
         return
@@ -118,7 +119,7 @@ def _follow(files: KeptFiles, root: Folder, one: _Moved) -> None:
 
 
 def _remove_empty(root: Folder, path: str) -> None:
-    """Folders that were made for a file go with it, as far as they hold nothing else."""
+    """Removes the folders that were created for a file, if they are empty."""
     names = path.split("/")[:-1]
     while names:
         inside, above = reach(root, names), reach(root, names[:-1])
@@ -134,8 +135,8 @@ def _remove_empty(root: Folder, path: str) -> None:
 
 
 def doomed(files: KeptFiles, references: Sequence[Any]) -> list[Doomed]:
-    """The tool files of memories that are to be purged: looked up before, as afterwards nothing
-    says which they were."""
+    """The tool files of memories that are about to be purged. Looked up before the purge, because
+    afterwards nothing records them."""
     if not os.path.isdir(files.folder):
         return []
     out = []
@@ -149,7 +150,7 @@ def doomed(files: KeptFiles, references: Sequence[Any]) -> list[Doomed]:
 
 
 def remove_doomed(files: KeptFiles, gone: Sequence[Doomed]) -> list[str]:
-    """Their files go too; one that says something else by now stays, with a note."""
+    """Removes their files; one with another text by now stays, with a note."""
     if not gone:
         return []
     notes = []
@@ -186,8 +187,8 @@ def all_kept(files: KeptFiles) -> list[Doomed]:
 
 
 def remove_kept(folder: str, gone: Sequence[Doomed], *, bytes_max: int) -> None:
-    """The files of a hub that is gone: a hub that gets its name later must not take them for its
-    own. What a person put there or changed stays."""
+    """Removes the tool files of a deleted hub, so that a later hub of its name does not inherit
+    them. Files that a person added or changed stay."""
     root = open_root(folder)
     if root is None:
         return

@@ -1,8 +1,9 @@
-"""A hub's folder `files` as an agent works with it: look, create, replace, insert, delete, rename.
+"""The operations of an agent on a hub's folder `files`: view, create, replace, insert, delete,
+rename.
 
-Paths are written as Anthropic's memory tool has them, below `/memories`. Each command takes in what
-was done by hand, then changes file and memory together, under one lock, as one change set. Errors
-read as that tool says them. How answers are worded is the dialect's business.
+Paths are those of Anthropic's memory tool, below `/memories`. Each command applies edits made by
+hand, then changes file and memory together, under one lock, as one change set. Error messages are
+those of that tool. The dialect words the replies.
 """
 
 from __future__ import annotations
@@ -62,11 +63,12 @@ class Files:
     def __init__(self, kept: KeptFiles, author: Author) -> None:
         viewer = kept.scope.core.viewer
         if viewer is not None and "hub" not in viewer.boundaries:
-            # A file has no boundary of its own: it is for all who see what is the hub's.
+            # A file has no boundary of its own: everybody who sees the hub's shared memories sees
+            # it.
             raise NotFound(f"There are no files in hub `{kept.scope.hub}` that you may see.")
         self._kept, self._author = kept, author
 
-    # Looking
+    # Viewing
 
     def look(self, path: str) -> Listing | FileText:
         """A folder's listing, or a file's text."""
@@ -84,7 +86,7 @@ class Files:
             return FileText(at.shown, self._text(root, at))
 
     def has(self, path: str) -> bool:
-        """Whether there is something at the path."""
+        """Whether the path exists."""
         root = open_root(self._kept.folder)
         if root is None:
             return False
@@ -93,7 +95,7 @@ class Files:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Nobody else edits files of this hub meanwhile; neither can this object."""
+        """Locks the hub's files against edits by others, and by other threads with this object."""
         with locked(self._kept.folder):
             yield
 
@@ -107,7 +109,8 @@ class Files:
         return sides.file.text
 
     def _settle_quietly(self, at: ToolPath) -> None:
-        """Takes in what was done by hand. What cannot be stored, or not now, can still be read."""
+        """Applies edits made by hand, ignoring errors: a text that cannot be stored now can still
+        be read."""
         try:
             with self._kept.opened() as root:
                 self._kept.reconcile(root, at.relative)
@@ -138,7 +141,7 @@ class Files:
             return edited
 
     def insert(self, path: str, line: int, text: str) -> Edited:
-        """Puts lines in after a line; 0 is before the first."""
+        """Inserts lines after a line; 0 is before the first."""
         at = parse(path)
         with self._kept.opened() as root:
             sides = self._file(root, at)
@@ -161,12 +164,12 @@ class Files:
         return sides
 
     def _require(self, root: Folder, at: ToolPath) -> None:
-        """Refuses a path at which there is nothing, and nothing that should be there."""
+        """Refuses a path that does not exist and should not."""
         if kind_at(root, at) is None and self._kept.reconcile(root, at.relative).file is None:
             raise NotFound(f"The path {at.shown} does not exist")
 
     def delete(self, path: str) -> None:
-        """Removes a file, or a folder with all that is in it; their memories are archived."""
+        """Removes a file, or a folder with its contents; their memories are archived."""
         at = parse(path)
         if not at.names:
             raise InvalidInput(f"Cannot delete the {ROOT} directory itself")
@@ -212,14 +215,15 @@ class Files:
         self._kept.agree({path: Base("", "", sides.bom) for path, sides in kept.items()})
 
     def _put_back(self, root: Folder, kept: dict[str, Sides]) -> None:
-        """Half a delete is none: files that are gone already come back from their memories."""
+        """Reverts a partial delete: files that were removed already are restored from their
+        memories."""
         for path in kept:
             sides = self._kept.sides(root, path)
             if sides.file is None and wanted(sides.memory) is not None:
                 self._kept.place(root, path, wanted(sides.memory), sides)
 
     def rename(self, path: str, new_path: str) -> None:
-        """Gives a file or a folder another name or place; memories keep their history."""
+        """Renames or moves a file or a folder; memories keep their history."""
         old, new = parse(path), parse(new_path)
         if not old.names:
             raise InvalidInput(f"Cannot rename the {ROOT} directory itself")
@@ -255,7 +259,7 @@ class Files:
                     self._kept.move_memory(writer, recorder, memory, to)
                 there = Base(memory.id if memory else "", digest(sides[path].text), sides[path].bom)
                 gone = there._replace(digest="")
-                # On the disk it is still the other way round.
+                # On the disk, they are not exchanged yet.
                 bases[path], bases[to] = there, gone
                 agreed[path], agreed[to] = gone, there
             return bases
@@ -273,7 +277,8 @@ def _missing(at: ToolPath) -> NotFound:
 
 
 def _versioned(names: tuple[str, ...], item: FolderItem) -> str:
-    """The path of a file that can be brought back; what cannot is not deleted here."""
+    """The path of a file that can be restored; raises an error for another, which is not deleted
+    here."""
     path = "/".join(names)
     if item.kind != "file" or item.hidden:
         what = "a link" if item.kind == "link" else "a hidden file"
@@ -284,9 +289,9 @@ def _versioned(names: tuple[str, ...], item: FolderItem) -> str:
     return path
 
 
-# A model needs to see where it is ambiguous, not every place of a thousand.
+# The most lines that show where a replacement is ambiguous.
 _LINES_SHOWN = 100
-# It wrote the text itself; a reply must not carry ten megabytes back.
+# Characters of a quoted text in a reply, which must not return ten megabytes.
 _QUOTED_CHARS = 500
 
 
@@ -325,7 +330,7 @@ def replaced(text: str, old: str, new: str, shown: str) -> Edited:
 
 
 def _places(text: str, old: str) -> list[int]:
-    """Where it begins, also where it overlaps itself; one more than are ever shown is enough."""
+    """The positions where it begins, including overlaps; one more than are shown."""
     out: list[int] = []
     at = text.find(old)
     while at >= 0 and len(out) <= _LINES_SHOWN:
@@ -335,9 +340,9 @@ def _places(text: str, old: str) -> list[int]:
 
 
 def inserted(text: str, line: int, new: str) -> Edited:
-    """The text with lines put in after the given line; 0 is before the first."""
+    """The text with lines inserted after the given line; 0 is before the first."""
     lines = text.split("\n")
-    # A line end at the very end begins no line.
+    # A line end at the end of the text does not begin a line.
     count = len(lines) - (lines[-1] == "")
     if not 0 <= line <= count:
         raise InvalidInput(
@@ -347,7 +352,7 @@ def inserted(text: str, line: int, new: str) -> Edited:
     body = (_to_windows(new) if end == "\r\n" else new).removesuffix(end)
     before = "\n".join(lines[:line])
     if line and line == len(lines):
-        # After a last line without its end: the text still has none.
+        # After a last line without a line end; the text still ends without one.
         return Edited(text + end + body, line)
     if line:
         before += "\n"

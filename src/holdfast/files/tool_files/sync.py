@@ -1,5 +1,5 @@
 """Two-way sync of files that an agent edits and their memories: each version is a revision, and
-both sides are compared with what they last agreed on."""
+both sides are compared with the last synced state."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
 
 
-# The state of a memory whose file is there and says nothing: a memory cannot be empty.
+# The reason for archiving a memory whose file is empty: a memory cannot be empty.
 EMPTIED = "file is empty"
 _BLANK = "blank"
 
 
 class Author(NamedTuple):
-    """Who writes, as a memory notes it."""
+    """The author of a change, as stored in a memory."""
 
     trust: Trust = "user"
     source: Source = "sdk"
@@ -50,8 +50,7 @@ BY_HAND = Author(source="import")
 
 
 class Base(NamedTuple):
-    """What store and file last agreed on: which memory, and the digest of the text; none where
-    both agree that there is no file."""
+    """The last synced state: the memory, and the digest of the text; empty if there was no file."""
 
     memory_id: str
     digest: str
@@ -59,7 +58,7 @@ class Base(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """The state of one path: the file, the memory at this path, and what both agreed on."""
+    """The state of one path: the file, the memory at this path, and the base."""
 
     file: FileText | None
     memory: Memory | None
@@ -71,11 +70,11 @@ class Sides(NamedTuple):
 
     @property
     def meant(self) -> str:
-        """The digest of what the store wants the file to say."""
+        """The digest of the file's text according to the store."""
         if self.memory is None and self.base == Base("", _BLANK, self.bom):
-            return _BLANK  # An empty file that never said anything has no memory.
+            return _BLANK  # A file that was always empty has no memory.
         if self.memory and self.memory.state == "archived" and self.base and not self.base.digest:
-            return ""  # Whatever reason is given for it later, a removed file stays removed.
+            return ""  # A removed file stays removed, whatever reason is recorded later.
         return digest(wanted(self.memory))
 
     @property
@@ -84,19 +83,20 @@ class Sides(NamedTuple):
 
 
 def wanted(memory: Memory | None) -> str | None:
-    """What the file of a memory should say; None where there should be no file."""
+    """The text that the file of a memory should have; None if there should be no file."""
     if memory is None or memory.forgotten_at is not None or memory.boundary == "private":
         return None
     if memory.state == "archived" and memory.state_reason == REMOVED:
         return None
     if memory.state == "archived" and memory.state_reason == EMPTIED:
         return ""
-    # Archived for another reason is hidden from recall, and the file stays.
+    # A memory archived for another reason is hidden from recall, but its file stays.
     return memory.content
 
 
 def digest(text: str | None) -> str:
-    """What tells texts apart to the letter. All that show nothing are alike, and nothing is ''."""
+    """A digest of the exact text. All invisible texts have the same one, and no text has an empty
+    one."""
     if text is None:
         return ""
     if not is_visible(text):
@@ -111,7 +111,7 @@ class KeptFiles:
 
     def __init__(self, scope: Scope, hub_folder: str, *, by_hand: Scope | None = None) -> None:
         self.scope = scope
-        # In whose name edits made by hand are recorded.
+        # The scope that edits made by hand are recorded under.
         self._by_hand = by_hand or scope
         self.folder = os.path.join(hub_folder, FOLDER)
 
@@ -122,7 +122,7 @@ class KeptFiles:
 
     @contextmanager
     def opened(self) -> Iterator[Folder]:
-        """The folder, made where it is missing, and nobody else writing in it."""
+        """Opens the folder, creating it if necessary, with a lock against other writers."""
         require_here(self.scope, os.path.dirname(self.folder))
         with locked(self.folder):
             make_folder(self.folder)
@@ -142,15 +142,15 @@ class KeptFiles:
             with folder:
                 file = folder.read(name, bytes_max=self.bytes_max)
         if file is not None:
-            # A file that a person put there may hold a secret. It stays as it is; what is compared,
-            # stored and shown to agents does not hold it.
+            # A file by a person may have a secret. The file is not changed, but the secret is
+            # redacted in what is compared, stored and shown to agents.
             file = file._replace(text=self.scope.core.redactor.text(file.text))
         with self.scope.core.store.read() as reader:
             self.scope.require_hub(reader)
             return Sides(file, self.memory_at(reader, path), self.base(reader, path))
 
     def memory_at(self, reader: Reader, path: str) -> Memory | None:
-        """The memory of a file. Files are the hub's, so what is private to somebody has none."""
+        """The memory of a file. Files are shared with the hub, so private memories have none."""
         return reader.memory_by_path(self.scope.hub_id, path, audience="")
 
     def base(self, reader: Reader, path: str) -> Base | None:
@@ -158,27 +158,27 @@ class KeptFiles:
         return Base(*json.loads(agreed.text)) if agreed else None
 
     def in_sync(self, sides: Sides) -> bool:
-        """Whether there is nothing to take in and nothing to write."""
+        """Whether both sides equal the base."""
         text = digest(sides.text)
         return text == sides.meant and (sides.base is None or sides.base.digest == text)
 
-    # Bringing the sides together
+    # Syncing
 
     def reconcile(self, root: Folder, path: str) -> Sides:
-        """Takes in what was done by hand, and lets the file follow what was done in the store."""
+        """Applies edits made by hand to the store, or updates the file from the store."""
         sides = self.sides(root, path)
         if self.in_sync(sides):
             return sides
         there, base = digest(sides.text), sides.base
         side = changed(base.digest if base else None, sides.meant, there)
         if base is None and side is not Changed.NEITHER and not there:
-            return sides  # A document whose file is gone: that is found by indexing.
+            return sides  # A document without a file: indexing handles that.
         if side is Changed.NEITHER:
             self.agree({path: self._base_of(sides, sides.memory)})
         elif side is Changed.STORE or (side is Changed.BOTH and not there):
             self._write_back(root, path, sides)
         else:
-            # Of two texts the file's is read: the store has its own in the history.
+            # If both have changed, the file's text wins: the store has its own in the history.
             self._store_edit(path, sides)
         return self.sides(root, path)
 
@@ -186,7 +186,7 @@ class KeptFiles:
         return Base(memory.id if memory else "", digest(sides.text), sides.bom)
 
     def _store_edit(self, path: str, sides: Sides) -> None:
-        """What was edited, added or removed by hand becomes the memory's newest version."""
+        """Stores what was edited, added or removed by hand as the memory's newest version."""
         files = copy(self)
         files.scope = self._by_hand
         reason = f"edited by hand in {FOLDER}/{path}"
@@ -196,10 +196,10 @@ class KeptFiles:
             return {path: files._base_of(sides, memory)}
 
         with files.change("update", reason, write):
-            pass  # The file says it already.
+            pass  # The file has this text already.
 
     def _write_back(self, root: Folder, path: str, sides: Sides) -> None:
-        """The file follows its memory: to another text, away, or to another path."""
+        """Updates the file from its memory: another text, deleted, or at another path."""
         self.place(root, path, wanted(sides.memory), sides)
         if sides.memory is None and sides.base is not None:
             with self.scope.core.store.read() as reader:
@@ -211,7 +211,7 @@ class KeptFiles:
                     self.place(root, to, wanted(moved), there._replace(base=sides.base))
 
     def place(self, root: Folder, path: str, text: str | None, sides: Sides) -> None:
-        """Writes or removes the file as its memory says; the store is not asked."""
+        """Writes or removes the file; does not read the store."""
         *above, name = path.split("/")
         folder = reach(root, above, make=text is not None)
         stamp = sides.file.stamp if sides.file else None
@@ -233,12 +233,12 @@ class KeptFiles:
             folder.discard(staged)
             raise
 
-    # Writing through
+    # Writing
 
     def save(
         self, root: Folder, path: str, text: str, before: Sides, author: Author, reason: str
     ) -> None:
-        """A new text for a file that is there, or a new file: in the store and on the disk."""
+        """Writes a new text for a new or existing file, to the store and to the disk."""
         given = self.scope.core.redactor.text(text, keep_hidden=True)
         text = without_hidden(given)
         self.scope.core.redactor.refuse_in_name(path, "path")
@@ -253,7 +253,8 @@ class KeptFiles:
             def write(writer: Writer, recorder: Recorder) -> dict[str, Base]:
                 nonlocal memory
                 memory = self.record(writer, recorder, path, given, author)
-                # What is on the disk now: a crash before it is replaced is found by this.
+                # The base is what is on the disk now, so that a crash before the file is replaced
+                # is detected.
                 return {path: self._base_of(before, memory)}
 
             try:
@@ -267,14 +268,13 @@ class KeptFiles:
     def record(
         self, writer: Writer, recorder: Recorder, path: str, text: str | None, author: Author
     ) -> Memory | None:
-        """The memory of a path says this from now on."""
+        """Stores this text as the memory of a path."""
         memory = self.memory_at(writer, path)
         if text is None or not is_visible(text):
             if memory is None or (text is None and wanted(memory) is None):
                 return memory
             if text is None:
-                # It stays in the history, as everything does; deleting needs the permission to
-                # forget all the same.
+                # The history keeps it, but deleting needs the permission to forget all the same.
                 self.scope.core.require_delete(memory)
             reason = REMOVED if text is None else EMPTIED
             return recorder.revise(memory, state="archived", state_reason=reason)
@@ -295,7 +295,7 @@ class KeptFiles:
             source=author.source,
             trust=author.trust,
             source_agent=author.agent,
-            # A file holds as long as it is there, so its memory does not age.
+            # A file is valid as long as it exists, so its memory does not age.
             stability="stable",
         )
         return compose(clean_draft(self.scope.core, draft), self.scope.core, self.scope.hub_id)
@@ -304,8 +304,8 @@ class KeptFiles:
     def change(
         self, action: Action, reason: str, write: Callable[[Writer, Recorder], dict[str, Base]]
     ) -> Iterator[None]:
-        """One change set, together with what is agreed on; taken back where what follows on the
-        disk fails, so that a failed command leaves nothing that comes to light later."""
+        """Writes one change set together with the base; it is reverted if writing to the disk
+        fails, so that a failed command has no later effect."""
         with self.scope.core.store.write(hub=self.scope.hub_id) as writer:
             self.scope.require_hub(writer)
             recorder = Recorder(self.scope, writer, action, reason=reason)
@@ -320,7 +320,7 @@ class KeptFiles:
         recorder.embed()
 
     def agree(self, bases: dict[str, Base]) -> None:
-        """Notes what both sides say. A note that is lost costs a comparison at the next look."""
+        """Records the base. If that is lost, the next check takes one comparison longer."""
         with suppress(StoreError), self.scope.core.store.write(hub=self.scope.hub_id) as writer:
             self._agree(writer, bases)
 
@@ -330,7 +330,7 @@ class KeptFiles:
             writer.set_agreed(self.scope.hub_id, Agreed(f"{FOLDER}/{path}", json.dumps(base), now))
 
     def move_memory(self, writer: Writer, recorder: Recorder, memory: Memory, path: str) -> None:
-        """The memory goes with its file. One that a removed file left at the new path stays
+        """Moves a memory with its file. A memory that a removed file left at the new path stays
         archived, without a path."""
         self.scope.core.redactor.refuse_in_name(path, "path")
         left = self.memory_at(writer, path)

@@ -1,6 +1,5 @@
-"""The tree of folders below a hub's files: reaching into it, listing it, walking it within bounds.
-Every step goes through `Folder`, so none follows a link. It knows nothing of memories.
-"""
+"""The tree of folders below a hub's files: opening, listing and walking it within limits. Every
+step uses `Folder`, so no link is followed. It does not know memories."""
 
 from __future__ import annotations
 
@@ -10,13 +9,13 @@ from typing import NamedTuple
 from holdfast.errors import AlreadyExists, InvalidInput
 from holdfast.files.tool_files import ROOT, Folder, FolderItem, Stamp, ToolPath, folded
 
-# What a folder view, a delete and a rename walk at most; far more than a model can oversee.
+# The most entries that a folder view, a delete or a rename walks; far more than a model can handle.
 FILES_MAX = 10_000
 LEVELS_SHOWN = 2
 
 
 class Shown(NamedTuple):
-    """An entry of a folder view: its path below the folder, its size, and what it is."""
+    """An entry of a folder view: its path below the folder, its size, and its type."""
 
     path: str
     size_bytes: int
@@ -32,8 +31,8 @@ class Listing(NamedTuple):
 
 
 def reach(root: Folder, names: Sequence[str], *, make: bool = False) -> Folder | None:
-    """The folder some levels down, opened one by one; None where one is missing."""
-    # The root stays its opener's, so that each folder on the way can be closed alike.
+    """Opens a folder some levels down, one by one; None if one is missing."""
+    # The caller keeps the root open; a second handle can be closed like the others.
     here: Folder | None = root.again()
     for name in names:
         assert here is not None, "a missing folder ends the way"
@@ -47,7 +46,8 @@ def reach(root: Folder, names: Sequence[str], *, make: bool = False) -> Folder |
 def below(
     root: Folder, names: Sequence[str], *, most: int
 ) -> Iterator[tuple[tuple[str, ...], FolderItem]]:
-    """Everything below a folder, a folder before what is in it; more than `most` is refused."""
+    """Everything below a folder, folders before their contents; raises an error for more than
+    `most`."""
     waiting = [tuple(names)]
     count = 0
     while waiting:
@@ -70,7 +70,8 @@ def below(
 
 
 def kind_at(root: Folder, at: ToolPath) -> str | None:
-    """What is at a path; None where nothing is. A link anywhere on the way is refused."""
+    """The type of the entry at a path; None if there is none. A link anywhere on the path is
+    refused."""
     if not at.names:
         return "folder"
     folder = reach(root, at.above)
@@ -126,7 +127,7 @@ def whole(root: Folder, top: tuple[str, ...]) -> Iterable[tuple[tuple[str, ...],
 def refuse_taken(
     root: Folder, at: ToolPath, taken: AlreadyExists, itself: ToolPath | None = None
 ) -> None:
-    """Refuses a path that is there, or that some systems take for one that is there."""
+    """Refuses a path that exists, or that some systems treat as equal to an existing one."""
     for depth, name in enumerate(at.names):
         folder = reach(root, at.names[:depth])
         if folder is None:
@@ -149,7 +150,7 @@ def refuse_taken(
 
 
 def refuse_crowd(root: Folder) -> None:
-    """Counts what is there before something is added."""
+    """Refuses to add an entry if there are too many."""
     for _ in below(root, (), most=FILES_MAX - 1):
         pass
 

@@ -1,6 +1,6 @@
-"""The plan of a consolidation: what to promote, to merge and to retire, from which sources, and
-why. As values, as JSON, and as a text that a person reads and edits: a line for each step, and the
-sources below.
+"""The plan of a consolidation: what to promote, merge and retire, from which sources, and why. As
+values, as JSON, and as a text that people read and edit: a line for each step, with the sources
+below.
 
     - promote #41 #37 as preference: Prefers tabs over spaces
       > said on 2 days
@@ -30,7 +30,7 @@ from holdfast.text.clean import clean_category, clean_time
 StepKind: TypeAlias = Literal["promote", "merge", "retire"]
 STEP_KINDS: tuple[StepKind, ...] = get_args(StepKind)
 
-# Enough of a hash to notice a changed text; it is not a defence against forgery.
+# Enough of a hash to detect a changed text; it does not prevent forgery.
 HASH_CHARS = 8
 # A plan is read by a person; a longer one is refused.
 STEPS_MAX = 500
@@ -50,10 +50,10 @@ class Source(NamedTuple):
 class Step(NamedTuple):
     """One thing to do; memories are named by their numbers.
 
-    promote: a new long-term memory says `text`, of these sources, which stay as they are; where
-    `replaces` names a long-term memory, in its place. merge: one long-term memory says `text` in
-    the place of its sources. retire: the source leaves long-term memory, `replaced_by` another or
-    by none. `line` is its line in a written plan.
+    promote: adds a long-term memory with `text`, made from these sources, which stay unchanged; if
+    `replaces` names a long-term memory, as its successor. merge: one long-term memory with `text`
+    replaces its sources. retire: the source is removed from long-term memory, `replaced_by` another
+    or none. `line` is its line in a written plan.
     """
 
     kind: StepKind
@@ -73,14 +73,14 @@ class Step(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """A step that is not done, and why."""
+    """A step that is not applied, and the reason."""
 
     step: Step
     reason: str
 
 
 class Plan(NamedTuple):
-    """What a consolidation would do; `sources` are the memories its steps speak of."""
+    """A plan; `sources` are the memories that its steps name."""
 
     hub: str
     made_at: datetime
@@ -89,7 +89,7 @@ class Plan(NamedTuple):
     steps: tuple[Step, ...] = ()
     refused: tuple[Refused, ...] = ()
     sources: tuple[Source, ...] = ()
-    # What else there is to know, such as what was not read.
+    # Further notes, such as what was not read.
     notes: tuple[str, ...] = ()
 
     @property
@@ -99,16 +99,16 @@ class Plan(NamedTuple):
 
 
 class Done(NamedTuple):
-    """A step that was done, and the memory that it made or changed."""
+    """An applied step, and the memory that it added or changed."""
 
     step: Step
     memory: Memory
 
 
 class Consolidated(NamedTuple):
-    """What a consolidation did. `change` is what one undo takes back; `skipped` says why nothing
-    was looked at; `diff` is what changed in long-term memory, and `backup` the file that has
-    MEMORY.md as it was."""
+    """The result of a consolidation. One undo of `change` reverts it; `skipped` is the reason if it
+    did not run; `diff` are the changes of long-term memory, and `backup` is a copy of MEMORY.md
+    from before."""
 
     plan: Plan
     done: tuple[Done, ...] = ()
@@ -153,7 +153,7 @@ def plain_step(step: Step) -> dict[str, Any]:
 
 
 def from_plain(value: Any) -> Plan:
-    """The plan of a JSON value; InvalidInput says where it is none."""
+    """The plan of a JSON value; raises InvalidInput if it is none."""
     plain = _mapping(value, "The plan")
     return Plan(
         _text(plain, "hub"),
@@ -226,7 +226,7 @@ def _number_of(value: Any) -> int:
 
 
 def time_of(text: str) -> datetime:
-    """The time that a plan says it was made at."""
+    """The time at which a plan says that it was made."""
     found = clean_time(text)
     assert found is not None, "a text that is given is checked or refused"
     return found
@@ -300,7 +300,7 @@ def _category(category: str) -> str:
 
 
 def plain_text(text: str) -> str:
-    """A text as a plan can hold it: its line ends are alike, and no white space is around it."""
+    """A text normalised for a plan: uniform line ends, no white space around it."""
     return text.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
@@ -319,8 +319,8 @@ def _source_line(source: Source) -> str:
 
 
 def parse(text: str) -> Plan:
-    """The plan of a text or of its JSON. InvalidInput names the lines that cannot be read: nothing
-    is done of a plan that is half understood."""
+    """Parses the text of a plan, or its JSON. Raises InvalidInput with the lines that cannot be
+    parsed: a partly understood plan is not applied."""
     text = text.removeprefix("\ufeff")
     if text.lstrip()[:1] == "{":
         try:

@@ -30,14 +30,15 @@ from holdfast.text.slots.compare import compare
 # Single steps
 
 
-# The only reasons to retire a memory: it no longer holds, or a newer one contradicts it.
+# The only reasons to retire a memory: it is outdated, or a newer one contradicts it.
 _AGAINST = ("replaces", "contradicts")
 _THE_USER = re.compile(r"(?:^|(?<=[.;\n] ))(?:the )?user (\w)", re.IGNORECASE)
 _STATEMENT_ENDS = re.compile(r"(?<=[.!?])\s+|[;\n]")
 
 
 def misfit(step: Step, memories: Mapping[int, Memory], now: datetime) -> str:
-    """Why a step cannot be done with these memories, by rules or by a model; empty where it can."""
+    """The reason why a step cannot be applied to these memories, proposed by rules or a model;
+    empty if it can."""
     missing = [number for number in step.named if number not in memories]
     if not step.sources:
         return "it names no source"
@@ -99,8 +100,7 @@ def _merge_misfit(step: Step, memories: Mapping[int, Memory], now: datetime) -> 
 
 
 def survivor(step: Step, sources: Sequence[Memory]) -> Memory | None:
-    """Of memories that are merged, the one that says what the step says; None where the text is a
-    new one."""
+    """Of the memories to merge, the one with the text of the step; None if the text is new."""
     said = words_key(step.text)
     return next((memory for memory in sources if words_key(memory.content) == said), None)
 
@@ -126,8 +126,8 @@ def _leaving_misfit(memory: Memory) -> str:
 def unsupported(
     step: Step, material: Material, near: RelatedMemories, redacted: Callable[[str], str]
 ) -> str:
-    """Why a step that fits is not done when a model proposes it; empty where it is. `near` finds
-    what else there is about the same, `redacted` is a text without its secrets."""
+    """The reason why a possible step is refused if a model proposes it; empty if it is accepted.
+    `near` finds related memories, `redacted` removes secrets from a text."""
     if is_settled(step, material):
         return "it was taken back, or out of a plan, before"
     memories = material.memories
@@ -227,12 +227,12 @@ def _unretirable(step: Step, sources: Sequence[Memory], material: Material) -> s
 # Limits
 
 
-# As many as a person reads in a minute. The rest is promoted by later runs.
+# As many as a person can read in a minute. The others are promoted by later runs.
 PROMOTIONS_MAX = 10
-# Where room is needed, what was never used for this long may be retired: as long as a memory cools
-# before it is archived.
+# If room is needed, memories that were not used for this long may be retired: as long as a memory
+# cools before it is archived.
 _UNUSED = timedelta(days=60)
-# The bullet, and a share of the heading.
+# The bullet, and a share of its heading.
 _LINE_CHARS = 4
 
 
@@ -242,8 +242,8 @@ def size(memories: Iterable[Memory]) -> int:
 
 
 def bounded(steps: Sequence[Step], material: Material) -> Proposed:
-    """The steps that fit: at most so many promotions, and no more than long-term memory has room
-    for. Where it is over, what was never used is proposed to leave first."""
+    """The steps within the limits: a maximum of promotions, and the size of long-term memory. If
+    that is exceeded, retiring unused memories is proposed first."""
     held = {one.number: one for one in material.long_term if one.current(material.now)}
     making = [step for step in steps if step.kind != "promote"]
     wanted = [step for step in steps if step.kind == "promote"]
@@ -279,7 +279,7 @@ def bounded(steps: Sequence[Step], material: Material) -> Proposed:
 
 
 def _freed(step: Step, held: Mapping[int, Memory]) -> int:
-    """What a step takes out of long-term memory, less what it puts in there."""
+    """The characters that a step removes from long-term memory, minus those that it adds."""
     gone = step.sources if step.kind != "promote" else ()
     if step.replaces is not None:
         gone = (step.replaces,)

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 # Related memories
 
 
-# How many memories a text is compared with: the newest of the same slot, and as many again that
-# share most of its words.
+# The most memories that a text is compared with: the newest of the same slot, and as many again
+# that share most of its words.
 _RELATED_MAX = 5
 # The search uses the rarest words of a text, and for each word the newest memories: a word that
 # more memories have is not specific.
@@ -38,10 +38,10 @@ _LISTED_MAX = 100
 
 
 class Material(NamedTuple):
-    """What there is to consolidate. `by_assistant` are ids of what only the assistant said;
-    `settled` are steps that were taken back before, `declined` sources of steps that a person took
-    out of a plan; neither is proposed again. `unwanted` has the words of long-term memories that
-    were taken away, and when: what was said before that counts no more."""
+    """The input of a consolidation. `by_assistant` are ids of lines that only the assistant said;
+    `settled` are steps that were undone before, `declined` are sources of steps that a person
+    removed from a plan; neither is proposed again. `unwanted` maps the words of removed long-term
+    memories to the time of their removal: earlier statements with these words no longer count."""
 
     journal: tuple[Memory, ...]
     long_term: tuple[Memory, ...]
@@ -73,23 +73,24 @@ def day_of(memory: Memory) -> date:
 
 
 def audience(memory: Memory) -> tuple[str, str]:
-    """Its audience: what only some may see is never combined with what others may see."""
+    """The audience of a memory. Memories with different audiences are never combined."""
     return memory.boundary, memory.audience
 
 
-# Whose memory it is says so or says nothing.
+# Speakers that mean the owner of the memory.
 _OWN = frozenset({"", "user", "human", "me"})
 
 
 def voice(memory: Memory) -> tuple[str, str, str]:
-    """Its audience and its speaker: the same words of somebody else are about somebody else."""
+    """The audience and the speaker of a memory: the same words of another speaker are about
+    somebody else."""
     speaker = (memory.speaker or "").strip().casefold()
     return *audience(memory), "" if speaker in _OWN else speaker
 
 
 class RelatedMemories:
-    """Finds, among memories, those that a text may say the same as, or contradict: the same slot,
-    or rare words in common. So that each is compared with a few, and not with all."""
+    """Finds the memories that a text may repeat or contradict, by the same slot or rare shared
+    words, so that each is compared with a few and not with all."""
 
     def __init__(self, memories: Iterable[Memory]) -> None:
         self._memories: dict[int, Memory] = {}
@@ -105,8 +106,8 @@ class RelatedMemories:
                 self._by_slot.setdefault(place, []).append(memory.number)
 
     def to(self, memory: Memory, text: str | None = None) -> list[Memory]:
-        """The nearest to a memory, or to a text made from it, of the same voice; never the memory
-        itself."""
+        """The memories most similar to a memory, or to a text made from it, with the same voice;
+        never the memory itself."""
         said = memory.content if text is None else text
         whose = voice(memory)
         listed = [self._by_term.get((whose, term), ()) for term in set(terms(said))]
@@ -114,7 +115,7 @@ class RelatedMemories:
         for numbers in sorted(listed, key=len)[:_TERMS_MAX]:
             for number in numbers[-_LISTED_MAX:]:
                 shared[number] = shared.get(number, 0) + 1
-        # One more, as the memory itself is the nearest.
+        # One more, because the memory itself is the most similar.
         best = nlargest(_RELATED_MAX + 1, shared, key=lambda number: (shared[number], number))
         slot = slot_of(said)
         same = self._by_slot.get((whose, slot.subject, slot.attribute), []) if slot else []
@@ -140,9 +141,9 @@ class RelatedMemories:
 
 DAYS = 7
 JOURNAL_CHARS_MAX = 4_000
-# Far more than fits into MEMORY.md; beyond it, the longest unchanged are not read.
+# Far more than fits into MEMORY.md; of more, those unchanged the longest are not read.
 LONG_TERM_MAX = 2_000
-# How many runs are remembered in case they are undone, and how many declined sources.
+# The most runs that are recorded in case they are undone, and the most declined sources.
 _RUNS_KEPT = 20
 _DECLINED_KEPT = 500
 _KIND, _ID = "upkeep", "consolidated"
@@ -152,7 +153,7 @@ _HASH_CHARS = 16
 
 
 class Gathered(NamedTuple):
-    """The material, what was not read of it, and a hash that changes when it does."""
+    """The material, notes on what was not read, and a hash that changes when it does."""
 
     material: Material
     notes: tuple[str, ...]
@@ -184,8 +185,8 @@ def gather(scope: Scope, *, by: str = "") -> Gathered:
 
 
 def _by_assistant(memory: Memory, roles: Mapping[str, str]) -> bool:
-    """Whether nobody but the assistant said it. Where the turn is no longer in the log, the author
-    of the line is believed."""
+    """Whether only the assistant said it. If the turn is no longer in the log, the recorded author
+    of the line counts."""
     if memory.metadata.get("said_by") == "assistant":
         return True
     if (memory.speaker or "").strip().casefold() in _ASSISTANTS:
@@ -194,7 +195,7 @@ def _by_assistant(memory: Memory, roles: Mapping[str, str]) -> bool:
 
 
 def _journal(reader: Reader, hub_id: str, now: datetime) -> tuple[list[Memory], list[str]]:
-    """The entries, newest day first; of each day as many from its beginning as fit."""
+    """The entries, newest day first; of each day, as many from its beginning as fit."""
     today = now.date()
     wanted = Filter(
         layers=("journal",),
@@ -241,7 +242,7 @@ def _long_term(reader: Reader, hub_id: str, notes: list[str]) -> list[Memory]:
 
 
 def _taken_away(reader: Reader, hub_id: str) -> dict[str, datetime]:
-    """The words of what is no longer in long-term memory, and when they left it."""
+    """The words of memories removed from long-term memory, and the time of their removal."""
     away: dict[str, datetime] = {}
     forgotten = Filter(layers=("long_term",), states=(), forgotten=True, quarantined=None)
     archived = Filter(layers=("long_term",), states=("archived",))
@@ -268,7 +269,7 @@ def _hash_of(material: Material, by: str) -> str:
         sorted((kind, sorted(numbers)) for kind, numbers in material.settled),
         sorted(material.declined),
     )
-    # Short, so that it is not taken for a secret.
+    # Short, so that it does not look like a secret.
     return blake2b(repr(state).encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_CHARS]
 
 
@@ -276,7 +277,7 @@ def _hash_of(material: Material, by: str) -> str:
 
 
 def last_hash(core: Core, hub_id: str) -> str:
-    """What the material was after the last run."""
+    """The hash of the material after the last run."""
     with core.store.read() as reader:
         record = reader.record(hub_id, _KIND, _ID)
     return "" if record is None else str(record.body.get("hash", ""))
@@ -291,8 +292,8 @@ def note_hash(scope: Scope, hash_: str) -> None:
 def note_run(
     core: Core, writer: Writer, hub_id: str, change: str, steps: list[Step], declined: set[int]
 ) -> None:
-    """In the transaction of a run: what it did, for the case that it is taken back, and what a
-    person took out of its plan."""
+    """Records, in the transaction of a run, its steps in case they are undone, and the sources that
+    a person removed from its plan."""
     body = _body(writer, hub_id)
     run = {"change": change, "steps": [[step.kind, list(step.sources)] for step in steps]}
     runs = [*body.get("runs", []), *([run] if steps else [])]
@@ -304,7 +305,7 @@ def note_run(
 def _earlier(
     reader: Reader, hub_id: str
 ) -> tuple[frozenset[tuple[StepKind, frozenset[int]]], frozenset[int]]:
-    """The steps of runs that were taken back, and what was taken out of plans."""
+    """The steps of runs that were undone, and the declined sources."""
     body = _body(reader, hub_id)
     settled = set()
     for run in body.get("runs", []):

@@ -1,7 +1,6 @@
-"""The model's part of a consolidation: what it is shown, and what its answer proposes. It is given
-three tools that write nothing; each proposal is checked where it is made, so that the model hears
-why one is refused and can do better. Whatever it answers, only steps that pass come out.
-"""
+"""The model's part of a consolidation: its prompt, and its proposals. It has three tools that write
+nothing; each proposal is checked at once, so that the model learns why one is refused and can
+correct it. Only steps that pass the checks are returned."""
 
 from __future__ import annotations
 
@@ -77,7 +76,7 @@ TOOLS = (
 
 
 class Proposals(NamedTuple):
-    """What a model proposed that passed, what did not, and how the talk went."""
+    """The accepted and the refused proposals of a model, and the course of the conversation."""
 
     steps: list[Step]
     refused: list[Refused]
@@ -87,7 +86,7 @@ class Proposals(NamedTuple):
 def ask_model(
     model: Model, material: Material, limits: Limits, redacted: Callable[[str], str]
 ) -> Proposals:
-    """Asks a model what to do. ModelError where it cannot be asked."""
+    """Asks a model for proposals. Raises ModelError if it cannot be reached."""
     hearing = _Hearing(material, redacted)
     tools = {tool.name: (tool, partial(hearing.take, tool.name)) for tool in TOOLS}
     ended = talk(model, prompt("consolidate"), prompt_of(material), tools, limits)
@@ -108,7 +107,7 @@ _STOPPED = {
 
 
 class _Hearing:
-    """Takes proposals one at a time, and answers each with its result."""
+    """Checks proposals one at a time, and answers each with its result."""
 
     def __init__(self, material: Material, redacted: Callable[[str], str]) -> None:
         self._material, self._redacted = material, redacted
@@ -129,7 +128,7 @@ class _Hearing:
         why = misfit(step, self._material.memories, self._material.now)
         why = why or unsupported(step, self._material, self._near, self._redacted)
         if why:
-            # Text with a secret is shown without it.
+            # Secrets in the text are redacted.
             self.refused.append(Refused(step._replace(text=self._redacted(step.text)), why))
             return f"Refused: {why}."
         self.steps.append(step)
@@ -137,7 +136,7 @@ class _Hearing:
 
 
 def step_of(kind: str, arguments: dict[str, Any], material: Material) -> Step:
-    """The step that arguments of a tool describe; InvalidInput where they describe none."""
+    """The step that the arguments of a tool describe; raises InvalidInput if they describe none."""
     if kind not in STEP_KINDS:
         raise InvalidInput(f"`{str(kind)[:40]}` is none of {', '.join(STEP_KINDS)}.")
     sources = arguments.get("sources")
@@ -164,12 +163,12 @@ def _word(arguments: dict[str, Any], name: str) -> str:
 
 
 def _optional(value: Any, material: Material) -> int | None:
-    # Small models write null, 0 or nothing where they mean none.
+    # Small models write null, 0 or nothing for none.
     return None if value in (None, "", 0, "0", "null", "none") else _number(value, material)
 
 
 def _number(value: Any, material: Material) -> int:
-    """A memory by what a model calls it: 12, "12", "#12", or its long id."""
+    """The number of a memory in any form that models use: 12, "12", "#12", or its long id."""
     if type(value) is int:
         return value
     if isinstance(value, str):
@@ -182,7 +181,7 @@ def _number(value: Any, material: Material) -> int:
     raise InvalidInput(f"{str(value)[:40]!r} is none of the ids.")
 
 
-# What it is shown
+# The prompt
 
 
 def prompt_of(material: Material) -> str:
@@ -216,18 +215,18 @@ def _line(memory: Memory, material: Material) -> str:
     if memory.pinned:
         row["pinned"] = True
     row["text"] = memory.content
-    # Of one line, whatever the text holds: nothing in it can pass for another object.
+    # JSON on one line, so that nothing in the text can imitate another object.
     return json.dumps(row, ensure_ascii=False)
 
 
-# What it wrote instead of calling
+# Proposals in the text of the answer
 
 _FENCED = re.compile(r"```(?:json)?\s*+(.*?)```", re.DOTALL)
 _ANSWER_CHARS_MAX = 100_000
 
 
 def written_down(text: str) -> Iterable[dict[str, Any]]:
-    """The proposals in an answer that is JSON: a list of steps, or an object that has one."""
+    """The proposals in a JSON answer: a list of steps, or an object that has one."""
     text = text[:_ANSWER_CHARS_MAX]
     fenced = _FENCED.search(text)
     try:

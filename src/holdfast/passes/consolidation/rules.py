@@ -1,6 +1,5 @@
-"""The rules of consolidation, without a model: which lines of the journal are worth promoting,
-which long-term memories say the same, and which no longer hold. Pure functions from memories to
-steps.
+"""The rules of consolidation, without a model: which journal lines are promoted, which long-term
+memories say the same, and which are outdated. Pure functions from memories to steps.
 
 A line is promoted when it has enough points:
 
@@ -15,8 +14,8 @@ A line is promoted when it has enough points:
 | a passing event: episodic, or filed as daily or conversation | -2 |
 
 Three are enough. So a preference that an agent or a person wrote into the journal is promoted at
-once, one that was noticed when it is said again, a fact when it is said a third time, and what
-somebody says is important at once.
+once, a captured one when it is said again, a fact when it is said a third time, and anything that
+somebody calls important at once.
 """
 
 from __future__ import annotations
@@ -45,27 +44,27 @@ POINTS_ENOUGH = 3
 _POINTS_SAID_AGAIN = 2
 _POINTS_WEIGHTY = 3
 _POINTS_PASSING = -2
-# What is wrong in long-term memory is worse than what is missing there: more than others can have.
+# Correcting long-term memory is more important than any addition: more points than others can have.
 _POINTS_REPLACES = 1_000
 _AGAIN_MAX = 3
-# What says who somebody is, what they like, do and have decided lasts longer than what happened.
+# Categories that last longer than events: who a person is, what they like, do and have decided.
 _LASTING = frozenset({"preference", "person", "decision", "routine", "core"})
-# Written down once is enough for these; what was only noticed waits to be said again.
+# For these, one written line is enough; captured ones must be said again.
 _STANDING = frozenset({"preference", "person", "decision", "core"})
 _PASSING = frozenset({"daily", "conversation"})
 _WEIGHTY_TAGS = frozenset({"important", "remember"})
-# 'Remember to buy milk' is a thing to do, and over when it is done.
+# 'Remember to buy milk' is a task, and over when it is done.
 _WEIGHTY = re.compile(
     r"\b(?:important(?:ly)?|always|never|remember(?! to\b)|don'?t forget(?! to\b)|keep in mind"
     r"|from now on|note well)\b",
     re.IGNORECASE,
 )
-# A memory is a line or two; what is longer is a report, which stays in the journal.
+# A memory is a line or two; a longer text is a report, which stays in the journal.
 PROMOTED_CHARS_MAX = 500
 
 
 class Proposed(NamedTuple):
-    """Steps, those that the rules themselves refuse, and what to say about them."""
+    """Proposed steps, steps that the rules refuse, and notes."""
 
     steps: list[Step]
     refused: list[Refused]
@@ -73,12 +72,12 @@ class Proposed(NamedTuple):
 
 
 def propose(material: Material) -> Proposed:
-    """What the rules would do, the safest first."""
+    """The steps that the rules propose, the safest first."""
     held = [memory for memory in material.long_term if memory.current(material.now)]
     near = RelatedMemories(held)
     steps = [*_ended(material), *_merges(held, near)]
     refused: list[Refused] = []
-    # The first of those that are merged is the one that stays.
+    # Of merged memories, the first one stays.
     gone = {n for step in steps for n in step.sources[1 if step.kind == "merge" else 0 :]}
     left = [memory for memory in held if memory.number not in gone]
     if gone:
@@ -91,14 +90,14 @@ def propose(material: Material) -> Proposed:
 
 
 def is_settled(step: Step, material: Material) -> bool:
-    """Whether it was done and undone, or removed from a plan, and so is not wanted."""
+    """Whether a step was undone before, or removed from a plan, and so is not wanted."""
     sources = frozenset(step.sources)
     return (step.kind, sources) in material.settled or sources <= material.declined
 
 
 def once_each(steps: Iterable[Step], memories: Mapping[int, Memory]) -> list[Step]:
-    """The steps without those that are about a long-term memory which an earlier one takes away,
-    and without what is proposed twice."""
+    """The steps without duplicates, and without steps about a long-term memory that an earlier step
+    removes."""
     out: list[Step] = []
     taken: set[int] = set()
     said: set[tuple[object, ...]] = set()
@@ -127,7 +126,7 @@ def touches(step: Step) -> tuple[int, ...]:
 
 
 def _ended(material: Material) -> list[Step]:
-    """What says of itself that it is over."""
+    """Retires memories whose text says that they are over."""
     out = []
     for memory in material.long_term:
         ends = [end for end in (memory.valid_until, memory.expires_at) if end is not None]
@@ -145,7 +144,7 @@ def retire(memory: Memory, reason: str, by: int | None = None) -> Step:
 def _replaced(
     held: Sequence[Memory], near: RelatedMemories, material: Material
 ) -> list[Step | Refused]:
-    """Long-term memories that a newer long-term memory takes the place of."""
+    """Long-term memories that a newer one supersedes."""
     out: list[Step | Refused] = []
     for old in held:
         for new in near.to(old):
@@ -162,7 +161,7 @@ def _replaced(
 
 
 def may_replace(new: Memory, old: Memory, material: Material) -> str:
-    """Why a memory may not take the place of another; empty where it may."""
+    """The reason why a memory may not supersede another; empty if it may."""
     if old.pinned:
         return f"#{old.number} is pinned"
     if audience(new) != audience(old):
@@ -180,8 +179,7 @@ def may_replace(new: Memory, old: Memory, material: Material) -> str:
 
 
 def _merges(held: Sequence[Memory], near: RelatedMemories) -> list[Step]:
-    """Long-term memories with the same words, as `compact` finds them, or that say the same in
-    other words."""
+    """Long-term memories with the same words, as in `compact`, or with the same meaning."""
     key_of = {memory.number: sameness(memory) for memory in held}
     group_of: dict[_Key, list[Memory]] = {}
     for memory in held:
@@ -204,10 +202,10 @@ _Key: TypeAlias = tuple[object, ...]
 def _join_reworded(
     group_of: dict[_Key, list[Memory]], key_of: Mapping[int, _Key], near: RelatedMemories
 ) -> None:
-    """Puts groups together whose first memories say the same in other words."""
+    """Merges groups whose first memories say the same in other words."""
     for key, first in {key: group[0] for key, group in group_of.items()}.items():
         for other in near.to(first):
-            # All but the words must be the same: the speaker, the times, the audience.
+            # Everything except the words must be equal: the speaker, the times, the audience.
             there = key_of[other.number]
             if other.number > first.number or there not in group_of or there[1:] != key[1:]:
                 continue
@@ -220,7 +218,7 @@ def _join_reworded(
 
 
 class Group(NamedTuple):
-    """Lines of the journal that say the same, the one to quote first."""
+    """Journal lines that say the same; the first is the one to quote."""
 
     lines: tuple[Memory, ...]
 
@@ -238,7 +236,7 @@ class Group(NamedTuple):
 
 
 def grouped(lines: Iterable[Memory]) -> list[Group]:
-    """Lines that say the same, together; the most trusted and newest of each first."""
+    """Groups lines that say the same, the most trusted and newest of each first."""
     groups: dict[tuple[object, ...], list[Memory]] = {}
     for memory in lines:
         key = (words_key(memory.content), voice(memory))
@@ -254,13 +252,13 @@ def _promotions(
     held: Sequence[Memory], near: RelatedMemories, material: Material
 ) -> list[Step | Refused]:
     fit = [line for line in material.journal if not unfit(line, material)]
-    # A line that does not count by itself may still speak against an older one.
+    # A line that is not promoted itself may still contradict an older one.
     lines = RelatedMemories(fit)
     used = {source for memory in held for source in made_from(memory)}
     weighed: list[tuple[int, int, Step]] = []
     out: list[Step | Refused] = []
     for group in grouped(line for line in fit if _counts(line, material)):
-        # Promoted before, perhaps in other words; or no longer true.
+        # It was promoted before, perhaps in other words, or is outdated.
         newest = group.newest
         if any(line.id in used for line in group.lines):
             continue
@@ -285,8 +283,8 @@ def _counts(line: Memory, material: Material) -> bool:
 def _promotion(
     group: Group, near: RelatedMemories, material: Material
 ) -> tuple[int, Step] | Refused | None:
-    """The step for lines that say the same, and its points; None where it has too few, or where
-    long-term memory says so already."""
+    """The step for a group, and its points; None if it has too few, or if long-term memory has it
+    already."""
     line = group.best
     points, why = weight(group)
     numbers = tuple(memory.number for memory in group.lines)
@@ -296,7 +294,7 @@ def _promotion(
         return None
     for old, verdict in verdicts:
         if verdict.relation == "contradicts" and points >= POINTS_ENOUGH:
-            # The step as a person would confirm it: in the place of the older memory.
+            # The step as a person would confirm it: superseding the older memory.
             doubted = step._replace(replaces=None if old.pinned else old.number)
             return Refused(doubted, f"it may contradict #{old.number}: {verdict.reason}")
         if verdict.relation == "replaces" and said_at(group.newest) > said_at(old):
@@ -311,7 +309,7 @@ UNTRUSTED = frozenset({"tool", "import"})
 
 
 def unfit(memory: Memory, material: Material) -> str:
-    """Why a line of the journal is not promoted by itself; empty where it may be."""
+    """The reason why a journal line is not promoted automatically; empty if it may be."""
     if not memory.visible:
         return "it waits for review" if memory.quarantine else "it is forgotten"
     if not memory.current(material.now):
@@ -326,7 +324,7 @@ def unfit(memory: Memory, material: Material) -> str:
 
 
 def weight(group: Group) -> tuple[int, tuple[str, ...]]:
-    """How many points lines have that say the same, and what for."""
+    """The points of a group, and the reasons for them."""
     lines, best = group.lines, group.best
     points, why = 0, []
     days = len(group.days)
@@ -356,7 +354,7 @@ def weight(group: Group) -> tuple[int, tuple[str, ...]]:
 
 
 def _is_weighty(memory: Memory) -> bool:
-    """Whether somebody said that it matters, or asked to remember it."""
+    """Whether somebody called it important, or asked to remember it."""
     if memory.metadata.get("explicit") is True or _WEIGHTY_TAGS & set(memory.tags):
         return True
     return _WEIGHTY.search(memory.content) is not None

@@ -1,13 +1,14 @@
-"""Consolidation: promotes what has proved lasting in the journals to long-term memory, merges what
-says the same, and retires what no longer holds. The steps: gather, propose (by rules, and by a
-model where there is one), check, bound, apply.
+"""Consolidation: promotes lasting facts from the journals to long-term memory, merges memories that
+say the same, and retires outdated ones. The steps: gather, propose (by rules, and by a model if
+there is one), check, limit, apply.
 
-A plan is applied in one transaction as one change set, which one undo takes back. A promoted memory
-is new and refers to its sources, which stay in the journal. What is merged or retired is archived
-or superseded with a link. Nothing is deleted, and a step that no longer fits is refused on its own.
+A plan is applied in one transaction as one change set, which one undo reverts. A promoted memory is
+new and refers to its sources, which stay in the journal. Merged or retired memories are archived or
+superseded with a link. Nothing is deleted, and a step that is no longer possible is refused by
+itself.
 
-A run is skipped where the journals are empty, while another run is active, and where nothing has
-changed since the last one.
+A run is skipped if the journals are empty, if another run is active, or if nothing has changed
+since the last one.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ if TYPE_CHECKING:
 
 
 class Applied(NamedTuple):
-    """What was done and what was not, the change set, and how long-term memory differs."""
+    """The applied and the refused steps, the change set, and the differences in long-term
+    memory."""
 
     done: tuple[Done, ...]
     refused: tuple[Refused, ...]
@@ -70,8 +72,8 @@ class Applied(NamedTuple):
 
 
 def apply(scope: Scope, plan: Plan, *, noted: Callable[[Writer, str, list[Step]], None]) -> Applied:
-    """Applies the steps of a plan that still fit. `noted` is called in the transaction, with what
-    was done in which change set."""
+    """Applies the steps of a plan that are still possible. `noted` is called in the transaction,
+    with the applied steps and their change set."""
     hashes = {source.number: source.hash for source in plan.sources}
     ready, refused = _looked_over(scope, plan)
     done: list[Done] = []
@@ -80,7 +82,7 @@ def apply(scope: Scope, plan: Plan, *, noted: Callable[[Writer, str, list[Step]]
         reason = f"consolidated by {plan.by}"
         recorder = Recorder(scope, writer, "consolidate", reason=reason)
         for step, made in ready:
-            # Read again: others write too, and so did the steps before.
+            # Read again: others may have written, and so have the steps before.
             now = _named(writer, scope.hub_id, [step])
             why = _moved_on(step, now, hashes) or misfit(step, now, scope.now())
             why = why or _said_already(writer, scope.hub_id, step, now)
@@ -98,14 +100,14 @@ def apply(scope: Scope, plan: Plan, *, noted: Callable[[Writer, str, list[Step]]
 
 
 def look_over(scope: Scope, plan: Plan) -> tuple[Refused, ...]:
-    """The steps of a plan that would be refused by now. Writes nothing."""
+    """The steps of a plan that would be refused now. Writes nothing."""
     return tuple(_looked_over(scope, plan)[1])
 
 
 def _looked_over(
     scope: Scope, plan: Plan
 ) -> tuple[list[tuple[Step, Prepared | None]], list[Refused]]:
-    """The steps that fit, each with the memory that it makes; and those that do not."""
+    """The possible steps, each with the memory that it adds; and the refused ones."""
     hashes = {source.number: source.hash for source in plan.sources}
     with scope.read() as reader:
         memories = _named(reader, scope.hub_id, plan.steps)
@@ -136,7 +138,7 @@ def _named(reader: Reader, hub_id: str, steps: Iterable[Step]) -> dict[int, Memo
 
 
 def _moved_on(step: Step, memories: Mapping[int, Memory], hashes: Mapping[int, str]) -> str:
-    """Why a step is not about what it was planned for."""
+    """The reason why the memories of a step differ from the plan."""
     for number in step.named:
         if number not in hashes:
             return f"#{number} is not among the sources of the plan"
@@ -159,14 +161,14 @@ def _said_already(reader: Reader, hub_id: str, step: Step, memories: Mapping[int
     return ""
 
 
-# What is made
+# New memories
 
 
 def _prepared(
     scope: Scope, step: Step, memories: Mapping[int, Memory]
 ) -> tuple[Prepared | None, str]:
-    """The new memory of a step, checked and embedded before the write begins; and why there cannot
-    be one."""
+    """The new memory of a step, checked and embedded before the transaction; or the reason why
+    there cannot be one."""
     sources = [memories[number] for number in step.sources]
     if step.kind == "retire" or (step.kind == "merge" and survivor(step, sources)):
         return None, ""
@@ -180,7 +182,8 @@ def _prepared(
 
 
 def _draft(step: Step, sources: Sequence[Memory]) -> Draft:
-    """A memory made of others is no more trusted, and seen by no more people, than they are."""
+    """A memory made from others is at most as trusted, and visible to at most the same people, as
+    they are."""
     first = sources[0]
     speakers = {memory.speaker for memory in sources}
     tags = dict.fromkeys(tag for memory in sources for tag in memory.tags)
@@ -196,7 +199,7 @@ def _draft(step: Step, sources: Sequence[Memory]) -> Draft:
         source="extraction",
         speaker=first.speaker if len(speakers) == 1 else None,
         parent=first.id,
-        # As of a fact that is promoted when it is said: it holds since then, at the latest.
+        # Like a fact that is promoted when it is said: valid since then, at the latest.
         valid_from=min(map(said_at, sources)) if step.kind == "promote" else None,
         occurred_at=max(map(said_at, sources)),
         metadata=origin_of(sources),
@@ -237,7 +240,7 @@ class _Doing:
         return memory
 
     def _supersede(self, old: Memory, by: Memory, since: Memory) -> None:
-        """It held until the new words were said."""
+        """Ends the old memory at the time when the new words were said."""
         ended = old.valid_until or said_at(since)
         if old.valid_from is not None and ended < old.valid_from:
             ended = self._recorder.change.at
@@ -267,7 +270,7 @@ class _Doing:
                 by = self._recorder.revise(by, supersedes=memory.id)
                 self._supersede(memory, by, by)
                 continue
-            # A memory takes the place of one; with the others it is only the reason.
+            # A memory supersedes one; for the others it is only the reason.
             reason = step.reason or "it was retired"
             if by is not None:
                 reason = f"replaced by #{by.number}"
@@ -301,12 +304,12 @@ NAME = "consolidate"
 NO_JOURNALS = f"there is no journal entry of the last {DAYS} days"
 RUNNING = "another consolidation of this hub is running"
 UNCHANGED = "nothing has changed since the last one"
-# A run asks a model for a minute at most, and writes. One that died is taken over after this.
+# A run calls a model for at most a minute, and writes. After this time, one that died is replaced.
 _LASTS = timedelta(minutes=10)
 
 
 def plan_consolidation(scope: Scope) -> Plan:
-    """What a consolidation would do now, and what it would not and why. Writes nothing."""
+    """The plan of a consolidation now, with the refused steps and reasons. Writes nothing."""
     scope.require("manage")
     model = _model(scope.core, scope.hub_id)
     return _planned(scope.core, scope.hub, model, gather(scope, by=_name_of(model)))
@@ -319,8 +322,8 @@ def consolidate(
     dry_run: bool = False,
     backup: Callable[[], str | None] = lambda: None,
 ) -> Consolidated:
-    """Applies a plan: the given one, or one that is made now. `backup` copies MEMORY.md before a
-    write takes effect, and returns the path."""
+    """Applies the given plan, or makes one. `backup` copies MEMORY.md before the first write, and
+    returns the path."""
     scope.require("manage")
     if isinstance(plan, str):
         plan = parse(plan)
@@ -362,7 +365,8 @@ def consolidate(
 
 
 def _without_secrets(core: Core, plan: Plan) -> Plan:
-    """The words as they would be stored: so they are known again, and a preview shows no more."""
+    """The plan with redacted texts: then they equal stored ones, and a preview reveals no
+    secret."""
     clean = core.redactor.text
     return plan._replace(
         steps=tuple(step._replace(text=clean(step.text)) for step in plan.steps),
@@ -372,7 +376,7 @@ def _without_secrets(core: Core, plan: Plan) -> Plan:
 
 def _skipped(scope: Scope, why: str) -> Consolidated:
     with scope.core.store.read() as reader:
-        # A hub that is gone is no reason to skip.
+        # A removed hub is an error, not a reason to skip.
         scope.require_hub(reader)
     return Consolidated(Plan(scope.hub, scope.now()), skipped=why)
 
@@ -382,7 +386,7 @@ def _model(core: Core, hub_id: str) -> Model | None:
 
 
 def _model_if_right(core: Core, hub_id: str) -> Model | None:
-    """No model, for a plan that is given, so that a wrong setting of the model does not matter."""
+    """None for a given plan, so that an invalid model setting does not matter."""
     try:
         return _model(core, hub_id)
     except (InvalidSetting, ModelError):
@@ -411,7 +415,7 @@ def _planned(core: Core, hub: str, model: Model | None, found: Gathered) -> Plan
             notes += heard.notes
     ruled = propose(material)
     fitting = [step for step in ruled.steps if not misfit(step, material.memories, material.now)]
-    # What a model has said about a memory comes first; rules that say the same add nothing.
+    # The model's steps take precedence; rules that say the same add nothing.
     kept = bounded(once_each([*steps, *fitting], material.memories), material)
     plan = Plan(
         hub,
@@ -429,7 +433,7 @@ def _done(
 ) -> Consolidated:
     spoken = {number for step in plan.steps for number in step.named}
     spoken |= {number for one in plan.refused for number in one.step.named}
-    # Sources that no line names any more belong to lines that a person took out.
+    # Sources that no step names belong to lines that a person removed.
     declined = {source.number for source in plan.sources} - spoken
 
     kept: str | None = None
@@ -439,8 +443,8 @@ def _done(
         turn.require(writer)
         note_run(scope.core, writer, scope.hub_id, change, steps, declined)
         if steps:
-            # Only now is it certain that there is something to do: a plan that is given again must
-            # not put MEMORY.md as it is now in the place of what it was.
+            # Only now is it certain that there is something to do: applying a plan again must not
+            # overwrite the backup with the current MEMORY.md.
             kept = backup()
 
     applied = apply(scope, plan, noted=noted)
