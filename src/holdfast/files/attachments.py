@@ -96,7 +96,7 @@ class Incoming:
             self._file.write(data)
 
     def read_from(self, file: BinaryIO) -> None:
-        """Everything a file has, a piece at a time."""
+        """Reads a whole file in pieces."""
         if not hasattr(file, "read"):
             raise InvalidInput(f"A file is a path or an open file, not {type(file).__name__}.")
         while data := file.read(_PIECE):

@@ -341,8 +341,8 @@ class Proposed:
     def _support(
         self, text: str, quote: str, verbatim: Span | None, reworded: Span | None
     ) -> _Support | str:
-        """Which side of the turn says so, and where; or why none does. What the user said counts
-        before what the assistant made of it."""
+        """The side of the turn that supports the proposal, and the position; or the reason why none
+        does. The user's words take precedence over the assistant's."""
         from holdfast.text.capture.sentences import without_fillers
         from holdfast.text.capture.wording import in_own_words
         from holdfast.text.grounding import Unsupported, ground
@@ -429,7 +429,7 @@ def by_rules(proposed: Proposed, *, explicit_only: bool = False) -> None:
     standing = _standing(heard, facts)
     for one in standing:
         proposed.mark_standing(one.start, one.end)
-    # Before any is added: the same words may state two facts.
+    # Determined before any is added: the same words may state two facts.
     new = [one for one in facts if not proposed.speaks_of(one.start, one.end)]
     for one in new:
         if explicit_only and not one.explicit:

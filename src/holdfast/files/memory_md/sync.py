@@ -80,9 +80,7 @@ class Mirror:
         self.folder = os.path.dirname(path)
         self.path = path
         self.files = MirrorFiles(scope, self.folder)
-        self.stamp: tuple[int, int, int] | None = (
-            None  # None if it proves nothing
-        )
+        self.stamp: tuple[int, int, int] | None = None  # None if it proves nothing
 
     def sync(self, *, confirm: bool = False) -> SyncReport:
         """Syncs both sides. `confirm` accepts a file in which many lines are missing, or that comes

@@ -228,13 +228,13 @@ class FindingReader(SessionPart):
             reach *= 8
 
     def _candidates(self, hub_id: str, found: list[shared.Row]) -> list[Candidate]:
-        """The candidates of rows, which are noted for who reads their memories next."""
+        """The candidates of rows, which are cached for reading their memories next."""
         if (before := self._read_before(hub_id, len(found))) is not None:
             before.noted.update({row[0]: row for row in found})
         return [_candidate(row) for row in found]
 
     def _kept_passages(self, hub_id: str, wanted: Filter) -> dict[int, Candidate] | None:
-        """The passages that were read of this state with the usual filter; None for another one."""
+        """The cached passages of this state for the usual filter; None for another filter."""
         if wanted._replace(alive_at=None, turns=False) != _USUAL:
             return None
         before = self._read_before(hub_id)

@@ -166,8 +166,8 @@ class SessionPart(SqlReader):
         self._snapshot: Snapshot | None = None
         # The hubs of which it is known what was read of them before.
         self._followed: set[str] = set()
-        # What the viewer may see, as a condition on `m`; written out, so that it fits into any
-        # statement without its own bindings.
+        # The viewer's condition on `m`, inlined, so that it fits into any statement without
+        # bindings.
         self._seen = "" if viewer is None else f" AND {seen(viewer)}"
         # Rows without a boundary belong to the hub; only its members see them.
         self._of_hub = "" if viewer is None or "hub" in viewer.boundaries else " AND FALSE"
@@ -211,9 +211,8 @@ class SessionPart(SqlReader):
         return pk
 
     def _read_before(self, hub_id: str, rows: int = _FOLLOWED_FROM) -> HubRows | None:
-        """What this connection has read of a hub in the state that it sees; None where that is not
-        known yet and only a few rows are to be read. A writer changes the state as it goes, and
-        keeps nothing."""
+        """The cached rows of a hub in the state that this connection sees. A writer changes the
+        state, and caches nothing."""
         if self._caches is None or (rows < _FOLLOWED_FROM and hub_id not in self._followed):
             return None
         self._followed.add(hub_id)
