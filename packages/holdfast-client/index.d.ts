@@ -34,17 +34,23 @@ export class HoldfastError extends Error {
 
 /** An option by its words or its number. */
 export interface Answer {
+  /** the question: its number, its id or its key */
   reference: string;
+  /** one of the options, by its words or its number */
   option: string | number;
   /** why */
   note?: string;
+  /** the door it came through: cli, import, hook, web, api, sdk, mcp or extraction */
   source?: string;
 }
 
 /** With another text for one item; with `keep_both`, nothing is replaced. */
 export interface Approval {
+  /** the memory: its number (12), its id (mem_…) or its key */
   references?: string[];
+  /** what the one that is approved shall say instead */
   text?: string | null;
+  /** approves without replacing anything */
   keep_both?: boolean;
   /** all of them */
   every?: boolean;
@@ -58,53 +64,74 @@ export interface Approval {
 
 /** An archived conversation; what went wrong is in the notes. */
 export interface ArchivedOut {
+  /** the memory */
   memory: MemoryOut | null;
+  /** sentences on what was left out or went wrong */
   notes: string[];
   [field: string]: unknown;
 }
 
 /** Excludes sessions (a name, or a pattern with `*`) and folders with their subfolders from the log from now on; `remove` ends the exclusion. Turns already logged stay: see `forget_turns`. */
 export interface Aside {
+  /** sessions that are not logged, by name or with `*` */
   sessions?: string[];
+  /** folders that are not logged, with all that is below them */
   folders?: string[];
+  /** takes these out of the list again */
   remove?: boolean;
 }
 
 /** Several memories, by id, number or key. */
 export interface Batch {
+  /** the memories, by id, number or key */
   ids: string[];
+  /** why */
   reason?: string;
 }
 
 /** One UTC day: how often each outcome came, why, and the newest of them. */
 export interface CapturedDayOut {
+  /** the day, in UTC */
   day: string;
+  /** how many had each outcome */
   outcomes: Record<string, number>;
+  /** how many were left out for each reason */
   reasons: Record<string, number>;
+  /** the newest ones */
   last: LastOut[];
   [field: string]: unknown;
 }
 
 /** A change set: what was done at once, and can be undone at once. */
 export interface ChangeOut {
+  /** its id, which never changes */
   id: string;
+  /** the hub that it is in */
   hub_id: string;
+  /** when */
   at: string;
+  /** who made the change */
   actor: string;
+  /** what was done: remember, update, forget, undo and so on */
   action: string;
+  /** why */
   reason: string;
+  /** the change set that this one took back */
   undoes: string | null;
+  /** the change set that took this one back */
   undone_by: string | null;
   [field: string]: unknown;
 }
 
 /** Change sets, by id. */
 export interface ChangesChanges {
+  /** ids of change sets */
   changes: string[];
 }
 
 /** Which items are meant: those named, or all of them, of a kind, from a source. */
 export interface Chosen {
+  /** the memory: its number (12), its id (mem_…) or its key */
   references?: string[];
   /** all of them */
   every?: boolean;
@@ -118,12 +145,19 @@ export interface Chosen {
 
 /** What a consolidation did; `change` is what undo takes back, `skipped` why nothing was done. */
 export interface ConsolidatedOut {
+  /** what to do, as `POST /v1/consolidation/plan` gave it; without it, a new one is made */
   plan: PlanOut;
+  /** what was done */
   done: DoneOut[];
+  /** what was not done, and why */
   refused: RefusedOut[];
+  /** the id of the change set, which `POST /v1/undo` takes back */
   change: string | null;
+  /** why nothing was done */
   skipped: string;
+  /** how MEMORY.md changes */
   diff: string[];
+  /** sentences on what was left out or went wrong */
   notes: string[];
   [field: string]: unknown;
 }
@@ -132,62 +166,87 @@ export interface ConsolidatedOut {
 export interface Conversation {
   /** the conversation it is from */
   session: string;
+  /** the conversation: objects with `role` and `content` */
   messages?: unknown[] | null;
+  /** what the conversation is called in the names of its file and memory */
   name?: string | null;
   /** when it was */
   at?: string | null;
 }
 
 export interface CountOut {
+  /** how many */
   count: number;
   [field: string]: unknown;
 }
 
 export interface DecisionOut {
+  /** the memory */
   memory: MemoryOut;
+  /** what a person is asked to decide */
   question: string;
+  /** 2 to 4 answers to choose from */
   options: string[];
+  /** what the person has to know to decide */
   context: string;
+  /** open, decided or withdrawn */
   status: string;
+  /** one of the options, by its words or its number */
   option: string;
+  /** a sentence on what was left out, or why */
   note: string;
+  /** the id of the memory that says what was decided */
   answer: string;
   [field: string]: unknown;
 }
 
 export interface Deleted {
+  /** the ids of what was removed for good */
   deleted: string;
   [field: string]: unknown;
 }
 
 export interface DiffOut {
+  /** the name of the field */
   field: string;
+  /** the old value */
   old: unknown;
+  /** the new value */
   new: unknown;
+  /** the differences as lines of a unified diff */
   lines: string[];
   [field: string]: unknown;
 }
 
 /** An applied step, and the memory that it added or changed. */
 export interface DoneOut {
+  /** one thing to do */
   step: StepOut;
+  /** the memory */
   memory: MemoryOut;
   [field: string]: unknown;
 }
 
 /** A version of a memory: what it was then, what changed, and by which change set. */
 export interface EntryOut {
+  /** its version; every change makes a new one */
   version: number;
+  /** when */
   at: string;
+  /** the change set that it is a part of */
   change: ChangeOut;
+  /** the names of the fields that changed */
   fields: string[];
+  /** the old and the new value of each field */
   changed: Record<string, unknown>;
+  /** the memory */
   memory: MemoryOut;
   [field: string]: unknown;
 }
 
 /** Prepares for a compaction of the agent's context. Returns the prompt that asks the agent to save what it must keep, and captures by rules what users said that was not processed yet: from the log, or from the given conversation (a transcript, or messages with role and content). Calling it again captures nothing twice. The log is only read in a hub that is not shared, because it does not say who said what; `note` then says so. */
 export interface FlushedConversation {
+  /** the conversation: objects with `role` and `content` */
   messages?: unknown[] | string | null;
   /** the conversation it is from */
   session?: string | null;
@@ -195,10 +254,15 @@ export interface FlushedConversation {
 
 /** The prompt for the agent, how many turns were looked at, and what was captured. `left_out` counts older turns that were too many; `note` says what was not looked at, and what to do. */
 export interface FlushedOut {
+  /** what to tell the agent before its context is compacted */
   prompt: string;
+  /** how many turns were looked at */
   turns: number;
+  /** what was captured by rules */
   noted: NotedOut[];
+  /** how many older turns were too many to look at */
   left_out: number;
+  /** a sentence on what was left out, or why */
   note: string;
   [field: string]: unknown;
 }
@@ -211,10 +275,13 @@ export interface Forget {
   until?: string | null;
   /** the conversation it is from */
   session?: string | null;
+  /** a word or a few that what is meant is about */
   about?: string | null;
   /** find turns of the conversation log too */
   turns?: string[];
+  /** removes the memories for good, instead of in a change set that can be undone */
   purge?: boolean;
+  /** whether nothing is changed, and only said what would be */
   dry_run?: boolean;
   /** why; kept in the history */
   reason?: string;
@@ -222,165 +289,258 @@ export interface Forget {
 
 /** How many turns, the newest of them, and the memories that were made from them. */
 export interface ForgottenOut {
+  /** how many turns are meant */
   total: number;
+  /** the turns */
   turns: TurnOut[];
+  /** the memories */
   memories: MemoryOut[];
+  /** whether nothing is changed, and only said what would be */
   dry_run: boolean;
   [field: string]: unknown;
 }
 
 export interface HeardOut {
+  /** the text without them */
   text: string;
+  /** the memories that came back in the text */
   memories: MemoryOut[];
   [field: string]: unknown;
 }
 
 export interface HitOut {
+  /** the memory */
   memory: MemoryOut;
+  /** the part of the text that matched */
   passage: PassageOut;
+  /** orders the hits of one answer; scores of two questions cannot be compared */
   score: number;
+  /** how likely it is that this answers the question, from 0 to 1 */
   probability: number;
+  /** the reasons in words */
   why: string[];
+  /** the parts of the score by name */
   parts: Record<string, number>;
+  /** the turn of the conversation log */
   turn: TurnOut | null;
+  /** the turns before and after it, where they were asked for */
   around: TurnOut[];
 }
 
 /** What is to be different; an empty team or organisation is none. */
 export interface HubChanges {
+  /** its name */
   name?: string | null;
+  /** the team that the hub is given to; empty text takes it back */
   team?: string | null;
+  /** the organisation that the hub is shared with; empty text takes it back */
   org?: string | null;
+  /** what contributors may delete: any, own or none */
   delete_policy?: string | null;
 }
 
 /** A hub, and the caller's role in it; without a role they only read what it shares. */
 export interface HubOut {
+  /** its id, which never changes */
   id: string;
+  /** its name */
   name: string;
+  /** whose it is, as a name for people */
   owner: string;
+  /** when it was made */
   created_at: string;
+  /** the role of who asks: viewer, contributor, admin or owner */
   role: string | null;
+  /** what contributors may delete: any, own or none */
   delete_policy: string;
   [field: string]: unknown;
 }
 
 /** With the token of the invitation, which is shown once. */
 export interface InviteHanded {
+  /** its id, which never changes */
   id: string;
+  /** viewer, contributor, admin or owner */
   role: string;
+  /** who made the invitation */
   invited_by: string;
+  /** when it was made */
   created_at: string;
+  /** when it ends; null for never */
   expires_at: string;
+  /** when it was used last */
   used_at: string | null;
+  /** who took the place */
   used_by: string | null;
+  /** what the invited person sends to `POST /v1/invites/accept` */
   token: string;
   [field: string]: unknown;
 }
 
 export interface InviteOut {
+  /** its id, which never changes */
   id: string;
+  /** viewer, contributor, admin or owner */
   role: string;
+  /** who made the invitation */
   invited_by: string;
+  /** when it was made */
   created_at: string;
+  /** when it ends; null for never */
   expires_at: string;
+  /** when it was used last */
   used_at: string | null;
+  /** who took the place */
   used_by: string | null;
   [field: string]: unknown;
 }
 
 /** Something that waits: why, what approving it would replace, and when it goes by itself. */
 export interface ItemOut {
+  /** the memory */
   memory: MemoryOut;
+  /** quarantined, conflict or low_trust */
   kind: string;
+  /** why it waits */
   why: string;
+  /** the memory that approving it would replace */
   about: MemoryOut | null;
+  /** when it ends; null for never */
   expires_at: string;
   [field: string]: unknown;
 }
 
 /** Work for later: waiting, running, done or failed. */
 export interface JobOut {
+  /** its id, which never changes */
   id: string;
+  /** what kind of work it is */
   work: string;
+  /** the memory */
   memory: string | null;
+  /** waiting, running, done or failed */
   state: string;
+  /** how often it was tried */
   attempts: number;
+  /** how much of it is done */
   done: number;
+  /** how many there are in all */
   total: number | null;
+  /** why */
   reason: string;
+  /** when it was made */
   created_at: string;
+  /** when it was over */
   ended_at: string | null;
   [field: string]: unknown;
 }
 
 export interface JournalDayOut {
+  /** the day, in UTC */
   date: string;
+  /** the text */
   text: string;
+  /** its entries */
   entries: JournalEntryOut[];
   [field: string]: unknown;
 }
 
 export interface JournalEntryOut {
+  /** the time of the day */
   time: string | null;
+  /** the text */
   text: string;
+  /** the memory */
   memory: MemoryOut | null;
   [field: string]: unknown;
 }
 
 export interface JournalOut {
+  /** the answer */
   data: JournalDayOut[];
+  /** sentences on what was left out or went wrong */
   notes: string[];
 }
 
 /** With the secret, which is shown once. */
 export interface KeyHanded {
+  /** its id, which never changes */
   id: string;
+  /** the person that it speaks for */
   actor: string;
+  /** its name */
   name: string;
+  /** the hubs that the key reaches, by name or id; all of its owner's where it is empty */
   hubs: string[];
+  /** whether the key may only read */
   read_only: boolean;
+  /** whether the key may remove nothing */
   no_delete: boolean;
+  /** when it was made */
   created_at: string;
+  /** when it ends; null for never */
   expires_at: string | null;
+  /** when it was ended */
   revoked_at: string | null;
+  /** when it was used last */
   used_at: string | null;
+  /** the key itself, which is shown once */
   secret: string;
   [field: string]: unknown;
 }
 
 export interface KeyOut {
+  /** its id, which never changes */
   id: string;
+  /** the person that it speaks for */
   actor: string;
+  /** its name */
   name: string;
+  /** the hubs that the key reaches, by name or id; all of its owner's where it is empty */
   hubs: string[];
+  /** whether the key may only read */
   read_only: boolean;
+  /** whether the key may remove nothing */
   no_delete: boolean;
+  /** when it was made */
   created_at: string;
+  /** when it ends; null for never */
   expires_at: string | null;
+  /** when it was ended */
   revoked_at: string | null;
+  /** when it was used last */
   used_at: string | null;
   [field: string]: unknown;
 }
 
 export interface LastOut {
+  /** what became of it */
   outcome: string;
+  /** why */
   reason: string;
+  /** the text */
   text: string;
+  /** when */
   at: string;
   [field: string]: unknown;
 }
 
 export interface LeftOutOut {
+  /** the memory */
   memory: MemoryOut;
+  /** why */
   reason: string;
+  /** orders the hits of one answer; scores of two questions cannot be compared */
   score: number;
 }
 
 /** What moved, or would move; `change` is what undo takes back. */
 export interface LifecycleOut {
+  /** whether nothing is changed, and only said what would be */
   dry_run: boolean;
+  /** the memories that cool down or are archived */
   moves: MoveOut[];
+  /** the change set; null where nothing was due */
   change: string | null;
   [field: string]: unknown;
 }
@@ -394,15 +554,21 @@ export interface LifecycleRequest {
 }
 
 export interface ManyDeleted {
+  /** the ids of what was removed for good */
   deleted: string[];
+  /** what is known of each that was purged */
   receipts: ReceiptOut[];
   [field: string]: unknown;
 }
 
 export interface MemberOut {
+  /** the person */
   actor: string;
+  /** viewer, contributor, admin or owner */
   role: string;
+  /** since when */
   since: string;
+  /** who gave them the role */
   added_by: string;
   [field: string]: unknown;
 }
@@ -447,109 +613,162 @@ export interface MemoriesChanges {
   expires_at?: string | null;
   /** an object with whatever you need */
   metadata?: Record<string, unknown> | null;
+  /** the text */
   content?: string | null;
   /** keep it from ageing */
   pinned?: boolean | null;
   /** who said it: user, agent, tool, import */
   trust?: string | null;
+  /** whose it is */
   owner_id?: string | null;
 }
 
 /** One memory, with everything that is known about it. `owner_id` is the owner once more. `shown_count` counts how often recall returned it, `access_count` how often it was used. */
 export interface MemoryOut {
+  /** its id, which never changes */
   id: string;
+  /** the hub that it is in */
   hub_id: string;
+  /** its number in the hub; 0 for a turn of the conversation log */
   number: number;
+  /** the text */
   content: string;
+  /** a hash of the text */
   content_hash: string;
+  /** one line for lists */
   title: string;
+  /** a shorter form of a long text */
   summary: string;
+  /** whose it is, as a name for people */
   owner: string;
+  /** whose it is */
   owner_id: string;
+  /** text, markdown, code, chat, transcript, file, structured or link */
   content_type: string;
+  /** what it is filed under, for example preference or fact */
   category: string;
+  /** its labels */
   tags: string[];
+  /** episodic, semantic, procedural or rationale */
   kind: string;
+  /** how it ages: volatile, evolving or stable */
   stability: string;
+  /** who may see it: private, hub, team or org */
   boundary: string;
+  /** processing, active, cooling or archived */
   state: string;
+  /** long_term, journal or library; turn for a turn of the conversation log */
   layer: string;
+  /** whether it never ages */
   pinned: boolean;
+  /** the door it came through: cli, import, hook, web, api, sdk, mcp or extraction */
   source: string;
+  /** its version; every change makes a new one */
   version: number;
+  /** how often it was used, as noted by `access` */
   access_count: number;
+  /** how often recall returned it */
   shown_count: number;
+  /** when it was made */
   created_at: string;
+  /** when it was changed last */
   updated_at: string;
   [field: string]: unknown;
 }
 
 export interface MemoryPage {
+  /** the answer */
   data: MemoryOut[];
+  /** fetches the next page; null on the last one */
   next_cursor: string | null;
 }
 
 /** What one pass spent with one model on one day (UTC). */
 export interface ModelUsageOut {
+  /** the day, in UTC */
   day: string;
+  /** what kind of work it is */
   work: string;
+  /** the language model */
   model: string;
+  /** how many requests were made */
   requests: number;
+  /** how many requests failed */
   failed: number;
+  /** tokens that were sent */
   tokens_in: number;
+  /** tokens that were received */
   tokens_out: number;
   [field: string]: unknown;
 }
 
 /** Several memories, and the hub they are to be in. */
 export interface Move {
+  /** the memories, by id, number or key */
   ids: string[];
+  /** why */
   reason?: string;
+  /** the hub, by name or id */
   hub: string;
 }
 
 /** One memory, the state that it moved to, and why. */
 export interface MoveOut {
+  /** the memory */
   memory: MemoryOut;
+  /** the state that it goes into */
   to: string;
+  /** why */
   reason: string;
   [field: string]: unknown;
 }
 
 /** Adds an entry to the journal of its UTC day, in the file and as a memory. With `once`, an entry that the day already has is not added again. */
 export interface NewEntry {
+  /** the text */
   text: string;
   /** when it was */
   at?: string | null;
   /** who said it: user, agent, tool, import */
   trust?: string;
+  /** the door it came through: cli, import, hook, web, api, sdk, mcp or extraction */
   source?: string;
   /** the agent that it comes from */
   source_agent?: string | null;
+  /** nothing is added where the day says it already */
   once?: boolean;
 }
 
 /** A hub to be made. */
 export interface NewHub {
+  /** its name */
   name: string;
 }
 
 export interface NewInvite {
+  /** viewer, contributor, admin or owner */
   role?: string;
+  /** how many days it is good for */
   days?: number;
 }
 
 /** A key to be made; `hubs` are ids or names, and none means all. */
 export interface NewKey {
+  /** its name */
   name: string;
+  /** the hubs that the key reaches, by name or id; all of its owner's where it is empty */
   hubs?: string[];
+  /** whether the key may only read */
   read_only?: boolean;
+  /** whether the key may remove nothing */
   no_delete?: boolean;
+  /** when it ends; null for never */
   expires_at?: string | null;
 }
 
 /** A memory to be taken in. Whatever is not given is picked by the rules. */
 export interface NewMemory {
+  /** the text */
   content?: string | null;
   /** instead of one taken from the content */
   title?: string | null;
@@ -587,8 +806,11 @@ export interface NewMemory {
   expires_at?: string | null;
   /** an object with whatever you need */
   metadata?: Record<string, unknown> | null;
+  /** whether it never ages */
   pinned?: boolean;
+  /** who said it: user, agent, tool, import */
   trust?: string;
+  /** the door it came through: cli, import, hook, web, api, sdk, mcp or extraction */
   source?: string;
   /** the agent that it comes from */
   source_agent?: string | null;
@@ -602,18 +824,24 @@ export interface NewMemory {
   parent?: string | null;
   /** where in a conversation it was taken from */
   origin?: OriginIn | null;
+  /** whether the page behind a link is fetched by a worker */
   fetch?: boolean;
+  /** whose it is */
   owner_id?: string | null;
 }
 
 export interface NewName {
+  /** its name */
   name: string;
 }
 
 /** One turn of a conversation: what the user said and what the assistant answered. The mode is current, cron, heartbeat or consolidation. */
 export interface NewObservation {
+  /** what the user said */
   user: string | null;
+  /** what the assistant answered */
   assistant: string | null;
+  /** current, cron, heartbeat or consolidation; only the first is looked at for facts */
   mode?: string;
   /** the conversation it is from */
   session?: string | null;
@@ -625,26 +853,33 @@ export interface NewObservation {
   speaker?: string | null;
   /** who said it: user, agent, tool, import */
   trust?: string | null;
+  /** the folder that the agent works in */
   folder?: string | null;
 }
 
 export interface NewOrg {
+  /** its name */
   name: string;
 }
 
 export interface NewRole {
+  /** viewer, contributor, admin or owner */
   role: string;
 }
 
 /** A team to be made; its organisation by id or name. */
 export interface NewTeam {
+  /** its name */
   name: string;
+  /** the organisation, by name or id */
   org: string;
 }
 
 /** Adds a message of a user, an assistant or the system to the conversation log, where recall finds it. `speaker` is the speaker's name, if there are several users. `trust` says where the words come from, if not from the role itself: `tool` for the output of a tool or a page, `import` for a pasted document. `folder` is where the agent works; `log_rules` may exclude it. */
 export interface NewTurn {
+  /** user, assistant or system */
   role: string;
+  /** the text */
   content: string;
   /** where it came in */
   source?: string;
@@ -656,47 +891,67 @@ export interface NewTurn {
   speaker?: string | null;
   /** who said it: user, agent, tool, import */
   trust?: string | null;
+  /** the folder that the agent works in */
   folder?: string | null;
 }
 
 /** What became of one thing: stored, mentioned, superseded, held, dropped …, and why. */
 export interface NotedOut {
+  /** what became of it */
   outcome: string;
+  /** why */
   reason: string;
+  /** the text */
   text: string;
   [field: string]: unknown;
 }
 
 /** The turns that were logged, and whether a pass will look at them; `reason` says why not. */
 export interface ObservedOut {
+  /** the turns that were logged */
   turns: TurnOut[];
+  /** whether facts will be taken from it */
   queued: boolean;
+  /** why */
   reason: string;
+  /** how many older turns left a full queue */
   dropped: number;
   [field: string]: unknown;
 }
 
 /** An organisation, and the caller's role in it. */
 export interface OrgOut {
+  /** its id, which never changes */
   id: string;
+  /** its name */
   name: string;
+  /** when it was made */
   created_at: string;
+  /** viewer, contributor, admin or owner */
   role: string | null;
   [field: string]: unknown;
 }
 
 /** Where in a conversation it was taken from. */
 export interface OriginIn {
+  /** the id of the turn */
   turn: string;
+  /** the first character */
   start: number;
+  /** the character behind the last one */
   end: number;
+  /** the hash of the turn's text */
   hash: string;
 }
 
 export interface PassageOut {
+  /** the text */
   text: string;
+  /** the first character */
   start: number;
+  /** the character behind the last one */
   end: number;
+  /** the headings that the passage is under */
   headings: string[];
 }
 
@@ -708,36 +963,54 @@ export interface Pause {
 
 /** A plan; `sources` are the memories that its steps name. */
 export interface PlanOut {
+  /** the hub, by name or id */
   hub: string;
+  /** when it was made */
   made_at: string;
+  /** the model that proposed it, or `rules` */
   by: string;
+  /** what to do, one by one */
   steps: StepOut[];
+  /** what was not done, and why */
   refused: RefusedOut[];
+  /** the memories that it is made from */
   sources: Record<string, unknown>[];
+  /** sentences on what was left out or went wrong */
   notes: string[];
   [field: string]: unknown;
 }
 
 /** Several memories, and whether what else holds their words goes too. */
 export interface Purge {
+  /** the memories, by id, number or key */
   ids: string[];
+  /** why */
   reason?: string;
+  /** what holds the same words is removed too */
   everywhere?: boolean;
 }
 
 /** What became of a memory that was sent: stored, updated, duplicate, superseded, quarantined; with the change set, what it was before, or why it is held for review. `close_to` is an older memory that a stored one may be meant to replace: send it with `supersedes` for that. */
 export interface Pushed {
+  /** the answer */
   data: MemoryOut;
+  /** stored, updated, duplicate, superseded or quarantined */
   result: string;
+  /** the id of the change set, which `POST /v1/undo` takes back */
   change?: string | null;
+  /** the memory that was replaced, as it was */
   previous?: MemoryOut | null;
+  /** an older memory that the new one may be meant to replace */
   close_to?: MemoryOut | null;
+  /** why */
   reason?: string | null;
 }
 
 /** Memories to be taken in, all of them or none; `first_is_parent`: the others are its parts. */
 export interface Pushes {
+  /** the memories to be taken in, all or none */
   items: NewMemory[];
+  /** the others point to the first as their `parent` */
   first_is_parent?: boolean;
 }
 
@@ -745,6 +1018,7 @@ export interface Pushes {
 export interface RecallQuestion {
   /** the question */
   query: string;
+  /** how many */
   limit?: number | null;
   /** as things stood then */
   as_of?: string | null;
@@ -780,54 +1054,77 @@ export interface RecallQuestion {
   plain?: boolean;
   /** find turns of the conversation log too */
   turns?: boolean;
+  /** with so many turns before and after a turn that is a hit */
   around?: number;
 }
 
 /** What answers a question, best first; `degraded` says why it may be less than usual. What was found and not shown is counted by reason, and named where an explanation was asked for. */
 export interface RecalledOut {
+  /** the answer */
   data: HitOut[];
+  /** how likely it is that the hub holds an answer, from 0 to 1 */
   confidence: number;
+  /** why the answer may be weaker than usual; empty where it is not */
   degraded: string[];
+  /** how many were found and not shown, by reason */
   filtered?: Record<string, number>;
+  /** what matched and was not shown, and why */
   left_out?: LeftOutOut[];
 }
 
 /** That something was purged, and nothing of what it said. */
 export interface ReceiptOut {
+  /** the memory that was purged */
   memory_id: string;
+  /** its number in the hub; 0 for a turn of the conversation log */
   number: number;
+  /** when */
   at: string;
+  /** who purged it */
   actor: string;
+  /** why */
   reason: string;
+  /** how many versions it had */
   revisions: number;
   [field: string]: unknown;
 }
 
 /** A step that is not applied, and the reason. */
 export interface RefusedOut {
+  /** one thing to do */
   step: StepOut;
+  /** why */
   reason: string;
   [field: string]: unknown;
 }
 
 /** Memories near a memory, and in `hits` the same with the passages and the reasons. */
 export interface RelatedOut {
+  /** the answer */
   data: MemoryOut[];
+  /** what was found, with scores and reasons */
   hits: HitOut[];
+  /** why the answer may be weaker than usual; empty where it is not */
   degraded: string[];
 }
 
 export interface Removed {
+  /** what was taken away */
   removed: string;
   [field: string]: unknown;
 }
 
 /** A question for a person, with 2 to 4 options. */
 export interface ReviewQuestion {
+  /** what a person is asked to decide */
   question: string;
+  /** 2 to 4 answers to choose from */
   options: string[];
+  /** what the person has to know to decide */
   context?: string;
+  /** who said it: user, agent, tool, import */
   trust?: string;
+  /** the door it came through: cli, import, hook, web, api, sdk, mcp or extraction */
   source?: string;
   /** the agent that it comes from */
   source_agent?: string | null;
@@ -835,134 +1132,196 @@ export interface ReviewQuestion {
 
 /** What is not logged. */
 export interface RulesOut {
+  /** whether nothing is logged */
   paused: boolean;
+  /** when the pause ends */
   until: string | null;
+  /** sessions that are not logged, by name or with `*` */
   sessions: string[];
+  /** folders that are not logged, with all that is below them */
   folders: string[];
   [field: string]: unknown;
 }
 
 /** Removes from a text whatever this hub itself has returned, in context blocks and replies. `text` is the rest, `memories` are those that were found in it. For programs that store an agent's output. */
 export interface Said {
+  /** the text */
   text: string;
 }
 
 /** How large the log is, about what it takes in the store, and what a year of it would. */
 export interface SizeOut {
+  /** how many turns there are */
   turns: number;
+  /** the bytes of the texts */
   text_bytes: number;
+  /** about how many bytes it takes in the store */
   store_bytes: number;
+  /** when the oldest was made */
   oldest: string | null;
+  /** when the newest was made */
   newest: string | null;
+  /** what a year like the last days would take */
   year_bytes: number;
   [field: string]: unknown;
 }
 
 /** A named speaker in the log: the number of their turns, and the time of the last. */
 export interface SpeakerOut {
+  /** its name */
   name: string;
+  /** how many turns they said */
   turns: number;
+  /** when they said something last */
   last: string;
   [field: string]: unknown;
 }
 
 /** One thing to do: promote, merge or retire. Memories are named by their numbers. */
 export interface StepOut {
+  /** promote, merge or retire */
   kind: string;
+  /** the memories that it is made from */
   sources: number[];
+  /** the text */
   text: string;
+  /** what it is filed under, for example preference or fact */
   category: string;
+  /** the number of the memory whose place it takes */
   replaces: number | null;
+  /** the number of the memory that takes its place */
   replaced_by: number | null;
+  /** why */
   reason: string;
   [field: string]: unknown;
 }
 
 /** A team. Without a role, one knows that it is there: it is of one's organisation. */
 export interface TeamOut {
+  /** its id, which never changes */
   id: string;
+  /** its name */
   name: string;
+  /** when it was made */
   created_at: string;
+  /** viewer, contributor, admin or owner */
   role: string | null;
+  /** the organisation */
   org_id: string;
   [field: string]: unknown;
 }
 
 /** A block of text; where an explanation was asked for, also what is in it and what is not. */
 export interface TextOut {
+  /** the text */
   text: string;
   [field: string]: unknown;
 }
 
 export interface ThisHub {
+  /** the answer */
   data: HubOut;
+  /** the time of the server */
   now: string;
 }
 
 export interface Token {
+  /** what the invited person sends to `POST /v1/invites/accept` */
   token: string;
 }
 
 export interface TopicOut {
+  /** its name */
   name: string;
+  /** how many */
   count: number;
   [field: string]: unknown;
 }
 
 export interface TracesOut {
+  /** the memories */
   memories: MemoryOut[];
+  /** the turns */
   turns: TurnOut[];
   [field: string]: unknown;
 }
 
 export interface TurnOut {
+  /** its id, which never changes */
   id: string;
+  /** the hub that it is in */
   hub_id: string;
+  /** user, assistant or system */
   role: string;
+  /** the text */
   content: string;
+  /** when */
   at: string;
+  /** where it was said, for example telegram */
   source: string;
+  /** the conversation it is from */
   session: string | null;
+  /** who said it */
   speaker: string | null;
+  /** who said it: user, agent, tool, import */
   trust: string;
+  /** a sentence on what was left out, or why */
   note: string;
   [field: string]: unknown;
 }
 
 /** Undoes the last change set, or the one named. Undoing an undo reapplies the changes. */
 export interface Undo {
+  /** the change set; without it, the last one */
   change?: string | null;
   /** also over later changes */
   force?: boolean;
 }
 
 export interface UndoneOut {
+  /** the id of the change set, which `POST /v1/undo` takes back */
   change: ChangeOut;
+  /** the change set that was taken back */
   undone: ChangeOut;
+  /** the memories */
   memories: MemoryOut[];
+  /** how many turns of an import it removed from the log */
   turns: number;
+  /** how many turns of an import cannot be brought back */
   missing: number;
   [field: string]: unknown;
 }
 
 /** What is in a hub, counted: of what the caller may see. */
 export interface UsageOut {
+  /** the hub's name */
   hub: string;
+  /** how many memories there are */
   memories: number;
+  /** how many are shown */
   visible: number;
+  /** how many are forgotten and can be brought back */
   forgotten: number;
+  /** how many memories in each state */
   by_state: Record<string, number>;
+  /** how many memories in each category */
   by_category: Record<string, number>;
+  /** the bytes of the texts */
   content_bytes: number;
+  /** when the oldest was made */
   oldest: string | null;
+  /** when the newest was made */
   newest: string | null;
+  /** when the lifecycle ran last */
   lifecycle_at: string | null;
   [field: string]: unknown;
 }
 
 /** A plan to do, as `POST /consolidation/plan` gives it or as text; without one, one is made. */
 export interface Wanted {
+  /** what to do, as `POST /v1/consolidation/plan` gave it; without it, a new one is made */
   plan?: Record<string, unknown> | string | null;
+  /** whether nothing is changed, and only said what would be */
   dry_run?: boolean;
 }
 
@@ -975,6 +1334,7 @@ export interface Withdrawal {
 }
 
 export interface Withdrawn {
+  /** what was taken back */
   withdrawn: string;
   [field: string]: unknown;
 }

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -157,12 +158,15 @@ def _route(described: Any, method: str, path: str, route: Any) -> Iterator[str]:
         yield "| field | in | type | |"
         yield "| --- | --- | --- | --- |"
         yield from rows
+        yield ""
+        yield from _example(described, route)
+    else:
+        yield ""
     good = [
         f"{status} ({', '.join(f'`{kind}`' for kind in answer.get('content', {}))})"
         for status, answer in route["responses"].items()
         if status < "300"
     ]
-    yield ""
     yield f"Answers {' or '.join(sorted(good))}."
     yield ""
 
@@ -172,14 +176,16 @@ def _parameters(route: Any) -> Iterator[str]:
         # On every route, and told above.
         if one["name"] == HUB_HEADER:
             continue
-        yield _row(one["name"], one["in"], one["schema"], required=one.get("required", False))
+        about = one.get("description", "")
+        yield _row(one["name"], one["in"], one["schema"], about, required=one.get("required"))
 
 
 def _fields(described: Any, route: Any) -> Iterator[str]:
     for content in route.get("requestBody", {}).get("content", {}).values():
         schema = _resolved(described, content["schema"])
         for name, field in schema.get("properties", {}).items():
-            yield _row(name, "body", field, required=name in schema.get("required", ()))
+            about = field.get("description", "")
+            yield _row(name, "body", field, about, required=name in schema.get("required", ()))
 
 
 def _resolved(described: Any, schema: Any) -> Any:
@@ -188,15 +194,25 @@ def _resolved(described: Any, schema: Any) -> Any:
     return described["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
 
 
-def _row(name: str, where: str, schema: Any, *, required: bool) -> str:
+def _example(described: Any, route: Any) -> Iterator[str]:
+    """A body that can be sent as it stands."""
+    for content in route.get("requestBody", {}).get("content", {}).values():
+        for example in _resolved(described, content["schema"]).get("examples", ()):
+            if example:
+                yield f"For example `{json.dumps(example, ensure_ascii=False)}`"
+                yield ""
+
+
+def _row(name: str, where: str, schema: Any, about: str, *, required: bool) -> str:
     notes = []
     if required:
         notes.append("needed")
     elif schema.get("default") not in (None, "", [], {}):
         notes.append(f"default `{str(schema['default']).lower()}`")
     for part in (schema, *schema.get("anyOf", ())):
-        notes += [f"{word} {part[key]}" for key, word in _BOUNDS.items() if key in part]
-    return f"| `{name}` | {where} | {_type(schema)} | {', '.join(notes)} |"
+        notes += [f"{word} {part[key]:g}" for key, word in _BOUNDS.items() if key in part]
+    said = "; ".join(one for one in (about.replace("|", "\\|"), ", ".join(notes)) if one)
+    return f"| `{name}` | {where} | {_type(schema)} | {said} |"
 
 
 _BOUNDS = {

@@ -32,6 +32,7 @@ from holdfast.edges.http import (
 )
 from holdfast.edges.http.client_identity import Identify, Streams
 from holdfast.edges.http.concurrency import Admission, Places
+from holdfast.edges.http.description import describe
 from holdfast.edges.http.limits import (
     LOOPBACK,
     Bodies,
@@ -142,6 +143,7 @@ def create_app(
     app.state.key_needed = key_needed
     _add_counters(app, limits)
     answers.install(app)
+    describe(app)
     # First, so that a request of an agent is not compared with all the routes below: that takes
     # 0.5 ms, a seventh of what it costs to start a session.
     app.state.agents = mcp_routes.Agents(app.state, limits=limits)
