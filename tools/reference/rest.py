@@ -210,7 +210,7 @@ def _row(name: str, where: str, schema: Any, about: str, *, required: bool) -> s
     elif schema.get("default") not in (None, "", [], {}):
         notes.append(f"default `{str(schema['default']).lower()}`")
     for part in (schema, *schema.get("anyOf", ())):
-        notes += [f"{word} {part[key]:g}" for key, word in _BOUNDS.items() if key in part]
+        notes += [f"{word} {part[key]:,.0f}" for key, word in _BOUNDS.items() if key in part]
     said = "; ".join(one for one in (about.replace("|", "\\|"), ", ".join(notes)) if one)
     return f"| `{name}` | {where} | {_type(schema)} | {said} |"
 
