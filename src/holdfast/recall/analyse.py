@@ -366,6 +366,8 @@ _SENTENCE_BEGINS = lazy(r"[.!?:]\s")
 
 def _names(words: str) -> tuple[str, ...]:
     """The capitalised words that do not begin a sentence: probably names."""
+    if words[1:].islower():
+        return ()
     names: dict[str, None] = {}
     begins = True
     for found in _NAME.finditer(words):

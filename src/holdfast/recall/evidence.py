@@ -43,14 +43,12 @@ class Evidence:
     def __init__(self, memory: Memory, found: Sequence[tuple[Candidate, float, float]]) -> None:
         """`found` are the fields of ScoredPassages as plain tuples."""
         self.memory = memory
-        self._best = best = found[0]
-        _, cosine, words = best
-        # Most memories have one passage.
-        for one in found[1:] if len(found) > 1 else ():
-            if (one[1] + one[2], -one[0].ordinal) > (best[1] + best[2], -best[0].ordinal):
-                self._best = best = one
+        self._best = found[0]
+        _, cosine, words = self._best
+        if len(found) > 1:
+            self._best = max(found, key=lambda one: (one[1] + one[2], -one[0].ordinal))
             # The best cosine and the best word score may come from different passages.
-            cosine, words = max(cosine, one[1]), max(words, one[2])
+            cosine, words = max(one[1] for one in found), max(one[2] for one in found)
         self.parts: dict[str, float] = {"vector": cosine, "words": words}
         # `own` is the evidence of the memory itself, without its context; `score` sums all parts.
         self.own = self.score = cosine + words
@@ -69,16 +67,17 @@ class Evidence:
         return self._best[0]
 
     def add(self, part: str, amount: float, why: str = "") -> None:
-        if amount:
-            before = self.parts.get(part)
-            if before is None:
-                self.parts[part] = amount
-                self.score += amount
-            else:
-                self.parts[part] = before + amount
-                self.score = sum(self.parts.values())
-            if why:
-                self.why += (why,)
+        if not amount:
+            return
+        parts = self.parts
+        if part in parts:
+            parts[part] += amount
+            self.score = sum(parts.values())
+        else:
+            parts[part] = amount
+            self.score += amount
+        if why:
+            self.why += (why,)
 
     @property
     def passage(self) -> Passage:

@@ -171,7 +171,9 @@ def _without_withheld(
     items: list[Evidence], withheld: Callable[[Memory, int, int], bool], left: _NotShown
 ) -> list[Evidence]:
     """Returns the items without turns and archives of which the part that was found is withheld."""
-    said = [item for item in items if item.memory.layer == TURN or is_archive(item.memory)]
+    # Turns are of this category too.
+    said = [item for item in items if item.memory.category == "conversation"]
+    said = [item for item in said if item.memory.layer == TURN or is_archive(item.memory)]
     found = [(item, item.candidate) for item in said]
     hidden = [item for item, at in found if withheld(item.memory, at.start, at.end)]
     return left.without(hidden, WITHHELD, items)
@@ -205,7 +207,11 @@ def _ranked(
     if len(understood.query.terms) <= weights.KEYWORDS_MAX:
         rank.add_keywords(kept, covered, asked=_is_short_question(ask, understood))
     rank.add_surroundings(
-        kept, asked.voice, covered, lambda pairs: _adjacent(reader, hub_id, pairs)
+        kept,
+        asked.voice,
+        covered,
+        lambda pairs: _adjacent(reader, hub_id, pairs),
+        lambda pairs: reader.adjacent_turns(hub_id, [(a.id, b.id) for a, b in pairs]),
     )
     rank.add_priors(kept, ask.analysis, ask.now, ask.project)
     kept, merged = merge_turns(kept)
@@ -346,23 +352,12 @@ def _is_excluded(memory: Memory, conditions: Sequence[Filter]) -> bool:
     return any(condition.admits(memory) for condition in conditions)
 
 
-def _adjacent(
-    reader: Reader, hub_id: str, pairs: Sequence[tuple[Evidence, Evidence]]
-) -> list[bool]:
-    """For each pair from one session, whether no memory or turn of it lies between the two."""
-    memories, turns = [], []
-    for one, two in pairs:
-        a, b = one.memory, two.memory
-        if a.layer == TURN:
-            turns.append((a.id, b.id))
-        else:
-            memories.append((a.session or "", a.number, b.number))
+def _adjacent(reader: Reader, hub_id: str, pairs: Sequence[tuple[Memory, Memory]]) -> list[bool]:
+    """For each pair from one session, whether no memory of it lies between the two."""
     # Between consecutive numbers there is nothing.
-    asked = [pair for pair in memories if pair[2] - pair[1] > 1]
+    asked = [(a.session or "", a.number, b.number) for a, b in pairs if b.number - a.number > 1]
     answers = iter(reader.adjacent(hub_id, asked) if asked else ())
-    of_memories = (two - one == 1 or next(answers) for _, one, two in memories)
-    of_turns = iter(reader.adjacent_turns(hub_id, turns) if turns else ())
-    return [next(of_turns if one.memory.layer == TURN else of_memories) for one, _ in pairs]
+    return [b.number - a.number == 1 or next(answers) for a, b in pairs]
 
 
 def _hit(item: Evidence, understood: Understood, turn: Turn | None) -> Hit:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence, Set
 from datetime import datetime, timedelta
-from itertools import pairwise
+from itertools import compress, pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -24,8 +24,9 @@ from holdfast.text.sentences import SPACES
 if TYPE_CHECKING:
     from holdfast.recall.lexical import Coverage
 
-# Takes pairs of memories, or of turns, of one session, and returns whether each pair is adjacent.
-Adjacent = Callable[[Sequence[tuple[Evidence, Evidence]]], list[bool]]
+# Takes pairs of memories, or pairs of turns, of one session each, and returns whether nothing lies
+# between the two.
+Adjacent = Callable[[Sequence[tuple[Memory, Memory]]], list[bool]]
 
 
 def add_missing_vectors(items: Sequence[Evidence], covered: Callable[[Evidence], float]) -> None:
@@ -55,21 +56,25 @@ def add_keywords(
 
 
 def add_surroundings(
-    items: Sequence[Evidence], voice: Voice, covered: Coverage, adjacent: Adjacent
+    items: Sequence[Evidence],
+    voice: Voice,
+    covered: Coverage,
+    adjacent: Adjacent,
+    adjacent_turns: Adjacent,
 ) -> None:
     """Adds evidence from neighbouring turns, the session and the speaker to each memory."""
     sessions, chats, alone = _by_session(items)
-    together = [*sessions.values(), *chats.values()]
     people = {name for name in {item.memory.speaker for item in items} if _is_person(name)}
     floor = _floor(items)
     _add_stored_together(alone)
-    _add_neighbours(together, floor, people, adjacent)
+    _add_neighbours(sessions.values(), floor, people, adjacent)
+    _add_neighbours(chats.values(), floor, set(), adjacent_turns)
     if voice.in_text:
         _add_text_neighbours(items, floor)
-    # Turns of the log have no numbers from which their neighbours could be found.
-    for turns in sessions.values() if people else ():
-        _add_words_around(turns, people, covered)
-    for turns in together:
+    if people:
+        # Turns of the log have no numbers from which their neighbours could be found.
+        _add_words_around(sessions, people, covered)
+    for turns in (*sessions.values(), *chats.values()):
         best = turns[0].own if len(turns) == 1 else max([turn.own for turn in turns])
         for turn in turns:
             turn.add("session", weights.SESSION_WEIGHT * best)
@@ -176,10 +181,11 @@ def _add_neighbours(
         ]
         # If neither is above the floor, neither adds anything to the other.
         pairs += [(a, b) for a, b in pairwise(spoken) if a.own > floor or b.own > floor]
-    for (one, two), follows in zip(pairs, adjacent(pairs), strict=True):
-        if follows:
-            is_person = one.memory.layer != TURN and one.memory.speaker in people
-            _lend(one, two, floor, people=is_person)
+    if not pairs:
+        return
+    follows = adjacent([(one.memory, two.memory) for one, two in pairs])
+    for one, two in compress(pairs, follows):
+        _lend(one, two, floor, people=one.memory.speaker in people)
 
 
 def _add_text_neighbours(items: Sequence[Evidence], floor: float) -> None:
@@ -207,24 +213,28 @@ def _lend(one: Evidence, two: Evidence, floor: float, *, people: bool = False) -
             turn.add("neighbour", weight * (other.own - floor), f"beside {named}, which fits")
 
 
-def _add_words_around(
-    turns: Sequence[Evidence], people: Set[str | None], covered: Coverage
-) -> None:
+def _add_words_around(sessions: _Sessions, people: Set[str | None], covered: Coverage) -> None:
     """Adds evidence from the question's words in neighbouring turns: in a conversation between
     people they are spread over several turns."""
-    # Turns that were not found by words contain none of them.
-    holding = [turn for turn in turns if turn.parts["words"]]
-    if not holding or people.isdisjoint([turn.memory.speaker for turn in turns]):
-        return
-    around: dict[int, int] = {}
     reach = weights.WORDS_AROUND_TURNS
-    for turn in holding:
-        number, held = turn.memory.number, covered.held(turn)
-        for near in range(number - reach, number + reach + 1):
-            around[near] = around.get(near, 0) | held
-    for turn in turns:
-        if together := around.get(turn.memory.number):
-            turn.add("around", weights.WORDS_AROUND_WEIGHT * covered.share(together))
+    # Turns that were not found by words contain none of them.
+    found = {
+        session: holding
+        for session, turns in sessions.items()
+        if (holding := [turn for turn in turns if turn.parts["words"]])
+    }
+    for session, holding in found.items():
+        turns = sessions[session]
+        if people.isdisjoint([turn.memory.speaker for turn in turns]):
+            continue
+        around: dict[int, int] = {}
+        for turn in holding:
+            number, held = turn.memory.number, covered.held(turn)
+            for near in range(number - reach, number + reach + 1):
+                around[near] = around.get(near, 0) | held
+        for turn in turns:
+            if together := around.get(turn.memory.number):
+                turn.add("around", weights.WORDS_AROUND_WEIGHT * covered.share(together))
 
 
 def add_priors(

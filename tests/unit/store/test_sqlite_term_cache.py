@@ -73,10 +73,13 @@ def test_states_of_a_hub_share_counts_and_keep_their_own() -> None:
     first.keep_vocabulary("gu", 2, {"guitar": 2})
     second = first.with_passages(state(4), [["guitar", "guest", "guitar"], ["violin"]])
     assert second is not None
-    assert (second.count("guitar"), second.count("violin"), second.count("guest")) == (3, 1, None)
+    assert (second.count("guitar"), second.count("violin"), second.count("tea")) == (3, 1, None)
+    # All terms with these two letters are known, so others are in no passage.
+    assert (second.count("guest"), second.count("gutter")) == (1, 0)
     assert list((second.vocabulary("gu", 2) or {}).items()) == [("guest", 1), ("guitar", 3)]
     # What is counted on is of the later state: an earlier one reads it anew.
     assert first.count("guitar") is None
+    assert first.count("guest") is None
     assert first.vocabulary("gu", 2) is None
     assert first.with_passages(state(5), [["tea"]]) is None
     third = second.with_passages(state(6), [["gum"], ["gust"]])

@@ -230,14 +230,17 @@ class MemoriesReader(SessionPart):
     def adjacent(self, hub_id: str, pairs: Sequence[tuple[str, int, int]]) -> list[bool]:
         before = self._read_before(hub_id)
         known = {} if before is None else before.following
-        unknown = [pair[:2] for pair in pairs if pair[:2] not in known]
-        if unknown:
+        places = [(session, number) for session, number, _ in pairs]
+        following = [known.get(place) for place in places]
+        if None in following:
+            unknown = [place for place in places if place not in known]
             found = zip(unknown, self._following(hub_id, unknown), strict=True)
             # Memories added later come after the last of a session, and between no others.
             known.update((place, number) for place, number in found if number is not None)
+            following = [known.get(place) for place in places]
+        ends = (last for _, _, last in pairs)
         return [
-            (following := known.get((session, number))) is None or following >= last
-            for session, number, last in pairs
+            number is None or number >= last for number, last in zip(following, ends, strict=True)
         ]
 
     def _following(self, hub_id: str, places: Sequence[tuple[str, int]]) -> list[int | None]:

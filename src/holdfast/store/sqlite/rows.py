@@ -120,6 +120,8 @@ def hub_to_row(hub: Hub) -> Row:
 
 # The most cached terms of one hub: about 10 MB.
 _TERMS_MAX = 100_000
+# A misspelled word is looked for among the terms that begin with the same two letters.
+_FRONT = 2
 # Cached counts are extended over at most this many additions.
 _ADDITIONS_MAX = 256
 
@@ -158,6 +160,8 @@ class KnownTerms:
         self._counts: dict[str, tuple[int, int]] = {} if before is None else before._counts
         self._vocabularies: dict[tuple[str, int], tuple[dict[str, int], int]]
         self._vocabularies = {} if before is None else before._vocabularies
+        # Prefixes of two letters of which every term is cached, by the limit of that query.
+        self._whole: dict[str, int] = {} if before is None else before._whole
         # For each addition, the number of passages with each of its terms.
         self._added: list[dict[str, int]] = [] if before is None else before._added
         self._upto = len(self._added)
@@ -167,7 +171,10 @@ class KnownTerms:
         """The number of passages with a term; None if it is not cached."""
         count, at = self._counts.get(term, (0, -1))
         if not 0 <= at <= self._upto:
-            return None
+            limit = self._whole.get(term[:_FRONT])
+            alike = None if limit is None else self.vocabulary(term[:_FRONT], limit)
+            # If every term with its first letters is cached, it is one of them or in no passage.
+            return None if alike is None else alike.get(term, 0)
         if at < self._upto:
             count += sum(held.get(term, 0) for held in self._added[at : self._upto])
             self._counts[term] = count, self._upto
@@ -201,6 +208,8 @@ class KnownTerms:
     def keep_vocabulary(self, prefix: str, limit: int, found: dict[str, int]) -> None:
         self._make_room(len(found))
         self._vocabularies[prefix, limit] = found, self._upto
+        if len(prefix) == _FRONT and len(found) < limit:
+            self._whole[prefix] = limit
 
     def _make_room(self, terms: int) -> None:
         """Clears the cache if it would grow too large."""
@@ -208,6 +217,7 @@ class KnownTerms:
         if self._size > _TERMS_MAX:
             self._counts.clear()
             self._vocabularies.clear()
+            self._whole.clear()
             self._size = terms
 
     def with_passages(self, state: HubState, added: Iterable[Iterable[str]]) -> KnownTerms | None:
