@@ -364,8 +364,15 @@ class CheckedEmbedder:
             ) from error
         if not count:
             return np.zeros((0, self.dimensions), dtype=np.float32)
+        if rows.shape == (count, self.dimensions) and _are_unit_rows(rows):
+            return rows
         matrix = check(rows, self.dimensions, count)
-        lengths = np.linalg.norm(matrix, axis=1)
-        if lengths.min() < _UNIT_MIN or lengths.max() > _UNIT_MAX:
-            return unit_rows(matrix)
-        return matrix
+        return matrix if _are_unit_rows(matrix) else unit_rows(matrix)
+
+
+def _are_unit_rows(matrix: Matrix) -> bool:
+    """Whether every row has the length 1; then all are finite too, and none is of zeros."""
+    import numpy as np
+
+    lengths = np.linalg.norm(matrix, axis=1)
+    return bool(lengths.min() >= _UNIT_MIN and lengths.max() <= _UNIT_MAX)

@@ -98,10 +98,10 @@ def bm25(
     ]
     out = []
     for candidate in candidates:
-        words = f"{candidate.body} {candidate.head}" if candidate.head else candidate.body
-        length = words.count(" ") + 1
+        head = candidate.head
+        text = f" {candidate.body} {head} " if head else f" {candidate.body} "
         # Counting in the text takes a third of the time of splitting it into words.
-        text = f" {words} "
+        length = text.count(" ") - 1
         damping = BM25_K1 * (1 - BM25_B + BM25_B * length / average)
         score = 0.0
         for word, twice, weight, others in weights:

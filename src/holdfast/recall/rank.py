@@ -68,11 +68,12 @@ def add_surroundings(
     floor = _floor(items)
     _add_stored_together(alone)
     _add_neighbours(sessions.values(), floor, people, adjacent)
+    # The log is of a person and an agent, not between people.
     _add_neighbours(chats.values(), floor, set(), adjacent_turns)
     if voice.in_text:
         _add_text_neighbours(items, floor)
     if people:
-        # Turns of the log have no numbers from which their neighbours could be found.
+        # Turns of the log have no numbers from which those around them could be found.
         _add_words_around(sessions, people, covered)
     for turns in (*sessions.values(), *chats.values()):
         best = turns[0].own if len(turns) == 1 else max([turn.own for turn in turns])
@@ -159,7 +160,7 @@ def _stored_together(one: Memory, two: Memory) -> bool:
 
 
 def _floor(items: Sequence[Evidence]) -> float:
-    cosines = sorted((item.parts["vector"] for item in items), reverse=True)
+    cosines = sorted([item.parts["vector"] for item in items], reverse=True)
     return cosines[min(weights.FLOOR_RANK, len(cosines)) - 1]
 
 
@@ -217,15 +218,10 @@ def _add_words_around(sessions: _Sessions, people: Set[str | None], covered: Cov
     """Adds evidence from the question's words in neighbouring turns: in a conversation between
     people they are spread over several turns."""
     reach = weights.WORDS_AROUND_TURNS
-    # Turns that were not found by words contain none of them.
-    found = {
-        session: holding
-        for session, turns in sessions.items()
-        if (holding := [turn for turn in turns if turn.parts["words"]])
-    }
-    for session, holding in found.items():
-        turns = sessions[session]
-        if people.isdisjoint([turn.memory.speaker for turn in turns]):
+    for turns in sessions.values():
+        # Turns that were not found by words contain none of them.
+        holding = [turn for turn in turns if turn.parts["words"]]
+        if not holding or people.isdisjoint([turn.memory.speaker for turn in turns]):
             continue
         around: dict[int, int] = {}
         for turn in holding:
