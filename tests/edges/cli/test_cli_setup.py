@@ -42,10 +42,12 @@ def person(tmp_path: Path) -> Path:
 def machine(home: Path, person: Path, capsys: pytest.CaptureFixture[str]) -> Machine:
     """Calls the command on a machine of some system, with the person's home and environment."""
 
-    def call(*words: str, platform: str = "linux", **environ: str) -> Ran:
+    def call(
+        *words: str, platform: str = "linux", folder: Path | None = None, **environ: str
+    ) -> Ran:
         project = person / "project"
         (project / ".git").mkdir(parents=True, exist_ok=True)
-        place = Platform(platform, environ, str(person), str(project))
+        place = Platform(platform, environ, str(person), str(folder or project))
         command, count = find_command(list(words))
         args = parser_of(command).parse(words[count:])
         work = {"setup": set_up_at, "teardown": tear_down_at}[command.name]
@@ -382,6 +384,27 @@ def test_what_is_set_up_is_not_offered_again(
 def test_taking_all_out_names_the_entries_of_the_project(machine: Machine) -> None:
     machine("setup", "cursor", "--scope", "project")
     assert "`holdfast teardown cursor --scope project`" in machine("teardown", "--all").err
+
+
+def test_in_the_home_folder_there_is_no_project_to_take_entries_out_of(
+    machine: Machine, person: Path
+) -> None:
+    machine("setup", "cursor", folder=person)
+    said = machine("teardown", "--all", folder=person)
+    assert "removed" in said.out and "This project has" not in said.err
+
+
+def test_a_command_of_the_person_is_neither_replaced_nor_removed(
+    machine: Machine, person: Path
+) -> None:
+    path = person / ".claude" / "commands" / "memory.md"
+    path.parent.mkdir(parents=True)
+    path.write_text("Show what I noted.\n")
+    assert f"{path} is a file of your own" in machine("setup", "claude-code").err
+    assert f"{path} is a file of your own" in machine("setup", "claude-code", "--dry-run").err
+    assert machine("teardown", "claude-code").code == 0
+    assert [one.name for one in path.parent.iterdir()] == ["memory.md"]
+    assert path.read_text() == "Show what I noted.\n"
 
 
 def test_all_that_are_here_are_set_up_and_one_that_fails_stops_no_other(

@@ -130,7 +130,12 @@ def clients(call: Call, args: Namespace, place: Platform) -> None:
 def left_in_project(call: Call, args: Namespace, place: Platform) -> None:
     """Lists the entries in this project's files, which may be shared with others."""
     for client in CLIENTS:
-        if "project" in client.scopes and found(client, args, place, "project").state == "ours":
+        if "project" not in client.scopes:
+            continue
+        entry = found(client, args, place, "project")
+        # In the home folder, the files of a project may be the person's own.
+        is_other = entry.path != found(client, args, place, "user").path
+        if entry.state == "ours" and is_other:
             call.out.note(
                 f"This project has an entry for {client.title} too:"
                 f" `holdfast teardown {client.name} --scope project` takes it out."
@@ -217,6 +222,8 @@ def _show(call: Call, args: Namespace, outcome: Outcome) -> None:
 
 
 def _show_hook(call: Call, args: Namespace, outcome: Outcome) -> None:
+    if outcome.result == "foreign":
+        call.out.note(f"{outcome.path} is a file of your own; it stays, and ours is not put there.")
     if not outcome.changed:
         return
     if not call.out.terminal:
@@ -396,6 +403,10 @@ _LISTS = {
 }
 
 
+# A check of a setup sends no telemetry of the client.
+_OFFLINE = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
+
+
 def hook_ms(home: str | None) -> float | None:
     """How long a hook takes to answer, once its warm process runs; None if it does not answer."""
     words = [*command_of(sys.executable, None)[:4], "ping"]
@@ -426,6 +437,7 @@ def connected(client: Client, place: Platform, name: str) -> str:
         ran = subprocess.run(
             [program, *words],
             cwd=place.folder if os.path.isdir(place.folder) else None,
+            env={**os.environ, **_OFFLINE},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             encoding="utf-8",

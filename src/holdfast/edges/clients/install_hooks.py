@@ -236,6 +236,8 @@ def put_in(client: Client, file: HookFile, *, now: datetime, dry_run: bool = Fal
     """Puts hooks into a file, once. The caller holds the lock."""
 
     def edit(text: str | None) -> tuple[Result, str | None]:
+        if file.content and text is not None and text.strip() and not _names_us(text):
+            return "foreign", text
         new = _with(file, text or "")
         if new == text:
             return "unchanged", new
@@ -252,9 +254,7 @@ def take_out(client: Client, file: HookFile, *, now: datetime, dry_run: bool = F
         if text is None:
             return "absent", None
         if file.content:
-            # What a person has made of it is theirs.
-            is_ours = "holdfast" in text.lower()
-            return ("removed", None) if is_ours else ("absent", text)
+            return ("removed", None) if _names_us(text) else ("absent", text)
         new = _without(file, text)
         if new == text:
             return "absent", text
@@ -264,6 +264,11 @@ def take_out(client: Client, file: HookFile, *, now: datetime, dry_run: bool = F
         return "removed", None if _with(file, "") == text else _tidied(file, new)
 
     return _written(client, file, edit, now=now, dry_run=dry_run)
+
+
+def _names_us(text: str) -> bool:
+    """Whether a whole file may be ours; what a person has made of it is theirs."""
+    return "holdfast" in text.lower()
 
 
 def has_hooks(file: HookFile) -> bool:

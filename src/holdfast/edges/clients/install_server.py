@@ -21,7 +21,8 @@ from holdfast.errors import AlreadyExists, Conflict, InvalidInput, StoreError
 # blink of an eye is not to be won against.
 _TRIES = 5
 
-Result = Literal["added", "updated", "replaced", "unchanged", "removed", "absent"]
+# A file is foreign where the person has one of their own in the place of ours.
+Result = Literal["added", "updated", "replaced", "unchanged", "removed", "absent", "foreign"]
 
 
 class Outcome(NamedTuple):
@@ -37,7 +38,7 @@ class Outcome(NamedTuple):
 
     @property
     def changed(self) -> bool:
-        return self.result not in ("unchanged", "absent")
+        return self.result not in ("unchanged", "absent", "foreign")
 
 
 class EntryState(NamedTuple):
