@@ -115,7 +115,7 @@ def notes_of(found: Recalled) -> Iterable[str]:
     for reason in found.degraded:
         yield f"Note: this answer may miss something: {reason}."
     if found.filtered and not found:
-        left = ", ".join(f"{count} {reason}" for reason, count in found.filtered.items())
+        left = "; ".join(f"{count} ({reason})" for reason, count in found.filtered.items())
         yield f"Note: found but not shown: {left}."
 
 

@@ -15,6 +15,8 @@ import holdfast
 from holdfast import Holdfast, HubMemory
 from holdfast.agents import ToolContext
 from holdfast.agents.dialects import NAMES, _read_tool, find_dialect
+from holdfast.agents.wording import notes_of
+from holdfast.domain.query import Recalled
 from holdfast.errors import Forbidden
 from holdfast.testing import FixedClock, open_for_tests
 
@@ -479,3 +481,10 @@ def test_what_was_captured_by_itself_is_marked(
         hub.flush([{"role": "user", "content": "Remember that the gate in Faro is green."}])
         asked = [one for one in hub.list() if "Faro" in one.content]
         assert asked and not any(one.is_auto for one in asked)
+
+
+def test_the_note_on_what_is_not_shown_keeps_number_and_reason_apart() -> None:
+    found = Recalled([], filtered={"an answer is too unlikely": 2, "a better hit says the same": 1})
+    assert list(notes_of(found)) == [
+        "Note: found but not shown: 2 (an answer is too unlikely); 1 (a better hit says the same)."
+    ]
