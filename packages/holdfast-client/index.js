@@ -52,13 +52,14 @@ export class Holdfast {
     const { key, timeoutMs = TIMEOUT_MS, fetch = globalThis.fetch } = this.#options;
     const hub = options.hub ?? this.#options.hub;
     if (key) headers.Authorization = `Bearer ${key}`;
-    if (hub) headers["X-Hub-ID"] = hub;
+    // A header holds the letters of Latin-1 alone.
+    if (hub) headers["X-Hub-ID"] = encodeURIComponent(hub);
     if (options.idempotencyKey) headers["Idempotency-Key"] = options.idempotencyKey;
     if (options.ifMatch) headers["If-Match"] = options.ifMatch;
     // A stream stays open for as long as its reader wants.
     const signals = operation.returns === "response" ? [] : [AbortSignal.timeout(timeoutMs)];
     if (options.signal) signals.push(options.signal);
-    const init = { method: operation.method, headers, redirect: "error" };
+    const init = { method: operation.method, redirect: "error" };
     if (signals.length) init.signal = AbortSignal.any(signals);
     if (operation.sends === "form") {
       init.body = sent;
@@ -66,6 +67,9 @@ export class Holdfast {
       headers["Content-Type"] = "application/json";
       init.body = JSON.stringify(sent ?? {});
     }
+    // Tried here, so that a value that no header can have is an error of its own.
+    new Headers(headers);
+    init.headers = headers;
     try {
       return await fetch(address, init);
     } catch (cause) {

@@ -70,6 +70,21 @@ test("a refusal is an error with its code and what to do", async () => {
   await assert.rejects(nobody.topics(), { status: 0, code: "unreachable" });
 });
 
+test("a hub may have a name in any script", async () => {
+  for (const name of ["café", "日本"]) {
+    await client.hubs.create({ name });
+    const hub = client.with({ hub: name });
+    await hub.memories.push({ content: `A note in ${name}` });
+    assert.equal((await hub.thisHub()).data.name, name);
+    assert.equal((await hub.memories.list()).data.length, 1);
+  }
+});
+
+test("what cannot be sent in a header is not called a server that is away", async () => {
+  await assert.rejects(client.memories.list({}, { idempotencyKey: "日本" }), TypeError);
+  await assert.rejects(new Holdfast({ url, key: "a\nb" }).memories.list(), TypeError);
+});
+
 test("an id cannot lead to another address", async () => {
   const asked = [];
   const fetch = async (address) => (asked.push(address.pathname), Response.json({ data: {} }));

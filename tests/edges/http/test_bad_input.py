@@ -251,6 +251,7 @@ def test_a_packed_body_is_refused_by_its_name(house: House, ask: Asking) -> None
     ("method", "path", "said"),
     [
         ("GET", "/v1/memories/", "nothing at /v1/memories/. Leave the slash at its end out."),
+        ("GET", "/v1/memories/a%2Fb", "looked up by /v1/memories/find?reference=KEY."),
         ("GET", "/v1/nothing", "nothing at /v1/nothing. /openapi.json lists"),
         ("PUT", "/v1/memories", "/v1/memories takes GET, POST and not PUT."),
         ("OPTIONS", "/v1/recall", "/v1/recall takes POST and not OPTIONS."),

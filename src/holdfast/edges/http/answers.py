@@ -172,6 +172,8 @@ def _said_of(request: Request, status: int, methods: str) -> tuple[str, str]:
     if status == 404:
         ends = len(path) > 1 and path.endswith("/")
         hint = "Leave the slash at its end out." if ends else _LISTED
+        if path.startswith("/v1/memories/") and not ends:
+            hint += " A key with a slash is looked up by /v1/memories/find?reference=KEY."
         return f"There is nothing at {path}.", hint
     if status == 405:
         return f"The path {path} takes {methods} and not {request.method}.", _LISTED
