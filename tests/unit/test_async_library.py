@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import inspect
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from tools.reference import async_stub
 
 import holdfast
+from holdfast.api.asynchronous import in_thread
 from holdfast.api.operation import operations_of
 
 
@@ -128,5 +131,65 @@ def test_an_error_is_the_same_as_of_the_library(tmp_path: Path) -> None:
         with pytest.raises(holdfast.NotFound):
             await memory.hub("nowhere")
         await memory.aclose()
+
+    asyncio.run(scene())
+
+
+def test_a_call_that_is_cancelled_twice_has_ended_too(tmp_path: Path) -> None:
+    began, may_end, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def slow() -> None:
+        began.set()
+        assert may_end.wait(30)
+        ended.set()
+        raise holdfast.NotFound("What nobody hears of is no warning of the loop's either.")
+
+    async def scene() -> None:
+        heard: list[object] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, said: heard.append(said))
+        call = asyncio.create_task(in_thread(slow))
+        await asyncio.to_thread(began.wait, 30)
+        for _ in range(3):
+            call.cancel()
+            await asyncio.sleep(0)
+            assert not call.done()
+        may_end.set()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert ended.is_set()
+        del call
+        gc.collect()
+        assert heard == []
+
+    asyncio.run(scene())
+
+
+def test_a_stream_that_is_cancelled_does_not_stop_the_loop(tmp_path: Path) -> None:
+    asked, may_go_on = threading.Event(), threading.Event()
+    waited: list[bool] = []
+
+    def items() -> Iterator[str]:
+        yield "Prefers tabs"
+        asked.set()
+        waited.append(may_go_on.wait(10))
+
+    async def scene() -> None:
+        async with holdfast.aopen(tmp_path, settings={"embed.model": "none"}) as memory:
+            hub = await memory.create_hub("work")
+
+            async def write() -> None:
+                async for _ in hub.remember_stream(items()):
+                    pass
+
+            task = asyncio.create_task(write())
+            await asyncio.to_thread(asked.wait, 30)
+            task.cancel()
+            # While the thread of the stream waits, the loop has to run this.
+            await asyncio.sleep(0)
+            may_go_on.set()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert waited == [True]
+            assert [hit.content for hit in await hub.list()] in ([], ["Prefers tabs"])
 
     asyncio.run(scene())

@@ -12,6 +12,7 @@ import asyncio
 import inspect
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial, wraps
 from itertools import islice
 from typing import Any
@@ -96,8 +97,18 @@ async def in_thread(call: Callable[..., Any], *args: Any, **values: Any) -> Any:
     try:
         return await asyncio.shield(work)
     except asyncio.CancelledError:
-        await asyncio.wait({work})
+        await _ended(work)
         raise
+
+
+async def _ended(work: asyncio.Future[Any]) -> None:
+    """Waits for work in a thread to end, however often the task that waits is cancelled. Nobody
+    hears of its error any more, so the loop does not warn of it either."""
+    while not work.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait({work})
+    if not work.cancelled():
+        work.exception()
 
 
 async def _stream(call: Callable[[], Iterator[Any]]) -> AsyncIterator[Any]:
@@ -110,7 +121,8 @@ async def _stream(call: Callable[[], Iterator[Any]]) -> AsyncIterator[Any]:
                 for item in batch:
                     yield item
         finally:
-            thread.submit(getattr(items, "close", lambda: None)).result()
+            # Not waited for by the thread of the loop: a batch may be on its way, and others wait.
+            await _ended(loop.run_in_executor(thread, getattr(items, "close", lambda: None)))
 
 
 def _wrapped(value: Any) -> Any:
