@@ -394,6 +394,17 @@ def test_in_the_home_folder_there_is_no_project_to_take_entries_out_of(
     assert "removed" in said.out and "This project has" not in said.err
 
 
+def test_hooks_and_a_server_in_one_file_leave_no_backup(machine: Machine, person: Path) -> None:
+    path = person / ".gemini" / "settings.json"
+    path.parent.mkdir()
+    path.write_text('{\n  // mine\n  "theme": "x"\n}\n')
+    before = path.read_bytes()
+    machine("setup", "gemini")
+    machine("teardown", "gemini")
+    assert [one.name for one in path.parent.iterdir()] == ["settings.json"]
+    assert path.read_bytes() == before
+
+
 def test_a_command_of_the_person_is_neither_replaced_nor_removed(
     machine: Machine, person: Path
 ) -> None:

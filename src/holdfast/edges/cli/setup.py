@@ -291,7 +291,9 @@ def _take_out(call: Call, args: Namespace, place: Platform, client: Client) -> C
         every = (*changes.entries, *changes.hooks)
         removed = [one.path for one in every if one.result == "removed"]
         for path in removed:
-            settings_file.remove_equal_backups(path)
+            # With hooks and the server in one file, setup has backed up what it wrote first.
+            made = () if args.force else [one.before for one in every if one.path == path]
+            settings_file.remove_equal_backups(path, *made)
         settings_file.remove_made(call.home, removed)
     return changes
 

@@ -117,14 +117,15 @@ def backups(path: str) -> list[str]:
     return [os.path.join(folder, one) for one in sorted(ours, key=_age, reverse=True)]
 
 
-def remove_equal_backups(path: str) -> None:
-    """Removes the backups that hold what the file holds."""
+def remove_equal_backups(path: str, *texts: str) -> None:
+    """Removes the backups that hold what the file holds, or one of these texts."""
     data = read(path)
     if data is None:
         return
     for backup in backups(path):
         with suppress(HoldfastError, OSError):
-            if read(backup) == data:
+            held = read(backup)
+            if held == data or (held is not None and decode(backup, held) in texts):
                 os.unlink(backup)
 
 
