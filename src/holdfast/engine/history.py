@@ -268,7 +268,9 @@ def _known(reader: Reader, scope: Scope, change_id: str) -> Change:
         raise NotFound(
             f"There is no change set {change_id} in hub `{scope.hub}`.",
             hint="List the changes to see which there are.",
-            command="`holdfast history` lists them.",
+            command=f"`holdfast history {change_id}` lists those of memory {change_id}."
+            if change_id.isdigit()
+            else "`holdfast history` lists them.",
         )
     return change
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from tests.edges.cli.cli_calls import Run
+from tests.edges.cli.cli_calls import Ran, Run
 
 
 @pytest.mark.parametrize(
@@ -55,3 +57,29 @@ def test_without_a_terminal_a_question_is_refused_in_plain_words(stocked: Run) -
     assert ran.code == 2
     assert ran.err.startswith("holdfast: Nothing was done: there is no terminal")
     assert ran.err.endswith("Add --yes to answer yes beforehand.\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("import", "claudecode"), "Did you mean `holdfast import claude-code`?"),
+        (("import", "basicmemory"), "Did you mean `holdfast import basic-memory`?"),
+        (("import", "week.jsonl"), "Check the name."),
+        (("undo", "3"), "`holdfast history 3` lists those of memory 3."),
+        (("undo", "chg_3"), "`holdfast history` lists them."),
+    ],
+)
+def test_what_is_not_there_names_what_may_be_meant(
+    stocked: Run, words: tuple[str, ...], hint: str
+) -> None:
+    ran = stocked(*words)
+    assert (ran.code, hint in ran.err) == (3, True), ran.err
+
+
+def test_a_person_sees_in_the_history_what_was_undone(
+    stocked: Run, screen: Callable[..., Ran]
+) -> None:
+    stocked("forget", "1", "--reason", "wrong")
+    stocked("undo")
+    shown = screen("history").out
+    assert "forget, undone" in shown and "wrong" in shown and "undone by chg_" not in shown

@@ -230,8 +230,8 @@ class Call:
         return self.hub.name if project is None else project.hub_of(memory).name
 
     def note_own_hub(self) -> None:
-        """After an empty list of a project's hub: says that memories about the person are in their
-        own hub."""
+        """After a list of a project's hub: says that memories about the person are in their own
+        hub."""
         project = self._project_hub()
         own = None if project is None else project.own
         if own is not None:

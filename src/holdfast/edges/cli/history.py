@@ -132,7 +132,14 @@ def _history(call: Call, args: Namespace) -> None:
         for change in found
     ]
     rows = [
-        (c.id, call.out.time(c.at), c.actor, c.action, _which(call, touched[c.id]), _why(c))
+        (
+            c.id,
+            call.out.time(c.at),
+            c.actor,
+            _action(call, c),
+            _which(call, touched[c.id]),
+            _why(call, c),
+        )
         for c in found
     ]
     if call.out.json:
@@ -165,7 +172,15 @@ def _which(call: Call, memories: list[Memory]) -> str:
     return f"{call.named(first)}{more}{short(first.title, _TITLE_CHARS - len(more))}"
 
 
-def _why(change: Change) -> str:
+def _action(call: Call, change: Change) -> str:
+    """What was done, and for a person whether it was undone since: a column of ids would leave no
+    room for what it was about."""
+    return f"{change.action}, undone" if call.out.terminal and change.undone_by else change.action
+
+
+def _why(call: Call, change: Change) -> str:
+    if call.out.terminal:
+        return change.reason
     if change.undoes is not None:
         said = f"undoes {change.undoes}"
     elif change.undone_by is not None:

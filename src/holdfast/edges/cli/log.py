@@ -228,11 +228,14 @@ def _show_size(call: Call, args: Namespace, size: LogSize) -> None:
     if call.out.json:
         call.out.value(size)
         return
-    call.out.row("turns", str(size.turns))
-    call.out.row("text", _amount(size.text_bytes))
-    call.out.row("in the store", f"about {_amount(size.store_bytes)}")
+    rows = [
+        ("turns", str(size.turns)),
+        ("text", _amount(size.text_bytes)),
+        ("in the store", f"about {_amount(size.store_bytes)}"),
+    ]
     if size.turns:
-        call.out.row("a year of yours", f"about {_amount(size.year_bytes)}")
+        rows.append(("a year of yours", f"about {_amount(size.year_bytes)}"))
+    call.out.table((), rows)
 
 
 def _amount(size: int) -> str:

@@ -293,7 +293,9 @@ def _list(call: Call, args: Namespace) -> None:
     _show_list(call, page)
     if not page:
         call.out.note("Nothing here.")
+    if not page or call.out.terminal:
         call.note_own_hub()
+    if not page:
         note_absent_category(call, args.category)
     if cursor is not None:
         call.out.note(f"There is more: add --page {args.page + 1}")

@@ -194,7 +194,19 @@ def _opened(path: str) -> IO[bytes]:
     try:
         return open_regular(path)
     except FileNotFoundError:
-        raise NotFound(f"There is no file {path}.", hint="Check the name.") from None
+        raise NotFound(f"There is no file {path}.", hint=_hint_for(path)) from None
+
+
+def _hint_for(path: str) -> str:
+    """What to do where the name may be meant for a program whose memories can be imported."""
+    from holdfast.edges.cli.command import nearest
+    from holdfast.importers import importers
+
+    programs = [*imports.NAMES.values(), "claude-md", *(one.name for one in importers())]
+    near = nearest(path.lower(), programs)
+    if near:
+        return f"Did you mean `holdfast import {near}`?"
+    return "Check the name. `holdfast help admin` lists the programs that can be imported from."
 
 
 def _lines(file: IO[bytes], step: Step, size: int) -> Iterator[str]:
