@@ -85,6 +85,10 @@ CATEGORIES = (
 )
 
 
+# The category of turns, and of archives of conversations.
+CONVERSATION = "conversation"
+
+
 class Origin(NamedTuple):
     """Where in a conversation a memory was taken from."""
 
@@ -232,7 +236,7 @@ def made_from(memory: Memory) -> tuple[str, ...]:
 
 def is_archive(memory: Memory) -> bool:
     """Whether it is the archive of a whole session, and not taken from one thing said in it."""
-    return memory.category == "conversation" and memory.session is not None and not memory.origin
+    return memory.category == CONVERSATION and memory.session is not None and not memory.origin
 
 
 def without_copies(

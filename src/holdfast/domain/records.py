@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.hub import NOBODY
-from holdfast.domain.memory import TIMES, Memory, Origin, Trust
+from holdfast.domain.memory import CONVERSATION, TIMES, Memory, Origin, Trust
 from holdfast.system.named_tuple import NamedTuple
 
 # The hub of what belongs to no hub.
@@ -71,7 +71,7 @@ def as_memory(turn: Turn) -> Memory:
         owner=NOBODY,
         created_at=turn.at,
         updated_at=turn.at,
-        category="conversation",
+        category=CONVERSATION,
         kind="episodic",
         layer="turn",
         trust=turn.trust,

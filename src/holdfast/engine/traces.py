@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.clock import from_text, to_text
-from holdfast.domain.memory import TURN, Memory, is_archive, made_from
+from holdfast.domain.memory import CONVERSATION, TURN, Memory, is_archive, made_from
 from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.domain.records import Record, Role, Turn
 from holdfast.engine.core import Scope
@@ -409,7 +409,7 @@ class Withheld:
         """The withheld parts of a turn as returned by search, or of the archive of a session."""
         if found.layer == TURN:
             return self.parts(_as_turn(found))
-        if not is_archive(found) or found.session is None:
+        if found.category != CONVERSATION or not is_archive(found) or found.session is None:
             return []
         whole = (0, len(found.content))
         parts: list[Part] = []

@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from holdfast.domain.memory import TURN, Memory, is_archive
+from holdfast.domain.memory import CONVERSATION, TURN, Memory, is_archive
 from holdfast.domain.query import EVERYTHING, Filter, Hit, LeftOut, Passage, Recalled
 from holdfast.recall import lexical, rank, weights
 from holdfast.recall.analyse import Analysis, read_conditions, respelled
@@ -171,8 +171,7 @@ def _without_withheld(
     items: list[Evidence], withheld: Callable[[Memory, int, int], bool], left: _NotShown
 ) -> list[Evidence]:
     """Returns the items without turns and archives of which the part that was found is withheld."""
-    # Turns are of this category too.
-    said = [item for item in items if item.memory.category == "conversation"]
+    said = [item for item in items if item.memory.category == CONVERSATION]
     said = [item for item in said if item.memory.layer == TURN or is_archive(item.memory)]
     found = [(item, item.candidate) for item in said]
     hidden = [item for item, at in found if withheld(item.memory, at.start, at.end)]

@@ -357,7 +357,8 @@ def collapsed(items: Sequence[Evidence], *, keep: int) -> tuple[list[Evidence], 
         if len(out) == keep:
             break
         said = frozenset(item.candidate.body.split())
-        event = (item.memory.session, item.memory.speaker, item.memory.event_at)
+        memory = item.memory
+        event = (memory.session, memory.speaker, memory.occurred_at and memory.event_at)
         others = seen.setdefault(event, [])
         family = one_with.get(item.memory.id)
         if item.memory.key is None and (
