@@ -135,7 +135,7 @@ def _as_line(turn: Turn) -> str:
 
 
 _NAMED = r"conversations(?:-\d+)?\.json"
-_HEADING = re.compile(r"(?m)^\s*(?:#{1,6}\s+(.+?)|\*\*([^*\n]+)\*\*:?)\s*$")
+_HEADING = re.compile(r"(?m)^[^\S\n]*(?:#{1,6}[^\S\n]+(\S[^\n]*)|\*\*([^*\n]+)\*\*:?[^\S\n]*)$")
 
 
 def read_claude(path: str, options: Options) -> Iterator[Found]:
@@ -255,7 +255,8 @@ def _sections(name: str, text: str, project: str) -> Iterator[Found]:
     ends = [one.start() for one in found[1:]] + [len(text)]
     parts = [("", text[: found[0].start()] if found else text)]
     for heading, end in zip(found, ends if found else [], strict=True):
-        parts.append((heading.group(1) or heading.group(2), text[heading.end() : end]))
+        title = (heading.group(1) or heading.group(2)).rstrip()
+        parts.append((title, text[heading.end() : end]))
     for title, part in parts:
         if part.strip():
             yield Record(

@@ -15,10 +15,10 @@ from holdfast.importers.memory_servers import about
 from holdfast.importers.source_files import read_text
 
 _FENCE = re.compile(r"\A---[ \t]*\r?\n(.*?)(?:^|\n)(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.S)
-_FIELD = re.compile(r"([A-Za-z_][\w .-]*?)\s*:(?:\s+(.*))?$")
+_FIELD = re.compile(r"([A-Za-z_][\w.-]*(?: +[\w.-]+)*)\s*:(?:\s+(.*))?$")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.S)
 _TAG = re.compile(r"(?<![\w#/&])#([^\W\d_][\w/-]*)")
-_WIKILINK = re.compile(r"!?\[\[([^\]|#\n]+)(?:#[^\]|\n]*)?(?:\|[^\]\n]*)?\]\]")
+_WIKILINK = re.compile(r"!?\[\[([^\[\]|#\n]+)(?:#[^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
 # A folder of notes has some thousands.
 _FILES_MAX = 200_000
 _DEPTH_MAX = 50
@@ -174,8 +174,8 @@ MARKDOWN = Importer(
 )
 
 
-_OBSERVATION = re.compile(r"\s*[-*]\s+\[([^\[\]()\n]{1,60})\]\s+(.+?)\s*$")
-_CONTEXT = re.compile(r"\s*\(([^()]*)\)\s*$")
+_OBSERVATION = re.compile(r"\s*[-*]\s+\[([^\[\]()\n]{1,60})\]\s+(\S.*)$")
+_CONTEXT = re.compile(r"(?<!\s)\s*+\(([^()]*)\)\s*$")
 _HASHTAG = re.compile(r"(?<!\S)#(\S+)")
 _RELATION = re.compile(
     r"\s*[-*]\s+(?:([^\[\]\n]{0,80}?)\s+)?\[\[([^\]\n]+)\]\](?:\s*\((.*)\))?\s*$"
@@ -233,7 +233,7 @@ def _basic_memory_records(folder: str, note: Note) -> Iterator[Found]:
 def _fact(name: str, note: Note, line: str) -> Record | None:
     """The observation or relation on a line."""
     if (found := _OBSERVATION.match(line)) and found.group(1) not in _BOXES:
-        kind, text = found.groups()
+        kind, text = found[1], found[2].rstrip()
         # A link that begins with a bracket, [like this](url), is no category.
         if text.startswith("("):
             return None

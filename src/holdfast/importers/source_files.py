@@ -151,6 +151,10 @@ class Database:
         return {str(row["name"]) for row in self.rows("SELECT name FROM sqlite_master")}
 
     def columns(self, table: str) -> set[str]:
+        """The columns of a table; none for a view, whose rows may have no end."""
+        kind = self.rows("SELECT 1 FROM sqlite_master WHERE name = ? AND type = 'table'", [table])
+        if next(kind, None) is None:
+            return set()
         quoted = table.replace('"', '""')
         return {str(row["name"]) for row in self.rows(f'PRAGMA table_info("{quoted}")')}
 

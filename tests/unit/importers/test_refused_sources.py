@@ -79,6 +79,31 @@ def test_a_database_of_another_version_is_named(tmp_path: Path) -> None:
         read("mem0", path)
 
 
+def test_a_view_without_end_is_no_table(tmp_path: Path) -> None:
+    path = tmp_path / "endless.db"
+    endless = (
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c)"
+        " SELECT n AS content_hash, 'a' AS content, '' AS tags, '{}' AS metadata FROM c"
+    )
+    with sqlite3.connect(path) as other:
+        other.execute(f"CREATE VIEW memories AS {endless}")
+    other.close()
+    with pytest.raises(InvalidInput, match="no table `memories`"):
+        next(iter(importer_named("mcp-memory-service").read(str(path), {})))
+
+
+def test_a_note_with_brackets_and_spaces_in_masses_is_read_once(tmp_path: Path) -> None:
+    # Each of these took longer with the square of its length.
+    wide = " " * 100_000
+    lines = ("[" * 100_000, "[[a#" * 25_000, f"- [a] b{wide}c", f"- [a] b{wide}(c)d", f"a{wide}b")
+    (tmp_path / "a.md").write_text("---\ntitle: a\na" + wide + "b\n---\n" + "\n".join(lines))
+    assert len(read("basic-memory", tmp_path)) == 3
+    text = "\n" * 100_000 + "# A heading" + wide + "b\nwords"
+    (tmp_path / "memories.json").write_text(json.dumps([{"conversations_memory": text}]))
+    (found,) = read("claude", tmp_path / "memories.json")
+    assert isinstance(found, Record) and found.text == "words"
+
+
 def test_text_that_is_no_database_is_named(tmp_path: Path) -> None:
     path = tmp_path / "notes.db"
     path.write_text("not a database")
