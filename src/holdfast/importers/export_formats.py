@@ -77,8 +77,10 @@ def _row(values: Iterable[str]) -> str:
     import csv
     import io
 
+    from holdfast.importers.tables import as_cell
+
     out = io.StringIO()
-    csv.writer(out, lineterminator="\r\n").writerow(values)
+    csv.writer(out, lineterminator="\r\n").writerow(map(as_cell, values))
     return out.getvalue()
 
 

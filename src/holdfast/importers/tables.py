@@ -32,6 +32,21 @@ _FIELDS: dict[str, tuple[str, ...]] = {
 }
 
 
+# A cell that a spreadsheet would calculate instead of showing it: one such as =HYPERLINK(…) sends
+# what is beside it elsewhere. An item of a list or a phone number is none.
+_FORMULA = re.compile(r"'*(?:[=@\t\r]|[+-][^\n]*[(!|])")
+
+
+def as_cell(text: str) -> str:
+    """The text for a cell of a CSV file: an apostrophe tells spreadsheets that it is no formula."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def _from_cell(text: Any) -> Any:
+    is_marked = isinstance(text, str) and text.startswith("'") and _FORMULA.match(text)
+    return text[1:] if is_marked else text
+
+
 def read_csv(path: str, options: Options) -> Iterator[Found]:
     """A record for each row of a CSV file with a heading."""
     _check_fields(options)
@@ -44,7 +59,8 @@ def read_csv(path: str, options: Options) -> Iterator[Found]:
             rows = csv.DictReader(text, delimiter=_delimiter(sample))
             names = _mapped(path, list(rows.fieldnames or ()), options)
             for number, row in enumerate(rows, 2):
-                yield _record(f"row {number}", {key: one for key, one in row.items() if key}, names)
+                cells = {key: _from_cell(one) for key, one in row.items() if key}
+                yield _record(f"row {number}", cells, names)
         except UnicodeDecodeError as error:
             raise InvalidInput(
                 f"{path} is not UTF-8 text: byte {error.start} cannot be read.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -142,6 +143,34 @@ def test_what_is_forgotten_held_or_superseded_stays(memory: Holdfast, tmp_path: 
     hub.archive(hub.remember("Put away").memory.id)
     lines = write(hub, "jsonl", tmp_path).read_text().splitlines()
     assert {json.loads(line)["text"] for line in lines} == {"Likes coffee", "Put away"}
+
+
+FORMULAS = (
+    '=HYPERLINK("https://example.org/?"&A1)',
+    "@SUM(A1:A9)",
+    "+1+cmd|' /C calc'!A0",
+    "-2+3+cmd|' /C calc'!A0",
+    "- IMPORTXML(A1)",
+    "'=1+1",
+)
+
+
+def test_no_cell_of_a_csv_file_is_a_formula(memory: Holdfast, tmp_path: Path) -> None:
+    hub = memory.hub()
+    for text in (*FORMULAS, "- milk and tea", "+49 170 1234567"):
+        hub.remember(text, title=f"{text[0]}note (a)")
+    path = write(hub, "csv", tmp_path)
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert all(row[name][0] not in "=@" for row in rows for name in ("text", "title"))
+    assert {row["text"] for row in rows if row["text"][0] in "+-"} == {
+        "- milk and tea",
+        "+49 170 1234567",
+    }
+    read = {
+        one.text for one in importer_named("csv").read(str(path), {}) if isinstance(one, Record)
+    }
+    assert read == {one.content for one in hub.list(limit=100)}
 
 
 def test_an_empty_hub_gives_a_file_that_is_well_formed(memory: Holdfast, tmp_path: Path) -> None:
