@@ -38,6 +38,11 @@ def all_patterns() -> dict[tuple[str, int], str]:
     return found
 
 
+def held_patterns(module: ModuleType) -> Iterator[re.Pattern[str]]:
+    """The patterns in the values of one module."""
+    yield from _held(vars(module), depth=4)
+
+
 def _held(value: object, depth: int) -> Iterator[re.Pattern[str]]:
     """The patterns in a module's values, in tables of them, and in classes."""
     if isinstance(value, LazyPattern):

@@ -43,7 +43,7 @@ _HEADING = re.compile(r"(#{1,6})[ \t]++(.+)")
 _INCLUDED = re.compile(r"@[^\s@]+")
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-_FIELD = re.compile(r"^(description|globs|name|paths):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
+_FIELD = re.compile(r"^(description|globs|name|paths):[ \t]*(\S.*)$", re.MULTILINE)
 
 # Below the home of a person, and below a project.
 _OWN = (
@@ -120,7 +120,8 @@ def read_statements(file: InstructionFile) -> list[SourceStatement]:
 def statements(text: str, file: InstructionFile) -> list[SourceStatement]:
     """The statements of a text, in order; one that comes twice in a section counts once."""
     matter = _FRONT_MATTER.match(text)
-    about = dict(_FIELD.findall(matter[1])) if matter else {}
+    fields = _FIELD.findall(matter[1]) if matter else []
+    about = {name: value.rstrip() for name, value in fields}
     found: dict[str, SourceStatement] = {}
     for section, words in _parts(text[matter.end() :] if matter else text):
         heading = section.rpartition(" > ")[2]

@@ -116,16 +116,23 @@ def test_what_is_not_anchored_is_not_tried_at_each_place() -> None:
         "from holdfast.text.secrets import find\n"
         "from holdfast.text.sentences import split_sentences\n"
         "from holdfast.recall.analyse import _names\n"
+        "from holdfast.edges.hooks.event import _HOOK_CONTEXT\n"
+        "from holdfast.edges.instructions import InstructionFile, statements\n"
+        "from holdfast.edges.proxy.formats import _REMINDERS\n"
         "wide = ' ' * 200_000\n"
         "print(len(item_text('a' + wide + 'b', 'mem_a')) > 200_000)\n"
         "print(len(list(_headed_parts('# a' + '#' * 200_000 + 'x\\n- b'))))\n"
         "print(without_pasted('```\\n' + wide + 'x') != '')\n"
         "print(len(list(split_sentences('Stop' + '!' * 200_000 + 'x'))))\n"
         "print(_names('? ' * 100_000 + 'Ana met Bo'))\n"
+        "print(len(_HOOK_CONTEXT.sub('', '<hook_context>' * 20_000)))\n"
+        "print(len(_REMINDERS.sub('', '<system-reminder>' * 20_000)))\n"
+        "matter = '---\\nname: a' + wide + 'b\\n---\\n- bcd'\n"
+        "print(len(statements(matter, InstructionFile('a.md', 'project', 'user'))))\n"
         "begin, end = ('-----%s PRIVATE KEY-----' % word for word in ('BEGIN', 'END'))\n"
         "print(len(find(begin + '\\n' + 'your' * 7_000 + '\\n' + end)))\n"
     )
-    assert printed == "True\n1\nTrue\n1\n('Bo',)\n1\n"
+    assert printed == "True\n1\nTrue\n1\n('Bo',)\n280000\n340000\n1\n1\n"
 
 
 def test_long_texts_are_compared_by_their_words() -> None:

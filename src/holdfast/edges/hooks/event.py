@@ -44,7 +44,9 @@ _KIND_OF_NAME: dict[str, Kind] = {
 # Thirty pages. Looking for secrets in more would take longer than a client waits.
 _TEXT_CHARS_MAX = 60_000
 # What Gemini CLI puts before the prompt of a person: what hooks have said.
-_HOOK_CONTEXT = re.compile(r"<hook_context>.*?</hook_context>\s*", re.DOTALL)
+_HOOK_CONTEXT = re.compile(
+    r"<hook_context>[^<]*+(?:<(?!/?hook_context>)[^<]*+)*+</hook_context>\s*"
+)
 
 
 class Event(NamedTuple):

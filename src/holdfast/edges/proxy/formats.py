@@ -18,7 +18,10 @@ Body: TypeAlias = dict[str, Any]
 # Parts of a message that hold text which a person or a model wrote.
 _TEXT_PARTS = ("text", "input_text", "output_text")
 # What clients put into the name of the person: notes for the model.
-_REMINDERS = re.compile(r"<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
+# One that is not closed ends before the next, so that a text of openings is read once.
+_REMINDERS = re.compile(
+    r"<system-reminder>[^<]*+(?:<(?!/?system-reminder>)[^<]*+)*+</system-reminder>\s*"
+)
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
 # Where programs name the conversation in `metadata`.
 _SESSION_FIELDS = ("session_id", "conversation_id", "thread_id")

@@ -175,6 +175,8 @@ _SPELLING_CHARS_LEAST = 5
 # What makes a verb a noun when the two are written as one: set up, log in, roll out.
 _PARTICLES = frozenset(("up", "in", "out", "on", "off", "down", "over", "back", "away"))
 _PART_CHARS_LEAST = 3
+# Longer than the longest compounds that are written.
+_SPLIT_CHARS_MAX = 80
 
 
 def joined_variants(words: Sequence[str]) -> dict[Variant, tuple[Variant, ...]]:
@@ -188,6 +190,8 @@ def joined_variants(words: Sequence[str]) -> dict[Variant, tuple[Variant, ...]]:
 
 def split_variants(word: str) -> list[Variant]:
     """The two words that a word may be made of."""
+    if len(word) > _SPLIT_CHARS_MAX:
+        return []
     cuts = range(_PART_CHARS_LEAST, len(word) - 1)
     return [
         tuple(phrase_terms(f"{word[:at]} {word[at:]}"))
@@ -206,7 +210,7 @@ def _may_join(one: str, two: str) -> bool:
 
 # 'PostgreSQL (pg)', 'pg (PostgreSQL)', 'Error Budget Policy (EBP)'.
 _IN_BRACKETS = lazy(
-    r"((?:[\w+#.-]+[ ]){0,4}[\w+#.-]+) \((?:also |aka |a\.k\.a\. |short: )?"
+    r"(?<![\w+#.-])((?:[\w+#.-]+[ ]){0,4}[\w+#.-]+) \((?:also |aka |a\.k\.a\. |short: )?"
     r"((?:[\w+#.-]+[ ]){0,4}[\w+#.-]+)\)"
 )
 # 'pg is short for PostgreSQL', 'pg stands for PostgreSQL', 'PostgreSQL, pg for short'.
