@@ -37,7 +37,9 @@ def test_a_question_of_the_log_comes_with_its_reply(hooks: Hooks) -> None:
     ]
 
 
-@pytest.mark.parametrize("reply", ["I do not know.", "The billing gateway?"])
+@pytest.mark.parametrize(
+    "reply", ["I do not know.", "The billing gateway?", "OK, done!", "Alles klar, erledigt."]
+)
 def test_a_question_that_nobody_answered_is_not_put_beside_a_prompt(
     hooks: Hooks, reply: str
 ) -> None:

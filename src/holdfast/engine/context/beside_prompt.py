@@ -3,6 +3,7 @@ conversation was given already, and a question from the log only together with i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from holdfast.domain.memory import Memory, made_from
@@ -181,9 +182,20 @@ def _only_asks(text: str) -> bool:
 
 
 def _answers(question: Turn, reply: Turn) -> bool:
-    return not says_nothing(reply.content) and bool(
-        _terms(reply.content) - _terms(question.content)
-    )
+    if says_nothing(reply.content) or _ACKNOWLEDGES.fullmatch(reply.content.strip()):
+        return False
+    return bool(_terms(reply.content) - _terms(question.content))
+
+
+# A reply with no more than this, in several languages, tells nothing later.
+_ACKNOWLEDGES = re.compile(
+    r"\W*(?:\b(?:ok(?:ay)?|all right|alright|sure|right|all done|done|understood|got it|noted"
+    r"|will do|of course|no problem|certainly|absolutely|great|perfect|you'?re welcome"
+    r"|good to know|erledigt|verstanden|alles klar|gerne?|gemerkt|klar|gut|fertig|natürlich"
+    r"|fait|d'accord|compris|bien sûr|hecho|entendido|claro|vale|fatto|capito|certo|va bene"
+    r"|feito|entendi|gedaan|begrepen|prima)\b\W*)+",
+    re.IGNORECASE,
+)
 
 
 def _terms(text: str) -> set[str]:
