@@ -291,3 +291,10 @@ def test_a_memory_that_is_not_kept_leaves_nothing_in_the_persons_home(
             home = memory.home
         assert not Path(home).exists()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_memories_can_be_members_of_a_set(hub: holdfast.HubMemory) -> None:
+    stored = hub.remember("Juice", metadata={"kind": "orange"})
+    assert {stored.memory, hub.get(stored.memory.id)} == {hub.list(limit=1)[0]}
+    assert len({stored.memory, hub.update(stored.memory.id, content="Milk")}) == 2
+    assert len(set(hub.list())) == 4

@@ -150,6 +150,10 @@ class Memory(NamedTuple):
     def __str__(self) -> str:
         return f"#{self.number} {self.title}"
 
+    def __hash__(self) -> int:
+        # The metadata are a dictionary, which has no hash; equal memories are of one version.
+        return hash((self.id, self.version))
+
     @property
     def visible(self) -> bool:
         """Neither forgotten nor waiting for review."""

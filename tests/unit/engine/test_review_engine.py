@@ -154,6 +154,15 @@ def _spoilt(lines: list[str], kind: str, **new: Any) -> list[str]:
         ("memory", {"number": 9}, "9"),
         ("memory", {"created_at": "2026-01-01T00:00:00"}, "no zone"),
         ("memory", {"origin": 5}, "Line 2"),
+        ("memory", {"origin": ["trn_1", "0", "3", "x"]}, "whole numbers"),
+        ("memory", {"origin": ["trn_1", 3, 0, "x"]}, "no place in a turn"),
+        ("memory", {"created_at": None}, "created_at is null"),
+        ("memory", {"tags": None}, "tags is null"),
+        ("memory", {"stability": None}, "stability is null"),
+        ("memory", {"session": [1]}, "session must be text"),
+        ("memory", {"parent": {}}, "parent must be text"),
+        ("turn", {"session": [1]}, "session must be text"),
+        ("turn", {"speaker": 5}, "speaker must be text"),
         ("memory", {"owner": None}, "owner must be text"),
         ("memory", {"pinned": "yes"}, "pinned"),
         ("revision", {"fields": {"content": 5}}, "cannot be read"),
@@ -174,6 +183,7 @@ def test_an_import_refuses_what_the_door_would_refuse(
 ) -> None:
     with open_for_tests(tmp_path) as memory:
         memory.hub().remember("Prefers tabs", key="indent", tags=["style"])
+        memory.hub().log_turn("user", "When is tea?")
         lines = list(memory.hub().export())
         with pytest.raises(InvalidInput, match=words):
             memory.import_hub(_spoilt(lines, kind, **new), name="copy")

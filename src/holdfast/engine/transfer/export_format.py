@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import from_text, to_text
-from holdfast.domain.memory import STATES, TIMES, TRUSTS, Memory
+from holdfast.domain.memory import STATES, TIMES, TRUSTS, Memory, Origin
 from holdfast.domain.query import EVERYTHING
 from holdfast.domain.records import (
     Record,
@@ -25,7 +25,7 @@ from holdfast.domain.records import (
     memory_to_plain,
 )
 from holdfast.engine.traces import note_from_export
-from holdfast.engine.writing.drafts import clean_fields
+from holdfast.engine.writing.drafts import clean_fields, clean_origin
 from holdfast.errors import HoldfastError, InvalidInput
 from holdfast.store.values import every_memory
 from holdfast.text.clean import clean_content, clean_time, content_hash, one_of
@@ -105,6 +105,7 @@ def value_of(line: dict[str, Any], hub: Hub, bytes_max: int) -> Value:
             return Revision(sequence=0, at=at, fields=changed, **fields)
         case "turn":
             _texts(fields, "id", "role", "content")
+            _texts_or_null(fields, "session", "speaker", "source")
             if fields.get("trust", "user") not in TRUSTS:
                 raise ValueError(f"there is no trust {fields['trust']!r}")
             return Turn(**{**fields, "hub_id": hub.id, "at": from_text(fields["at"])})
@@ -125,6 +126,10 @@ _CHECKED = frozenset(
     {"content_type", "kind", "stability", "boundary", "layer", "trust", "source"}
     | {"key", "category", "tags", "metadata"}
 )
+_TEXTS_OR_NULL = (
+    *("source_agent", "assisted_by_agent", "source_path", "session", "speaker"),
+    *("supersedes", "superseded_by", "parent"),
+)
 _COUNTS = {"number": 1, "version": 1, "access_count": 0, "shown_count": 0, "mention_count": 0}
 # The largest integer of every store.
 _COUNT_MAX = 2**63 - 1
@@ -136,12 +141,19 @@ def _checked(fields: dict[str, Any], bytes_max: int) -> dict[str, Any]:
     content = clean_content(fields["content"], bytes_max=bytes_max)
     if fields.get("content_hash") != content_hash(content):
         raise ValueError("the content does not match its hash")
+    if (origin := fields.get("origin")) is not None:
+        clean_origin(Origin(*origin))
     for name in TIMES:
         clean_time(fields.get(name))
     for name, least in _COUNTS.items():
         if name in fields or name == "number":
             count_of(fields, name, least=least)
     _texts(fields, "id", "title", "owner")
+    _texts_or_null(fields, *_TEXTS_OR_NULL)
+    for name, value in fields.items():
+        # A field that has a value unless it is given is never null.
+        if value is None and name != "hub_id" and Memory._field_defaults.get(name, "") is not None:
+            raise ValueError(f"{name} is null")
     if not isinstance(fields.get("pinned", False), bool):
         raise ValueError("pinned must be true or false")
     out = {**fields, **clean_fields({n: fields[n] for n in _CHECKED if n in fields})}
@@ -167,6 +179,12 @@ def text_of(fields: dict[str, Any], name: str) -> str:
 def _texts(fields: dict[str, Any], *names: str) -> None:
     for name in names:
         text_of(fields, name)
+
+
+def _texts_or_null(fields: dict[str, Any], *names: str) -> None:
+    for name in names:
+        if not isinstance(fields.get(name), str | None):
+            raise ValueError(f"{name} must be text, not {fields[name]!r}")
 
 
 def _storable(fields: dict[str, Any]) -> None:

@@ -183,7 +183,7 @@ def clean_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
         elif name == ATTACHMENT:
             out[name] = value
         elif name == "origin":
-            out[name] = _clean_origin(value)
+            out[name] = clean_origin(value)
         elif isinstance(value, str) or name != "supersedes":  # A memory is named by a number too.
             out[name] = clean_label(name, value)
     return out
@@ -204,7 +204,7 @@ def clean_label(name: str, value: str) -> str:
     return value.strip()
 
 
-def _clean_origin(value: Any) -> Origin:
+def clean_origin(value: Any) -> Origin:
     """The place in a turn, whose parts are read back by position: one that is of another form would
     make every list that the memory is in unreadable."""
     if not isinstance(value, Origin):
