@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import islice
 from operator import itemgetter
 from typing import Any
 
@@ -107,6 +106,8 @@ _BY_MERIT = itemgetter(-1, 1)
 # Of the number of a passage, and its merit.
 _BEST_FIRST = itemgetter(1, 0)
 _USUAL = Filter()
+# More than sums of the same weights differ by.
+_ROUNDING = 1e-9
 # If more passages were added at once, terms are counted again.
 _ADDED_MAX = 200
 
@@ -296,22 +297,18 @@ class FindingReader(SessionPart):
         )
         postings = {asked[term]: json.loads(rowids) for term, rowids in held}
         lexicon = Lexicon(passages, length, {term: len(some) for term, some in postings.items()})
-        scores: dict[int, float] = {}
-        for term in query.of_rarest(lexicon).terms:
-            holding = postings[term]
-            weight = lexicon.rarity(term)
-            both = {pk: scores[pk] + weight for pk in scores.keys() & holding}
-            scores.update(dict.fromkeys(holding, weight))
-            scores.update(both)
-        newest_first = sorted(scores, reverse=True)
-        ordered = iter(sorted(newest_first, key=scores.__getitem__, reverse=True))
-        found: list[Candidate] = []
-        # Rows removed by the filter are replaced by the next ones.
-        while len(found) < limit and (batch := list(islice(ordered, limit))):
-            place = {pk: at for at, pk in enumerate(batch)}
-            admitted = self.candidates(hub_id, batch, wanted)
-            found += sorted(admitted, key=lambda one: place[one.passage_id])
-        return found[:limit]
+        weighed = [
+            (lexicon.rarity(term), postings[term]) for term in query.of_rarest(lexicon).terms
+        ]
+        reach = limit
+        while True:
+            best = _sharing_most(weighed, reach)
+            admitted = self.candidates(hub_id, best, wanted)
+            # Rows removed by the filter are replaced by the next ones.
+            if len(admitted) >= limit or len(best) < reach:
+                place = {pk: at for at, pk in enumerate(best)}
+                return sorted(admitted, key=lambda one: place[one.passage_id])[:limit]
+            reach *= 8
 
     def _matches_at_most(self, expression: str, count: int) -> bool:
         reached = self._one(
@@ -516,6 +513,30 @@ class FindingReader(SessionPart):
     def unembedded_count(self, hub_id: str, model: str) -> int:
         passages, _ = self._word_totals(hub_id)
         return passages - self.vector_state(hub_id, model).passages
+
+
+def _sharing_most(weighed: Sequence[tuple[float, list[int]]], count: int) -> list[int]:
+    """The numbers with the highest sums of weights, the newest of equal ones first. Each weight is
+    of the numbers in its list; the lists with the greatest weights come first."""
+    scores: dict[int, float] = {}
+    left = sum(weight for weight, _ in weighed)
+    for weight, holding in weighed:
+        both = {pk: scores[pk] + weight for pk in scores.keys() & holding}
+        # What comes up only now cannot have as much as is needed.
+        if len(scores) < count or _least_of_best(scores, count) <= left + _ROUNDING:
+            scores.update(dict.fromkeys(holding, weight))
+        scores.update(both)
+        left -= weight
+    if not scores:
+        return []
+    # A few of hundreds are asked for, so not all of them are sorted.
+    least = _least_of_best(scores, count)
+    best = [(score, pk) for pk, score in scores.items() if score >= least]
+    return [pk for _, pk in sorted(best, reverse=True)[:count]]
+
+
+def _least_of_best(scores: dict[int, float], count: int) -> float:
+    return sorted(scores.values(), reverse=True)[:count][-1]
 
 
 def _candidate(row: shared.Row) -> Candidate:
