@@ -70,10 +70,12 @@ def _around(slot: str) -> re.Pattern[str]:
 
 def stated(folded: str, words: str) -> SelfStatement | None:
     """What somebody says about themselves in a sentence; None where no row matches."""
+    if len(folded) > _CHARS_MAX or folded.count(" ") >= _WORDS_MAX:
+        return None
     opening = _around("opening").match(folded)
     start = opening.end() if opening else 0
     compiled = _compiled(_languages_of(folded, start))
-    if not compiled or len(folded) > _CHARS_MAX or folded.count(" ") >= _WORDS_MAX:
+    if not compiled:
         return None
     end = len(folded)
     if folded.rstrip().endswith(("?", "？")):
