@@ -132,6 +132,20 @@ def test_what_is_new_or_over_is_found_by_the_words_that_it_repeats(new: str, old
     assert any(held <= set(terms(old)) for held in sought)
 
 
+def test_what_is_over_is_found_in_another_language_too() -> None:
+    new, old = "I no longer work", "Ich arbeite bei Siemens."
+    assert compare(new, old).relation == "replaces"
+    assert any(held <= set(terms(old)) for held in terms_of_replaced(new))
+
+
+def test_a_longer_statement_that_tells_of_news_is_compared_with_few() -> None:
+    new = "Hey Jon, my sister Maria finally got the big green painting back from Berlin now"
+    sought = terms_of_replaced(new)
+    old = set(terms("Hey Jon, good morning"))
+    assert sought
+    assert not any(held <= old for held in sought)
+
+
 def test_an_identifier_with_a_digit_is_no_value_but_a_word_that_both_share() -> None:
     held = frame_terms(read("The word7 server runs word9 on port 8080"))
     assert held == [frozenset(terms("word7 server run word9 port"))]

@@ -41,7 +41,9 @@ from holdfast.text.slots.frames import (
     is_close,
     key_terms,
     may_be_close,
+    nearly_all,
     old_value_terms,
+    plain,
     same_topic,
 )
 from holdfast.text.slots.values import (
@@ -98,7 +100,7 @@ def by_negation(now: Statement, then: Statement) -> Verdict | None:
     if denied == was_denied or not new or not old or new[0] != old[0]:
         return None
     denial, claim = (new, old) if denied else (old, new)
-    if not set(denial) <= set(claim) or len(claim) - len(denial) > _EXTRA_MAX:
+    if not set(denial) <= set(claim) or len(set(claim) - set(denial)) > _EXTRA_MAX:
         return None
     if not denied and len(old) > len(new):
         return None
@@ -111,15 +113,14 @@ def by_negation(now: Statement, then: Statement) -> Verdict | None:
 
 def negation_terms(now: Statement) -> TermSets:
     """Index terms of every statement that `by_negation` may replace: a denial repeats all of what
-    it denies, and what is so again begins like its denial."""
+    it denies, and what is so again says nearly all of its denial."""
     stems, denied = _stance(now)
     if not stems or not (now.ended if denied else now.begun) or _stops_a_thing(now):
         return []
-    said = stems if denied else stems[:1]
     # Whoever liked a thing may have loved it, or hated it.
-    said = said[1:] if said[0] == "like" else said
-    # A word with other signs may be cut elsewhere.
-    return [frozenset(stem for stem in said if stem.isascii() and stem.isalpha())]
+    first = [] if stems[0] in ("like", *_TRANSLATED) else stems[:1]
+    said = [*first, *stems[1:]]
+    return [plain(said)] if denied else nearly_all(said, _EXTRA_MAX) or [plain(first)]
 
 
 # States
@@ -359,6 +360,8 @@ def _is_paraphrase(now: Statement, then: Statement) -> bool:
 
 
 _ENGLISH = {"name": "Name is {}", "home": "Lives in {}", "moved": "Lives in {}"}
+# The stems with which those begin: the text itself has other words.
+_TRANSLATED = ("name", "live", "work")
 _EMPLOYED = lazy(r"\b(?:bei|beim|chez|bij)\b|在.*(?:工作|上班)|(?:働いて|勤めて)")
 _CJK = lazy(r"[぀-ヿ㐀-鿿]")
 # A longer value is no name.

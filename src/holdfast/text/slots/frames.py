@@ -7,6 +7,7 @@ names the older one ('not Tuesdays'), or where the key has one value at a time.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 from holdfast.system.named_tuple import NamedTuple
@@ -141,11 +142,34 @@ def frame_terms(now: Statement) -> TermSets:
 
 def begun_terms(now: Statement) -> TermSets:
     """Index terms of every statement that `by_frame` may replace by any value, where this one says
-    that its value is new: the words before the first place in which they may differ."""
+    that its value is new: nearly all words, or those before the first place in which they may
+    differ."""
     tokens = _tokens(now.body)
     if not now.begun or now.denied or _is_event(tokens):
         return []
-    return [_index_terms(tokens[: _before_least(now)])]
+    cut = (_index_terms((word,)) for word in tokens)
+    whole = [term for found in cut if len(found) == 1 for term in found]
+    return nearly_all(whole, _CHUNK_MAX) or [_index_terms(tokens[: _before_least(now)])]
+
+
+def plain(stems: Iterable[str]) -> frozenset[str]:
+    """Those that are index terms of every text with these words; words with other signs may be cut
+    elsewhere."""
+    return frozenset(stem for stem in stems if stem.isascii() and stem.isalpha())
+
+
+# More terms of a set tell no more.
+_OF_SET_MAX = 3
+
+
+def nearly_all(stems: Iterable[str], lacking_max: int) -> TermSets:
+    """Sets of index terms, one of which a text has that lacks at most so many of these; none where
+    they are too few for that."""
+    longest = sorted(plain(stems), key=lambda stem: (-len(stem), stem))
+    parts = lacking_max + 1
+    if len(longest) < parts:
+        return []
+    return [frozenset(longest[at::parts][:_OF_SET_MAX]) for at in range(parts)]
 
 
 def _index_terms(words: tuple[str, ...]) -> frozenset[str]:
