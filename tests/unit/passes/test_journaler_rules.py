@@ -66,6 +66,8 @@ def test_an_age_is_kept_with_the_day_on_which_it_was_said(
         "I got the job!",
         "I prefer movies more.",
         "I'm studying right now.",
+        "I've never accepted the job offer from Lidl.",
+        "I have never moved to Berlin.",
         "I stopped watching towards the end.",
     ],
 )

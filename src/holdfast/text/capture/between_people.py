@@ -23,24 +23,25 @@ _PERSON_CHARS_MAX = 700
 _CHARS_LOOKED_AT = 2_000
 # What is longer holds more than what lasts.
 _LASTING_CHARS_MAX = 90
-_PERSON, _SPOKEN, _ASSISTANT = 2, 1, -2
-# An assistant, too, now and then says that it loves something.
-_TURNS_A_POINT = 8
+# What a turn counts that shows a sign, the strongest first, and how many points make a person. An
+# assistant, too, now and then says that it loves something.
+_POINTS = {"assistant": -2, "person": 2, "spoken": 1}
+_POINTS_MIN, _POINTS_A_TURN = 2, 1 / 8
 
 
 def is_between_people(own: Iterable[str], others: Iterable[str]) -> bool:
     """Whether the other speaks as a person does, by what the person said (`own`) and what the other
     said (`others`) in the last turns. Without a sign the other is an assistant."""
-    score = sum(_PERSON for said in own if _shows("person", "own", said))
+    points = sum(_POINTS["person"] for said in own if _shows("person", "own", said))
     turns = [said for said in others if said]
-    for said in turns:
-        if len(said) > _PERSON_CHARS_MAX or _shows("assistant", "other", said):
-            score += _ASSISTANT
-        elif _shows("person", "other", said):
-            score += _PERSON
-        elif _shows("spoken", "other", said):
-            score += _SPOKEN
-    return score >= max(_PERSON, len(turns) / _TURNS_A_POINT)
+    points += sum(map(_points, turns))
+    return points >= max(_POINTS_MIN, _POINTS_A_TURN * len(turns))
+
+
+def _points(said: str) -> int:
+    if len(said) > _PERSON_CHARS_MAX:
+        return _POINTS["assistant"]
+    return next((points for sign, points in _POINTS.items() if _shows(sign, "other", said)), 0)
 
 
 def _shows(sign: str, side: str, said: str) -> bool:
