@@ -67,6 +67,11 @@ def test_an_age_is_kept_with_the_day_on_which_it_was_said(
         "I prefer movies more.",
         "I'm studying right now.",
         "I've never accepted the job offer from Lidl.",
+        # Somebody else's: of Ross, and of who is quoted.
+        "Ross married Rachel in Vegas! And got divorced! Again!",
+        "'Look, Geppetto, I'm a real boy.'",
+        "I'm a doctor Cliff.",
+        "My birthday was seven months ago.",
         "I have never moved to Berlin.",
         "I stopped watching towards the end.",
     ],

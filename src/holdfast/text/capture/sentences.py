@@ -71,7 +71,9 @@ class Sentence(NamedTuple):
 
 _NO_LINE_END = lazy(r"[^\n]")
 _FENCE = lazy(r"(?m)^ {0,3}(```+|~~~+)")
-_SINGLE_QUOTED = lazy(r"(?<![\w])['‘](?=\w)[^'’\n]{2,300}(?<=[\w.!?,])['’](?!\w)")
+_SINGLE_QUOTED = lazy(
+    r"(?<![\w])['‘](?=\w)(?:[^'’\n]|(?<=\w)['’](?=\w)){2,300}(?<=[\w.!?,])['’](?!\w)"
+)
 _PARAGRAPH = lazy(r"\n[ \t]*\r?\n")
 _LINE = lazy(r"[^\r\n]*(?:\r\n?|\n|$)")
 _HEADING = lazy(r"#{1,6} \S")

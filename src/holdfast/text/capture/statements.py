@@ -166,7 +166,9 @@ def stated(
             return
     if len(folded.split()) < _WORDS_MIN and not clause.inherits:
         return
-    subject = clause.inherits or _left_out(clause, folded)
+    # In 'Ross moved out. And got divorced!' nobody speaks of themselves.
+    goes_on = _GOES_ON.match(clause.folded[:start]) is not None
+    subject = clause.inherits or ("" if goes_on else _left_out(clause, folded))
     if subject:
         # 'CTO' keeps its capitals.
         words = words if words[1:2].isupper() else f"{words[:1].lower()}{words[1:]}"
@@ -280,6 +282,9 @@ def opening_end(folded: str, until: re.Pattern[str] | None = None) -> int:
             break
         at = found.end()
     return at
+
+
+_GOES_ON = lazy(r"(?:and|but|then)\b")
 
 
 def _left_out(clause: Clause, folded: str) -> str:
