@@ -235,3 +235,31 @@ def test_the_line_after_a_token_is_left_alone() -> None:
     for line in ("DB_HOST2=example.org", "Version2OfThePlan is better", "9f3c2a1be07d44c1"):
         (one,) = find(f"{first}\n{line}\n")
         assert one.end == len(first)
+
+
+def test_a_secret_is_found_wherever_the_text_has_it_again() -> None:
+    text = "password = maple77tree9\nclient('maple77tree9'), xmaple77tree9"
+    assert [text[one.start : one.end] for one in find(text)] == ["maple77tree9"] * 3
+
+
+@pytest.mark.parametrize(
+    "text", ["api_key: Maple77Tree\nMaple77Tree()", "password=ca_certs=a,\nca_certs=a,"]
+)
+def test_what_may_be_a_name_is_not_replaced_all_over_a_text(text: str) -> None:
+    assert len(find(text)) <= 1
+
+
+def test_a_secret_is_replaced_as_it_is_written_and_known_as_what_it_means() -> None:
+    meant: list[str] = []
+
+    def placeholder(kind: str, secret: str) -> str:
+        meant.append(secret)
+        return "…"
+
+    assert redact("&lt;password&gt;maple77\\_tree&lt;/", placeholder)[0] == "&lt;password&gt;…&lt;/"
+    assert (
+        redact("ｐａｓｓｗｏｒｄ＝ｍａｐｌｅ７７＿ｔｒｅｅ 𝛼", placeholder)[0]
+        == "ｐａｓｓｗｏｒｄ＝… 𝛼"
+    )
+    assert redact('{\\\\"password\\\\":\\\\"maple77_tree\\\\"}', placeholder)[1]
+    assert meant == ["maple77_tree"] * 3

@@ -342,8 +342,7 @@ def _repeated(found: list[Found], text: str, taken: bytearray) -> list[Found]:
         at = text.find(value)
         while at >= 0:
             end = at + len(value)
-            around = text[at - 1 : at] + text[end : end + 1]
-            if taken.find(b"x", at, end) < 0 and not any(map(str.isalnum, around)):
+            if taken.find(b"x", at, end) < 0:
                 taken[at:end] = b"x" * len(value)
                 out.append(Found(kind, at, end))
             at = text.find(value, end)
@@ -352,13 +351,18 @@ def _repeated(found: list[Found], text: str, taken: bytearray) -> list[Found]:
 
 # A longer value is a key, whatever words are in it.
 _CHOSEN_CHARS_MAX = 400
+# The name of a class, such as Ed25519Key, is many times in a text that has it once.
+_NAME_OF_CLASS = lazy(r"(?:[A-Z][a-z]+\d*){1,8}")
 
 
 def _is_strong(value: str) -> bool:
+    """Whether a value is nothing that a text would hold for another reason."""
     if len(value) > _CHOSEN_CHARS_MAX:
         return True
     from holdfast.text.secrets.checks import Strength, strength
 
+    if not any(map(str.isdigit, value)) or _NAME_OF_CLASS.fullmatch(value):
+        return False
     return strength(value) is Strength.STRONG
 
 
