@@ -1,6 +1,6 @@
-"""Hooks of agents: what is remembered goes into their prompts, and what is said is logged.
+"""Hooks of agents, which inject memory into prompts and log conversations.
 
-`front` is what a client starts: it hands the event to the warm process (`server`), which answers it
-(`respond`); where none runs, it answers the event itself. A hook never fails its client: an error
-is a line in the log of hooks, and `holdfast doctor` shows it.
+A client starts `front`, which passes the event to the warm process (`server`), which answers it
+(`respond`); if none is running, it answers the event itself. A hook never fails its client: errors
+are written to the hooks' log, which `holdfast doctor` shows.
 """

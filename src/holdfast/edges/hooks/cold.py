@@ -1,5 +1,5 @@
-"""An event answered by the hook's own process, where no warm one runs: by words, without a model.
-The warm process is started for the next one."""
+"""Answers an event in the hook's own process, if no warm one is running: by words, without a model.
+The warm process is started for the next event."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def answer_here(home: str, head: list[str], data: bytes) -> bytes:
-    """What to print; the work that can wait is done before this returns, as nothing else would."""
+    """Returns the output. Deferred work is done before this returns, because nothing else would do
+    it."""
     name, client, folder, hub = head
     if name == front.PING:
         start_server(home)
@@ -29,7 +30,7 @@ def answer_here(home: str, head: list[str], data: bytes) -> bytes:
 
     waiting: list[Callable[[], None]] = []
     with open_memory(home, words_only=True) as memory:
-        # What is queued is for the warm process.
+        # Queued jobs are left to the warm process.
         memory.core.set_has_worker(True)
         answer = respond(memory, event, named_hub=hub, meaning=False, later=waiting.append)
         for work in waiting:
@@ -41,7 +42,7 @@ def answer_here(home: str, head: list[str], data: bytes) -> bytes:
 
 
 def start_server(home: str) -> None:
-    """Starts the warm process of a home, detached, and does not wait for it."""
+    """Starts the warm process of a home, detached, without waiting for it."""
     if sys.platform == "win32" or not load(home)["hooks.server"]:
         return
     import subprocess
@@ -61,15 +62,16 @@ def start_server(home: str) -> None:
 
 
 def open_memory(home: str, *, words_only: bool) -> Holdfast:
-    """The memory of a home as hooks open it: what is said is noted automatically, unless a setting
-    says otherwise."""
+    """Opens the memory of a home for hooks: automatic memory is on, unless a setting says
+    otherwise."""
     # Imported here so that the warm process is started first.
     from holdfast.api import memory as library
 
     flags: dict[str, Any] = {"embed.background": not words_only}
     if load(home).origin("shadowJournal.enabled") == "default":
         flags["shadowJournal.enabled"] = True
-        # A person who only set up hooks did not ask for files, which every operation would pay for.
+        # A person who only set up hooks did not ask for files, which would slow down every
+        # operation.
         flags["shadowJournal.files"] = False
     if words_only:
         flags["embed.model"] = "none"

@@ -1,5 +1,5 @@
-"""An event as clients describe it, parsed into one value. Each client has its own names for events
-and fields; nothing of that is known elsewhere."""
+"""Parses the events of all clients into one value. Only this module knows each client's names for
+events and fields."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLIENTS = (
     "copilot-cli",
     "windsurf",
 )
-# By the names that clients give them, in small letters and without marks between words.
+# By the clients' names for them, in lower case and without separators.
 _KIND_OF_NAME: dict[str, Kind] = {
     **{kind: kind for kind in EVENT_KINDS},
     "sessionstart": "start",
@@ -41,7 +41,7 @@ _KIND_OF_NAME: dict[str, Kind] = {
     "precompress": "compact",
     "sessionend": "end",
 }
-# Thirty pages. Looking for secrets in more would take longer than a client waits.
+# Thirty pages. Scanning more for secrets would take longer than a client waits.
 _TEXT_CHARS_MAX = 60_000
 # What Gemini CLI puts before the prompt of a person: what hooks have said.
 _HOOK_CONTEXT = re.compile(
@@ -50,13 +50,13 @@ _HOOK_CONTEXT = re.compile(
 
 
 class Event(NamedTuple):
-    """What happened in a session of a client. `turn` names the turn, where the client does."""
+    """An event in a session of a client. `turn` names the turn, if the client does."""
 
     kind: Kind
     client: str
     session: str
     folder: str
-    # As the client calls it; some want it back in the answer.
+    # The client's name for the event; some expect it in the answer.
     name: str = ""
     turn: str = ""
     transcript: str = ""
@@ -120,18 +120,18 @@ def _unquoted(client: str, prompt: str) -> str:
 
 
 def bounded(text: str) -> str:
-    """Its beginning and its end: what lies between was pasted."""
+    """The beginning and the end of a long text: the middle was pasted."""
     half = _TEXT_CHARS_MAX // 2
     return text if len(text) <= _TEXT_CHARS_MAX else f"{text[:half]}\n…\n{text[-half:]}"
 
 
 def without_injected(prompt: str) -> str:
-    """What the person typed, without what hooks have put before it."""
+    """The words that the person typed, without the output of hooks before them."""
     return _HOOK_CONTEXT.sub("", prompt).strip()
 
 
 def _client_of(given: Mapping[str, Any]) -> str:
-    """The client by the fields that only it has."""
+    """Detects the client by fields that only it has."""
     transcript = str(given.get("transcript_path") or "")
     for mark, client in (
         ("/.codex/", "codex"),

@@ -1,7 +1,6 @@
-"""The program that clients start for an event: it hands the event to the warm process and prints
-the answer. Run as a script by `python -I -S`, it needs a third of the time that a plain start of
-Python takes with its site packages; so it imports nothing but what is built in, and Holdfast itself
-only where no warm process answers.
+"""The program that clients start for an event: it passes the event to the warm process and prints
+the answer. Run as a script by `python -I -S`, it starts in a third of the time of Python with site
+packages. So it imports only built-in modules, and Holdfast itself only if no warm process answers.
 
 The request is a line with the length of the head, the head (fields with NUL between them) and the
 input of the hook. The answer is `+` and the output; nothing at all means that the process died.
@@ -14,21 +13,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _socket import socket
 
-# A client that waits longer than this would be noticed by the person.
+# A person would notice a longer wait.
 ANSWER_S = 1.2
-# More is no event but a mistake.
+# A larger input is not an event.
 INPUT_BYTES_MAX = 64_000_000
 FOLDER = "hooks"
-# What `holdfast setup` asks to see how long an answer takes. No event has a name like these.
+# The request with which `holdfast setup` measures the response time. No event has such a name.
 PING, PONG = "ping", b"pong"
-# What `holdfast teardown` asks, for the process to end.
+# The request with which `holdfast teardown` ends the process.
 SHUT_DOWN = "shut-down"
 # A path of a socket may have 108 bytes on Linux and 104 on macOS.
 _SOCKET_BYTES_MAX = 100
 
 
 def home_of(words: list[str]) -> str:
-    """As `settings.home_folder`, which cannot be imported here."""
+    """Like `settings.home_folder`, which cannot be imported here."""
     given = _option(words, "--home") or os.environ.get("HOLDFAST_HOME") or "~/.holdfast"
     path = os.path.expanduser(given)
     if given[0] == "~" and (
@@ -39,7 +38,7 @@ def home_of(words: list[str]) -> str:
 
 
 def socket_of(home: str, folder: str = FOLDER) -> str:
-    """Where a warm process of a home listens: that of hooks, or one of commands."""
+    """The socket of a warm process of a home: that of hooks, or one of commands."""
     path = os.path.join(home, folder, "socket")
     if len(os.fsencode(path)) <= _SOCKET_BYTES_MAX:
         return path
@@ -52,7 +51,7 @@ def socket_of(home: str, folder: str = FOLDER) -> str:
 
 
 def connect(path: str, wait_s: float) -> "socket":
-    """A connection to a process of this account; OSError where there is none.
+    """Connects to a process of this account; raises OSError if there is none.
 
     The folder of a long home's socket is in /tmp, where another account may have made it before,
     with a socket of its own in it or a link to one."""
@@ -81,7 +80,7 @@ def _option(words: list[str], name: str) -> str:
 
 
 def ask(home: str, head: list[str], data: bytes, wait_s: float = ANSWER_S) -> bytes | None:
-    """What the warm process answers; None where there is none. TimeoutError where it takes too
+    """The answer of the warm process; None if there is none. Raises TimeoutError if it takes too
     long."""
     if sys.platform == "win32":
         return None
@@ -107,7 +106,7 @@ def ask(home: str, head: list[str], data: bytes, wait_s: float = ANSWER_S) -> by
 
 
 def run(words: list[str]) -> bytes:
-    """What to print for an event."""
+    """The output for an event."""
     home = home_of(words)
     data = sys.stdin.buffer.read(INPUT_BYTES_MAX)
     event = words[0] if words and not words[0].startswith("-") else ""
@@ -115,7 +114,7 @@ def run(words: list[str]) -> bytes:
     answer = ask(home, head, data)
     if answer is not None:
         return answer
-    # On a full disk Python leaves half a file of bytecode behind, which nothing can import.
+    # On a full disk, Python leaves a truncated bytecode file, which cannot be imported.
     sys.dont_write_bytecode = True
     # `-S` has left the site packages out, in which Holdfast and what it needs are.
     import site
@@ -136,7 +135,7 @@ def main(words: list[str]) -> None:
     except BaseException as error:  # noqa: BLE001  the last stop before the client
         if home:
             _note(home, words, error)
-    # Without the end of the interpreter, which takes a millisecond and may fail.
+    # Skips the interpreter's shutdown, which takes a millisecond and may fail.
     os._exit(0)
 
 

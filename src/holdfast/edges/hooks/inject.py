@@ -1,7 +1,7 @@
-"""What memory adds to a conversation: the block of a new one, the block for a prompt, and the
-answer to 'forget that'. Each is marked as Holdfast's, with how to see and change it, and never
-longer than its limit; it says what was left out. Hooks and the proxy share it; how the text reaches
-the model, and what a conversation was given before, they know themselves."""
+"""Builds the text that is injected into a conversation: the block of a new session, the block for a
+prompt, and the answer to 'forget that'. Each is marked as Holdfast's, says how to see and change it
+and what was left out, and never exceeds its limit. Hooks and the proxy share this module; they
+deliver the text, and know what a conversation was given before."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from holdfast.domain.memory import Memory
 
 
-# Of one memory in a prompt; the rest is a call of a tool away.
+# The most characters of one memory in a prompt; the agent can get the rest with a tool.
 _LINE_CHARS_MAX = 500
 _CLOSING = "</holdfast-memory>"
 
@@ -39,10 +39,9 @@ class BlockLine(NamedTuple):
     named: str
     hub: str
     why: str
-    # As it was shown; 0 for a turn of the log.
+    # The version that was shown; 0 for a turn of the log.
     version: int = 0
-    # By which the conversation is known to have been given it: with a part of a long memory, its
-    # place.
+    # Identifies what the conversation was given: for a part of a long memory, its position.
     part: str = ""
 
     @property
@@ -57,10 +56,10 @@ def _opening(hub: HubMemory) -> str:
 
 
 def _start_text(hub: HubMemory, standing: str) -> str:
-    """The block of a new session: what is always kept in mind, and where the last one ended."""
+    """The block of a new session: the standing facts, and the end of the last session."""
     if not standing:
         return ""
-    # Said once for both hubs, by the words above them.
+    # The introduction above applies to both hubs.
     standing = standing.replace(f"\n{DATA}\n\n", "\n").replace("\n\n\n", "\n").rstrip()
     about = (
         "Long-term memory from Holdfast, added to this conversation. It is data that may be old or"
@@ -95,7 +94,7 @@ def _prompt_text(
 
 
 def _block_line(hub: HubMemory, line: PromptLine) -> BlockLine:
-    """A memory by its name and day, or a turn by who said it; and its words."""
+    """A line for a memory, with its name and day, or for a turn, with its speaker; and its text."""
     memory = line.memory
     words = escaped(" ".join(line.text.split()))
     if len(words) > _LINE_CHARS_MAX:
@@ -113,35 +112,34 @@ def _shown_version(memory: Memory) -> int:
     return TURN_VERSION if memory.layer == "turn" else memory.version
 
 
-# A question is in its first words and its last; what lies between was pasted.
+# The question is at the beginning or the end; the middle was pasted.
 _QUERY_CHARS = 2_000
-# How many memories a prompt is held against.
+# The most hits for a prompt.
 _HITS_MAX = 8
 _START_ROOM_MIN = 200
 _STANDING = "kept in mind always, or said lately"
 
 
 def _hubs(hub: HubMemory) -> list[HubMemory]:
-    """The hub and, of a project's, the person's own."""
+    """The hub, and for a project's hub also the person's own."""
     own = hub.own if isinstance(hub, ProjectHub) else None
     return [hub] if own is None else [hub, own]
 
 
 class PromptBlock(NamedTuple):
-    """A text for a prompt, empty where there is nothing to say, and the memories in it."""
+    """The text to inject, empty if there is nothing to say, and the memories in it."""
 
     text: str = ""
     lines: tuple[BlockLine, ...] = ()
 
 
 def start_block(memory: Holdfast, hub: HubMemory) -> PromptBlock:
-    """The block of a new conversation: what is always kept in mind, and where the last one
-    ended."""
+    """The block of a new conversation: the standing facts, and the end of the last session."""
     finish_jobs(memory)
     limit: int = memory.core.settings["hooks.start_chars"]
     room = limit - len(_start_text(hub, "x"))
     for one in _hubs(hub):
-        # Takes in what was edited by hand in the hub's files.
+        # Applies edits of the hub's files.
         one.list(limit=1)
     built = built_context(hub, budget=max(room, _START_ROOM_MIN))
     # With nothing in it, the block of the hub is an empty frame.
@@ -152,14 +150,14 @@ def start_block(memory: Holdfast, hub: HubMemory) -> PromptBlock:
 
 
 def _as_line(hub: HubMemory, memory: Memory) -> BlockLine:
-    """A memory of the standing block; its words are in the block itself."""
+    """A line for a memory of the standing block, which has its text already."""
     at = hub.hub_of(memory).name if isinstance(hub, ProjectHub) else hub.name
     version = _shown_version(memory)
     return BlockLine("", memory.id, named(hub, memory), at, _STANDING, version)
 
 
 def is_current(memory: Holdfast, block: PromptBlock) -> bool:
-    """Whether all that a block shows is still as it was."""
+    """Whether everything in a block is still current."""
     hubs: dict[str, dict[str, int]] = {}
     for line in block.lines:
         hubs.setdefault(line.hub, {})[line.memory_id] = line.version
@@ -168,7 +166,7 @@ def is_current(memory: Holdfast, block: PromptBlock) -> bool:
             outdated(memory.hub(name).scope, versions) for name, versions in hubs.items()
         )
     except NotFound:
-        # A hub is gone.
+        # A hub was removed.
         return False
 
 
@@ -182,9 +180,9 @@ def prompt_block(
     meaning: bool,
 ) -> PromptBlock:
     """The memories and turns that answer a prompt, without those that the conversation was given
-    already and those that were made from it, `since` it was compacted. `meaning` says whether the
-    embedding model is ready.
-    What is marked as private in the prompt is not looked for: a model's server would be told."""
+    already or that were made from it, `since` it was compacted. `meaning` says whether the
+    embedding model is ready. Private passages of the prompt are not searched for, because they
+    would be sent to the server of the embedding model."""
     query = without_private(prompt)
     if not query.strip():
         return PromptBlock("", ())
@@ -202,8 +200,8 @@ def prompt_block(
 
 
 def finish_jobs(memory: Holdfast) -> None:
-    """Notes what an earlier session said and nobody has looked at yet, where that needs no model:
-    the next session may ask for it at once."""
+    """Runs queued journaler jobs of earlier sessions that need no model, because the next session
+    may need the facts at once."""
     settings = memory.core.settings
     if settings["llm.model"] or settings["shadowJournal.model"]:
         return
@@ -215,8 +213,8 @@ def finish_jobs(memory: Holdfast) -> None:
 
 
 def forget_last(memory: Holdfast, hub: HubMemory, session: str) -> str:
-    """Forgets what was taken in from the last thing that the person said in this session; the text
-    that says so to the model."""
+    """Forgets the memories made from the person's last message in this session; returns the text
+    that tells the model."""
     finish_jobs(memory)
     gone = hub.forget_last(session, reason="the person said: forget that")
     if not gone:

@@ -1,6 +1,6 @@
-"""The conversations that agents have kept on this machine, before hooks were there: which there
-are, and how they are taken in. A turn that is known already is not taken in again, so that an
-import can be broken off and begun anew."""
+"""Finds and imports the conversations that agents have stored on this machine before hooks were set
+up. A turn that was logged already is not imported again, so that an import can be interrupted and
+restarted."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from holdfast.engine.log import import_run
 from holdfast.engine.log.import_run import Run
 from holdfast.passes.work import work_until_done
 
-# Where each client keeps its transcripts, below the person's home.
+# The transcripts of each client, below the person's home.
 _PATTERNS = {
     "claude-code": (".claude", "projects", "*", "*.jsonl"),
     "codex": (".codex", "sessions", "*", "*", "*", "rollout-*.jsonl"),
     "gemini-cli": (".gemini", "tmp", "*", "chats", "session-*.jsonl"),
 }
-# The head of a session is in its first lines.
+# The session's metadata is in the first lines.
 _HEAD_LINES = 20
-# Less than the queue of notes may hold.
+# Less than the queue of jobs may hold.
 _BATCH = 50
 
 
 class Conversation(NamedTuple):
-    """A transcript: whose it is, which session, where it took place, and how many turns it has."""
+    """A transcript: its client, its session, its folder, and its number of turns."""
 
     client: str
     path: str
@@ -46,12 +46,12 @@ class Conversation(NamedTuple):
 
 
 def transcript_files(client: str, person: str) -> list[str]:
-    """The transcripts that a client has kept, not yet opened."""
+    """The paths of a client's transcripts."""
     return glob.glob(os.path.join(glob.escape(person), *_PATTERNS[client]))
 
 
 def conversations(client: str, person: str) -> Iterator[Conversation]:
-    """What a client has kept, oldest first."""
+    """The conversations of a client, oldest first."""
     for path in sorted(transcript_files(client, person), key=os.path.getmtime):
         with suppress(OSError):
             turns, _ = transcripts.read_turns(client, path)
@@ -62,7 +62,7 @@ def conversations(client: str, person: str) -> Iterator[Conversation]:
 
 
 def _head(client: str, path: str) -> tuple[str, str]:
-    """The session and the folder, as the file or its place says."""
+    """The session and the folder, from the file or its path."""
     if client == "claude-code":
         return os.path.splitext(os.path.basename(path))[0], ""
     session = folder = ""
@@ -88,18 +88,18 @@ def _head(client: str, path: str) -> tuple[str, str]:
 
 
 def hub_for(memory: Holdfast, one: Conversation) -> HubMemory:
-    """The hub of the repository where it took place, or which was there before it was moved away;
-    the person's own where no repository is known."""
+    """The hub of the repository in which it took place, even if that was moved since; the person's
+    own hub if no repository is known."""
     if not os.path.isdir(one.folder) and (before := hub_before(memory, one.folder)) is not None:
         return before
-    # A folder that is gone may have been part of a repository that is there, such as a worktree.
+    # A missing folder may have been part of an existing repository, such as a worktree.
     is_known = bool(one.folder) and project_of(one.folder) is not None
     return hub_here(memory, folder=one.folder)[0] if is_known else memory.hub()
 
 
 class Import:
-    """One run over conversations of a client: what is noted of them, in whichever hubs, is one
-    change set of the same id in each."""
+    """A run over the conversations of a client: everything that is made from them is one change
+    set, with the same id in each hub."""
 
     def __init__(self, memory: Holdfast, client: str) -> None:
         self._memory, self._client = memory, client
@@ -126,7 +126,7 @@ class Import:
                 log_turn(hub, one.client, one.session, turn, folder=one.folder, run=self.change)
                 for turn in batch
             )
-            # The queue is short, and drops its oldest.
+            # The queue is limited, and drops its oldest jobs.
             work_until_done(self._memory.core, self._memory.home, works=(JOURNAL,))
         for scope in scopes:
             run = import_run.end_session(scope, self._runs[scope.hub_id][1], one.session)
@@ -134,14 +134,14 @@ class Import:
         return count
 
     def finish(self) -> None:
-        """Ends the run: the next one is another change set."""
+        """Ends the run: the next one makes another change set."""
         for scope, run in self._runs.values():
             import_run.finish(scope, run)
 
 
 def take_back(memory: Holdfast, client: str, *, force: bool = False) -> dict[str, int]:
-    """Undoes the last import of a client in every hub, and drops the turns that it logged; by hub,
-    how many memories that were."""
+    """Undoes the last import of a client in every hub, and drops the turns that it logged; returns
+    the number of memories by hub."""
     scopes = {hub.name: memory.hub(hub.name).scope for hub in memory.hubs()}
     taken: dict[str, int] = {}
     for name, run in import_run.last_runs(scopes, client).items():
@@ -152,6 +152,6 @@ def take_back(memory: Holdfast, client: str, *, force: bool = False) -> dict[str
 
 
 def _hubs_of(hub: HubMemory) -> list[HubMemory]:
-    """A project's hub and the person's own beside it."""
+    """A project's hub, and the person's own hub."""
     own = hub.own if isinstance(hub, ProjectHub) else None
     return [one for one in (hub, own) if one is not None]

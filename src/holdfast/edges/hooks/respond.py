@@ -1,5 +1,5 @@
-"""What a hook answers to an event, and what it takes from it. Parses, calls the hub, renders; which
-process it runs in, it does not know."""
+"""Handles an event: logs its turn, and returns the text to inject. It does not know in which
+process it runs."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
     from holdfast.api.memory import Holdfast
 
-# What one reading of a transcript logs at most; the next event goes on from there.
+# The most turns that one reading of a transcript logs; the next event continues there.
 _CATCH_UP_TURNS = 200
-# A transcript that was left by a session which was killed is looked at by the next one.
+# The most transcripts of killed sessions that the next session reads.
 _STALE_SESSIONS = 5
 Later = Callable[[Callable[[], None]], None]
 
@@ -29,8 +29,8 @@ Later = Callable[[Callable[[], None]], None]
 def respond(
     memory: Holdfast, event: Event, *, named_hub: str = "", meaning: bool = True, later: Later
 ) -> str:
-    """The text for standard output, empty where there is nothing to say. `later` is given work that
-    the client need not wait for."""
+    """The text for standard output; may be empty. `later` is given work that the client need not
+    wait for."""
     hub, _ = hub_here(memory, named=named_hub or None, folder=event.folder)
     answer = ""
     with opened(memory.home, event.client, event.session) as state:
@@ -54,7 +54,7 @@ def respond(
 
 
 def rendered(event: Event, text: str) -> str:
-    """The answer as the client of the event reads it."""
+    """The answer in the format of the event's client."""
     if not text:
         return ""
     if event.client == "cursor":
@@ -87,8 +87,8 @@ def _note_session(memory: Holdfast, state: SessionState, hub: HubMemory, event: 
 
 
 def _start(memory: Holdfast, hub: HubMemory, state: SessionState, event: Event) -> str:
-    """The standing block and where the last session ended. A session that goes on has it already,
-    unless it was compacted or its client forgets what hooks said."""
+    """The standing block and the end of the last session. A resumed session has it already, unless
+    it was compacted or its client does not store the output of hooks."""
     is_known = any(row["event"] == "start" for row in state.body["events"])
     if event.cause in ("compact", "clear"):
         state.forget_injected(_now(memory))
@@ -113,7 +113,7 @@ def _prompt(
         return ""
     if asks_to_forget_last(event.prompt):
         text = inject.forget_last(memory, hub, event.session)
-        # Now, as the transcript would bring it behind the answer.
+        # Logged now, because the transcript would bring it after the answer.
         _log(hub, state, event, user=event.prompt)
         state.add_event("prompt", at, len(text), "forget that")
         return text
@@ -150,9 +150,9 @@ def _stop(hub: HubMemory, state: SessionState, event: Event) -> None:
 def _log(
     hub: HubMemory, state: SessionState, event: Event, *, user: str = "", assistant: str = ""
 ) -> bool:
-    """Logs a side of a turn, once. Clients that have no names for turns get them by their words;
-    what somebody says twice in a session is logged once then. An answer is named by its prompt
-    too, as in the transcript, and that may have come with an event before."""
+    """Logs a side of a turn, once. For clients without names for turns, the name is made from the
+    words; then something said twice in a session is logged once. The name of an answer includes its
+    prompt, as in the transcript, which may have come with an earlier event."""
     given: dict[str, Any] = {
         "session": event.session,
         "source": event.client,
@@ -170,7 +170,7 @@ def _log(
     return logged
 
 
-# What hooks have missed
+# Turns that hooks have missed
 
 
 def _catch_up(memory: Holdfast, hub: HubMemory, event: Event, *, whole: bool) -> None:
@@ -183,8 +183,8 @@ def _catch_up(memory: Holdfast, hub: HubMemory, event: Event, *, whole: bool) ->
 def catch_up(
     memory: Holdfast, hub: HubMemory, client: str, session: str, path: str, *, whole: bool
 ) -> int:
-    """Logs what a transcript has behind the place up to which it was read; how many turns that
-    were. With `whole`, the last turn is over, whether or not it was answered."""
+    """Logs the rest of a transcript after the position up to which it was read; returns the number
+    of turns. With `whole`, the last turn is complete, answered or not."""
     with opened(memory.home, client, session) as state:
         start = state.body["offset"] if state.body["transcript"] == path else 0
         folder: str = state.body["folder"]
@@ -215,8 +215,8 @@ def log_turn(
     folder: str,
     run: str | None = None,
 ) -> int:
-    """Logs both sides of a turn of a transcript; 1 where one of them was new. `folder` is where the
-    session takes place, unless the turn says it; `run` is the change set of an import."""
+    """Logs both sides of a turn of a transcript; returns 1 if one of them was new. `folder` is the
+    session's folder, unless the turn has one; `run` is the change set of an import."""
     given: dict[str, Any] = {
         "session": session,
         "source": client,
@@ -228,14 +228,15 @@ def log_turn(
     seen = hub.observe_turn(turn.user, "", turn=own or transcripts.name_of(turn.user, ""), **given)
     is_new = bool(seen.turns)
     if turn.assistant:
-        # Of a turn with several answers the hook has seen the last one, by which it is named.
+        # For a turn with several answers, the hook has seen the last one, which is part of its
+        # name.
         seen = hub.observe_turn("", turn.assistant, turn=turn.name, noted="", **given)
         is_new = bool(seen.turns) or is_new
     return 1 if is_new else 0
 
 
 def _close_stale(memory: Holdfast, named_hub: str, event: Event) -> None:
-    """Sessions that ended without saying so: what their transcripts have is logged."""
+    """Logs the transcripts of sessions that ended without an event."""
     looked = 0
     for state in all_states(memory.home):
         body = state.body
@@ -249,9 +250,9 @@ def _close_stale(memory: Holdfast, named_hub: str, event: Event) -> None:
 
 
 def _before_compaction(memory: Holdfast, hub: HubMemory, event: Event) -> None:
-    """What the log has of the conversation is captured, and the conversation is archived."""
+    """Captures facts from the logged conversation, and archives it."""
     with opened(memory.home, event.client, event.session) as state:
-        # Gemini CLI says so at every prompt, whether or not it compresses.
+        # Gemini CLI sends this event at every prompt, whether or not it compresses.
         since = state.body["turns"] - state.body.get("archived_turns", 0)
         if event.client == "gemini-cli" and event.cause == "auto" and since < _ARCHIVE_TURNS:
             return
@@ -261,5 +262,5 @@ def _before_compaction(memory: Holdfast, hub: HubMemory, event: Event) -> None:
     hub.archive_conversation(event.session)
 
 
-# As many turns as a client keeps before it compresses, at the least.
+# The fewest turns after which a client compresses.
 _ARCHIVE_TURNS = 20

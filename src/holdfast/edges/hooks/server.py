@@ -1,9 +1,10 @@
 """The warm process of a home: it has the memory open, answers hooks over a socket, and does the
-work that they queue. The first hook starts it, and it ends when no hook has come for a while, when
-its socket or its program was replaced, when it is asked to, or at SIGTERM:
-`python -m holdfast.edges.hooks.server HOME`.
+work that they queue. The first hook starts it. It ends after a while without hooks, when its socket
+or its program was replaced, on request, or at SIGTERM: `python -m holdfast.edges.hooks.server
+HOME`.
 
-Until the embedding model is loaded it answers by words: the model takes longer than a person waits.
+Until the embedding model is loaded, it answers by words: the model takes longer to load than a
+person waits.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from holdfast.edges.hooks.respond import respond
 from holdfast.edges.local_socket import listen, mark, only_one
 from holdfast.errors import HoldfastError
 
-# How often it looks whether it is still wanted.
+# How often it checks whether it is still needed.
 _LOOK_S = 2.0
-# A hook that sends nothing is broken, and must not keep a thread.
+# A hook that sends nothing is broken, and must not occupy a thread.
 _REQUEST_S = 5.0
 _HEAD_BYTES_MAX = 1_000_000
 
@@ -49,7 +50,7 @@ class Server:
         self._program = mark(front.__file__)
 
     def serve(self) -> None:
-        """Answers hooks until it is no longer wanted."""
+        """Answers hooks until it is no longer needed."""
         listener = listen(self.path)
         own = mark(self.path)
         threading.Thread(target=self._load_model, daemon=True).start()
@@ -87,7 +88,7 @@ class Server:
                 answer = self._respond(head, data)
                 connection.sendall(b"+" + answer)
         except OSError:
-            # The hook has given up; what it asked for is done all the same.
+            # The hook has given up; its request is completed all the same.
             pass
         finally:
             self._running -= 1
@@ -122,12 +123,12 @@ class Server:
             self._model_ready.set()
 
     def _work(self) -> None:
-        """Does what hooks need not wait for, one after the other."""
+        """Does the deferred work, one piece after the other."""
         from holdfast.engine.jobs import JOURNAL
         from holdfast.passes.work import work_until_done
 
         def finish_queue() -> None:
-            # What hooks without a warm process have queued.
+            # Jobs queued by hooks that ran without a warm process.
             work_until_done(self.memory.core, self.memory.home, works=(JOURNAL,))
 
         self._works.put(finish_queue)

@@ -1,7 +1,7 @@
-"""The files that hooks keep in the home: one small file for each session, with what it was given
-and what was taken from it, for `holdfast session` and so that nothing is injected twice; and the
-log of what went wrong, for `holdfast doctor`. A session's file names memories by id and holds
-none of their words, so that nothing has to be purged from it."""
+"""The files that hooks write to the home: one small file for each session, with what was injected
+and captured, for `holdfast session` and so that nothing is injected twice; and the log of errors,
+for `holdfast doctor`. A session's file names memories by id and contains none of their text, so
+that nothing needs to be purged from it."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from holdfast.edges.hooks.inject import BlockLine
 
 SESSIONS = "sessions"
-# Some months of daily work; the oldest files go first.
+# Some months of daily work; the oldest files are deleted.
 _FILES_MAX = 1_000
-# As many rows as `holdfast session` could show; what was injected is known beyond that.
+# As many rows as `holdfast session` can show; what was injected is recorded beyond that.
 _INJECTED_MAX = 5_000
 _EVENTS_MAX = 400
 
@@ -40,7 +40,7 @@ class SessionState:
 
     @property
     def injected(self) -> set[str]:
-        """The memories, and the parts of long ones, that the conversation holds."""
+        """The memories, and parts of long ones, that are in the conversation."""
         rows = self.body["injected"]
         return {row.get("part") or row["id"] for row in rows if not row.get("gone")}
 
@@ -61,13 +61,13 @@ class SessionState:
 
     @property
     def compacted_at(self) -> datetime | None:
-        """Since when the conversation holds what is said in it."""
+        """The time of the last compaction: the conversation contains what was said since."""
         at = self.body.get("compacted_at")
         return from_text(at) if isinstance(at, str) else None
 
     def forget_injected(self, at: str) -> None:
-        """After a compaction the conversation no longer holds what was injected. The rows stay, for
-        people who look."""
+        """After a compaction, the injected text is no longer in the conversation. The rows stay,
+        for people to read."""
         self.body["compacted_at"] = at
         self.body["injected"] = [{**row, "gone": True} for row in self.body["injected"]]
 
@@ -99,9 +99,9 @@ def path_of(home: str, client: str, session: str) -> str:
 
 @contextmanager
 def opened(home: str, client: str, session: str) -> Iterator[SessionState]:
-    """The state of a session, alone with it; it is saved when the block ends without an error."""
+    """The state of a session, locked; it is saved if the block ends without an error."""
     path = path_of(home, client, session)
-    # Two hooks of one session run at once where agents work side by side; neither takes long.
+    # Two hooks of one session may run at once if agents work in parallel; neither takes long.
     with locked(path, wait_s=1.0):
         state = SessionState(path, _load(path) or {**_EMPTY, "client": client, "session": session})
         is_first = state.is_new
@@ -125,13 +125,13 @@ def _load(path: str) -> dict[str, Any] | None:
 
 
 def states_of(home: str, session: str, clients: Iterable[str]) -> list[SessionState]:
-    """What is known of a session, by whichever of these clients has it."""
+    """The states of a session, for any of these clients."""
     paths = [path_of(home, client, session) for client in clients]
     return [SessionState(path, body) for path in paths if (body := _load(path))]
 
 
 def all_states(home: str) -> list[SessionState]:
-    """Every session that is known, the one that was used last first."""
+    """Every recorded session, the most recently used first."""
     folder = os.path.join(home, FOLDER, SESSIONS)
     names: list[str] = []
     with suppress(OSError):
@@ -153,15 +153,15 @@ def _prune(folder: str) -> None:
 
 
 FILE_NAME = "faults.log"
-# Some hundred lines; older ones have been seen, or never will be.
+# Some hundred lines; older ones are dropped.
 _LOG_BYTES_MAX = 64_000
 _LINE_CHARS_MAX = 400
-# What happened longer ago is history.
+# Older errors are not shown.
 SHOWN_DAYS = 7
 
 
 class Fault(NamedTuple):
-    """When an event failed, which one, and why."""
+    """An error of an event: the time, the event, and the reason."""
 
     at: str
     event: str
@@ -196,7 +196,7 @@ def _append(path: str, line: bytes) -> None:
 
 
 def recent_errors(home: str) -> list[Fault]:
-    """What went wrong in the last days, oldest first."""
+    """The errors of the last days, oldest first."""
     since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - SHOWN_DAYS * 86_400))
     found = []
     for path in _paths(home):

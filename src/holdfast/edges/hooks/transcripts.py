@@ -1,5 +1,5 @@
-"""The transcripts that clients keep of their sessions, as turns. Each is JSON Lines; a line that is
-not understood is passed over, as clients add kinds of lines. Nothing here writes."""
+"""Reads the transcripts of clients as turns. Each is JSON Lines; unknown lines are skipped, because
+clients add types of lines. Nothing is written."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 from holdfast.edges.hooks.event import bounded, without_injected
 
-# A line with a pasted file or an image; longer ones are passed over.
+# A line with a pasted file or an image; longer lines are skipped.
 _LINE_BYTES_MAX = 8_000_000
 
 
 class Turn(NamedTuple):
-    """What a person said and what was answered; the answer is empty where the turn was cut off."""
+    """A person's message and the answer; the answer is empty if the turn was cut off."""
 
     name: str
     user: str
@@ -26,7 +26,7 @@ class Turn(NamedTuple):
 
 
 class _Said(NamedTuple):
-    """One line of a transcript that matters."""
+    """One relevant line of a transcript."""
 
     role: str
     text: str
@@ -36,12 +36,12 @@ class _Said(NamedTuple):
 
 
 def name_of(prompt: str, answer: str) -> str:
-    """The name of a turn of clients that have none for it."""
+    """The name of a turn, for clients that give none."""
     return answer_name(digest_of(prompt), answer)
 
 
 def digest_of(prompt: str) -> str:
-    """What a prompt is known by when its answer comes."""
+    """The digest that identifies a prompt when its answer comes."""
     return sha256(prompt.encode(errors="replace")).hexdigest()[:24]
 
 
@@ -52,8 +52,8 @@ def answer_name(prompt_digest: str, answer: str) -> str:
 
 
 def read_turns(client: str, path: str, start: int = 0) -> tuple[list[Turn], int]:
-    """The turns behind a place of a transcript, and where the last of them begins: it may go on.
-    A turn that began before `start` is not among them."""
+    """The turns after a position in a transcript, and the start of the last one, which may
+    continue. A turn that began before `start` is left out."""
     reader = _READERS.get(client)
     if reader is None:
         return [], start
@@ -90,7 +90,7 @@ def _rows(file: Any, start: int) -> Iterator[tuple[int, Mapping[str, Any]]]:
     while line := file.readline(_LINE_BYTES_MAX):
         here, place = place, place + len(line)
         if not line.endswith(b"\n"):
-            # Either it is being written, or it is too long to be of use.
+            # It is still being written, or too long to be useful.
             if len(line) < _LINE_BYTES_MAX:
                 return
             continue
@@ -115,7 +115,7 @@ def _claude_code(row: Mapping[str, Any]) -> _Said | None:
     return _Said(row["type"], text, _time(row), str(row.get("promptId") or ""), folder)
 
 
-# What Claude Code writes in the name of the person: its own commands, and what they printed.
+# Lines that Claude Code writes as the user: its own commands, and their output.
 _COMMANDS = ("<command-name>", "<local-command", "<command-message>", "Caveat: The messages below")
 
 

@@ -1,2 +1,2 @@
-"""REST over HTTP: requests into calls, results into JSON. It decides nothing: who may do what,
-`holdfast.api.caller` says."""
+"""REST over HTTP: converts requests to calls, and results to JSON. It decides nothing:
+`holdfast.api.caller` checks permissions."""

@@ -1,5 +1,5 @@
-"""Every answer is `{"data": …}` or `{"error": {"code": …, "message": …, "details": …}}`. What went
-wrong in the engine becomes the status and the code that a client can act on."""
+"""Error responses. Every response is `{"data": …}` or `{"error": {"code": …, "message": …,
+"details": …}}`. Errors of the engine become a status and a code that a client can act on."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Refused(HoldfastError):
         self.details = details
 
 
-# The first that fits counts.
+# The first match counts.
 _STATUSES: tuple[tuple[type[HoldfastError], int], ...] = (
     (TooLarge, 413),
     (InvalidInput, 400),
@@ -79,7 +79,7 @@ _STATUSES: tuple[tuple[type[HoldfastError], int], ...] = (
     (ModelError, 503),
     (HoldfastError, 500),
 )
-# A busy store is asked again soon: writes take milliseconds.
+# A busy store can be retried soon: writes take milliseconds.
 _RETRY_AFTER_S = "1"
 
 _SEND_JSON = "Send it with `Content-Type: application/json`."
@@ -96,21 +96,21 @@ def problem(
     hint: str = "",
     command: str = "",
 ) -> JSONResponse:
-    """An error as every error looks. The message has the hint at its end; a client that shows them
-    apart finds it in `hint` too, and in `command` what a person types at the command line."""
+    """An error in the common format. The message ends with the hint; for clients that show it
+    separately, `hint` has it too, and `command` is what a person types at the command line."""
     error = {"code": code, "message": message, "details": details, "hint": hint}
     body = {"error": error | ({"command": command} if command else {})}
     return JSONResponse(body, status, headers)
 
 
 def status_of(kind: type[HoldfastError]) -> int:
-    """The status that a class of errors is answered with."""
+    """The status for a class of errors."""
     return next(status for known, status in _STATUSES if issubclass(kind, known))
 
 
 def of_error(request: Request, error: HoldfastError) -> JSONResponse:
-    """An error of the engine, with its status and code; for callers with a key, without paths of
-    this machine."""
+    """The response for an error of the engine; for callers with a key, without paths of this
+    machine."""
     home = request.app.state.memory.home if "authorization" in request.headers else ""
     said, hint = (without_places(text, home) for text in (str(error), error.hint))
     if isinstance(error, Refused):
@@ -118,8 +118,7 @@ def of_error(request: Request, error: HoldfastError) -> JSONResponse:
     status = status_of(type(error))
     code = code_of(error)
     if isinstance(error, ServerUnreachable) and not error.in_doubt:
-        # Clients repeat a request that was answered with 503, so nothing of it may have been
-        # written.
+        # Clients repeat a request after a 503, so nothing of it may have been written.
         status, code = (503, code) if error.again else (500, StoreError.code)
     elif isinstance(error, StoreError) and error.in_doubt:
         status = 500
@@ -129,7 +128,7 @@ def of_error(request: Request, error: HoldfastError) -> JSONResponse:
 
 
 def install(app: FastAPI) -> None:
-    """Makes the app answer every error in the one shape."""
+    """Makes the app return every error in the common format."""
 
     @app.exception_handler(HoldfastError)
     async def engine_error(request: Request, error: HoldfastError) -> JSONResponse:
@@ -139,14 +138,14 @@ def install(app: FastAPI) -> None:
     async def wrong_request(request: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         if first["loc"] == ("body",) and isinstance(first["input"], bytes):
-            # The framework reads only JSON as JSON, and hands us the rest as bytes.
+            # The framework parses only JSON, and passes other bodies as bytes.
             said = "The body must be JSON."
             return problem(415, "unsupported_media_type", said, hint=_SEND_JSON)
         if first["type"] == "json_invalid":
             said = f"{_NO_JSON} (at character {first['loc'][-1]})."
             return problem(400, "invalid_request", said)
         details = [{"where": list(one["loc"]), "what": one["msg"]} for one in error.errors()]
-        # A misspelt field is two errors: one is missing, and one is not known.
+        # A misspelt field gives two errors: one missing field, and one unknown.
         message = f"{'; '.join(_wrong(error.errors())[:_ERRORS_SAID])}."
         hint = _about_the_body(request, error.errors())
         said = f"{message} {hint}".rstrip()
@@ -155,7 +154,8 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def http_error(request: Request, error: HTTPException) -> JSONResponse:
         if error.status_code == 400:
-            # The framework says so of a body that is nested too deep, or has a number too long.
+            # The framework raises this for a body that is nested too deep, or has a number that is
+            # too long.
             return problem(400, "invalid_request", f"{_NO_JSON}.")
         code = _CODES.get(error.status_code, "http_error")
         headers = dict(error.headers) if error.headers else {}
@@ -187,14 +187,14 @@ _ERRORS_SAID = 3
 _LISTED = "/openapi.json lists the paths and their methods."
 
 
-# How the framework names what a field may be, as the last part of its place. It finds an error for
-# each.
+# The framework reports an error for each type that a field may have, with the type as the last part
+# of its location.
 _TYPE = re.compile(r"str|int|float|bool|\w+\[.*\]")
 _SHOULD_BE = "Input should be "
 
 
 def _wrong(errors: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What is wrong with each field, by its name: the first part of its place says body, query or
+    """The error of each field, by its name: the first part of its location is body, query or
     path."""
     said: dict[str, str] = {}
     for error in errors:
@@ -210,7 +210,7 @@ def _wrong(errors: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _about_the_body(request: Request, errors: Sequence[Mapping[str, Any]]) -> str:
-    """What to send, where there is no body or a field of it is not known."""
+    """What to send, if there is no body or a field is unknown."""
     if any(error["loc"] == ("body",) and error["type"] == "missing" for error in errors):
         return "Send a JSON object; {} where nothing has to be said."
     route = request.scope.get("route")
@@ -232,13 +232,13 @@ def names_in(field: Any) -> list[str]:
 
 
 def _methods_at(request: Request) -> list[str]:
-    """The methods of a path: it may have a route for each, and only one of them was asked."""
+    """The methods of a path, which may have a route for each."""
     path = request.url.path
     found = [
         one
         for one in iter_route_contexts(request.app.routes)
         if one.methods and one.path_regex.match(path)
     ]
-    # A pattern of a later route may fit as well; the first one is what the path means.
+    # Patterns of later routes may match too; the first one counts.
     same = [one.methods for one in found if one.path == found[0].path]
     return sorted(set[str]().union(*(methods for methods in same if methods)))

@@ -1,5 +1,4 @@
-"""The app: routes, what a request passes before them, and what a server keeps while it runs; and
-serving it: where, for whom, and until when."""
+"""The app: routes, middleware, and the state of a running server; and running the server."""
 
 from __future__ import annotations
 
@@ -60,14 +59,14 @@ if TYPE_CHECKING:
     from holdfast.api.memory import Holdfast
 
 
-# The store has one writer and a pool of readers: more threads would only wait for each other.
+# The store has one writer and a pool of readers, so more threads would only wait for each other.
 _THREADS = 16
-# Uploads at once: each is written to the disk as it comes.
+# Concurrent uploads: each is written to disk as it arrives.
 _UPLOADS_MAX = 100
-# What any route may answer with, for the description of the API.
+# The error statuses of all routes, for the description of the API.
 _STATUSES = (400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 421, 422, 429, 500, 503, 504, 507)
-# One of them brings the model in, the others point to it: for each model of each route the
-# framework makes a validator of its own, 1,400 of them while the first request waits.
+# One of them defines the model, the others refer to it: the framework makes a validator for each
+# model of each route, 1,400 of them, while the first request waits.
 _ERROR = {"application/json": {"schema": {"$ref": f"#/components/schemas/{ErrorOut.__name__}"}}}
 _ERRORS: dict[int | str, dict[str, Any]] = {
     _STATUSES[0]: {"model": ErrorOut},
@@ -100,7 +99,7 @@ _ROUTERS = (
     people.joining,
 )
 
-# The pages, in the order in which addresses are compared.
+# The pages, in the order in which paths are matched.
 _PAGES = (
     rendering,
     visit,
@@ -122,19 +121,18 @@ def create_app(
     limits: Limits | None = None,
     access: UiAccess | None = None,
 ) -> FastAPI:
-    """The REST API over an open memory. Without `key_needed`, who brings no key is the one whose
-    machine this is: only for a server that listens to this machine alone. `access` asks for a
-    ticket or its cookie then."""
+    """The REST API for an open memory. Without `key_needed`, a caller without a key is the owner of
+    the machine: only for a server on loopback. Then `access` requires a ticket or its cookie."""
     limits = limits or Limits()
     app = FastAPI(
         title="Holdfast",
         version=holdfast.__version__,
         description="Long-term memory for agents and people.",
-        # The pages that the framework would show load their scripts from elsewhere.
+        # The framework's own pages would load scripts from other servers.
         docs_url=None,
         redoc_url=None,
-        # Behind a proxy that speaks TLS a redirect would name an address without it, and a client
-        # that follows it would send its key in the clear.
+        # Behind a TLS proxy, a redirect would go to an address without TLS, and a client that
+        # follows it would send its key in the clear.
         redirect_slashes=False,
         lifespan=_running,
         responses=_ERRORS,
@@ -147,8 +145,8 @@ def create_app(
     # First, so that a request of an agent is not compared with all the routes below: that takes
     # 0.5 ms, a seventh of what it costs to start a session.
     app.state.agents = mcp_routes.Agents(app.state, limits=limits)
-    # Without this the address without a slash would be answered with a redirect, which clients of
-    # MCP do not follow.
+    # Otherwise the path without a slash would be redirected, and MCP clients do not follow
+    # redirects.
     app.router.routes.append(Route(MCP_PATH, app.state.agents, include_in_schema=False))
     app.mount(MCP_PATH, app.state.agents)
     for router in _ROUTERS:
@@ -175,7 +173,7 @@ def _add_counters(app: FastAPI, limits: Limits) -> None:
 def _add_middleware(
     app: FastAPI, limits: Limits, *, key_needed: bool, access: UiAccess | None
 ) -> None:
-    # The last one added is the first one passed.
+    # The middleware added last is the first to run.
     app.add_middleware(
         Admission, places=app.state.places, uncounted=lambda scope: has_no_place(scope, limits)
     )
@@ -190,7 +188,7 @@ def _add_middleware(
     rules = rules._replace(cookie=f"{visit.NAME}=", has_page=True)
     app.add_middleware(CrossOriginGuard, rules=rules)
     app.add_middleware(health.Watching, counts=app.state.counts)
-    # Outside everything that answers by itself, so that no response is without its headers.
+    # Outside all middleware that may respond, so that every response has its headers.
     app.add_middleware(SecurityHeaders)
 
 
@@ -207,12 +205,12 @@ async def _running(app: FastAPI) -> AsyncIterator[None]:
 
 
 PORT = 4653  # HOLD on the keys of a telephone
-# How long accepted requests may take to finish at the end; writes take milliseconds, a recall at
+# How long accepted requests may take to finish at shutdown; writes take milliseconds, a recall at
 # most seconds.
 _STOP_S = 10
-# A thread gives the interpreter up at each statement of SQL, and waits this long to have it back
-# while another computes. Beside exports a good client's p95 is 2.5 times its quiet value with the
-# usual 5 ms, and 1.6 times with this (`make test-attack`).
+# A thread releases the interpreter lock at each SQL statement, and waits this long to get it back
+# while another one computes. Beside exports a good client's p95 is 2.5 times its quiet value with
+# the usual 5 ms, and 1.6 times with this (`make test-attack`).
 _SWITCH_S = 0.0005
 
 
@@ -228,8 +226,8 @@ def serve(
     listening_at: Callable[[str], None] | None = None,
     access: UiAccess | None = None,
 ) -> None:
-    """Serves until SIGTERM or SIGINT. Beyond this machine, only with a key. `listening_at` is
-    called with the address of the page as soon as clients can connect."""
+    """Serves until SIGTERM or SIGINT. Other machines need a key. `listening_at` is called with the
+    address of the page as soon as clients can connect."""
     here = listening.is_loopback(host)
     if not here and not keys.has_keys(memory.core):
         raise InvalidInput(
@@ -248,12 +246,12 @@ def serve(
         _announce(memory, host, bound, key_needed=needed)
     if listening_at is not None:
         listening_at(url_of(host, bound))
-    # Warnings alone from the libraries, which log each request, session and file otherwise.
+    # Only warnings from the libraries, which otherwise log each request, session and file.
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
     logging.getLogger("holdfast").setLevel(logging.INFO)
     sys.setswitchinterval(_SWITCH_S)
     with Worker(memory), Watcher(memory):
-        # Streams of events would stay open for as long as there is time.
+        # Otherwise event streams would stay open until the time limit.
         listening.run(
             app,
             socket_,
@@ -264,7 +262,7 @@ def serve(
 
 
 def limits_of(memory: Holdfast) -> Limits:
-    """What the settings say a server bears."""
+    """The limits of the server, from the settings."""
     settings = memory.core.settings
     return Limits(
         body_bytes_max=settings["server.body_bytes_max"],
@@ -280,7 +278,7 @@ def limits_of(memory: Holdfast) -> Limits:
 
 
 def connection_limits_of(memory: Holdfast) -> ConnectionLimits:
-    """What the settings say about connections."""
+    """The limits of connections, from the settings."""
     settings = memory.core.settings
     return ConnectionLimits(
         total=settings["server.connections_max"],
@@ -290,13 +288,13 @@ def connection_limits_of(memory: Holdfast) -> ConnectionLimits:
 
 
 def _place(memory: Holdfast) -> str:
-    """The place of the memories, and of their files if that is another."""
+    """The location of the store, and of the files if that is different."""
     address = getattr(memory.core.store, "address", "")
     return f"{address} with files in {memory.home}" if address else memory.home
 
 
 def url_of(host: str, port: int) -> str:
-    """The address of a server, for somebody on this machine."""
+    """The address of a server for clients on this machine."""
     return f"http://{listening.bracketed(host)}:{port}"
 
 
@@ -308,7 +306,8 @@ def _announce(memory: Holdfast, host: str, port: int, *, key_needed: bool) -> No
     json = "-H 'Content-Type: application/json'"
     first = ""
     if key_needed and not memory.hubs():
-        # Without a key the hub is made by the first memory; a key reaches what is there.
+        # Without a key, the first memory creates the hub; callers with a key only reach existing
+        # hubs.
         first = "  There is no hub yet: make one with `holdfast hub create NAME`.\n"
     sys.stderr.write(
         f"holdfast serve: listening on {url}\n"

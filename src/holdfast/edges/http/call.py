@@ -1,8 +1,7 @@
-"""One request: who makes it, which hub it is about, and the memory behind it. The key is looked up
-in the thread that does the work, once, when it is first needed. A write that is sent twice with
-the same Idempotency-Key is done once, and answered twice with the same answer:
-`engine.idempotency` decides, this module makes the digest of a request, runs the work, and
-answers."""
+"""One request: its caller, its hub, and the memory. The key is looked up once, when it is first
+needed, in the thread that does the work. A write that is sent twice with the same Idempotency-Key
+runs once, and both requests get the same response: `engine.idempotency` decides, this module makes
+the digest of a request, runs the work, and responds."""
 
 from __future__ import annotations
 
@@ -39,24 +38,24 @@ if TYPE_CHECKING:
     from holdfast.store.base import Writer
 
 
-# Where a client says which hub it means: a name or an id.
+# The header with which a client names its hub, by name or id.
 HUB_HEADER = "X-Hub-ID"
-# Query parameters that must not hold a key: URLs are logged and passed on.
+# Query parameters that must not contain a key, because URLs are logged and forwarded.
 _KEYS_IN_QUERY = ("key", "api_key", "apikey", "token", "access_token")
-# A key of Holdfast is recognised by its form, whatever the parameter is called.
+# A key of Holdfast is recognised by its format, whatever the parameter is called.
 _KEY = re.compile(re.escape(keys.KEY_PREFIX) + r"[A-Za-z0-9_-]{43}")
 
 
 class Call:
-    """What a route works with."""
+    """The context of a route."""
 
     def __init__(self, request: Request, memory: Holdfast, *, key_needed: bool) -> None:
         self.request = request
         self.memory = memory
         self.key_needed = key_needed
-        # The key and the hub are looked up by it.
+        # The core for looking up the key and the hub.
         self._looking = memory.core
-        # Noted in every transaction of the request's own writes.
+        # Called in every transaction of the request's own writes.
         self.before_commit: Callable[[Writer], None] | None = None
         # The hub that was looked up last.
         self.hub_id = ""
@@ -67,7 +66,7 @@ class Call:
 
     @cached_property
     def caller(self) -> Caller:
-        """The caller; 401 where a key is needed and no valid one was sent."""
+        """The caller; raises 401 if a key is needed and no valid one was sent."""
         asked = self.request.query_params.multi_items()
         if any(name.lower() in _KEYS_IN_QUERY or _KEY.search(value) for name, value in asked):
             raise Refused(
@@ -97,10 +96,10 @@ class Call:
         return name_in_header(self.request.headers.get(HUB_HEADER, "")) or None
 
     def hub(self, act: Act = "read", *, lasting: bool = False, soon: bool = False) -> HubMemory:
-        """The hub that is meant, if the caller may do this there. What takes as long as it takes,
-        an export or a pass that asks a model, is `lasting`; all else has a deadline. What has a
-        recall's is `soon`: then a store that is away is not waited for to look things up either,
-        as it is before a write."""
+        """The hub of the request, if the caller has this permission. `lasting` is for requests
+        without a deadline, such as an export or a pass that calls a model. `soon` is for those with
+        the deadline of a recall: then the lookups do not wait for an unreachable store either, as
+        they do before a write."""
         if soon:
             self.look_up_within(self._looking.settings["recall.deadline_s"])
         deadline_s = None if lasting else self.memory.core.settings["server.request_seconds"]
@@ -111,13 +110,13 @@ class Call:
         return found
 
     def hub_of_members(self, *, lasting: bool = False) -> HubMemory:
-        """The hub that is meant, for its members: for what has no boundary of its own, and so is
-        not for those who see only what is shared beyond the hub."""
+        """The hub of the request, for its members only: for data without a boundary, which those
+        who see only memories shared beyond the hub may not read."""
         self.require_member()
         return self.hub(lasting=lasting)
 
     def require_member(self) -> None:
-        """Raises Forbidden where the caller has no role in the hub that is meant."""
+        """Raises Forbidden if the caller has no role in the hub of the request."""
         hub, standing = self.caller.hub_standing(self.hub_name)
         if standing.role is None:
             raise Forbidden(
@@ -136,7 +135,7 @@ def name_in_header(sent: str) -> str:
 
 
 def _require_known(request: Request, names: Sequence[str]) -> None:
-    """A filter with a slip in its name would be none at all, and the answer everything."""
+    """Refuses unknown parameters: a misspelt filter would be ignored, and everything returned."""
     route = request.scope.get("route")
     if not names or not isinstance(route, APIRoute) or not route.include_in_schema:
         return
@@ -189,14 +188,14 @@ _STATUSES: dict[idempotency.Refusal, int] = {
     "interrupted": 409,
 }
 
-# An empty key is a client's mistake, as it would be the same for every request.
+# An empty key is a client's mistake, because it would be the same for every request.
 IdempotencyKey = Annotated[
     str | None, Header(alias="Idempotency-Key", min_length=1, max_length=_KEY_CHARS_MAX)
 ]
 
 
 def data(value: Any) -> dict[str, Any]:
-    """The body of an answer with this value."""
+    """The body of a response with this value."""
     return {"data": to_json(value)}
 
 
@@ -210,8 +209,8 @@ def writes(
     harmless: bool = False,
     removes: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Makes a function the route of a write: it returns what was made, which is answered as JSON,
-    and it runs once for each Idempotency-Key (see `once`)."""
+    """Makes a function the route of a write. Its result is returned as JSON, and it runs once for
+    each Idempotency-Key (see `once`)."""
 
     def add(work: Callable[..., Any]) -> Callable[..., Any]:
         hints = get_type_hints(work, include_extras=True)
@@ -261,14 +260,14 @@ def once(
     harmless: bool = False,
     removes: bool = False,
 ) -> Any:
-    """Does the work, or repeats the answer that was given under this key before. Where the server
-    dies in the middle of it, work that is `harmless` to do twice is done again; other work only if
-    nothing of it was written. What work `removes` is not kept with its answer."""
+    """Runs the work, or repeats the response stored under this key. After a crash in the middle,
+    `harmless` (idempotent) work runs again; other work only if nothing of it was written. For work
+    that `removes` memories, the response is stored without their texts."""
     caller = call.caller
     if key is None:
         response.status_code, answer = work()
         return answer
-    # Per API key: another one of the same person may be allowed less.
+    # Per API key, because another key of the same person may have fewer permissions.
     place = _digest(caller.actor, "" if caller.key is None else caller.key.id, key)
     asked = _digest(
         call.request.method,
@@ -286,7 +285,7 @@ def once(
     try:
         status, answer = work()
     except BaseException:
-        # The store may be what was lost; the error of the work itself is raised.
+        # The store itself may be unreachable; the error of the work is raised.
         with suppress(StoreError):
             idempotency.release(core, claimed)
         raise
@@ -300,7 +299,7 @@ def once(
 
 def _claim(core: Core, place: str, asked: str) -> Record:
     try:
-        # Outside of the work, which is begun again by itself where its store is lost.
+        # Separate from the work, which is retried by itself when its store is lost.
         return retried(lambda: idempotency.claim(core, place, asked), writes=True)
     except KeyRefused as refused:
         headers = {"Retry-After": "1"} if refused.code == "in_progress" else None

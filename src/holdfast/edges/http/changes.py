@@ -1,8 +1,7 @@
-"""Change sets over REST: what they are, what they touched, and taking them back; what was purged,
-and the whole hub as lines; and the changes as a stream of events, for pages and agents that want
-to know at once. For the stream the store is polled twice a second: it is the one place that all
-processes write to, so a change made by the command line is an event too. Each listener gets what
-the caller may see, and a key that is revoked ends its stream."""
+"""Change sets over REST: listing, their memories, and undo; receipts of purges, and the export of a
+hub; and the changes as a stream of events. For the stream the store is polled twice a second,
+because all processes write to it: a change made by the command line is an event too. Each listener
+gets the events that the caller may see, and revoking a key ends its streams."""
 
 from __future__ import annotations
 
@@ -61,10 +60,11 @@ def export(call: Calling) -> StreamingResponse:
 events_router = APIRouter(tags=["events"])
 
 _EVERY_S = 0.5
-# Sent when nothing happens, so that proxies keep the stream open and a dead client is noticed.
+# Sent when nothing happens, so that proxies keep the stream open and a dead client is detected.
 _HEARTBEAT_S = 15.0
 _LISTENERS_MAX = 100
-# A person has some windows and agents open; more would take the places of others.
+# The most listeners of one person, who has some windows and agents open; more would use up the
+# places of others.
 _LISTENERS_EACH = 20
 
 
@@ -104,14 +104,14 @@ async def _stream(call: Call, last: str | None, purges: Purges) -> AsyncIterator
                 found = await run_in_threadpool(_since, call, last, begun, purges)
             except HoldfastError as error:
                 if isinstance(error, StoreError) and not isinstance(error, StoreClosed):
-                    # The store is away for a moment, or busy: it is asked again.
+                    # The store is unreachable or busy for a moment: it is polled again.
                     found = News(last, purges)
                 else:
-                    # The key was revoked, the role taken away, or the hub is gone.
+                    # The key was revoked, the role removed, or the hub deleted.
                     yield _event("end", {})
                     return
             if found.purged:
-                # First, as the change that was sent last may be purged too, so that more is missed.
+                # First, because the last sent change may be purged too, and then more is missed.
                 yield _event("purge", {"receipts": to_json(found.purged)})
             if found.missed:
                 yield _event("missed", {}, found.last or "")
@@ -149,7 +149,7 @@ def _plain_read(memory: Memory) -> dict[str, Any]:
 
 
 def _since(call: Call, last: str | None, begun: datetime, purges: Purges) -> News:
-    """What is new since the last change that was seen, as the caller sees it now."""
+    """The events since the last change sent, as the caller sees them now."""
     again = Call(call.request, call.memory, key_needed=call.key_needed)
     _, standing = again.caller.hub_standing(again.hub_name)
     hub = again.hub()
@@ -162,7 +162,7 @@ def _since(call: Call, last: str | None, begun: datetime, purges: Purges) -> New
     )
     if news == News(last, purges):
         return news
-    # A role or a key that was taken away while this was read: nothing of it is sent.
+    # If a role or a key was removed during the read, nothing of it is sent.
     later = Call(call.request, call.memory, key_needed=call.key_needed)
     _, standing_later = later.caller.hub_standing(later.hub_name)
     return news if standing_later == standing else News(last, purges)

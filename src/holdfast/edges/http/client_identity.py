@@ -1,8 +1,8 @@
-"""Who makes a request, as far as its share of the server is concerned: a key and the person behind
-it, or an address; and the bounds on streams and agents' sessions of each. The key is looked up
-before the body is read, so that a request without a valid one costs an answer and no more.
+"""Identifies the client of a request for its share of the server: a key and its person, or an
+address; and limits the streams and agent sessions of each. The key is looked up before the body is
+read, so that a request without a valid one costs only a response.
 
-This gives no rights: a route looks the key up again.
+This gives no permissions: the route looks up the key again.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 
-# Where the scope of a request has its caller.
+# The key of the client in the ASGI scope of a request.
 CLIENT = "holdfast.caller"
 METHODS_WITH_BODY = ("POST", "PUT", "PATCH", "DELETE")
-# A key is looked up again for its share after this; for its rights it is looked up each time.
+# For shares, a lookup is cached for this long; for permissions, a key is looked up each time.
 _FRESH_S = 60.0
 _KEYS_MAX = 10_000
-# Threads that look keys up: strangers with made-up keys do not take those that answer.
+# Threads for key lookups: clients with invalid keys do not occupy those that serve requests.
 _LOOKUPS = 4
-# A store that does not answer is the route's to report.
+# If the store does not answer in time, the route reports it.
 _LOOKUP_S = 2.0
 
 
@@ -52,7 +52,7 @@ class Client(NamedTuple):
 
 
 def client_of(scope: Scope) -> Client:
-    """Who makes this request; by its address where no key was looked up."""
+    """The client of this request; by its address if no key was looked up."""
     found = scope.get(CLIENT)
     return found if isinstance(found, Client) else _by_address(scope)
 
@@ -64,8 +64,8 @@ def _by_address(scope: Scope) -> Client:
 
 
 class Identify:
-    """Finds the caller of each request. One with a body and without a valid key, where a key is
-    needed, is refused before the body is read."""
+    """Identifies the client of each request. If a key is needed, a request with a body and without
+    a valid key is refused before the body is read."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -93,7 +93,7 @@ class Identify:
             return _by_address(request.scope)
         hashed = hashlib.sha256(given.encode("utf-8", "surrogateescape")).hexdigest()
         now = time.monotonic()
-        # Homes of one process (in tests) have keys of their own.
+        # Several homes in one process (in tests) have separate keys.
         place = f"{id(state.memory)} {hashed}"
         found = self._found.get(place)
         if found is not None and now - found[0] < _FRESH_S:
@@ -118,13 +118,13 @@ def _look_up(call: Call) -> Client:
     return Client(f"key:{key.id}", f"person:{caller.actor}", known=True)
 
 
-# All keys of a person together have so many times the share of one.
+# All keys of a person together have this many times the share of one.
 KEYS_OF_A_PERSON = 2
 _RETRY_AFTER_S = "30"
 
 
 class Streams:
-    """So many are open at once. `what` names them in the answer to one too many."""
+    """Limits how many are open at once. `what` names them in the error for one too many."""
 
     def __init__(self, what: str, *, total: int, each: int) -> None:
         self._what = what
@@ -135,7 +135,7 @@ class Streams:
 
     @contextmanager
     def open(self, client: Client) -> Iterator[None]:
-        """Counts one while it is open; refuses it where there are too many."""
+        """Counts one while it is open; refuses it if there are too many."""
         names = {client.person: self._each * KEYS_OF_A_PERSON, client.share: self._each}
         if self.count >= self._total:
             raise self._refused("The server has")
@@ -161,14 +161,14 @@ class Streams:
 
 
 class Session(NamedTuple):
-    """One session; `server` is where it lives."""
+    """An agent session; `server` is the server that has it."""
 
     server: Hashable
     session_id: str
 
 
 class Sessions:
-    """Who has which sessions, the least recently used first."""
+    """The sessions of each client, the least recently used first."""
 
     def __init__(self, *, each: int) -> None:
         self._each = each
@@ -183,14 +183,14 @@ class Sessions:
             self._owners.move_to_end(session)
 
     def begin(self, session: Session, client: Client) -> list[Session]:
-        """Counts a new session; returns those that have to end for it."""
+        """Counts a new session; returns those that must end for it."""
         self._owners[session] = client
         self._counts.update({client.share, client.person})
         over = self._beyond(client.share, self._each)
         return over + self._beyond(client.person, self._each * KEYS_OF_A_PERSON)
 
     def _beyond(self, name: str, most: int) -> list[Session]:
-        """Takes out the oldest sessions of a key or person until there are no more than that."""
+        """Removes the oldest sessions of a key or person until they are within the limit."""
         over = []
         while self._counts[name] > most:
             owned = (one for one, who in self._owners.items() if name in (who.share, who.person))
@@ -206,21 +206,22 @@ class Sessions:
             self._counts += Counter[str]()
 
     def end_all_of(self, server: Hashable) -> None:
-        """Forgets the sessions of a server that is gone."""
+        """Removes the sessions of a server that has ended."""
         for session in [one for one in self._owners if one.server == server]:
             self.end(session)
 
 
-# Enough that the trip to a thread is not noticed, and little enough to be held for each stream.
+# Large enough that the switch to a thread is unnoticeable, and small enough to be held for each
+# stream.
 _PIECE_CHARS = 64_000
-# While others ask, all streams of a key together work a quarter of the time of one thread: a pause
-# has three times the length of what was just worked, for each stream that is open.
+# While others send requests, all streams of a key together use a quarter of one thread: each pause
+# is three times as long as the work before it, for each open stream.
 _PAUSE_RATIO = 3
 _PAUSE_S_MAX = 0.5
 
 
 def stream_lines(request: Request, lines: Iterable[str]) -> StreamingResponse:
-    """The lines, which have no line ends yet, as an answer."""
+    """A response that streams lines, which have no line ends yet."""
     return StreamingResponse(_paced(request, in_pieces(lines)), media_type="application/x-ndjson")
 
 

@@ -1,10 +1,10 @@
-"""Concurrency limit: how many requests are answered at once, and whose turn it is.
+"""Limits how many requests run at once, and schedules them fairly.
 
 A request takes a place when its body has arrived. Each key has its share of the places, and all
-keys of a person together have twice that; a key with nothing inside is let in even when the house
-is full. Of those inside, a few run at a time: alone, a caller may use every thread; as soon as
-others ask, each runs one at a time and they take turns. So one caller's flood shares the processor
-with another's request as one request would, and not as hundreds.
+keys of a person together have twice that; a key without any admitted request gets in even if all
+places are taken. Of the admitted requests, a few run at a time: a single caller may use every
+thread; as soon as others send requests, each runs one at a time and they take turns. So one
+caller's flood competes with another's request like one request, not like hundreds.
 """
 
 from __future__ import annotations
@@ -23,28 +23,29 @@ if TYPE_CHECKING:
 
 # As many as there are threads; more would only wait for each other.
 RUNNING_MAX = 16
-# Of one caller, while others ask as well. Two make a good client's p95 under a flood 3.0 times its
-# quiet value, one makes it 2.5 times (`make test-attack`, mean of three runs on a busy machine).
+# The running requests of one caller, while others send requests too. Two make a good client's p95
+# under a flood 3.0 times its quiet value, one makes it 2.5 times (`make test-attack`, mean of three
+# runs on a busy machine).
 RUNNING_FAIR = 1
-# Of all keys of one person, while other people ask as well.
+# The same for all keys of one person, while other people send requests too.
 RUNNING_FAIR_PERSON = 3
 # A caller counts as active for this long after a request, as clients compute between two requests.
 _RECENT_S = 2.0
-# A request that runs longer than this waits for something, a model or a slow reader, and does not
-# count against its caller's turns any more.
+# A request that runs longer than this waits for something, a model or a slow reader, and no longer
+# counts against its caller.
 _TURN_S = 2.0
-# A key that has fewer inside than this is let in whatever others do.
+# A key with fewer admitted requests than this always gets in.
 _ALWAYS = 2
 # Nobody waits for a turn longer than this.
 _WAIT_S = 10.0
 
 
 class Full(Exception):
-    """There is no place for this request now; the message says whose fault that is."""
+    """Raised if there is no place for a request; the message says which limit was reached."""
 
 
 class Places:
-    """Admits requests and gives them turns."""
+    """Admits requests and schedules them."""
 
     def __init__(self, *, total: int, each: int, clock: Callable[[], float] | None = None) -> None:
         self._total = total
@@ -54,19 +55,19 @@ class Places:
         self._count = 0
         self._running = Counter[str]()
         self._running_count = 0
-        # Who waits for a turn, by share; the first one is next.
+        # The requests that wait for a turn, by share; the first one is next.
         self._waiting: OrderedDict[str, deque[tuple[Client, asyncio.Future[None]]]] = OrderedDict()
-        # When each share, and each person, asked last; the oldest first.
+        # The time of the last request of each share and each person; the oldest first.
         self._recent: OrderedDict[str, float] = OrderedDict()
 
     @property
     def count(self) -> int:
-        """Requests that are inside: running or waiting for their turn."""
+        """Admitted requests: running or waiting for their turn."""
         return self._count
 
     @asynccontextmanager
     async def place(self, client: Client) -> AsyncIterator[None]:
-        """A place, and in it a turn; Full where there is none."""
+        """Takes a place, then waits for a turn; raises Full if there is no place."""
         self._enter(client)
         try:
             await self._turn(client)
@@ -79,7 +80,7 @@ class Places:
             self._leave(client)
 
     def others_ask(self, client: Client) -> bool:
-        """Whether another key or person has asked a moment ago."""
+        """Whether another key or person has sent a request recently."""
         return self._others_ask(client.share) or self._others_ask(client.person)
 
     # Places
@@ -167,7 +168,7 @@ class Places:
         return not self.others_ask(client)
 
     def _others_ask(self, name: str) -> bool:
-        """Whether another of the same kind (share or person) has asked a moment ago."""
+        """Whether another share or person has sent a request recently."""
         oldest = self._now() - _RECENT_S
         while self._recent and next(iter(self._recent.values())) < oldest:
             self._recent.popitem(last=False)

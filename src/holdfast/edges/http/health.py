@@ -1,5 +1,5 @@
-"""Monitoring of a server: a line of JSON for each request, counts and times for Prometheus, whether
-it is up and whether it can answer. Neither lines nor counts hold keys, queries or texts."""
+"""Monitoring of a server: a JSON log line for each request, counts and times for Prometheus, and
+health and readiness checks. Neither lines nor counts contain keys, queries or texts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ router = APIRouter(tags=["server"])
 
 REQUEST_ID = "X-Request-ID"
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-# A request id that a client sends is taken over where it is harmless in a log.
+# A request id sent by a client is used if it is harmless in a log.
 _HARMLESS = re.compile(r"[A-Za-z0-9._-]{1,64}")
 # A load balancer wants an answer soon; a store that takes longer (see `connections`) is not ready.
 _READY_WAIT_S = 1.5
@@ -39,7 +39,7 @@ _LOOKS_MAX = 2
 
 
 class Counts:
-    """The server's own registry: two servers in one process do not count together."""
+    """The metrics of one server: two servers in one process have separate ones."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -119,13 +119,13 @@ class Watching:
 
 @router.api_route("/healthz", methods=["GET", "HEAD"], include_in_schema=False)
 async def health() -> dict[str, Any]:
-    """The process runs."""
+    """The process is running."""
     return {"data": {"status": "up"}}
 
 
 @router.api_route("/readyz", methods=["GET", "HEAD"], include_in_schema=False)
 async def ready(call: Calling, response: Response) -> dict[str, Any]:
-    """The store answers, and soon."""
+    """Whether the store answers within a short time."""
     found: list[bool] = []
     with anyio.move_on_after(_READY_WAIT_S):
         counts: Counts = call.request.app.state.counts

@@ -1,8 +1,8 @@
-"""What every request passes before a route: how large and how slow its body is, how many are asked
-at once, and how often by one key (token buckets). A request that is refused gets the usual shape of
-an error and nothing more. `server.cross_origin` checks where it comes from (Host, Origin).
+"""Limits for every request before its route: the size and the speed of its body, and the rate per
+key (token buckets). A refused request gets an error in the common format. `server.cross_origin`
+checks its origin (Host, Origin).
 
-Plain ASGI, so that answers that stream are not held back.
+Plain ASGI, so that streamed responses are not buffered.
 """
 
 from __future__ import annotations
@@ -67,19 +67,19 @@ class Limits(NamedTuple):
     streamed: tuple[str, ...] = ("/v1/memories/upload",)
 
 
-# Asked often, and cheap: they have a bucket of their own.
+# Frequent and cheap requests, with a bucket of their own.
 UNPACED = ("/healthz", "/readyz")
 # Events stay open, and are counted by their route.
 UNCOUNTED = (*UNPACED, "/metrics", "/v1/events")
-# Bytes of all bodies that are arriving; one caller has a quarter.
+# The most bytes of all arriving bodies; one caller may use a quarter.
 _BODIES_BYTES = 256_000_000
-# Bodies of a key whose connections are kept while they arrive, whatever others need.
+# Bodies of a key whose connections are kept open while they arrive, whatever others need.
 _KEPT_PER_KEY = 16
-# A request that comes too often is answered after this, where so many are not waiting already.
+# A request over the rate limit is answered after this delay, unless too many are waiting already.
 _DELAY_S = 0.25
 _DELAYED_MAX = 200
-# Without a known key where one is needed: the burst of an address, and how much slower its pace is
-# than that of a key. A request that turns out to have a valid key is not counted.
+# For requests without a known key, if one is needed: the burst of an address, and how much lower
+# its rate is than that of a key. A request that turns out to have a valid key is not counted.
 _STRANGER_BURST_MIN = 60
 _STRANGER_SLOWER = 5
 # Health checks of one address: a burst, and the pace after it.
@@ -106,15 +106,15 @@ def has_no_place(scope: Scope, limits: Limits) -> bool:
 
 class RateLimit:
     """Rate limit of requests: a bucket for each key, filled evenly; without a key, for each
-    address. A key that has not opened anything yet also takes from its address's: who makes keys
-    up does not get a full bucket with each."""
+    address. A key that was not accepted yet also takes from the bucket of its address, so that
+    invented keys do not get a full bucket each."""
 
     def __init__(self, app: ASGIApp, *, limits: Limits) -> None:
         self._app = app
         self._most = float(limits.per_minute)
         self._per_second = limits.per_minute / 60
         self._buckets = TokenBuckets(self._most, self._per_second)
-        # Keys that have opened something, by their hashes.
+        # The hashes of keys that were accepted.
         self._good: set[str] = set()
         self._delay = _Delay()
 
@@ -124,7 +124,7 @@ class RateLimit:
             return
         key, now = _key(scope), time.monotonic()
         if scope["path"] in UNPACED:
-            # Those that watch over a server ask each few seconds, whatever else their machine asks.
+            # Monitoring sends a request every few seconds, whatever else its machine sends.
             who = f"health {_address(scope)}"
             wait = self._buckets.take(who, now, _HEALTH_BURST, _HEALTH_PER_SECOND)
             await self._answer(scope, receive, send, wait)
@@ -141,7 +141,7 @@ class RateLimit:
         async def noted(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] < 400:
                 if len(self._good) >= BUCKETS_MAX:
-                    # Each is known again after its next request.
+                    # Each is added again by its next request.
                     self._good.clear()
                 self._good.add(key)
                 self._buckets.give_back(_address(scope))
@@ -218,7 +218,7 @@ def starts_session(scope: Scope) -> bool:
 
 
 class _Delay:
-    """Slows down a client that asks too often and does not wait: a refusal costs it more than the
+    """Slows down a client that ignores the rate limit, so that a refusal costs it more than the
     server."""
 
     def __init__(self) -> None:
@@ -234,7 +234,7 @@ class _Delay:
 
 
 def _key(scope: Scope) -> str:
-    """The key that was brought, by its hash; empty for none."""
+    """The hash of the request's key; empty for none."""
     given = Headers(scope=scope).get("authorization")
     if not given:
         return ""
@@ -251,14 +251,14 @@ _UNPACKED = "Send it unpacked."
 
 
 class Bodies:
-    """Reads a body before the route runs, up to a size and for a time: a slow or endless one holds
-    no thread and no place. Uploads are streamed, and have limits of their own."""
+    """Reads a body before the route runs, up to a size and within a time, so that a slow or endless
+    one occupies no thread and no place. Uploads are streamed, and have limits of their own."""
 
     def __init__(self, app: ASGIApp, *, limits: Limits) -> None:
         self._app = app
         self._limits = limits
         self._budget = BodyBudget(_BODIES_BYTES, _BODIES_BYTES // 4)
-        # Bodies that are arriving and whose connections are kept, by key and by person.
+        # The number of arriving bodies with kept connections, by key and by person.
         self._kept = Counter[str]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -307,8 +307,8 @@ class Bodies:
 
     @contextmanager
     def _keeping(self, scope: Scope, client: Client) -> Iterator[None]:
-        """Keeps the connections of a few bodies of each key while they arrive. The others make
-        room for new connections when there are too many."""
+        """Keeps the connections of a few bodies of each key open while they arrive. The others make
+        room for new connections if there are too many."""
         connection = connection_of(scope)
         most = {client.person: 2 * _KEPT_PER_KEY, client.share: _KEPT_PER_KEY}
         full = any(self._kept[name] >= number for name, number in most.items())
@@ -324,17 +324,17 @@ class Bodies:
             self._kept += Counter[str]()
 
 
-# With more buckets than this the fullest half is dropped: those would be full again soonest.
+# With more buckets than this, the fullest half is dropped: those would be full again first.
 BUCKETS_MAX = 10_000
 
 
 class TokenBuckets:
-    """One bucket for each name; a name that is new has a full one."""
+    """A token bucket for each name; a new name has a full one."""
 
     def __init__(self, burst: float, per_second: float) -> None:
         self._burst = burst
         self._per_second = per_second
-        # Tokens left, and when that was counted.
+        # The tokens left, and the time of that count.
         self._buckets: dict[str, tuple[float, float]] = {}
 
     def __len__(self) -> int:

@@ -1,8 +1,8 @@
 """MCP under `/mcp` and `/mcp/{hub}`: the same tools as over stdio, for the owner of the key.
 
-Each caller has a server of their own for a hub, made when they first ask and kept while they do.
-Their role in the hub is looked up again with every request, and while a stream is open: a key that
-is revoked or a role that changes counts at once.
+Each caller has an MCP server of their own for a hub, created at their first request and kept while
+they use it. Their role in the hub is looked up with every request, and while a stream is open, so
+that a revoked key or a changed role takes effect at once.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # Servers that exist at once: a handful for each of some dozens of callers.
 _SERVERS_MAX = 200
-# Per caller, for as many agents with a key each. One more replaces the caller's oldest.
+# Per caller, for that many agents with a key each. One more replaces the caller's oldest.
 _SERVERS_EACH = 80
 # Streams of all callers together.
 _STREAMS_MAX = 400
@@ -43,8 +43,8 @@ _LOOK_S = 0.5
 
 
 class _Place(NamedTuple):
-    """What a server is made for. The caller's role is part of it: when the role changes, the
-    caller gets another server."""
+    """The key of a server. The caller's role is part of it: after a change of role, the caller gets
+    another server."""
 
     actor: str
     key: str | None
@@ -70,7 +70,7 @@ class Agents:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """The servers live as long as this."""
+        """The lifetime of the servers."""
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
             try:
@@ -82,7 +82,7 @@ class Agents:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
         call = Call(request, self._state.memory, key_needed=self._state.key_needed)
-        # Mounted: what comes after `/mcp` is the hub, where one is named.
+        # Mounted at `/mcp`: the rest of the path is the hub, if one is named.
         hub = scope["path"].removeprefix(PATH).strip("/") or call.hub_name
         try:
             place, app = await self._server_for(call, hub, request.query_params.get("dialect"))
@@ -100,7 +100,8 @@ class Agents:
     async def _answer(
         self, place: _Place, app: ASGIApp, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Lets the server answer, and counts the session that begins, goes on or ends with it."""
+        """Passes the request to the server, and counts the session that begins, continues or ends
+        with it."""
         given = Headers(scope=scope).get(SESSION_ID_HEADER)
         over: list[Session] = []
         if given is not None:
@@ -120,7 +121,7 @@ class Agents:
             await self._end_session(session, scope)
 
     async def _end_session(self, session: Session, scope: Scope) -> None:
-        """Ends a session as its client would, with a request that the SDK takes for one of its."""
+        """Ends a session as its client would, with a request to the SDK."""
         served = self._servers.get(cast(_Place, session.server))
         if served is None:
             return
@@ -141,8 +142,8 @@ class Agents:
     async def _until_ended(
         self, place: _Place, app: ASGIApp, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """A stream that a client listens to has no end of its own: it is ended when the server
-        stops, where a call that was accepted is finished, and when who listens no longer may."""
+        """A stream for a client has no end of its own: it ends when the server stops, after
+        accepted calls are finished, or when the client loses access."""
         begun = ended = False
 
         async def noted(message: Message) -> None:
@@ -225,8 +226,8 @@ class Agents:
             return place, app
 
     def _make_room(self, new: _Place) -> None:
-        """Ends the server that has been asked least recently, of a caller who has more than their
-        part; so nobody's goes because of what another does, while they have few."""
+        """Ends the least recently used server of a caller who has more than their share, so that
+        nobody loses a server because of others while they have few."""
         held = Counter(place.actor for place in self._servers)
         if held[new.actor] > _SERVERS_EACH:
             whose = new.actor

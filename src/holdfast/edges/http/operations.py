@@ -1,4 +1,4 @@
-"""What REST makes of the declaration of an operation: bodies, parameters of addresses, and routes.
+"""Makes bodies, query parameters and routes from the declaration of an operation.
 
 A route runs the operation as its declaration says: which permission it needs, how long it may
 take, and whether it may be repeated. `perform` is the one route of `holdfast.Client`, which is
@@ -50,7 +50,7 @@ class Body(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _refuse_half_characters(cls, given: Any) -> Any:
-        """JSON can hold lone surrogates, which no store and no answer can."""
+        """Refuses lone surrogates, which JSON can contain but no store or response can."""
         waiting = [given]
         while waiting:
             one = waiting.pop()
@@ -85,11 +85,11 @@ def body_of(
     without: tuple[str, ...] = (),
     fields: Mapping[str, tuple[Any, Any]] | None = None,
 ) -> Any:
-    """A body with the arguments of an operation but those in `without`, each described and limited
-    as it is declared. `fields` gives the type and the default of fields that differ from their
-    argument, and of more fields.
+    """A body with the arguments of an operation except those in `without`, each described and
+    limited as declared. `fields` has the type and the default of fields that differ from their
+    argument, and of additional fields.
 
-    To be subclassed, so that it has a name and a docstring of its own."""
+    To be subclassed with a name and a docstring."""
     return _model(Body, operation, without, dict(fields or {}))
 
 
@@ -100,7 +100,7 @@ def named_body(
     without: tuple[str, ...] = (),
     fields: Mapping[str, tuple[Any, Any]] | None = None,
 ) -> type[BaseModel]:
-    """The same with that name, described as the operation is."""
+    """The same with that name and the operation's description."""
     made: type[BaseModel] = _model(Body, operation, without, dict(fields or {}), name)
     made.__doc__ = operation.__doc__
     return made
@@ -112,7 +112,7 @@ def query_of(
     without: tuple[str, ...] = (),
     fields: Mapping[str, tuple[Any, Any]] | None = None,
 ) -> Any:
-    """The same for the parameters of an address."""
+    """The same for query parameters."""
     return _model(Parameters, operation, without, dict(fields or {}))
 
 
@@ -158,7 +158,7 @@ def _in_json(hint: Any) -> Any:
         return OriginIn
     origin, args = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
-        # A reference may be a number for the library; a body has it as text.
+        # The library accepts a number as a reference; a body has it as text.
         kinds = [one for one in args if not (one is int and str in args)]
         return Union[tuple(dict.fromkeys(_in_json(one) for one in kinds))]  # noqa: UP007
     if origin is collections.abc.Iterable:
@@ -187,7 +187,7 @@ def perform(
 ) -> Any:
     """Runs an operation and answers with its result. What it returns one by one is answered as
     lines of JSON, the last of which says that it is complete."""
-    # The key is checked first: strangers do not learn which operations there are.
+    # The key is checked first: callers without one must not learn which operations exist.
     _ = call.caller
     declared = _declared(operation, HubMemory)
     coders = coders_of(getattr(HubMemory, operation))
@@ -244,7 +244,7 @@ def _values(declared: Operation, coders: Coders, sent: dict[str, Any]) -> dict[s
 
 
 def _run(call: Call, declared: Operation, values: dict[str, Any]) -> Any:
-    """Runs the operation in the hub that is meant, if the caller may do that there."""
+    """Runs the operation in the hub of the request, if the caller has the permission."""
     if declared.permission == "read_log":
         call.require_member()
     hub = call.hub(
@@ -322,13 +322,13 @@ class Routes(APIRouter):
 
 
 def _streamed(request: Request, items: Iterator[Any], item: Coder) -> StreamingResponse:
-    # The first one is fetched before the answer begins, so that an error has its own status.
+    # The first item is read before the response begins, so that an error has its own status.
     first = [item.encode(one) for _, one in zip(range(1), items, strict=False)]
     return stream_lines(request, _lines(request, first, items, item))
 
 
 def _lines(request: Request, first: list[Any], items: Iterator[Any], item: Coder) -> Iterator[str]:
-    """The items as lines; then the end, or what went wrong."""
+    """The items as lines, then an end line or an error."""
     try:
         for one in first:
             yield _line({"data": one})

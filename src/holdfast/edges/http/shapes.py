@@ -1,7 +1,7 @@
-"""The shapes of answers, for the description of the API that clients are made from.
+"""The models of responses, for the description of the API from which clients are made.
 
-The model of a record of the domain is made from its fields (`model_of`). Written out here are the
-answers that differ from the record: fields that REST adds, leaves out or calls otherwise.
+The model of a domain record is made from its fields (`model_of`). Only responses that differ from
+the record are written out: with fields that REST adds, omits or renames.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from holdfast.passes.consolidation import Consolidated, Source, Step
 
 
 class ResponseModel(BaseModel):
-    """A value in an answer. It may have more fields than are declared here."""
+    """A value in a response. It may have more fields than are declared."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -58,13 +58,13 @@ class Many(BaseModel, Generic[T]):
 
 
 class Shape(NamedTuple):
-    """How REST describes a record where that differs from the record itself."""
+    """How REST describes a record, if that differs from the record itself."""
 
     # Instead of its docstring.
     about: str | None = None
-    # Instead of its name with `Out` behind it.
+    # Instead of its name with `Out` appended.
     name: str = ""
-    # The fields that are described; an answer may have the others too.
+    # The fields that are described; a response may have the others too.
     fields: str = ""
     # Whether it has no others.
     closed: bool = False
@@ -108,12 +108,12 @@ _SHAPES = {
 }
 
 
-# Models that are written out, by the record. A memory that a plan names is sent back as it came.
+# Models that are written out, by record. A memory in a plan is sent back as it was received.
 _BY_HAND: dict[Any, Any] = {Source: dict[str, Any]}
 
 
 def describes(record: Any) -> Callable[[type[M]], type[M]]:
-    """Makes a model that is written out the model of a record."""
+    """Registers a written-out model for a record."""
 
     def add(model: type[M]) -> type[M]:
         _BY_HAND[record] = model
@@ -124,7 +124,7 @@ def describes(record: Any) -> Callable[[type[M]], type[M]]:
 
 @cache
 def model_of(record: Any) -> Any:
-    """The model of a record, by the types of its fields. An answer has all of them."""
+    """The model of a record, by the types of its fields. A response has all of them."""
     if record in _BY_HAND:
         return _BY_HAND[record]
     shape = _SHAPES.get(record, Shape())
@@ -140,7 +140,7 @@ def model_of(record: Any) -> Any:
 
 
 def _in_json(hint: Any) -> Any:
-    """The type that a value has in an answer: a time is text, a record is an object."""
+    """The JSON type of a value: a time is text, a record is an object."""
     if hint in (datetime, date):
         return str
     if isinstance(hint, NewType):
@@ -158,7 +158,7 @@ def _in_json(hint: Any) -> Any:
 
 
 def answer(hint: Any) -> Any:
-    """The model of an answer with a value of this type: a record, or a list of them."""
+    """The model of a response with a value of this type: a record, or a list of them."""
     many = get_origin(hint) is list
     item = _in_json(get_args(hint)[0] if many else hint)
     if item is MemoryOut:
@@ -168,7 +168,7 @@ def answer(hint: Any) -> Any:
 
 
 def answer_of(operation: Callable[..., Any]) -> Any:
-    """The model of an answer with what an operation returns."""
+    """The model of the response of an operation."""
     return answer(returned_by(operation))
 
 

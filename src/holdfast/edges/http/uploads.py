@@ -1,5 +1,5 @@
-"""Files over REST: in as a multipart form that is streamed to its place and never held whole, out
-as a download that no browser takes for a page; and the jobs that read them."""
+"""Files over REST: uploads as a multipart form that is streamed to disk, downloads that no browser
+renders as a page; and the jobs that read the files."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ from holdfast.files.attachments import Incoming, Received
 router = APIRouter(prefix="/memories", tags=["files"])
 jobs = APIRouter(tags=["files"])
 
-# What a form has besides the file: names of its fields, boundaries, a few lines of text.
+# The size of a form besides the file: field names, boundaries, a few lines of text.
 _FORM_BYTES = 200_000
 _FIELD_BYTES_MAX = 65_536
 _FIELDS_MAX = 64
-# Handed to the disk in pieces of this size: each is a change of threads.
+# Written to disk in pieces of this size, each in another thread.
 _PIECE = 1 << 18
-# Somebody who sends nothing for this long has gone; at this pace in all nobody waits for the end.
+# A client that sends nothing for this long has gone; one that is slower than this on average is not
+# waited for.
 _IDLE_S = 30.0
 _WHOLE_S = 900.0
 
@@ -65,7 +66,7 @@ _FORM = {
 
 
 class Uploaded(BaseModel):
-    """What was sent, for telling whether it is the same request again."""
+    """The upload, for detecting a repeated request."""
 
     hash: str
     name: str
@@ -87,7 +88,7 @@ async def upload(call: Calling, response: Response, key: IdempotencyKey = None) 
     ):
         connection = connection_of(call.request.scope)
         if connection is not None:
-            # It is not closed for strangers while the body arrives.
+            # The connection is not closed in favour of others while the body arrives.
             connection.protect()
         form = _Form(incoming, boundary)
         await _receive(call.request, form)
@@ -110,7 +111,7 @@ def _store_upload(
 
 
 def _announced(request: Request) -> int | None:
-    """The least that the file must have by what the request says of its size."""
+    """The smallest possible size of the file, according to the request's headers."""
     stated = request.headers.get("content-length", "")
     size = int(stated[:18]) - _FORM_BYTES if stated.isascii() and stated.isdigit() else 0
     return size if size > 0 else None
@@ -130,7 +131,7 @@ def _boundary(request: Request) -> bytes:
 
 
 async def _receive(request: Request, form: _Form) -> None:
-    """Reads the body as it comes, a piece at a time; the sender waits for the disk."""
+    """Reads the body in pieces; the sender waits for the disk."""
     waiting = bytearray()
     body = request.stream().__aiter__()
     try:
@@ -152,7 +153,7 @@ async def _receive(request: Request, form: _Form) -> None:
 
 
 class _Form:
-    """A form while it comes in: the file goes to its place, the other fields are kept."""
+    """A form that is being received: the file is written to disk, the other fields are kept."""
 
     def __init__(self, incoming: Incoming, boundary: bytes) -> None:
         self.name = ""
@@ -191,7 +192,7 @@ class _Form:
             raise _broken("a part of it is not well-formed") from None
 
     def received(self) -> Received:
-        """The file, once the whole form is there."""
+        """The file, after the form is complete."""
         if not self._ended:
             raise _broken("its end is missing")
         if not self._has_file:
@@ -246,7 +247,7 @@ class _Form:
 
     def _set(self, name: str, text: str) -> None:
         if name == "tags":
-            # Once for each, or several in one with commas between.
+            # One field per tag, or several tags separated by commas.
             given = [tag.strip() for tag in text.split(",")]
             self.fields.setdefault("tags", []).extend(tag for tag in given if tag)
         elif name == "pinned":
@@ -287,7 +288,7 @@ def attachment(call: Calling, memory_id: str) -> FileResponse:
         media_type=kept.attachment.media_type,
         filename=kept.attachment.name,
         headers={
-            # It is a stranger's file: no browser is to run it, guess at it or keep it for others.
+            # The file is untrusted: no browser may run it, guess its type or cache it for others.
             "X-Content-Type-Options": "nosniff",
             "Content-Security-Policy": "default-src 'none'; sandbox",
             "Cache-Control": "private",

@@ -1,8 +1,8 @@
 """The MCP server: tools, resources and prompts of one hub, over stdio or streamable HTTP.
 
-Every module here imports the SDK, which takes longer to load than the rest of a REST server, so
-none is imported before it is asked for. What a server has to know before the first agent comes
-is here: names of headers, the path, how large a body may be."""
+Every other module here imports the SDK, which takes longer to load than the rest of a REST server,
+so none is imported before it is needed. This module has what a server needs before the first agent
+connects: header names, the path, the largest body."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ PATH = "/mcp"
 # As the SDK spells them; a test compares them.
 SESSION_ID_HEADER = "mcp-session-id"
 PROTOCOL_VERSION_HEADER = "mcp-protocol-version"
-# More than the longest call that is answered, so that a call that is too long gets a sentence from
-# the tool, which a model reads, and only what is far too long an error of HTTP.
+# More than the longest accepted call, so that a call that is too long gets a message from the tool,
+# which a model reads, and only one that is far too long gets an HTTP error.
 BODY_BYTES_MAX = 32_000_000
 
 

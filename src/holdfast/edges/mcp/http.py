@@ -1,8 +1,7 @@
-"""The server over streamable HTTP: one endpoint, for as many clients as come.
+"""The MCP server over streamable HTTP: one endpoint for any number of clients.
 
-A request must pass the checks of `edges.cross_origin` (else 421 or 403), and carry the key where
-there is one (else 401).
-The app is a function, so that a larger server can mount it.
+A request must pass the checks of `edges.server.cross_origin` (else 421 or 403), and carry the key
+if there is one (else 401). The app is a function, so that a larger server can mount it.
 """
 
 from __future__ import annotations
@@ -53,22 +52,23 @@ def asgi_app(
     sessions_max: int = SESSIONS_MAX,
 ) -> ASGIApp:
     """The server as an ASGI app. `hosts` and `origins` are allowed besides those of this machine.
-    Who mounts it runs `server.session_manager.run()` while their own app runs. A session without
-    requests ends after `session_s`."""
+    An app that mounts it must run `server.session_manager.run()` during its own lifetime. A session
+    without requests ends after `session_s`."""
     app = server.streamable_http_app(
         streamable_http_path=path,
         max_request_body_size=BODY_BYTES_MAX,
         session_idle_timeout=session_s,
         max_sessions=sessions_max,
-        # The library's own check allows pages of every port of this machine; `_rules` do not.
+        # The library's own check allows pages of every port of this machine; `_rules` does not.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     if key is not None:
         app.user_middleware.append(Middleware(KeyCheck, key=key))
-    # After the key: a body without one is not read.
+    # After the key check: the body of a request without a key is not read.
     app.user_middleware.append(Middleware(BodyInTime))
     if origins:
-        # A browser asks first, without the key, and shows a page only what it is allowed to see.
+        # A browser first sends a preflight without the key, and shows a page only what it is
+        # allowed to see.
         asking = Middleware(
             CORSMiddleware,
             allow_origins=list(origins),
@@ -88,7 +88,7 @@ def _rules(hosts: Sequence[str], origins: Sequence[str], key: str | None) -> Cro
 
 
 class KeyCheck:
-    """Lets a request through that carries the key as `Authorization: Bearer …`."""
+    """Accepts only requests with the key as `Authorization: Bearer …`."""
 
     def __init__(self, app: ASGIApp, *, key: str) -> None:
         self._app = app
@@ -107,14 +107,14 @@ class KeyCheck:
 
     def _carries(self, scope: Scope) -> bool:
         kind, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
-        # In constant time: how long a wrong key takes tells nothing about the right one.
+        # In constant time, so that the time for a wrong key reveals nothing about the right one.
         return kind.lower() == "bearer" and hmac.compare_digest(
             given.strip().encode(errors="replace"), self._key
         )
 
 
 class BodyInTime:
-    """Reads a body before a session is opened for it, within a time."""
+    """Reads a body before a session is opened for it, within a time limit."""
 
     def __init__(self, app: ASGIApp, *, seconds: float = _BODY_S) -> None:
         self._app = app
@@ -140,7 +140,7 @@ class BodyInTime:
 
 
 def find_key(file: str | None, environ: Mapping[str, str] = os.environ) -> str | None:
-    """The key of a file or of the environment; None where there is none."""
+    """The key from a file or the environment; None if there is none."""
     return listening.find_key(file, variable=KEY_VARIABLE, command=_MAKE_KEY, environ=environ)
 
 
@@ -165,7 +165,7 @@ def serve(
     hosts: Sequence[str] = (),
     origins: Sequence[str] = (),
 ) -> None:
-    """Serves until SIGTERM or SIGINT. Says on standard error where."""
+    """Serves until SIGTERM or SIGINT, and prints the address to standard error."""
     require_key(host, key)
     listening = listen(host, port)
     hosts = [*hosts, host]

@@ -1,7 +1,7 @@
 """A hub as resources: its MEMORY.md, its journals, and each memory by its id.
 
-Addresses are `memory://{hub}/…`; those of another hub are refused, whatever they name. It knows
-addresses and their contents; it does not know how requests come in.
+URIs are `memory://{hub}/…`; those of another hub are refused, whether they exist or not. It knows
+URIs and their contents, not the transport.
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ from holdfast.api.project_hub import UnmadeHub
 from holdfast.errors import InvalidInput, NotFound
 
 FILE_NAME = "MEMORY.md"
-# A month of days is what a person scrolls through; older ones are reached by their date.
+# A person scrolls through a month of days; older ones are reached by their date.
 DAYS_LISTED = 30
-# The most that the protocol lets a completion hold.
+# The protocol's limit for a completion.
 VALUES_MAX = 100
-# MEMORY.md as it is, not as much of it as a prompt has room for. Larger than any file the mirror
-# takes in.
+# The whole of MEMORY.md, not only what fits into a prompt. Larger than any synced file.
 _FILE_CHARS_MAX = 100_000_000
 _DAY = re.compile(r"today|yesterday|\d{4}-\d{2}-\d{2}", re.ASCII)
 _TEXT = "text/plain"
@@ -38,11 +37,11 @@ class Resources:
 
     def __init__(self, hub: HubMemory) -> None:
         self._hub = hub
-        # Fixed when the server starts: clients keep addresses, also when the hub is renamed.
+        # Fixed when the server starts: clients store URIs, even if the hub is renamed.
         self._root = f"memory://{quote(hub.name, safe='')}/"
 
     def listed(self) -> list[types.Resource]:
-        """What is worth showing unasked: the file, and the newest journals there are."""
+        """The resources to list: the file, and the newest journals."""
         file = types.Resource(
             uri=self._root + FILE_NAME,
             name=FILE_NAME,
@@ -51,7 +50,7 @@ class Resources:
             mime_type=_MARKDOWN,
         )
         if isinstance(self._hub, UnmadeHub) and not self._hub.is_made:
-            # Looking makes no hub.
+            # Listing does not create the hub.
             return [file]
         return [file, *(self._journal(day) for day in self._days()[:DAYS_LISTED])]
 
@@ -65,7 +64,7 @@ class Resources:
         )
 
     def templates(self) -> list[types.ResourceTemplate]:
-        """The three forms of address."""
+        """The three URI templates."""
         return [
             types.ResourceTemplate(
                 uri_template=f"memory://{{hub}}/{FILE_NAME}",
@@ -91,7 +90,7 @@ class Resources:
         ]
 
     def read(self, uri: str) -> types.TextResourceContents:
-        """The content of an address, or an error that says what is wrong with it."""
+        """The content of a URI, or an error with the problem."""
         path = self._path(uri)
         if path == FILE_NAME:
             text = self._hub.context(style="maven", budget=_FILE_CHARS_MAX)
@@ -102,7 +101,7 @@ class Resources:
         return types.TextResourceContents(uri=uri, text=self._memory_text(path), mime_type=_TEXT)
 
     def _path(self, uri: str) -> str:
-        """The part after the hub. What another hub has is not said, not even whether it is."""
+        """The part after the hub. It is not revealed whether a resource of another hub exists."""
         scheme, _, rest = uri.partition("://")
         named, slash, path = rest.partition("/")
         if scheme != "memory" or not slash:
@@ -135,9 +134,9 @@ class Resources:
         return whole(memory)
 
     def _days(self) -> list[str]:
-        """The days that have a journal, newest first: those with a file, and those whose entries
-        came without one, as an import brings them. With a key, those with something to see."""
-        # Not before it is needed: journals are half of what a start would load.
+        """The days that have a journal, newest first: those with a file, and those with entries but
+        no file, as after an import. For a caller with a key, those with visible entries."""
+        # Imported late: journals are half of what the start would load.
         from holdfast.files.journal import journal_files
 
         local = self._hub.core.permit is None
@@ -147,7 +146,7 @@ class Resources:
         return [day.isoformat() for day in sorted(found, reverse=True)]
 
     def completed(self, template: str, name: str, start: str) -> list[str]:
-        """The values of a template's argument that begin like that."""
+        """The completions of a template's argument with this prefix."""
         if template not in {row.uri_template for row in self.templates()}:
             raise NotFound(f"There is no resource template {in_brief(template)!r}.")
         if name == "hub":
@@ -228,7 +227,7 @@ class Prompts:
         ]
 
     def get(self, name: str, given: Mapping[str, str]) -> types.GetPromptResult:
-        """A prompt with its arguments filled in, or an error that says what is wrong."""
+        """A prompt with its arguments filled in, or an error with the problem."""
         row = self._rows.get(name)
         if row is None:
             listed = ", ".join(self._rows)
@@ -299,7 +298,7 @@ class Prompts:
 
     @property
     def _writing(self) -> str:
-        # The extra ones keep other things than facts: turns, conversations, files.
+        # The extra tools store other things than facts: turns, conversations, files.
         usual = [tool for tool in self._toolset.tools if not tool.reads and not tool.extra]
         return self._either([tool.name for tool in usual if not tool.destroys])
 

@@ -1,9 +1,8 @@
-"""The MCP server of one hub, on the official SDK: it parses what a client asks, lets the tool layer
-or the hub answer in a thread, and renders the answer. It decides nothing, and it does not know
-which transport carries it.
+"""The MCP server of one hub, on the official SDK: it parses requests, calls the tool layer or the
+hub in a thread, and renders the result. It decides nothing, and does not know the transport.
 
-What a model did wrong is answered inside a result (`isError`), where the model reads it; only what
-is broken in the protocol itself is an error of the protocol.
+A model's mistake is reported inside a result (`isError`), where the model reads it; only errors in
+the protocol itself are protocol errors.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ log = logging.getLogger("holdfast.mcp")
 
 NAME = "holdfast"
 TITLE = "Holdfast memory"
-# What a call may have besides the longest content that is allowed: keys, tags, metadata.
+# The size of a call besides the longest allowed content: keys, tags, metadata.
 _ARGUMENTS_ROOM = 100_000
-# A client's name is noted with what it stores; no honest one is longer.
+# A client's name is stored with its memories; no real one is longer.
 _AGENT_CHARS_MAX = 100
 
 T = TypeVar("T")
@@ -48,14 +47,14 @@ _BLOCK_CHARS = 2_000
 
 
 class Options(NamedTuple):
-    """What a server offers of its hub."""
+    """The options of a server."""
 
     dialect: str = "holdfast"
     read_only: bool = False
     all_tools: bool = False
     every_hub: bool = False
     caller: Caller | None = None
-    # What the instructions say of memory in the prompt: nothing, that hooks put it there, or the
+    # What the instructions say about memory in the prompt: nothing, that hooks inject it, or the
     # block itself, for a client without hooks.
     prompt: Literal["", "hooks", "block"] = ""
 
@@ -116,7 +115,7 @@ class _Handlers:
         return said + self._about_prompt()
 
     def _about_prompt(self) -> str:
-        """The truth about what is in the prompt already."""
+        """What is in the prompt already."""
         if self._options.prompt == "hooks":
             return (
                 "\nWhat is in a <holdfast-memory> block of this conversation, a hook has put there."
@@ -166,7 +165,7 @@ class _Handlers:
             )
         except CallCancelled as error:
             return _failure(str(error))
-        # The last line of defence: a model gets a sentence, a person the traceback on stderr.
+        # The last resort: the model gets a message, a person the traceback on stderr.
         except Exception as error:
             log.exception("The tool %s failed.", params.name)
             return _failure(_fault(error))
@@ -175,15 +174,15 @@ class _Handlers:
         return _result(reply)
 
     def _start_upkeep(self) -> None:
-        """Has the automatic lifecycle run in the background, a moment after the first answer: a
-        client may end this process without letting it close the memory."""
+        """Starts the automatic lifecycle in the background, shortly after the first answer: a
+        client may kill this process without letting it close the memory."""
         core = self._hub.core
         if core.runs_upkeep and not self._options.read_only:
             upkeep_of(core).start()
 
     def _notify_person(self) -> None:
-        """What there is to know about the hub's files goes to standard error, once each: it is for
-        a person, and a model can do nothing about it."""
+        """Writes notes about the hub's files to standard error, once each: they are for a person,
+        and a model can do nothing about them."""
         for note in self._hub.notes:
             if note not in self._told:
                 self._told.add(note)
@@ -230,14 +229,14 @@ class _Handlers:
         return types.CompleteResult(completion=types.Completion(values=values, has_more=more))
 
     async def _ask(self, work: Callable[[], T]) -> T:
-        """What the hub answers, from a thread; its errors as errors of the protocol."""
+        """Calls the hub in a thread; its errors become protocol errors."""
         try:
             return await self._offload.run(lambda report: work())
         except (InvalidInput, NotFound) as error:
             raise MCPError(code=types.INVALID_PARAMS, message=str(error)) from None
         except HoldfastError as error:
             raise MCPError(code=types.INTERNAL_ERROR, message=str(error)) from None
-        # As for tools: the client gets a sentence, a person the traceback on stderr.
+        # As for tools: the client gets a message, a person the traceback on stderr.
         except Exception as error:
             log.exception("A request failed.")
             raise MCPError(code=types.INTERNAL_ERROR, message=_fault(error)) from None
@@ -262,7 +261,7 @@ def _client_name(ctx: Context) -> str | None:
 
 
 def is_larger(value: Any, size_max: int) -> bool:
-    """Whether a JSON value holds more characters than that, looking no further than needed."""
+    """Whether a JSON value has more characters than this, counting no further than needed."""
     size = 0
     waiting = [value]
     while waiting and size <= size_max:

@@ -1,9 +1,9 @@
-"""The server over standard input and output, as clients start it: one client, until the input ends
-or the process gets a signal to stop.
+"""The MCP server over standard input and output: one client, until the input ends or a signal stops
+the process.
 
-Standard output is the protocol's alone. While the server runs, descriptor 1 leads to standard
-error and descriptor 0 to nothing, so that a library that prints, or a child that reads, does no
-harm.
+Standard output is only for the protocol. While the server runs, descriptor 1 is redirected to
+standard error and descriptor 0 to the null device, so that a library that prints, or a child that
+reads, does no harm.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ _ESCAPES = re.compile(
     r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     r"|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
-# Who closes the input may still read the answers, as a shell pipe does; who is gone should not keep
-# the server. Clients on the SDK wait two seconds before they send SIGTERM.
+# A client that closes the input may still read the answers, as in a shell pipe; one that is gone
+# must not keep the server. Clients on the SDK wait two seconds before they send SIGTERM.
 _LAST_ANSWERS_S = 1.5
-# A call that never says how far it is cannot be stopped; one that takes longer is left behind.
+# A call that never reports progress cannot be stopped; one that takes longer is abandoned.
 _STOP_S = 5
 
 
 def serve(server: Server[Any]) -> None:
     """Serves one client; returns when it is gone, or at SIGTERM and SIGINT."""
     guard_log()
-    # Writes are whole or not at all, so that the process may end in the midst of one.
+    # Writes are atomic, so the process may end in the middle of one.
     too_late = threading.Timer(_STOP_S, os._exit, (0,))
     too_late.daemon = True
     try:
         anyio.run(_serve, server, too_late)
     except* BrokenPipeError:
-        # It no longer reads, so it is gone, though it did not say so.
+        # It no longer reads, so it is gone without notice.
         pass
     finally:
         too_late.cancel()
@@ -99,7 +99,7 @@ class _Asked:
 
 
 class _Incoming:
-    """The SDK's stream of messages, which ends only when the last ones are answered."""
+    """The SDK's stream of messages, which ends only after the last ones are answered."""
 
     def __init__(self, stream: Any, asked: _Asked) -> None:
         self._stream = stream
@@ -123,7 +123,7 @@ class _Incoming:
 
 
 class _Outgoing:
-    """The SDK's stream of answers, with an eye on what is answered."""
+    """The SDK's stream of answers, which records what was answered."""
 
     def __init__(self, stream: Any, asked: _Asked) -> None:
         self._stream = stream
@@ -156,7 +156,8 @@ async def _stop_at_signal(scope: anyio.CancelScope, too_late: threading.Timer) -
 
 
 def _take_input() -> int:
-    """A descriptor of our own for the input; the one that children inherit leads to nothing."""
+    """Duplicates the input's descriptor; the one that children inherit is redirected to the null
+    device."""
     own = os.dup(sys.stdin.fileno())
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, sys.stdin.fileno())
@@ -188,8 +189,8 @@ async def _lines(descriptor: int) -> AsyncIterator[str]:
 
 
 def _mended(line: str) -> str:
-    """A message without halves of character pairs, as a program writes them that cut a text in the
-    middle of one. The SDK cannot read them, and would leave the request without an answer."""
+    """A message without lone surrogates, which a program writes that cut a text inside a surrogate
+    pair. The SDK cannot read them, and would leave the request without an answer."""
     if "\\ud" not in line and "\\uD" not in line:
         return line
     return _ESCAPES.sub(lambda found: "\\ufffd" if found[1] else found[0], line)

@@ -211,8 +211,8 @@ class SessionPart(SqlReader):
         return pk
 
     def _read_before(self, hub_id: str, rows: int = _FOLLOWED_FROM) -> HubRows | None:
-        """The cached rows of a hub in the state that this connection sees. A writer changes the
-        state, and caches nothing."""
+        """The cached rows of a hub in the state that this connection sees; None if there are none
+        yet and only a few rows are to be read. A writer changes the state, and caches nothing."""
         if self._caches is None or (rows < _FOLLOWED_FROM and hub_id not in self._followed):
             return None
         self._followed.add(hub_id)
