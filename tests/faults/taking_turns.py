@@ -66,7 +66,7 @@ def main(folder: str, step: str, length: str) -> None:
         elif step == "before the words are committed":
             late_words.drop_marks = _die
         else:
-            indexing._keep = _die
+            indexing._write_vectors = _die
         hub.observe_turn(*(SAID_AT_LENGTH if length == "long" else SAID), session="s", turn="t1")
         indexing.embed_missing(memory.core)
         print("done", flush=True)

@@ -41,7 +41,7 @@ def _open(folder: Path) -> Holdfast:
 def test_who_opens_a_store_twice_still_keeps_others_from_mending_it(tmp_path: Path) -> None:
     code = (
         "import sys; from holdfast.store.sqlite import files; files._ALONE_WAIT_S = 0.0\n"
-        "files._alone(sys.argv[1])"
+        "files._connect_exclusively(sys.argv[1])"
     )
     with _open(tmp_path) as memory:
         memory.hub().remember("Tea is kept in the green tin.")

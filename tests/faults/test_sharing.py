@@ -21,7 +21,7 @@ from holdfast.engine.writing.redacting_store import unguarded
 from holdfast.errors import AlreadyExists, HoldfastError, NotFound, StoreBusy, StoreDamaged
 from holdfast.store.postgres.session import LISTENERS
 from holdfast.store.sqlite import SqliteStore
-from holdfast.store.sqlite.connection import patience
+from holdfast.store.sqlite.connection import busy_handler
 from holdfast.store.sqlite.files import copy_in
 from holdfast.testing import HashEmbedder, open_for_tests
 
@@ -143,7 +143,7 @@ def test_a_writer_waits_for_a_lock_and_then_writes(tmp_path: Path) -> None:
         other = apsw.Connection(_database(tmp_path))
         other.execute("BEGIN IMMEDIATE")
         asked = 0
-        patient = patience(_PATIENCE_S)
+        patient = busy_handler(_PATIENCE_S)
 
         def wait(prior: int) -> bool:
             nonlocal asked
@@ -163,7 +163,7 @@ def test_only_a_lock_that_stays_is_an_error_and_nothing_is_written(tmp_path: Pat
     with open_for_tests(tmp_path) as memory:
         hub = memory.hub()
         store: Any = memory.core.store
-        store._writer.set_busy_handler(patience(0.05))
+        store._writer.set_busy_handler(busy_handler(0.05))
         other = apsw.Connection(_database(tmp_path))
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusy, match="kept writing") as caught:
@@ -177,7 +177,7 @@ def test_only_a_lock_that_stays_is_an_error_and_nothing_is_written(tmp_path: Pat
         assert len(hub.list()) == 1
 
 
-def test_patience_naps_longer_each_time_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_busy_handler_waits_longer_each_time_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     naps: list[float] = []
 
@@ -188,7 +188,7 @@ def test_patience_naps_longer_each_time_and_ends(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr("holdfast.store.sqlite.connection.time.monotonic", lambda: now)
     monkeypatch.setattr("holdfast.store.sqlite.connection.time.sleep", nap)
-    wait = patience(2.0)
+    wait = busy_handler(2.0)
     tries = 0
     while tries < 1_000 and wait(tries):
         tries += 1

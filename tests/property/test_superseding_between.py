@@ -37,7 +37,7 @@ def between(others: Callable[[], object]) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(remember, "with_candidates", after(remember.with_candidates))
-        patch.setattr(proposals, "_looked", after(proposals._looked))
+        patch.setattr(proposals, "_with_rivals", after(proposals._with_rivals))
         yield
     assert not waiting, "nothing was looked for"
 

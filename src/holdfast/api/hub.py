@@ -791,11 +791,11 @@ class HubMemory:
         forget_seen(self.scope)
         # Looked up first: after the purge, nothing says which files belonged to these memories.
         files = conversation_archive.files_of(self._journals, ids)
-        kept = follow.doomed(self._kept_files, ids)
+        kept = follow.files_of_purged(self._kept_files, ids)
         with self.attachments.releasing(ids):
             receipts = engine.edit.purge(self.scope, ids, reason, also=drop_turns)
         conversation_archive.remove(self._journals, files)
-        notes = follow.remove_doomed(self._kept_files, kept)
+        notes = follow.remove_files_of_purged(self._kept_files, kept)
         if self._file_sync is not None:
             self._file_sync.note(notes)
         if not is_kept_in_files(os.path.dirname(self.memory_md)):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from holdfast.engine.history import Undone
     from holdfast.files.attachments import Attachments
     from holdfast.files.attachments_tar import Packed
-    from holdfast.files.tool_files.follow import Doomed
+    from holdfast.files.tool_files.follow import PurgedFile
     from holdfast.llm import Model
     from holdfast.store.base import Store
 
@@ -205,7 +205,7 @@ class Holdfast(OpenMemory):
             from holdfast.files.tool_files import follow
 
             bytes_max = self.core.settings["content.bytes_max"]
-            follow.remove_kept(os.path.join(folder, "files"), kept, bytes_max=bytes_max)
+            follow.remove_tool_files(os.path.join(folder, "files"), kept, bytes_max=bytes_max)
             remove_mirrored(os.path.join(folder, "MEMORY.md"), pages)
             remove_mirrored(os.path.join(folder, "INBOX.md"))
             journal.remove_all(folder)
@@ -219,13 +219,13 @@ class Holdfast(OpenMemory):
         engine.edit.clear_purged(self.core, "The hub is gone")
         return hub
 
-    def _kept_of(self, name: str) -> list[Doomed]:
+    def _kept_of(self, name: str) -> list[PurgedFile]:
         """The files of a hub that agents wrote with the memory tool."""
         if not os.path.isdir(os.path.join(self.home, "hubs")):
             return []
         from holdfast.files.tool_files import follow
 
-        return follow.all_kept(self.hub(name)._kept_files)
+        return follow.all_tool_files(self.hub(name)._kept_files)
 
     def _pages_of(self, name: str) -> list[str]:
         """The pages of a hub's categories. Looked up before the hub is deleted, which loses the

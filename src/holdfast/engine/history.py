@@ -159,13 +159,13 @@ def undo(scope: Scope, change_id: str | None = None, *, force: bool = False) -> 
         recorder = Recorder(scope, writer, "undo", undoes=target.id)
         touched: dict[str, Memory] = {}
         dropped = missing = 0
-        _refuse_of_others(scope.core, target)
+        _refuse_private_of_others(scope.core, target)
         for revision in reversed(writer.revisions_of(scope.hub_id, target.id)):
             memory = writer.memory(scope.hub_id, revision.memory_id)
             if memory is None:
                 continue  # It was purged, so there is nothing to revert.
             _refuse_private_past(scope.core, writer, memory, target)
-            new = _taken_back(writer, recorder, memory, revision, force=force)
+            new = _restored_fields(writer, recorder, memory, revision, force=force)
             _refuse_taken_key(writer, memory, new)
             after = touched[memory.id] = recorder.revise(memory, **new)
             if memory.forgotten_at is not None and after.forgotten_at is None:
@@ -177,7 +177,7 @@ def undo(scope: Scope, change_id: str | None = None, *, force: bool = False) -> 
                 traces.withhold(scope, writer, after, recorder.change.at)
         if recorder.written:
             writer.mark_undone(scope.hub_id, target.id, recorder.change.id)
-            _mark_what_it_undid(writer, scope.hub_id, target)
+            _mark_undone_chain(writer, scope.hub_id, target)
             if target.action == "import":
                 dropped = import_run.drop_turns(scope, writer, target.id)
             elif target.undoes is not None:
@@ -188,7 +188,7 @@ def undo(scope: Scope, change_id: str | None = None, *, force: bool = False) -> 
     return Undone(recorder.change, target, list(touched.values()), dropped, missing)
 
 
-def _refuse_of_others(core: Core, target: Change) -> None:
+def _refuse_private_of_others(core: Core, target: Change) -> None:
     """Refuses to undo a change set that touched private memories of others: a change set is
     reverted as a whole, and only their owner may revert changes of those."""
     hub_id = target.hub_id
@@ -216,7 +216,7 @@ def _refuse_private_past(core: Core, writer: Writer, memory: Memory, target: Cha
             )
 
 
-def _mark_what_it_undid(writer: Writer, hub_id: str, target: Change) -> None:
+def _mark_undone_chain(writer: Writer, hub_id: str, target: Change) -> None:
     """Updates which change sets count as undone. Undoing an undo reapplies what that one had
     reverted; if that was an undo itself, its target is reverted again, and so on down the chain."""
     in_force = False
@@ -249,7 +249,7 @@ def _target(scope: Scope, writer: Writer, change_id: str | None) -> Change:
         return last
     if not isinstance(change_id, str):
         raise InvalidInput("Name a change set by its id, such as chg_….")
-    change = _known(writer, scope, change_id)
+    change = _require_change(writer, scope, change_id)
     if change.undone_by is not None:
         raise Conflict(
             f"{change.id} has been undone already, by {change.undone_by}.",
@@ -259,7 +259,7 @@ def _target(scope: Scope, writer: Writer, change_id: str | None) -> Change:
     return change
 
 
-def _known(reader: Reader, scope: Scope, change_id: str) -> Change:
+def _require_change(reader: Reader, scope: Scope, change_id: str) -> Change:
     from holdfast.engine.writing.drafts import clean_label
 
     change_id = clean_label("change set", change_id)
@@ -283,7 +283,7 @@ def last_change(scope: Scope) -> Change | None:
 
 # How many change sets a bare `undo` searches for one of the caller's own; an older one must be
 # named.
-_OWN_LOOK = 1_000
+_OWN_SEARCHED_MAX = 1_000
 
 
 def _last_own(scope: Scope, reader: Reader) -> Change | None:
@@ -292,14 +292,14 @@ def _last_own(scope: Scope, reader: Reader) -> Change | None:
     last = reader.last_undoable(scope.hub_id)
     if last is None or last.actor == scope.actor:
         return last
-    for change in reader.changes(scope.hub_id, limit=_OWN_LOOK):
+    for change in reader.changes(scope.hub_id, limit=_OWN_SEARCHED_MAX):
         own = change.actor == scope.actor and change.undoes is None and change.undone_by is None
         if own:
             return change
     return None
 
 
-def _taken_back(
+def _restored_fields(
     writer: Writer, recorder: Recorder, memory: Memory, revision: Revision, *, force: bool
 ) -> dict[str, Any]:
     if revision.creates:
@@ -354,7 +354,7 @@ def changes(scope: Scope, *, limit: int = 50, before: str | None = None) -> list
     with scope.read() as reader:
         if before is not None:
             # An empty list would say that there is nothing older.
-            _known(reader, scope, before)
+            _require_change(reader, scope, before)
         found = reader.changes(scope.hub_id, limit=limit, before=before)
         reasons = Reasons(scope.core, reader)
         return [reasons.seen(change) for change in found]

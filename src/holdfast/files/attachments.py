@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from holdfast.domain.memory import Attachment, attachment_of
 from holdfast.engine.writing import origins
 from holdfast.errors import InvalidInput, NotFound, TooLarge
-from holdfast.files.hub_folder import is_ours
+from holdfast.files.hub_folder import is_own_state
 from holdfast.files.memory_md.cache import Stamp, read_stamp, token_of, write_stamp
 from holdfast.files.merge import open_regular
 from holdfast.system.atomic_file import (
@@ -322,7 +322,7 @@ class Attachments:
             swept = swept_for(os.path.dirname(self._folder))
             then = (
                 "the next sweep removes them"
-                if is_ours(self._core, self._hub_id, swept)
+                if is_own_state(self._core, self._hub_id, swept)
                 else "they stay, as another store that uses this home may have need of them"
             )
             notes.append(f"{len(orphaned)} files belong to no memory; {then}")
@@ -336,7 +336,7 @@ class Attachments:
         removed = 0
         swept = os.path.join(self._folder, _SWEPT)
         with locked(os.path.join(self._folder, _INCOMING)):
-            ours = is_ours(self._core, self._hub_id, read_stamp(swept))
+            ours = is_own_state(self._core, self._hub_id, read_stamp(swept))
             with self._core.store.read() as reader:
                 if reader.hub_by_id(self._hub_id) is None:
                     return 0

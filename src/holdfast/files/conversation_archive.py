@@ -347,12 +347,12 @@ def _file_of(place: JournalFolder, job: _Job) -> tuple[str, str | None]:
         relative = f"{FOLDER}/{job.day}-{job.name}{ending}.md"
         text = _read(place, relative)
         ours = text is None or conversation_archive_format.session_of(text) == job.session
-        if ours and not _is_anothers(place, relative):
+        if ours and not _is_of_other_memory(place, relative):
             return relative, text
     raise AlreadyExists(f"There are too many archives named {job.name} of {job.day}.")
 
 
-def _is_anothers(place: JournalFolder, relative: str) -> bool:
+def _is_of_other_memory(place: JournalFolder, relative: str) -> bool:
     """Whether the file belongs to a memory, forgotten or not, that the caller may not see."""
     wanted = Filter(states=(), came_from=relative, forgotten=None, quarantined=None)
     with place.scope.core.store.read() as reader:

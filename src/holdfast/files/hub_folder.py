@@ -55,7 +55,7 @@ _HAD: WeakKeyDictionary[Store, dict[str, Token]] = WeakKeyDictionary()
 _FOUND: WeakKeyDictionary[Store, dict[str, tuple[float, Record]]] = WeakKeyDictionary()
 
 
-def elsewhere(scope: Scope, folder: str) -> str:
+def other_place_note(scope: Scope, folder: str) -> str:
     """Empty if this is the hub's folder, or it has none yet; else a sentence that says where its
     files are."""
     return _checked(scope, folder)[1]
@@ -73,7 +73,7 @@ def _checked(scope: Scope, folder: str) -> tuple[bool, str]:
     # Read before the store, so that the store's state is at least as new.
     stamp = read_stamp(_memory_md(folder))
     if stamp.hub_id == scope.hub_id and stamp.token is not None:
-        if not _had(scope.core, scope.hub_id, stamp.token):
+        if not _was_in_state(scope.core, scope.hub_id, stamp.token):
             return True, _of_another_store(scope.hub, folder)
     elif mark and record is None:
         return True, _refusal_of_mark(scope, folder)
@@ -102,29 +102,29 @@ def _noted(core: Core, hub_id: str) -> Record | None:
     return record
 
 
-def _had(core: Core, hub_id: str, token: Token) -> bool:
+def _was_in_state(core: Core, hub_id: str, token: Token) -> bool:
     """Whether a hub was ever in this state in this store."""
     known = _HAD.setdefault(core.store, {})
     if known.get(hub_id) == token:
         return True
     with core.store.read() as reader:
-        had = has_had(reader, hub_id, token)
+        had = was_in_state(reader, hub_id, token)
     if not had and _has_machines(core):
         # A standby may not have it yet. A process that writes is connected to the primary; one that
         # only reads cannot find out.
         with suppress(StoreReadOnly), core.store.write(hub=hub_id) as writer:
-            had = has_had(writer, hub_id, token)
+            had = was_in_state(writer, hub_id, token)
     if had:
-        note_had(core, hub_id, token)
+        note_state(core, hub_id, token)
     return had
 
 
-def note_had(core: Core, hub_id: str, token: Token) -> None:
+def note_state(core: Core, hub_id: str, token: Token) -> None:
     """Caches the state that files were just written for, so that it need not be looked up."""
     _HAD.setdefault(core.store, {})[hub_id] = token
 
 
-def has_had(reader: Reader, hub_id: str, token: Token) -> bool:
+def was_in_state(reader: Reader, hub_id: str, token: Token) -> bool:
     """The same, with a reader."""
     before = reader.record(hub_id, KIND, BEFORE)
     if before is not None and token.change in before.body["changes"]:
@@ -137,7 +137,7 @@ def has_had(reader: Reader, hub_id: str, token: Token) -> bool:
     return not token.change or token.change in reader.changes_by_id(hub_id, [token.change])
 
 
-def of_another_hub(hub_id: str, hub: str, folder: str) -> str:
+def refusal_of_foreign_files(hub_id: str, hub: str, folder: str) -> str:
     """A sentence if the folder has the files of another hub of that name; else empty."""
     owner = read_stamp(_memory_md(folder)).hub_id
     if owner in ("", hub_id):
@@ -148,7 +148,7 @@ def of_another_hub(hub_id: str, hub: str, folder: str) -> str:
 def require_here(scope: Scope, folder: str, *, confirm: bool = False) -> None:
     """Raises Conflict if the files of this hub are in another folder, or this folder has those of
     another hub; `confirm` overrides both."""
-    refusal = of_another_hub(scope.hub_id, scope.hub, folder)
+    refusal = refusal_of_foreign_files(scope.hub_id, scope.hub, folder)
     if refusal and not confirm:
         raise Conflict(
             refusal,
@@ -175,16 +175,16 @@ def require_place(scope: Scope, folder: str) -> None:
         )
 
 
-def is_ours(core: Core, hub_id: str, stamp: Stamp) -> bool:
+def is_own_state(core: Core, hub_id: str, stamp: Stamp) -> bool:
     """Whether a stamp belongs to a state that this hub has had, or to no state."""
     mine = stamp.hub_id in ("", hub_id)
-    return mine and (stamp.token is None or _had(core, hub_id, stamp.token))
+    return mine and (stamp.token is None or _was_in_state(core, hub_id, stamp.token))
 
 
 def take_over(scope: Scope, folder: str) -> None:
     """Makes this folder the one of the hub's files. The last synced state of the other folder does
     not apply to these files: it is dropped, so that nothing counts as deleted."""
-    if not elsewhere(scope, folder):
+    if not other_place_note(scope, folder):
         return
     with scope.core.store.write(hub=scope.hub_id) as writer:
         for agreed in list(writer.scan_agreed(scope.hub_id)):

@@ -119,7 +119,7 @@ class InboxFile:
             decided = decided or more
             notes += [note for note in told_ if note not in notes]
             if text is not None and (lost or filled.loose):
-                notes.append(self._keep_aside(text))
+                notes.append(self._save_copy(text))
             if self._write(text):
                 return decided, notes
         raise StoreError(f"{self.path} is being written by another program all the time.")
@@ -166,7 +166,7 @@ class InboxFile:
             return False
         return True
 
-    def _keep_aside(self, text: str) -> str:
+    def _save_copy(self, text: str) -> str:
         kept = free_name(self.path, self._scope.now())
         write_atomic(kept, self._scope.core.redactor.text(text), within=self.folder)
         return f"What {FILE_NAME} says beside its form was kept as {os.path.basename(kept)}."
@@ -227,7 +227,7 @@ def _verdict(
 
     text = None if memory is None else _changed(entry, memory)
     if memory is None or not is_pending(memory) or memory.version != entry.version:
-        return _too_late(reader, entry, memory)
+        return _already_decided(reader, entry, memory)
     named = f"#{memory.number}"
     rejects = "reject" in entry.ticked
     approves = "approve" in entry.ticked or "keep both" in entry.ticked
@@ -254,7 +254,7 @@ def _changed(entry: InboxEntry, memory: Memory) -> str | None:
     return None if entry.text.split() == meant.split() else entry.text
 
 
-def _too_late(
+def _already_decided(
     reader: Reader, entry: InboxEntry, memory: Memory | None
 ) -> tuple[Verdict | None, str, bool]:
     """An item that was decided or changed since the file was written."""

@@ -94,7 +94,7 @@ def settle(scope: Scope, clash_id: str, keep: str) -> Clash:
         return clash._replace(settled_at=at)
 
 
-def settled_away(memory: Memory) -> bool:
+def removed_by_conflict(memory: Memory) -> bool:
     """Whether a memory was archived by resolving a conflict: unlike a memory archived by age, it is
     removed from its file."""
     return memory.state == "archived" and memory.state_reason in SETTLED.values()
@@ -201,7 +201,7 @@ def read_settled(path: str, folder: str, before: str, now: datetime) -> FileRead
     target = real_path(path, within=folder)
     data = _read(target)
     for _ in range(_PAUSES):
-        if not before or _sound(data, before):
+        if not before or _is_intact(data, before):
             break
         time.sleep(PAUSE_S)
         last, data = data, _read(target)
@@ -212,9 +212,9 @@ def read_settled(path: str, folder: str, before: str, now: datetime) -> FileRead
         notes = (f"{path} was {lost}; it was restored.",) if before else ()
         return FileRead(target, None, data, notes)
     text, problem = _decoded(data)
-    if text is not None and not _cut(data, before):
+    if text is not None and not _is_truncated(data, before):
         return FileRead(target, text, data)
-    kept = _kept_aside(target, now)
+    kept = _rename_damaged(target, now)
     problem = problem or "ends in the middle of a line, far shorter than it was"
     restored = f"{path} {problem}. It was kept as {kept}, and {os.path.basename(path)} restored."
     return FileRead(target, None, None, (restored,))
@@ -246,16 +246,16 @@ def _read(path: str) -> bytes | None:
         raise StoreError(f"{path} cannot be read: {error.strerror}.", hint=hint) from None
 
 
-def _sound(data: bytes | None, before: str) -> bool:
+def _is_intact(data: bytes | None, before: str) -> bool:
     return (
         data is not None
         and bool(data.strip())
         and _decoded(data)[0] is not None
-        and not _cut(data, before)
+        and not _is_truncated(data, before)
     )
 
 
-def _cut(data: bytes, before: str) -> bool:
+def _is_truncated(data: bytes, before: str) -> bool:
     return len(data) * _CUT_SHARE < len(before.encode()) and not data.endswith(b"\n")
 
 
@@ -266,7 +266,7 @@ def _decoded(data: bytes) -> tuple[str | None, str]:
         return None, f"is not UTF-8 text: byte {error.start} cannot be read"
 
 
-def _kept_aside(path: str, now: datetime) -> str:
+def _rename_damaged(path: str, now: datetime) -> str:
     """Renames the file, so that an editor which still has it open loses nothing."""
     kept = free_name(path, now)
     os.rename(path, kept)

@@ -20,7 +20,7 @@ from holdfast.errors import HoldfastError, with_command
 from holdfast.files import hub_path, journal
 from holdfast.files.attachments import swept_for
 from holdfast.files.file_sync import notes_of
-from holdfast.files.hub_folder import BEFORE, KIND, has_had
+from holdfast.files.hub_folder import BEFORE, KIND, was_in_state
 from holdfast.files.journal.changes import JournalChanges, day_of_name
 from holdfast.files.journal.entries import JournalFolder
 from holdfast.files.memory_md import FILE_NAME
@@ -60,7 +60,7 @@ def _swept(old: Reader, hub: Hub, home: str) -> list[str]:
     """The change after which the old store last swept the files of memories, however long ago:
     without it, no later state would sweep again."""
     stamp = swept_for(hub_path(home, hub.name))
-    if stamp.hub_id != hub.id or stamp.token is None or not has_had(old, hub.id, stamp.token):
+    if stamp.hub_id != hub.id or stamp.token is None or not was_in_state(old, hub.id, stamp.token):
         return []
     return [stamp.token.change]
 

@@ -343,7 +343,7 @@ def _found(
     for digest in sorted(set(place.present())):
         with core.read() as reader:
             memories = origins.of_file(reader, hub_id, digest)
-        where, name = _called(memories, digest)
+        where, name = _describe(memories, digest)
         times: Counter[str] = Counter()
 
         def note_here(reason: str, where: str = where) -> None:
@@ -351,7 +351,7 @@ def _found(
 
         try:
             with place.open(digest) as file:
-                for kinds in _looked(core, _pieces(core, file, name, note_here)):
+                for kinds in _count_by_window(core, _pieces(core, file, name, note_here)):
                     times += kinds
         except NotRead as error:
             note_here(f"it was not looked into: {error}")
@@ -361,7 +361,7 @@ def _found(
         yield digest, [Secret(where, kind, n, False, True) for kind, n in kinds_found]
 
 
-def _called(memories: list[Memory], digest: str) -> tuple[str, str]:
+def _describe(memories: list[Memory], digest: str) -> tuple[str, str]:
     """The description of a file, and its name."""
     for memory in memories:
         file = attachment_of(memory.metadata)
@@ -401,7 +401,7 @@ def _pdf(core: Core, file: BinaryIO, note: Note) -> list[str]:
     return [made.text]
 
 
-def _looked(core: Core, pieces: Iterable[str]) -> Iterator[Counter[str]]:
+def _count_by_window(core: Core, pieces: Iterable[str]) -> Iterator[Counter[str]]:
     """The number of secrets of each kind in each window of a text."""
     held, seen = "", 0
     for piece in pieces:

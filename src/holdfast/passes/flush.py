@@ -69,22 +69,22 @@ def flush(
     belongs to this hub."""
     core.require("write")
     session = clean_session(session)
-    given = None if messages is None else list(_given(core, hub, messages, session))
+    given = None if messages is None else list(_from_conversation(core, hub, messages, session))
     for _ in range(_ATTEMPTS):
-        heard = given if given is not None else _logged(core, hub, session)
+        heard = given if given is not None else _from_log(core, hub, session)
         if heard is None:
             return Flushed(prompt("flush"), note=NOT_ALONE)
         new, left_out = _unseen(core, hub, heard)
         try:
-            noted = _captured(core, home, hub, new, part)
+            noted = _capture(core, home, hub, new, part)
         except Conflict:
             # Another flush has processed some of them meanwhile.
             continue
-        return Flushed(prompt("flush"), len(new), noted, left_out, _told(left_out))
+        return Flushed(prompt("flush"), len(new), noted, left_out, _left_out_note(left_out))
     raise Conflict("Others are flushing this hub all the time.", hint="Try again later.")
 
 
-def _told(left_out: int) -> str:
+def _left_out_note(left_out: int) -> str:
     if not left_out:
         return ""
     turns = "1 older turn was" if left_out == 1 else f"{left_out} older turns were"
@@ -94,7 +94,7 @@ def _told(left_out: int) -> str:
     )
 
 
-def _captured(
+def _capture(
     core: Core, home: str, hub: Hub, heard: list[Heard], part: Callable[[str], str] | None
 ) -> tuple[Noted, ...]:
     turns = [Proposed(one._replace(user=part(one.user)) if part else one) for one in heard]
@@ -131,7 +131,7 @@ def _unseen(core: Core, hub: Hub, heard: list[Heard]) -> tuple[list[Heard], int]
     return list(found.values()), len(older - marks - found.keys())
 
 
-def _logged(core: Core, hub: Hub, session: str | None) -> list[Heard] | None:
+def _from_log(core: Core, hub: Hub, session: str | None) -> list[Heard] | None:
     """The users' turns in the log, oldest first; None if somebody else may have said them."""
     with core.read() as reader:
         there = require_hub(reader, hub.id, hub.name)
@@ -152,11 +152,11 @@ def _logged(core: Core, hub: Hub, session: str | None) -> list[Heard] | None:
 # A given conversation
 
 
-def _given(
+def _from_conversation(
     core: Core, hub: Hub, messages: Iterable[Any] | str, session: str | None
 ) -> Iterator[Heard]:
     now = core.now()
-    said = list(_said(messages))
+    said = list(_messages_of_users(messages))
     spoken = core.redactor.conversation([words for _, words, _ in said])
     for (speaker, _, at), words in zip(said, spoken, strict=True):
         name = speaker.strip()
@@ -169,7 +169,7 @@ def _given(
         yield Heard(words[:USER_CHARS_MAX], "", at or now, session, speaker=named)
 
 
-def _said(messages: Iterable[Any] | str) -> Iterator[tuple[str, str, datetime | None]]:
+def _messages_of_users(messages: Iterable[Any] | str) -> Iterator[tuple[str, str, datetime | None]]:
     if isinstance(messages, str):
         from holdfast.text.capture.transcript import said_in
 

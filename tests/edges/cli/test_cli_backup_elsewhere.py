@@ -103,7 +103,7 @@ def test_a_restore_that_was_killed_is_run_again(
         broken.setattr(_Mover, "_copy", killed)
         # A process that is killed takes nothing away, and says nothing of its end.
         broken.setattr("holdfast.store.sqlite.files.remove", lambda _: None)
-        broken.setattr("holdfast.engine.transfer.copy._let_go", lambda *_: None)
+        broken.setattr("holdfast.engine.transfer.copy._release", lambda *_: None)
         with pytest.raises(_Killed):
             on_server("restore-backup", backup, "--yes")
     assert [name for name in os.listdir(home) if "restoring" in name]

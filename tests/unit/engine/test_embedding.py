@@ -59,13 +59,13 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
 def _kept(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Of how many passages each write was."""
     writes: list[int] = []
-    keep = indexing._keep
+    keep = indexing._write_vectors
 
     def noted(*given: object) -> int:
         writes.append(keep(*given))  # type: ignore[arg-type]
         return writes[-1]
 
-    monkeypatch.setattr(indexing, "_keep", noted)
+    monkeypatch.setattr(indexing, "_write_vectors", noted)
     return writes
 
 

@@ -133,12 +133,12 @@ def test_vectors_are_made_in_steps_that_grow_where_they_cost_little(
         calm = quiet.Quiet(memory.core)
         texts = [f"text {number}" for number in range(40)]
         monkeypatch.setattr(indexing, "_STEP_S", NEVER_S)
-        every = list(indexing._embedded(counting, texts, calm))
+        every = list(indexing._embed_in_steps(counting, texts, calm))
         assert counting.sizes == [8, 16, 16]
         monkeypatch.setattr(indexing, "_STEP_S", 0.0)
-        assert list(indexing._embedded(counting, texts, calm)) == every
+        assert list(indexing._embed_in_steps(counting, texts, calm)) == every
         assert counting.sizes[3:] == [8] * 5
-        assert list(indexing._embedded(counting, texts, None)) == every
+        assert list(indexing._embed_in_steps(counting, texts, None)) == every
         assert counting.sizes[8:] == [40]
 
 

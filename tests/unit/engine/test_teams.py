@@ -190,13 +190,13 @@ def test_hubs_of_others_are_not_looked_at(
     memory.set_member("bob", "viewer", hub="hub7")
     bob = caller(memory, "bob")
     looked = []
-    real = members._seen
+    real = members._with_standing
 
     def seen(reader: Any, found: Any, actor: str) -> Any:
         looked.append(found.name)
         return real(reader, found, actor)
 
-    monkeypatch.setattr(members, "_seen", seen)
+    monkeypatch.setattr(members, "_with_standing", seen)
     assert [found.name for found, _ in bob.hubs()] == ["hub7", "work"]
     assert sorted(looked) == ["hub7", "work"]
 

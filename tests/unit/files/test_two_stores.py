@@ -158,7 +158,7 @@ def test_who_wrote_files_last_looks_nothing_up_to_know_them(
     with _opened(urls[0], tmp_path / "home", FixedClock()) as memory:
         hub = memory.hub("h", create=True)
         hub.sync()
-        monkeypatch.delattr("holdfast.files.hub_folder.has_had")
+        monkeypatch.delattr("holdfast.files.hub_folder.was_in_state")
         hub.remember("Tea is at four")
         hub.remember("Lunch is at one")
         assert hub.notes == []

@@ -39,7 +39,9 @@ def _remember(ctx: ToolContext, given: dict[str, Any]) -> str:
         memory, replaced = known[0], ""
     else:
         given = given | {"content": heard.text}
-        memory, replaced = (_told if given["source"] == "user" else _noticed)(ctx, given)
+        memory, replaced = (_remember_explicit if given["source"] == "user" else _remember_noticed)(
+            ctx, given
+        )
     said = f'{_REMEMBERED} (#{memory.number}, {memory.category}): "{_cut(memory.content)}"'
     return said + replaced
 
@@ -60,7 +62,7 @@ def _held(answer: Answer, held: Sequence[Memory]) -> Answer:
     return note_held(answer, held)
 
 
-def _told(ctx: ToolContext, given: dict[str, Any]) -> tuple[Memory, str]:
+def _remember_explicit(ctx: ToolContext, given: dict[str, Any]) -> tuple[Memory, str]:
     """What the user asked to be kept: it does not age, also where it had been noticed before.
 
     Only the agent says that the user asked for it. What tries to take the model over is therefore
@@ -84,7 +86,7 @@ def _told(ctx: ToolContext, given: dict[str, Any]) -> tuple[Memory, str]:
     return memory, _replaced(result)
 
 
-def _noticed(ctx: ToolContext, given: dict[str, Any]) -> tuple[Memory, str]:
+def _remember_noticed(ctx: ToolContext, given: dict[str, Any]) -> tuple[Memory, str]:
     """Facts that the agent noticed by itself, for which the lifecycle has a rule."""
     result = ctx.hub.remember(
         given["content"],

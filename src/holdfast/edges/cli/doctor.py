@@ -160,12 +160,12 @@ def files_left_alone(call: Call) -> list[str]:
     """The hubs whose files in this home are ignored, and why."""
     from holdfast.engine.core import Scope
     from holdfast.files import hub_path
-    from holdfast.files.hub_folder import elsewhere, of_another_hub
+    from holdfast.files.hub_folder import other_place_note, refusal_of_foreign_files
 
     folders = [(hub, hub_path(call.local.home, hub.name)) for hub in call.memory.hubs()]
     reasons = [
-        of_another_hub(hub.id, hub.name, folder)
-        or elsewhere(Scope(call.local.core, hub.id, hub.name), folder)
+        refusal_of_foreign_files(hub.id, hub.name, folder)
+        or other_place_note(Scope(call.local.core, hub.id, hub.name), folder)
         for hub, folder in folders
         if os.path.isdir(folder)
     ]

@@ -187,7 +187,7 @@ def _add_middleware(
     rules = CrossOriginRules.checked(limits.hosts, limits.origins, key_needed=key_needed)
     rules = rules._replace(cookie=f"{visit.NAME}=", has_page=True)
     app.add_middleware(CrossOriginGuard, rules=rules)
-    app.add_middleware(health.Watching, counts=app.state.counts)
+    app.add_middleware(health.RequestLog, counts=app.state.counts)
     # Outside all middleware that may respond, so that every response has its headers.
     app.add_middleware(SecurityHeaders)
 

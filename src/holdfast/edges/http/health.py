@@ -59,7 +59,7 @@ class Counts:
         )
 
 
-class Watching:
+class RequestLog:
     """Gives each request an id, counts it, and writes a line about it."""
 
     def __init__(self, app: ASGIApp, *, counts: Counts) -> None:

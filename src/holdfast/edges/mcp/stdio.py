@@ -60,7 +60,7 @@ async def _serve(server: Server[Any], too_late: threading.Timer) -> None:
         tasks.start_soon(_stop_at_signal, tasks.cancel_scope, too_late)
         lines = cast("anyio.AsyncFile[str]", _lines(_take_input()))
         async with stdio_server(stdin=lines) as (incoming, outgoing):
-            asked = _Asked()
+            asked = _PendingRequests()
             await server.run(
                 cast("Any", _Incoming(incoming, asked)),
                 cast("Any", _Outgoing(outgoing, asked)),
@@ -69,7 +69,7 @@ async def _serve(server: Server[Any], too_late: threading.Timer) -> None:
         tasks.cancel_scope.cancel()
 
 
-class _Asked:
+class _PendingRequests:
     """The requests that wait for an answer."""
 
     def __init__(self) -> None:
@@ -101,7 +101,7 @@ class _Asked:
 class _Incoming:
     """The SDK's stream of messages, which ends only after the last ones are answered."""
 
-    def __init__(self, stream: Any, asked: _Asked) -> None:
+    def __init__(self, stream: Any, asked: _PendingRequests) -> None:
         self._stream = stream
         self._asked = asked
 
@@ -125,7 +125,7 @@ class _Incoming:
 class _Outgoing:
     """The SDK's stream of answers, which records what was answered."""
 
-    def __init__(self, stream: Any, asked: _Asked) -> None:
+    def __init__(self, stream: Any, asked: _PendingRequests) -> None:
         self._stream = stream
         self._asked = asked
 
@@ -184,11 +184,11 @@ async def _lines(descriptor: int) -> AsyncIterator[str]:
                 f"holdfast mcp: dropped a message of over {_LINE_BYTES_MAX:,} bytes.\n"
             )
         if whole and not dropping:
-            yield _mended(line.decode("utf-8", "replace"))
+            yield _without_surrogates(line.decode("utf-8", "replace"))
         dropping = not whole
 
 
-def _mended(line: str) -> str:
+def _without_surrogates(line: str) -> str:
     """A message without lone surrogates, which a program writes that cut a text inside a surrogate
     pair. The SDK cannot read them, and would leave the request without an answer."""
     if "\\ud" not in line and "\\uD" not in line:

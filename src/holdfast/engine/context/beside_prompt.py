@@ -42,7 +42,9 @@ def _part(hit: Hit) -> str:
     return f"{memory.id}:{passage.start}-{passage.end}"
 
 
-def _told(reader: Reader, hub_ids: Iterable[str], given: Collection[str]) -> Iterator[Memory]:
+def _given_memories(
+    reader: Reader, hub_ids: Iterable[str], given: Collection[str]
+) -> Iterator[Memory]:
     """What the conversation was given already; of a long memory, the part."""
     parts = {name: name.partition(":")[2] for name in given}
     ids = list(dict.fromkeys(name.partition(":")[0] for name in given))
@@ -70,7 +72,7 @@ def prompt_lines(
         return []
     core = next(iter(scopes.values())).core
     with core.read() as reader:
-        told = list(_told(reader, scopes, given))
+        told = list(_given_memories(reader, scopes, given))
         sources = {source for memory in told for source in made_from(memory)}
         sources |= {memory.origin.turn for memory in told if memory.origin is not None}
         asked = _terms(prompt)
@@ -82,7 +84,7 @@ def prompt_lines(
                 continue
             group = list(_group(reader, scopes[hit.memory.hub_id], hit, outdated, sources | shown))
             words = {term for line in group for term in _terms(line.text)}
-            if not group or (hit.turn is not None and _is_told(words, asked, known)):
+            if not group or (hit.turn is not None and _is_known(words, asked, known)):
                 continue
             known.append(words)
             shown.update(line.part or line.memory.id for line in group)
@@ -90,7 +92,7 @@ def prompt_lines(
     return groups
 
 
-def _is_told(words: set[str], asked: set[str], known: Sequence[set[str]]) -> bool:
+def _is_known(words: set[str], asked: set[str], known: Sequence[set[str]]) -> bool:
     # A turn whose words are all in the prompt may answer 'did I say this, and when?'.
     new = words - asked or words
     return any(new <= one for one in known)
@@ -116,17 +118,17 @@ def _group(
     if _is_question(turn):
         reply = reply_to(reader, scope, turn)
         if reply is not None:
-            shown = _beside_it(reply, "the reply to a question that fits")
+            shown = _companion_line(reply, "the reply to a question that fits")
             group = _with_correction(reader, scope, reply, shown, known)
             yield from [line, *group] if group else ()
         return
     if turn.role == "assistant":
-        question = _beside(reader, scope, turn, "user")
+        question = _adjacent_turn(reader, scope, turn, "user")
         group = _with_correction(reader, scope, turn, line, known)
         if question is not None and _only_asks(question.content):
             if not group or not _answers(question, turn):
                 return
-            yield _beside_it(question, "the question of a reply")
+            yield _companion_line(question, "the question of a reply")
         yield from group
         return
     yield line
@@ -142,7 +144,7 @@ def reply_to(reader: Reader, scope: Scope, turn: Turn) -> Turn | None:
     """The reply to a turn that only asks the agent, where it says something."""
     if not _is_question(turn):
         return None
-    reply = _beside(reader, scope, turn, "assistant")
+    reply = _adjacent_turn(reader, scope, turn, "assistant")
     return reply if reply is not None and _answers(turn, reply) else None
 
 
@@ -156,15 +158,15 @@ def _with_correction(
         return [line]
     if correction.id in known:
         return []
-    return [line._replace(note=MARK), _beside_it(correction, "what corrects a reply")]
+    return [line._replace(note=MARK), _companion_line(correction, "what corrects a reply")]
 
 
-def _beside_it(turn: Turn, why: str) -> PromptLine:
+def _companion_line(turn: Turn, why: str) -> PromptLine:
     text = turn.content
     return PromptLine(as_memory(turn), text if len(text) <= _CHARS else text[:_CHARS] + "…", why)
 
 
-def _beside(reader: Reader, scope: Scope, turn: Turn, role: str) -> Turn | None:
+def _adjacent_turn(reader: Reader, scope: Scope, turn: Turn, role: str) -> Turn | None:
     """The turn after this one, or for a reply's question the one before, if it has this role and no
     part of it is withheld."""
     before, after = (0, 1) if role == "assistant" else (1, 0)

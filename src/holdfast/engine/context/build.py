@@ -135,8 +135,8 @@ def context(
     asked = query if query is not None and query.strip() else None
     request = _Request(scope, look, allowed, now, explain, elsewhere)
     if asked is not None and look.by_relevance:
-        return _answering(request, asked, outdated)
-    return _always(request, asked, file, own_files)
+        return _for_question(request, asked, outdated)
+    return _without_question(request, asked, file, own_files)
 
 
 class _Request(NamedTuple):
@@ -173,7 +173,7 @@ class _Request(NamedTuple):
         return Context(text, included, tuple(absent), used, limit, unit, degraded, tuple(corrected))
 
 
-def _always(
+def _without_question(
     request: _Request,
     asked: str | None,
     file: Sequence[FilePart] | None,
@@ -244,7 +244,7 @@ def documents_listed(scope: Scope, paths: Sequence[str], now: datetime) -> list[
         for path in sorted(paths)[:_FILES_MAX]:
             memory = reader.memory_by_path(scope.hub_id, path)
             shown = memory is not None and memory.visible and memory.state != "archived"
-            if memory is not None and shown and not _unfit(scope.core, memory, now):
+            if memory is not None and shown and not _reason_to_omit(scope.core, memory, now):
                 found.append(BlockItem(memory, listed_text(path, memory.content), "files"))
     return found
 
@@ -252,7 +252,7 @@ def documents_listed(scope: Scope, paths: Sequence[str], now: datetime) -> list[
 # For a question
 
 
-def _answering(request: _Request, asked: str, outdated: Sequence[CorrectedFact]) -> Context:
+def _for_question(request: _Request, asked: str, outdated: Sequence[CorrectedFact]) -> Context:
     """The block for a question: standing facts, then the hits."""
     from holdfast.engine.reading.recall import recall_memories
 
@@ -296,7 +296,7 @@ def _relevant(
     said: set[str] = set()
     for hit in for_question(found):
         turn = hit.turn
-        if _unfit(scope.core, hit.memory, request.now, asked=True):
+        if _reason_to_omit(scope.core, hit.memory, request.now, asked=True):
             continue
         if turn is None:
             out.append(BlockItem(hit.memory, quoted(hit, words, chars), "relevant"))
@@ -345,7 +345,7 @@ def _standing(scope: Scope, now: datetime) -> list[Memory]:
             ids += reader.ids_by_use(scope.hub_id, lasting, limit=_STANDING_READ)
             ids = [*dict.fromkeys(ids)]
         found = reader.memories_by_id(scope.hub_id, ids)
-    return by_weight(one for one in found.values() if not _unfit(scope.core, one, now))
+    return by_weight(one for one in found.values() if not _reason_to_omit(scope.core, one, now))
 
 
 def _last_session(request: _Request) -> list[BlockItem]:
@@ -425,7 +425,7 @@ def _all_long_term(
     fit: list[Memory] = []
     unfit: list[Absent] = []
     for memory in found:
-        reason = (everything and wanted.refusal(memory)) or _unfit(scope.core, memory, now)
+        reason = (everything and wanted.refusal(memory)) or _reason_to_omit(scope.core, memory, now)
         if not reason:
             fit.append(memory)
         # The block does not even mention that somebody else's private memories exist.
@@ -440,11 +440,11 @@ def _journal(scope: Scope, now: datetime) -> list[Memory]:
     wanted = Filter(layers=("journal",), since=today - timedelta(days=1), alive_at=now)
     # In the order of the index on times of events.
     found = list_memories(scope, wanted, order="happened")
-    fit = [memory for memory in found if not _unfit(scope.core, memory, now)]
+    fit = [memory for memory in found if not _reason_to_omit(scope.core, memory, now)]
     return sorted(fit, key=lambda entry: (entry.occurred_at or entry.created_at, entry.number))
 
 
-def _unfit(core: Core, memory: Memory, now: datetime, *, asked: bool = False) -> str:
+def _reason_to_omit(core: Core, memory: Memory, now: datetime, *, asked: bool = False) -> str:
     """The reason why a memory may not be in the block, unasked or as an answer; empty if it may."""
     if memory.superseded_by is not None:
         return "something newer took its place"

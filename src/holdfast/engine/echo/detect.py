@@ -86,7 +86,9 @@ def without_echo(core: Core, hub_id: str, text: str) -> Heard:
     if not may_be_ours(text):
         return Heard(text)
     with core.read() as reader:
-        return _page(core, reader, hub_id, text) or _heard(core, reader, hub_id, text)
+        return _recognise_page(core, reader, hub_id, text) or _find_echoes(
+            core, reader, hub_id, text
+        )
 
 
 def with_echo_marked(core: Core, hub_id: str, text: str) -> str:
@@ -99,7 +101,7 @@ def with_echo_marked(core: Core, hub_id: str, text: str) -> str:
     return marked_out(text, [one[:2] for one in heard.echoes])
 
 
-def _heard(core: Core, reader: Reader, hub_id: str, text: str) -> Heard:
+def _find_echoes(core: Core, reader: Reader, hub_id: str, text: str) -> Heard:
     # Imported here, because its patterns take 20 ms to compile, and few texts need them.
     from holdfast.engine.echo.rewritten import originals
     from holdfast.engine.echo.walk import Walk
@@ -129,7 +131,7 @@ def _placed(echo: Echo, places: Sequence[int]) -> Echo:
     return echo._replace(start=places[echo.start], end=places[echo.end])
 
 
-def _page(core: Core, reader: Reader, hub_id: str, text: str) -> Heard | None:
+def _recognise_page(core: Core, reader: Reader, hub_id: str, text: str) -> Heard | None:
     """Recognises a text that is only a file or a folder as the memory tool shows it."""
     if "/memories" not in text:
         return None
@@ -148,7 +150,7 @@ def _page(core: Core, reader: Reader, hub_id: str, text: str) -> Heard | None:
 
 
 def _of_file(core: Core, reader: Reader, hub_id: str, words: str) -> tuple[Memory, ...]:
-    heard = _heard(core, reader, hub_id, words) if may_be_ours(words) else Heard(words)
+    heard = _find_echoes(core, reader, hub_id, words) if may_be_ours(words) else Heard(words)
     return heard.memories if heard.nothing_new else ()
 
 

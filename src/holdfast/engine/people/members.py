@@ -155,13 +155,13 @@ def standing(core: Core, hub: Hub, actor: PersonName) -> Standing | None:
 def hubs_of(core: Core, actor: PersonName) -> list[tuple[Hub, Standing]]:
     """The hubs that a person can access, under the names that they see, by name."""
     with core.store.read() as reader:
-        hubs = (reader.hub_by_id(hub_id) for hub_id in _near(reader, actor))
-        seen = (_seen(reader, hub, actor) for hub in hubs if hub is not None)
+        hubs = (reader.hub_by_id(hub_id) for hub_id in _reachable_hubs(reader, actor))
+        seen = (_with_standing(reader, hub, actor) for hub in hubs if hub is not None)
         found = [pair for pair in seen if pair is not None]
     return sorted(found, key=lambda pair: (pair[0].called, pair[0].id))
 
 
-def _near(reader: Reader, actor: PersonName) -> set[str]:
+def _reachable_hubs(reader: Reader, actor: PersonName) -> set[str]:
     """The ids of all hubs that a person may have access to, before the check of roles."""
     groups = {*records.of(reader, actor, "team")}
     for org_id in records.of(reader, actor, "org"):
@@ -177,7 +177,7 @@ def hubs_called(core: Core, name: PlaceRef, actor: PersonName) -> list[tuple[Hub
     with core.read() as reader:
         by_id = reader.hub_by_id(name)
         if by_id is not None:
-            pair = _seen(reader, by_id, actor)
+            pair = _with_standing(reader, by_id, actor)
             return [] if pair is None else [pair]
         return seen_as(reader, name, actor)
 
@@ -186,11 +186,11 @@ def seen_as(reader: Reader, name: str, actor: PersonName) -> list[tuple[Hub, Sta
     """The hubs that a person sees under that name."""
     labelled = (reader.hub_by_id(one) for one in records.of(reader, name, "called"))
     hubs = [hub for hub in (reader.hub(name), *labelled) if hub is not None]
-    seen = {hub.id: _seen(reader, hub, actor) for hub in hubs}
+    seen = {hub.id: _with_standing(reader, hub, actor) for hub in hubs}
     return [pair for pair in seen.values() if pair is not None and pair[0].called == name]
 
 
-def _seen(reader: Reader, hub: Hub, actor: PersonName) -> tuple[Hub, Standing] | None:
+def _with_standing(reader: Reader, hub: Hub, actor: PersonName) -> tuple[Hub, Standing] | None:
     about = card_of(reader, hub.id)
     how = _standing(reader, hub, about, actor)
     if how is None or hub.state != "active":

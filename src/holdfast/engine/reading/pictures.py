@@ -132,7 +132,7 @@ def _made(scope: Scope, reader: Reader, limit: int) -> MeaningMap:
     if len(memories) < _GROUPS_MIN + 1:
         points = [MapPoint(memory.number, 0.5, 0.5, 0) for memory in memories]
         return MeaningMap(points, [], total, by)
-    groups, places = _laid_out(matrix)
+    groups, places = _lay_out(matrix)
     names = _names(memories, groups)
     points = [
         MapPoint(memory.number, round(float(x), 4), round(float(y), 4), int(group))
@@ -220,16 +220,16 @@ def _words(memory: Memory) -> list[str]:
 # The layout
 
 
-def _laid_out(matrix: Matrix) -> tuple[Any, Any]:
+def _lay_out(matrix: Matrix) -> tuple[Any, Any]:
     """The cluster of each row, and its position on the map."""
     import numpy as np
 
-    rows = _reduced(matrix)
+    rows = _principal_components(matrix)
     count = int(np.clip(math.sqrt(len(rows)) / 1.3, _GROUPS_MIN, _GROUPS_MAX))
-    groups, centres = _grouped(rows, count)
+    groups, centres = _cluster(rows, count)
     sizes = np.bincount(groups, minlength=len(centres)).astype(np.float32)
     radii = np.sqrt(np.maximum(sizes, 1) / sizes.sum()) * 0.9
-    middles = _apart(_two_directions(centres), radii)
+    middles = _separate(_two_directions(centres), radii)
     places = np.empty((len(rows), 2), np.float32)
     for group, centre in enumerate(centres):
         own = groups == group
@@ -246,7 +246,7 @@ def _laid_out(matrix: Matrix) -> tuple[Any, Any]:
     return groups, (places - middle) / span + 0.5
 
 
-def _reduced(matrix: Matrix) -> Matrix:
+def _principal_components(matrix: Matrix) -> Matrix:
     """The rows reduced to their principal components."""
     import numpy as np
 
@@ -266,12 +266,12 @@ def _evenly(rows: Any) -> Any:
 
 
 def _two_directions(rows: Matrix) -> Matrix:
-    return _reduced(rows)[:, :2] if len(rows) > 1 else rows[:, :2] * 0
+    return _principal_components(rows)[:, :2] if len(rows) > 1 else rows[:, :2] * 0
 
 
-def _grouped(rows: Matrix, count: int) -> tuple[Any, Matrix]:
+def _cluster(rows: Matrix, count: int) -> tuple[Any, Matrix]:
     """k-means on a sample; all rows are then assigned to the nearest centre."""
-    centres = _middles(_evenly(rows), count)
+    centres = _initial_centres(_evenly(rows), count)
     return _nearest(rows, centres), centres
 
 
@@ -280,7 +280,7 @@ def _nearest(rows: Matrix, centres: Matrix) -> Any:
     return distances.argmin(axis=1)
 
 
-def _middles(rows: Matrix, count: int) -> Matrix:
+def _initial_centres(rows: Matrix, count: int) -> Matrix:
     """Initial centres that are far from each other, chosen with a fixed seed."""
     import numpy as np
 
@@ -305,7 +305,7 @@ def _middles(rows: Matrix, count: int) -> Matrix:
     return centres
 
 
-def _apart(middles: Matrix, radii: Any) -> Matrix:
+def _separate(middles: Matrix, radii: Any) -> Matrix:
     """Moves the centres until their circles do not overlap."""
     import numpy as np
 

@@ -126,11 +126,11 @@ def decide(
     # Embedded before the transaction begins.
     (item,) = prepare(scope, [draft])
     with scope.write() as writer:
-        current = _still(writer, scope, seen)
+        current = _require_open(writer, scope, seen)
         recorder = Recorder(scope, writer, "remember", reason=f"decided: {chosen}")
         answer = store_draft(writer, recorder, scope, item).memory
         decided = current._replace(status="decided", option=chosen, note=note, answer=answer.id)
-        memory = _put_away(recorder, decided, f"decided: {chosen}")
+        memory = _archive_question(recorder, decided, f"decided: {chosen}")
     recorder.embed()
     return decided._replace(memory=memory)
 
@@ -142,7 +142,9 @@ def withdraw_decision(scope: Scope, reference: Reference, *, note: str = "") -> 
         current = _undecided(find_memory(writer, scope, reference))
         recorder = Recorder(scope, writer, "archive", reason="withdrew a question")
         withdrawn = current._replace(status="withdrawn", note=note)
-        memory = _put_away(recorder, withdrawn, f"withdrawn: {note}" if note else "withdrawn")
+        memory = _archive_question(
+            recorder, withdrawn, f"withdrawn: {note}" if note else "withdrawn"
+        )
     return withdrawn._replace(memory=memory)
 
 
@@ -177,7 +179,7 @@ def _undecided(memory: Memory) -> Decision:
     return found
 
 
-def _still(reader: Reader, scope: Scope, seen: Decision) -> Decision:
+def _require_open(reader: Reader, scope: Scope, seen: Decision) -> Decision:
     """The question inside the write transaction; it must still be the one that was answered."""
     current = _undecided(find_memory(reader, scope, seen.memory.id))
     if (current.question, current.options) != (seen.question, seen.options):
@@ -188,7 +190,7 @@ def _still(reader: Reader, scope: Scope, seen: Decision) -> Decision:
     return current
 
 
-def _put_away(recorder: Recorder, decision: Decision, reason: str) -> Memory:
+def _archive_question(recorder: Recorder, decision: Decision, reason: str) -> Memory:
     return recorder.revise(
         decision.memory,
         quarantine="",

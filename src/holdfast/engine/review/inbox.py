@@ -209,7 +209,7 @@ def decide(scope: Scope, verdicts: Sequence[Verdict], *, reason: str = "") -> li
     with scope.write() as writer:
         recorder = Recorder(scope, writer, "restore" if approves else "archive", reason=recorded)
         for verdict, (new, index) in zip(verdicts, prepared, strict=True):
-            memory = _still(writer, scope, verdict)
+            memory = _require_unchanged(writer, scope, verdict)
             if verdict.approve:
                 out.append(_approve(scope.core, writer, recorder, memory, new, index, verdict))
             else:
@@ -232,10 +232,10 @@ def _chosen(scope: Scope, chosen: Chosen) -> list[Memory]:
             return list(wanted_ones(reader, scope.hub_id, chosen.kind, chosen.source))
         found = [find_memory(reader, scope, one) for one in chosen.references]
         # An item that is named twice counts once.
-        return [_waiting(memory) for memory in {one.id: one for one in found}.values()]
+        return [_require_held(memory) for memory in {one.id: one for one in found}.values()]
 
 
-def _waiting(memory: Memory) -> Memory:
+def _require_held(memory: Memory) -> Memory:
     if memory.quarantine == AWAITS:
         raise Conflict(
             f"Memory #{memory.number} {AWAITS}.",
@@ -275,9 +275,9 @@ def _prepared(
     return out
 
 
-def _still(writer: Writer, scope: Scope, verdict: Verdict) -> Memory:
+def _require_unchanged(writer: Writer, scope: Scope, verdict: Verdict) -> Memory:
     """The item inside the write transaction; it must still be the one that was reviewed."""
-    memory = _waiting(find_memory(writer, scope, verdict.memory_id))
+    memory = _require_held(find_memory(writer, scope, verdict.memory_id))
     if verdict.version not in (0, memory.version):
         raise Conflict(
             f"Memory #{memory.number} was changed while you looked at it.", hint="Look again."
@@ -305,11 +305,13 @@ def _approve(
         # The same text is stored already: that memory is confirmed.
         if twin.state == "archived":
             twin = recorder.revise(twin, state="active", state_reason="")
-        return _gone_into(recorder, memory, fields, twin, f"it says the same as #{twin.number}")
+        return _archive_as_merged(
+            recorder, memory, fields, twin, f"it says the same as #{twin.number}"
+        )
     if about is not None and _renews(names, about):
-        return _renewed(recorder, memory, fields, index, about)
+        return _renew_named(recorder, memory, fields, index, about)
     if about is not None:
-        return _replaced(recorder, memory, fields, index, about)
+        return _replace_contradicted(recorder, memory, fields, index, about)
     for name in ("key", "source_path"):
         if name in names and _is_free(writer, shown, name, names[name]):
             fields[name] = names[name]
@@ -330,7 +332,7 @@ def _renews(names: dict[str, Any], about: Memory) -> bool:
     )
 
 
-def _renewed(
+def _renew_named(
     recorder: Recorder,
     memory: Memory,
     fields: dict[str, Any],
@@ -341,10 +343,12 @@ def _renewed(
     from holdfast.engine.writing.remember import new_version
 
     after = recorder.revise(about, index, **new_version(about, memory._replace(**fields)))
-    return _gone_into(recorder, memory, fields, after, f"it is a version of #{after.number}")
+    return _archive_as_merged(
+        recorder, memory, fields, after, f"it is a version of #{after.number}"
+    )
 
 
-def _gone_into(
+def _archive_as_merged(
     recorder: Recorder, memory: Memory, fields: dict[str, Any], into: Memory, why: str
 ) -> Memory:
     recorder.revise(
@@ -358,7 +362,7 @@ def _gone_into(
     return into
 
 
-def _replaced(
+def _replace_contradicted(
     recorder: Recorder,
     memory: Memory,
     fields: dict[str, Any],

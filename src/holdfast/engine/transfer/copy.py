@@ -77,7 +77,7 @@ def move(
     """Copies everything, or the hub called `only`, and verifies the copy; `run` identifies this
     attempt. A single hub may be copied into a store with others, without the records that belong to
     no hub (keys, people, teams)."""
-    report = report or _silent
+    report = report or _ignore_progress
     with source.read() as reader:
         hubs = [hub for hub in reader.hubs() if hub.state == "active" and only in ("", hub.name)]
         if only and not hubs:
@@ -97,7 +97,7 @@ def move(
             # A failure here is not reported: the heartbeat expires by itself.
             raise
         except BaseException:
-            _let_go(target, run)
+            _release(target, run)
             raise
     with target.write() as writer:
         if only:
@@ -118,7 +118,7 @@ def empty(store: Store) -> None:
             writer.drop_record(NO_HUB, one.kind, one.id)
 
 
-def _silent(what: str, done: int, total: int) -> None:
+def _ignore_progress(what: str, done: int, total: int) -> None:
     """Discards reports."""
 
 
@@ -136,7 +136,7 @@ def _begin(target: Store, hubs: list[Hub], clock: Clock, run: str, *, alone: boo
         there = [hub for hub in writer.hubs() if hub.id not in begun]
         if alone:
             _refuse_same(there, hubs[0])
-            _beat(writer, clock, run)
+            _write_heartbeat(writer, clock, run)
             return
         if there:
             raise AlreadyExists(
@@ -149,7 +149,7 @@ def _begin(target: Store, hubs: list[Hub], clock: Clock, run: str, *, alone: boo
             # Copied by an earlier attempt, and deleted in the source since.
             writer.drop_hub(gone.id)
             writer.drop_record(NO_HUB, MOVE, gone.id)
-        _beat(writer, clock, run)
+        _write_heartbeat(writer, clock, run)
 
 
 def _refuse_same(there: list[Hub], hub: Hub) -> None:
@@ -173,12 +173,12 @@ def is_running(reader: Reader, now: datetime) -> bool:
     return run is not None and abs((now - from_text(run.body["pulse"])).total_seconds()) < _PULSE_S
 
 
-def _beat(writer: Writer, clock: Clock, run: str) -> None:
+def _write_heartbeat(writer: Writer, clock: Clock, run: str) -> None:
     now = clock.now()
     writer.put_record(Record(NO_HUB, MOVE, _RUN, now, {"run": run, "pulse": to_text(now)}))
 
 
-def _let_go(target: Store, run: str) -> None:
+def _release(target: Store, run: str) -> None:
     """Records that this move has ended, complete or not, so that the next one need not wait for its
     heartbeat to expire."""
     # The error that ended the move is raised, even if the store cannot be written now.
@@ -256,7 +256,7 @@ class _Mover:
     def _note(self, writer: Writer) -> None:
         now = self.clock.now()
         writer.put_record(Record(NO_HUB, MOVE, self.hub.id, now, {"done": dict(self.done)}))
-        _beat(writer, self.clock, self.run)
+        _write_heartbeat(writer, self.clock, self.run)
 
     # What is copied, in the order of dependencies
 

@@ -183,7 +183,7 @@ def import_hub(
     try:
         done = highest = 0
         has_traces = has_notes = False
-        batches = _batches(_beating(core, hub, incoming))
+        batches = _batches(_with_heartbeat(core, hub, incoming))
         for ready in prefetched(lambda batch: _made_ready(batch, hub, bytes_max), batches):
             with core.write(hub.id) as writer:
                 require_hub(writer, hub.id, hub.name)
@@ -275,7 +275,7 @@ def _begin(core: Core, header: ExportLine, name: str | None) -> Hub:
         if writer.hub_by_id(hub.id) is not None:
             # The same hub under another name is a copy, with an id of its own.
             hub = hub._replace(id=core.ids.next("hub"))
-        writer.add_hub(hub._replace(numbers=_pulse(core)))
+        writer.add_hub(hub._replace(numbers=_heartbeat(core)))
         records.note(writer, hub.owner, "hub", hub.id, hub.created_at)
     return hub
 
@@ -308,17 +308,17 @@ def _name_taken(reader: Reader, there: Hub, *, same: bool) -> AlreadyExists:
 
 # An import without a heartbeat for this long is assumed aborted. It normally sends one far more
 # often, but a line that comes through a pipe may take minutes.
-PULSE_S = 600
+HEARTBEAT_EXPIRES_S = 600
 _BEAT_S = 30
 
 
-def _pulse(core: Core) -> int:
+def _heartbeat(core: Core) -> int:
     """The time in seconds. No number is assigned in a hub that is being imported, so until the
     import is complete its number counter stores the time of its last write."""
     return to_micros(core.now()) // 1_000_000
 
 
-def _beating(core: Core, hub: Hub, lines: Iterator[ExportLine]) -> Iterator[ExportLine]:
+def _with_heartbeat(core: Core, hub: Hub, lines: Iterator[ExportLine]) -> Iterator[ExportLine]:
     """Yields the lines, and writes a heartbeat from time to time."""
     last = core.now()
     for line in lines:
@@ -326,13 +326,13 @@ def _beating(core: Core, hub: Hub, lines: Iterator[ExportLine]) -> Iterator[Expo
             last = core.now()
             with core.write(hub.id) as writer:
                 require_hub(writer, hub.id, hub.name)
-                writer.set_hub_state(hub.id, "importing", _pulse(core))
+                writer.set_hub_state(hub.id, "importing", _heartbeat(core))
         yield line
 
 
 def seems_running(core: Core, hub: Hub) -> bool:
     """Whether the import of a hub was active recently."""
-    return abs(_pulse(core) - hub.numbers) < PULSE_S
+    return abs(_heartbeat(core) - hub.numbers) < HEARTBEAT_EXPIRES_S
 
 
 def _batches(lines: Iterator[ExportLine]) -> Iterator[list[ExportLine]]:

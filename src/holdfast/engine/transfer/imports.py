@@ -93,7 +93,7 @@ def import_batch(
     scope: Scope, items: Sequence[ImportItem], source: Source, change: str
 ) -> list[Taken]:
     """Imports some items, in one transaction, as part of the change set with this id."""
-    decided, fresh = _looked_up(scope, items, source)
+    decided, fresh = _split_known(scope, items, source)
     ready, refused = _prepared(scope, fresh)
     decided |= refused
     with scope.write() as writer:
@@ -108,10 +108,10 @@ def import_batch(
 
 def preview_batch(scope: Scope, items: Sequence[ImportItem], source: Source) -> list[Taken]:
     """What `import_batch` would do; writes nothing."""
-    decided, fresh = _looked_up(scope, items, source)
+    decided, fresh = _split_known(scope, items, source)
     with scope.read() as reader:
         for item in fresh:
-            decided[item.id] = _foreseen(reader, scope, source, item)
+            decided[item.id] = _preview(reader, scope, source, item)
     return _in_order(items, decided)
 
 
@@ -139,7 +139,7 @@ def memory_of(reader: Reader, hub_id: str, source: Source, item_id: str) -> Memo
 # Decisions
 
 
-def _looked_up(
+def _split_known(
     scope: Scope, items: Sequence[ImportItem], source: Source
 ) -> tuple[dict[str, Taken], list[ImportItem]]:
     """The results of known items, and the items that are new or differ."""
@@ -147,14 +147,14 @@ def _looked_up(
     fresh: dict[str, ImportItem] = {}
     with scope.read() as reader:
         for item in items:
-            if known := _as_before(reader, scope, source, item):
+            if known := _known_result(reader, scope, source, item):
                 decided[item.id] = known
             else:
                 fresh.setdefault(item.id, item)
     return decided, list(fresh.values())
 
 
-def _as_before(reader: Reader, scope: Scope, source: Source, item: ImportItem) -> Taken | None:
+def _known_result(reader: Reader, scope: Scope, source: Source, item: ImportItem) -> Taken | None:
     """The result for an item that was imported before; None if there is something to do."""
     record = reader.record(scope.hub_id, ITEM, source.item_id(item))
     if record is None:
@@ -221,7 +221,7 @@ def _take(
     prepared: Prepared,
 ) -> Taken:
     # Another process may have imported it since.
-    if known := _as_before(writer, scope, source, item):
+    if known := _known_result(writer, scope, source, item):
         return known
     record = writer.record(scope.hub_id, ITEM, source.item_id(item))
     before = record and writer.memory(scope.hub_id, record.body["memory"])
@@ -260,7 +260,7 @@ def _outcome(result: Remembered, *, known: bool) -> Outcome:
             return "new"
 
 
-def _foreseen(reader: Reader, scope: Scope, source: Source, item: ImportItem) -> Taken:
+def _preview(reader: Reader, scope: Scope, source: Source, item: ImportItem) -> Taken:
     from holdfast.engine.writing.drafts import compose
 
     try:
@@ -336,7 +336,7 @@ def follow_items(
     this id. Returns the result of each, then of the removed ones. A dry run writes nothing."""
     with scope.read() as reader:
         before = _load(reader, scope.hub_id, source)
-        statements, gone = _known_again(reader, scope, source, found, before)
+        statements, gone = _match_statements(reader, scope, source, found, before)
     items = [one.item for one in statements]
     if dry_run:
         taken = preview_batch(scope, items, source)
@@ -364,7 +364,7 @@ def followed_places(scope: Scope, program: str) -> list[str]:
     return [body["place"] for body in kept if body["lines"]]
 
 
-def _known_again(
+def _match_statements(
     reader: Reader, scope: Scope, source: Source, found: Sequence[SourceStatement], before: _Lines
 ) -> tuple[list[SourceStatement], list[str]]:
     """The statements with their earlier ids, also those that were edited; and the ids of the

@@ -207,9 +207,9 @@ def _revise(
         recorder = Recorder(scope, writer, action, reason=reason)
         if "forgotten_at" in new and new["forgotten_at"] is not None:
             new["forgotten_at"] = recorder.change.at
-        meant = _meant(writer, scope, references, forgotten=forgotten)
+        meant = _ids_of(writer, scope, references, forgotten=forgotten)
         done: dict[str, Memory] = {}
-        for memory in _each(writer, scope.hub_id, meant):
+        for memory in _read_each(writer, scope.hub_id, meant):
             fields = new
             if memory.quarantine == AWAITS and "quarantine" in new:
                 _refuse_undecided(memory)
@@ -256,7 +256,7 @@ def _restore_traces(writer: Writer, recorder: Recorder, back: Memory) -> dict[st
     return out
 
 
-def _meant(
+def _ids_of(
     reader: Reader, scope: Scope, references: Sequence[Reference], *, forgotten: bool
 ) -> list[str]:
     """The ids of the memories that a batch names. All are looked up before the first is changed,
@@ -264,7 +264,7 @@ def _meant(
     return [find_memory(reader, scope, one, forgotten=forgotten).id for one in references]
 
 
-def _each(reader: Reader, hub_id: str, meant: Sequence[str]) -> Iterator[Memory]:
+def _read_each(reader: Reader, hub_id: str, meant: Sequence[str]) -> Iterator[Memory]:
     """Yields each memory once, read just before its turn: a change to one may change another."""
     for memory_id in dict.fromkeys(meant):
         memory = reader.memory(hub_id, memory_id)
@@ -331,8 +331,8 @@ def purge(
     reason = clean_label("reason", reason)
     late_words.index_late_turns(scope.core, scope.hub_id)
     with scope.write() as writer:
-        meant = _meant(writer, scope, references, forgotten=True)
-        for memory in _each(writer, scope.hub_id, meant):
+        meant = _ids_of(writer, scope, references, forgotten=True)
+        for memory in _read_each(writer, scope.hub_id, meant):
             scope.core.require_delete(memory)
             recorder = Recorder(scope, writer, "update", reason="its successor was purged")
             reinstate_previous(writer, recorder, memory)
@@ -423,17 +423,17 @@ def access(scope: Scope, references: Sequence[Reference]) -> list[Memory]:
     counted = scope.core.allows("write")
     try:
         if not counted:
-            return _looked_at(scope, references)
+            return _read_without_counting(scope, references)
         with scope.write() as writer:
             found = [find_memory(writer, scope, reference) for reference in references]
             writer.count_access(scope.hub_id, [memory.id for memory in found], scope.now())
             fresh = writer.memories_by_id(scope.hub_id, [memory.id for memory in found])
             return [fresh[memory.id] for memory in found]
     except StoreReadOnly:
-        return _looked_at(scope, references)
+        return _read_without_counting(scope, references)
 
 
-def _looked_at(scope: Scope, references: Sequence[Reference]) -> list[Memory]:
+def _read_without_counting(scope: Scope, references: Sequence[Reference]) -> list[Memory]:
     with scope.read() as reader:
         return [find_memory(reader, scope, reference) for reference in references]
 

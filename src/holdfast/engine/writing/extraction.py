@@ -164,11 +164,11 @@ def mend(core: Core) -> int:
         with core.read() as reader:
             waiting = reader.memories(hub.id, _WAITING, order="number", after=None, limit=_BATCH)
         if waiting:
-            mended += _mend(core, hub.id, waiting)
+            mended += _enqueue_missing(core, hub.id, waiting)
     return mended
 
 
-def _mend(core: Core, hub_id: str, waiting: Sequence[Memory]) -> int:
+def _enqueue_missing(core: Core, hub_id: str, waiting: Sequence[Memory]) -> int:
     mended = 0
     with core.write(hub_id) as writer:
         busy = {job.about.get("memory") for job in jobs.open_jobs(writer, hub_id, WORK)}

@@ -197,9 +197,9 @@ def embed_missing(
                 memories = owners_by_id(reader, each, [item.memory_id for item in found])
             if not found:
                 break
-            rows = _made(embedder, found, memories, stop, quiet)
+            rows = _make_vectors(embedder, found, memories, stop, quiet)
             _wait(quiet)
-            made = _keep(core, each, embedder, rows)
+            made = _write_vectors(core, each, embedder, rows)
             # Passages before this one have their vectors or were removed; none is tried twice.
             after = found[-1].passage_id
             done += made
@@ -245,7 +245,7 @@ def embed_memories(core: Core, hub_id: str, memory_ids: Sequence[str]) -> None:
                 # Some changed meanwhile: the write that changed a text makes its vectors.
                 there = {p.passage_id for p in reader.passages(hub_id, list(memories))}
             left = [p for p in batch if p.passage_id in there]
-            _keep(core, hub_id, embedder, _made(embedder, left, memories))
+            _write_vectors(core, hub_id, embedder, _make_vectors(embedder, left, memories))
     except HoldfastError:
         return
     if len(passages) > _AT_ONCE_MAX:
@@ -259,7 +259,7 @@ def embed_hub(core: Core, hub_id: str) -> None:
         embed_missing(core, hub_id=hub_id)
 
 
-def _made(
+def _make_vectors(
     embedder: Embedder,
     passages: Sequence[Candidate],
     memories: Mapping[str, Memory],
@@ -273,7 +273,7 @@ def _made(
             break
         batch = passages[start : start + _BATCH]
         texts = [window_texts(memories[item.memory_id], item) for item in batch]
-        vectors = _embedded(embedder, [text for some in texts for text in some], quiet)
+        vectors = _embed_in_steps(embedder, [text for some in texts for text in some], quiet)
         rows += [
             VectorRow(item.passage_id, window, next(vectors))
             for item, some in zip(batch, texts, strict=True)
@@ -282,7 +282,9 @@ def _made(
     return rows
 
 
-def _embedded(embedder: Embedder, texts: Sequence[str], quiet: Quiet | None) -> Iterator[bytes]:
+def _embed_in_steps(
+    embedder: Embedder, texts: Sequence[str], quiet: Quiet | None
+) -> Iterator[bytes]:
     """The stored vectors of these texts: with one call, or in short steps if the model runs in this
     process. A model on a server soon gets all of them at once."""
     from holdfast.embed import quantise
@@ -300,7 +302,7 @@ def _embedded(embedder: Embedder, texts: Sequence[str], quiet: Quiet | None) -> 
             size *= 2
 
 
-def _keep(core: Core, hub_id: str, embedder: Embedder, rows: Sequence[VectorRow]) -> int:
+def _write_vectors(core: Core, hub_id: str, embedder: Embedder, rows: Sequence[VectorRow]) -> int:
     """Writes the vectors; returns for how many passages."""
     if rows:
         with core.store.write(hub=hub_id) as writer:

@@ -38,9 +38,9 @@ from holdfast.engine.writing.supersede import (
     LESSER_VOICES,
     Rival,
     changed_by,
+    contradicted_by,
     find_rivals,
     look,
-    spoken_against,
 )
 from holdfast.errors import InvalidInput
 from holdfast.text import clean
@@ -111,7 +111,7 @@ def take_proposals(
         if isinstance(draft, Draft):
             drafts.append(draft)
             standing.append(proposal.standing and layer == "journal")
-    looked = _looked(scope, list(prepare(scope, drafts)))
+    looked = _with_rivals(scope, list(prepare(scope, drafts)))
     prepared = iter(zip(looked, standing, strict=True))
     with scope.write() as writer:
         if change is not None:
@@ -193,7 +193,7 @@ def _as_line(core: Core, proposal: Proposal, draft: Draft) -> Draft:
     )
 
 
-def _looked(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
+def _with_rivals(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
     """The drafts with the existing memories that each may replace, searched before the transaction,
     while no lock is held."""
     if not prepared:
@@ -202,13 +202,13 @@ def _looked(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
         return [
             item._replace(
                 seen=look(reader, item.memory, item.indexed),
-                close=_told_change(reader, scope, item.memory),
+                close=_find_changed(reader, scope, item.memory),
             )
             for item in prepared
         ]
 
 
-def _told_change(reader: Reader, scope: Scope, memory: Memory) -> str | None:
+def _find_changed(reader: Reader, scope: Scope, memory: Memory) -> str | None:
     if memory.trust != "user":
         return None
     changed = changed_by(reader, scope, memory.content)
@@ -248,7 +248,7 @@ def _take(into: _Transaction, item: Prepared, standing: bool) -> Taken:
         return Taken("held", stored, memory.quarantine)
     rivals = [one for one in rivals if one.verdict.relation != "same" and not one.memory.quarantine]
     voice = _lesser_voice(memory)
-    if voice and (doubted := spoken_against(memory, rivals)) is not None:
+    if voice and (doubted := contradicted_by(memory, rivals)) is not None:
         why = doubted.verdict.reason
         return _hold(recorder, item, held_as_low_trust(item.memory, voice, doubted.memory, why))
     close = None

@@ -198,7 +198,7 @@ def find_rivals(
     not unrelated to the new memory; newest first. With an index, vectors are compared too; with
     `replaced`, only those that the new one replaces are wanted."""
     found = []
-    there = _there(reader, memory, seen, replaced=replaced)
+    there = _comparable_memories(reader, memory, seen, replaced=replaced)
     if not there:
         return []
     is_comparable = _comparable_with(memory)
@@ -214,10 +214,12 @@ def find_rivals(
     return found
 
 
-def _there(reader: Reader, memory: Memory, seen: Seen | None, *, replaced: bool) -> list[Memory]:
+def _comparable_memories(
+    reader: Reader, memory: Memory, seen: Seen | None, *, replaced: bool
+) -> list[Memory]:
     """The memories to compare with the new one."""
     alike: dict[str, Memory] = {}
-    ids = None if seen is None else _seen_still(reader, memory, seen)
+    ids = None if seen is None else _seen_and_changed(reader, memory, seen)
     if ids is None:
         same = reader.memories_by_hash(memory.hub_id, memory.content_hash)
         alike = {one.id: one for one in same}
@@ -236,7 +238,7 @@ def _there(reader: Reader, memory: Memory, seen: Seen | None, *, replaced: bool)
     ]
 
 
-def _seen_still(reader: Reader, memory: Memory, seen: Seen) -> list[str] | None:
+def _seen_and_changed(reader: Reader, memory: Memory, seen: Seen) -> list[str] | None:
     """The ids that were seen, and those added or changed since; None if those are too many. The
     passing of time can end a memory, but cannot make a rival of one that was none."""
     changed = reader.revised_since(memory.hub_id, seen.mark, limit=_CHANGED_MAX + 1)
@@ -513,14 +515,14 @@ def doubted_by(item: Prepared, rivals: Sequence[Rival]) -> Prepared | None:
     voice = LESSER_VOICES.get(memory.trust)
     if voice is None or not rivals or memory.layer == "library":
         return None
-    rival = spoken_against(memory, rivals)
+    rival = contradicted_by(memory, rivals)
     if rival is None:
         return None
     held = held_as_low_trust(memory, voice, rival.memory, rival.verdict.reason)
     return item._replace(memory=held)
 
 
-def spoken_against(memory: Memory, rivals: Sequence[Rival]) -> Rival | None:
+def contradicted_by(memory: Memory, rivals: Sequence[Rival]) -> Rival | None:
     """The current statement of the user that a less trusted source contradicts; None if both may be
     true. A statement about an earlier time is not contradicted by a newer one of the user."""
     return next(

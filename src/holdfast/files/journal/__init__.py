@@ -22,7 +22,7 @@ from holdfast import engine
 from holdfast.domain.memory import SOURCES, TRUSTS, Draft, Memory
 from holdfast.engine.core import Scope
 from holdfast.errors import Conflict, HoldfastError, InvalidInput, StoreReadOnly
-from holdfast.files.hub_folder import elsewhere, require_here
+from holdfast.files.hub_folder import other_place_note, require_here
 from holdfast.files.journal import day_sync, edits
 from holdfast.files.journal import entries as journal_entries
 from holdfast.files.journal.changes import STAMPS, day_of_name, real_date, signature_at
@@ -96,7 +96,7 @@ def add(
         source=clean.one_of(source, SOURCES, "source"),  # type: ignore[arg-type]
         source_agent=source_agent,
     )
-    if other := elsewhere(Scope(core, place.scope.hub_id, place.scope.hub), place.folder):
+    if other := other_place_note(Scope(core, place.scope.hub_id, place.scope.hub), place.folder):
         if os.path.isdir(place.folder):
             place.changes.note(other)
         return _add_without_file(place, day, draft, once=once)
@@ -112,7 +112,7 @@ def _add_to_file(
     scope = place.scope
     synced = day_sync.sync_day(place, day, Guard(place))
     lines = synced.lines
-    if once and (there := _said(place, lines, block)):
+    if once and (there := _find_same_line(place, lines, block)):
         return there
     key = journal_entries.keys_of([*(one.block for one in lines), block])[-1]
     draft = edits.placed(place, day, draft, key, {one.memory_id for one in lines})
@@ -144,7 +144,9 @@ def _add_without_file(place: JournalFolder, day: date, draft: Draft, *, once: bo
     return engine.remember.remember(place.scope, draft).memory
 
 
-def _said(place: JournalFolder, lines: Sequence[JournalLine], block: JournalBlock) -> Memory | None:
+def _find_same_line(
+    place: JournalFolder, lines: Sequence[JournalLine], block: JournalBlock
+) -> Memory | None:
     """The memory of a visible line with the same text as this block."""
     said = journal_entries.plain(block.text)
     ids = [one.memory_id for one in lines if journal_entries.plain(one.block.text) == said]
@@ -161,7 +163,7 @@ def _require_writable(path: str) -> None:
 
 def days(place: JournalFolder, when: Any = "today") -> Days:
     """The journals of a day or a range of days, newest first, after edits were applied."""
-    if other := elsewhere(place.scope, place.folder):
+    if other := other_place_note(place.scope, place.folder):
         return Days(days_seen(place, when), notes=[other])
     first, last = span(when, place.scope.now().date())
     out = Days(notes=sync(place))
@@ -221,7 +223,7 @@ def _apply_edits(place: JournalFolder, names: Sequence[str], *, confirm: bool = 
         day = day_of_name(name)
         if day is None:
             continue
-        with _noted(place, day, notes):
+        with _errors_as_notes(place, day, notes):
             gone = day_sync.survey(place, day)
             if gone is not None:
                 changed.append(day)
@@ -229,7 +231,7 @@ def _apply_edits(place: JournalFolder, names: Sequence[str], *, confirm: bool = 
                 changes.hold(name, None, gone)
     guard = Guard(place, confirm=confirm)
     for day in changed:
-        with _noted(place, day, notes), _lock(place, confirm=confirm):
+        with _errors_as_notes(place, day, notes), _lock(place, confirm=confirm):
             notes += day_sync.sync_day(place, day, guard).notes
     if names:
         changes.save(place.scope.core, place.scope.hub_id, place.folder)
@@ -237,7 +239,7 @@ def _apply_edits(place: JournalFolder, names: Sequence[str], *, confirm: bool = 
 
 
 @contextmanager
-def _noted(place: JournalFolder, day: date, notes: list[str]) -> Iterator[None]:
+def _errors_as_notes(place: JournalFolder, day: date, notes: list[str]) -> Iterator[None]:
     """Turns an error of one day into a note. Until somebody changes the file, another attempt would
     only repeat it."""
     signature = signature_at(journal_entries.path_of(place, day))

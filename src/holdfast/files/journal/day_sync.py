@@ -139,7 +139,7 @@ def sync_day(place: JournalFolder, day: date, guard: Guard) -> Synced:
         items = _with_kept(entries.items_of(lines), sides.base, kept)
         if sides.file or lines:
             entries.agree(place, day, items)
-            _note_look(place, day, sides.file if wanted == sides.text else None, len(kept))
+            _note_synced(place, day, sides.file if wanted == sides.text else None, len(kept))
         else:
             place.changes.forget(name_of(day))
         return Synced(lines, items, notes)
@@ -168,7 +168,7 @@ def _read(place: JournalFolder, day: date, *, rested: bool = True) -> _Sides:
         base = base_of(reader, place, day)
         rows = reader.memories_by_id(place.scope.hub_id, list(base.ids.values()))
     if rested and base.ids:
-        file = _at_rest(place, day, file, base)
+        file = _read_settled(place, day, file, base)
     written = file.text if file else ""
     text = place.scope.core.redactor.text(written)
     blocks, notes = _storable(place, day, entries.parse(text))
@@ -177,7 +177,7 @@ def _read(place: JournalFolder, day: date, *, rested: bool = True) -> _Sides:
     return _Sides(file, base, rows, blocks, notes, text == written)
 
 
-def _at_rest(place: JournalFolder, day: date, file: File | None, base: Base) -> File | None:
+def _read_settled(place: JournalFolder, day: date, file: File | None, base: Base) -> File | None:
     """The file, read again a little later if entries are missing and it was just written: somebody
     may be in the middle of a save."""
     for _ in range(_PAUSES):
@@ -219,7 +219,7 @@ def _with_kept(
     return out
 
 
-def _note_look(place: JournalFolder, day: date, unchanged: File | None, kept: int) -> None:
+def _note_synced(place: JournalFolder, day: date, unchanged: File | None, kept: int) -> None:
     """Files that this process wrote are read again, because somebody else may have written them
     too."""
     name = name_of(day)

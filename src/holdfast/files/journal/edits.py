@@ -77,7 +77,7 @@ def merge(
     }
     merged = Merged(keys, ids, {}, fresh, {}, {}, set())
     for old, new in _edited(lost, fresh).items():
-        _settle_edit(merged, lost.pop(old), new)
+        _decide_edit(merged, lost.pop(old), new)
     for key, one in lost.items():
         if one.side(None) is Changed.FILE:
             merged.gone[key] = one.memory
@@ -87,7 +87,7 @@ def merge(
     return merged
 
 
-def _settle_edit(merged: Merged, one: _Lost, new: str) -> None:
+def _decide_edit(merged: Merged, one: _Lost, new: str) -> None:
     said = entries.plain(merged.fresh[new].text)
     if one.side(None) is Changed.FILE:
         # Only the file changed the line: its text, or its time.

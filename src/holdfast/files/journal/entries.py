@@ -19,7 +19,7 @@ from holdfast.domain.records import Agreed
 from holdfast.engine.core import Scope
 from holdfast.errors import InvalidInput, StoreError, StoreReadOnly
 from holdfast.files.journal.changes import JournalChanges, Signature, signature_of
-from holdfast.files.merge import settled_away
+from holdfast.files.merge import removed_by_conflict
 from holdfast.store.base import Reader
 from holdfast.system.atomic_file import real_path
 from holdfast.text.clean import without_controls
@@ -360,7 +360,7 @@ def follow_store(
         memory = rows.get(line.memory_id)
         if not line.memory_id:
             out.append(line)
-        elif memory is not None and memory.visible and not settled_away(memory):
+        elif memory is not None and memory.visible and not removed_by_conflict(memory):
             same = plain(memory.content) == plain(line.block.text)
             out.append(line if same else JournalLine(block_of(memory, line.block.time), memory.id))
     front = source_path(day, "")

@@ -238,7 +238,7 @@ class MirrorFiles:
         """Writes the changed files, and records the base and new headings; raises ChangedMeanwhile
         if a file has changed since it was read."""
         changed = files.to_write(texts)
-        if files.moved(changed) or self._turned_up(changed.keys() - files.reads.keys()):
+        if files.moved(changed) or self._page_exists(changed.keys() - files.reads.keys()):
             raise ChangedMeanwhile
         if len(changed) > 1:
             work = UnderWay(
@@ -312,7 +312,7 @@ class MirrorFiles:
             with suppress(FileNotFoundError):
                 os.unlink(path)
 
-    def _turned_up(self, names: Iterable[str]) -> bool:
+    def _page_exists(self, names: Iterable[str]) -> bool:
         """Whether a page to be created exists already; then it is read first."""
         found = {name for name in names if os.path.lexists(os.path.join(self._folder, name))}
         self._more |= found

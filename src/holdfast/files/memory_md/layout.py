@@ -253,7 +253,7 @@ class _Layout:
         """The end of the section, if Holdfast created it and it has only blank lines; otherwise
         0."""
         section = self.blocks[at]
-        if not isinstance(section, Section) or not _is_ours(section, self.newline):
+        if not isinstance(section, Section) or not _is_in_our_form(section, self.newline):
             return 0
         for end in range(at + 1, len(self.blocks)):
             block = self.blocks[end]
@@ -285,7 +285,7 @@ class _Layout:
         return next((at for at, block in enumerate(self.blocks) if wanted(block)), -1)
 
 
-def _is_ours(section: Section, newline: str) -> bool:
+def _is_in_our_form(section: Section, newline: str) -> bool:
     updated = updated_of(section)
     return updated is not None and section.raw == section_text(section.category, updated, newline)
 
@@ -296,7 +296,7 @@ def headings_made(before: Document, after: Document) -> tuple[set[str], set[str]
     there = [block for block in before.blocks if isinstance(block, Section)]
     now = {block.category for block in after.blocks if isinstance(block, Section)}
     names = [block.category for block in there]
-    typed = {one.category for one in there if not _is_ours(one, before.newline)}
+    typed = {one.category for one in there if not _is_in_our_form(one, before.newline)}
     return now - set(names), typed | {name for name in names if names.count(name) > 1}
 
 

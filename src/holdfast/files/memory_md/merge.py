@@ -105,7 +105,7 @@ class _Merge:
             if not known or not self._known(index, item, item.id or ""):
                 strangers.append(index)
         for index in strangers:
-            self._stranger(index, self.items[index])
+            self._match_without_id(index, self.items[index])
         for memory_id, before in self.before.items():
             memory = self.view.ours.get(memory_id)
             if memory is None or memory_id in self.claimed:
@@ -159,7 +159,7 @@ class _Merge:
         twin = shown[0] if shown else None
         self.new.append(New(index, item.content, item.category, beside=memory, twin=twin))
 
-    def _stranger(self, index: int, item: MarkdownItem) -> None:
+    def _match_without_id(self, index: int, item: MarkdownItem) -> None:
         """Handles a bullet without an id: a memory whose comment was lost, one that is added again,
         or a new one."""
         if not item.content:

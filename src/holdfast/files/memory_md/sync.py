@@ -27,7 +27,7 @@ from typing import TypeVar
 from holdfast.domain.memory import Memory
 from holdfast.engine.core import Scope
 from holdfast.errors import Conflict
-from holdfast.files.hub_folder import note_had, require_here
+from holdfast.files.hub_folder import note_state, require_here
 from holdfast.files.memory_md import Block, Document, MarkdownItem, render
 from holdfast.files.memory_md.append import appended
 from holdfast.files.memory_md.cache import (
@@ -144,7 +144,7 @@ class Mirror:
             view = view_of(self._scope, reader, snapshot, document)
             plan = merge(files.base, document, view)
         if not confirm:
-            self._refuse_a_gap(len(plan.gone), len(snapshot.ours))
+            self._refuse_mass_removal(len(plan.gone), len(snapshot.ours))
         taken = store_writer.apply(plan, snapshot)
         return self._write_back(files, document, plan, snapshot, taken)
 
@@ -188,7 +188,7 @@ class Mirror:
         self.files.write(files, texts_of(made), texts_of(made))
         return True
 
-    def _refuse_a_gap(self, gone: int, all_: int) -> None:
+    def _refuse_mass_removal(self, gone: int, all_: int) -> None:
         if gone > _GUARD_LEAST and gone * _GUARD_SHARE > all_:
             raise Conflict(
                 f"{self.path} lacks {gone} of the {all_} memories it had, so nothing was synced.",
@@ -244,7 +244,7 @@ class Mirror:
     def _note_stamp(self, token: Token, due: int | None) -> None:
         self.stamp = self.files.stamp()
         write_stamp(self.path, Stamp(self._scope.hub_id, self.stamp, token, due))
-        note_had(self._scope.core, self._scope.hub_id, token)
+        note_state(self._scope.core, self._scope.hub_id, token)
 
 
 def _touched(plan: Plan, taken: Taken) -> set[str]:

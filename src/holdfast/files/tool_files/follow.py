@@ -47,7 +47,7 @@ class _Moved(NamedTuple):
         )
 
 
-class Doomed(NamedTuple):
+class PurgedFile(NamedTuple):
     """A file whose memory is about to be purged, with the digest of its text."""
 
     path: str
@@ -134,7 +134,7 @@ def _remove_empty(root: Folder, path: str) -> None:
 # Purge, and the end of a hub
 
 
-def doomed(files: KeptFiles, references: Sequence[Any]) -> list[Doomed]:
+def files_of_purged(files: KeptFiles, references: Sequence[Any]) -> list[PurgedFile]:
     """The tool files of memories that are about to be purged. Looked up before the purge, because
     afterwards nothing records them."""
     if not os.path.isdir(files.folder):
@@ -145,11 +145,11 @@ def doomed(files: KeptFiles, references: Sequence[Any]) -> list[Doomed]:
             memory = find_memory(reader, files.scope, reference, forgotten=True)
             path = memory.source_path
             if path and memory.layer == "library" and files.base(reader, path):
-                out.append(Doomed(path, digest(wanted(memory))))
+                out.append(PurgedFile(path, digest(wanted(memory))))
     return out
 
 
-def remove_doomed(files: KeptFiles, gone: Sequence[Doomed]) -> list[str]:
+def remove_files_of_purged(files: KeptFiles, gone: Sequence[PurgedFile]) -> list[str]:
     """Removes their files; one with another text by now stays, with a note."""
     if not gone:
         return []
@@ -173,7 +173,7 @@ def remove_doomed(files: KeptFiles, gone: Sequence[Doomed]) -> list[str]:
     return notes
 
 
-def all_kept(files: KeptFiles) -> list[Doomed]:
+def all_tool_files(files: KeptFiles) -> list[PurgedFile]:
     """Every tool file of a hub that is about to be deleted."""
     if not os.path.isdir(files.folder):
         return []
@@ -182,11 +182,11 @@ def all_kept(files: KeptFiles) -> list[Doomed]:
     for memory in scan_memories(files.scope.acting(sees_all=True), wanted_ones):
         with files.scope.core.store.read() as reader:
             if memory.source_path and files.base(reader, memory.source_path):
-                out.append(Doomed(memory.source_path, digest(wanted(memory))))
+                out.append(PurgedFile(memory.source_path, digest(wanted(memory))))
     return out
 
 
-def remove_kept(folder: str, gone: Sequence[Doomed], *, bytes_max: int) -> None:
+def remove_tool_files(folder: str, gone: Sequence[PurgedFile], *, bytes_max: int) -> None:
     """Removes the tool files of a deleted hub, so that a later hub of its name does not inherit
     them. Files that a person added or changed stay."""
     root = open_root(folder)

@@ -102,13 +102,13 @@ class Files:
     def _text(self, root: Folder, at: ToolPath) -> str:
         sides = self._kept.sides(root, at.relative)
         if not self._kept.in_sync(sides):
-            self._settle_quietly(at)
+            self._apply_edits(at)
             sides = self._kept.sides(root, at.relative)
         if sides.file is None:
             raise _missing(at)
         return sides.file.text
 
-    def _settle_quietly(self, at: ToolPath) -> None:
+    def _apply_edits(self, at: ToolPath) -> None:
         """Applies edits made by hand, ignoring errors: a text that cannot be stored now can still
         be read."""
         try:

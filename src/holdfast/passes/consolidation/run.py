@@ -83,9 +83,9 @@ def apply(scope: Scope, plan: Plan, *, noted: Callable[[Writer, str, list[Step]]
         recorder = Recorder(scope, writer, "consolidate", reason=reason)
         for step, made in ready:
             # Read again: others may have written, and so have the steps before.
-            now = _named(writer, scope.hub_id, [step])
-            why = _moved_on(step, now, hashes) or misfit(step, now, scope.now())
-            why = why or _said_already(writer, scope.hub_id, step, now)
+            now = _memories_named(writer, scope.hub_id, [step])
+            why = _reason_outdated(step, now, hashes) or misfit(step, now, scope.now())
+            why = why or _reason_known(writer, scope.hub_id, step, now)
             if why:
                 refused.append(Refused(step, why))
                 continue
@@ -110,16 +110,16 @@ def _looked_over(
     """The possible steps, each with the memory that it adds; and the refused ones."""
     hashes = {source.number: source.hash for source in plan.sources}
     with scope.read() as reader:
-        memories = _named(reader, scope.hub_id, plan.steps)
+        memories = _memories_named(reader, scope.hub_id, plan.steps)
         said = {
-            step: _said_already(reader, scope.hub_id, step, memories)
+            step: _reason_known(reader, scope.hub_id, step, memories)
             for step in plan.steps
             if not misfit(step, memories, scope.now())
         }
     ready: list[tuple[Step, Prepared | None]] = []
     refused: list[Refused] = []
     for step in plan.steps:
-        why = _moved_on(step, memories, hashes) or misfit(step, memories, scope.now())
+        why = _reason_outdated(step, memories, hashes) or misfit(step, memories, scope.now())
         why = why or said[step]
         made = None
         if not why:
@@ -131,13 +131,13 @@ def _looked_over(
     return ready, refused
 
 
-def _named(reader: Reader, hub_id: str, steps: Iterable[Step]) -> dict[int, Memory]:
+def _memories_named(reader: Reader, hub_id: str, steps: Iterable[Step]) -> dict[int, Memory]:
     numbers = dict.fromkeys(number for step in steps for number in step.named)
     found = ((number, reader.memory_by_number(hub_id, number)) for number in numbers)
     return {number: memory for number, memory in found if memory is not None}
 
 
-def _moved_on(step: Step, memories: Mapping[int, Memory], hashes: Mapping[int, str]) -> str:
+def _reason_outdated(step: Step, memories: Mapping[int, Memory], hashes: Mapping[int, str]) -> str:
     """The reason why the memories of a step differ from the plan."""
     for number in step.named:
         if number not in hashes:
@@ -148,7 +148,7 @@ def _moved_on(step: Step, memories: Mapping[int, Memory], hashes: Mapping[int, s
     return ""
 
 
-def _said_already(reader: Reader, hub_id: str, step: Step, memories: Mapping[int, Memory]) -> str:
+def _reason_known(reader: Reader, hub_id: str, step: Step, memories: Mapping[int, Memory]) -> str:
     if step.kind != "promote":
         return ""
     from holdfast.text.clean import content_hash
@@ -227,7 +227,7 @@ class _Doing:
         assert self._made is not None, "prepared for every step that makes a memory"
         new = self._made.memory._replace(supersedes=supersedes)
         memory = self._recorder.add(new, self._made.indexed)
-        self.diff.append(_told("+", memory))
+        self.diff.append(_diff_line("+", memory))
         return memory
 
     def _promote(self, step: Step) -> Memory:
@@ -245,7 +245,7 @@ class _Doing:
         if old.valid_from is not None and ended < old.valid_from:
             ended = self._recorder.change.at
         self._recorder.revise(old, superseded_by=by.id, valid_until=ended)
-        self.diff.append(_told("-", old))
+        self.diff.append(_diff_line("-", old))
 
     def _merge(self, step: Step, sources: Sequence[Memory]) -> Memory:
         stays = survivor(step, sources)
@@ -260,7 +260,7 @@ class _Doing:
                 self._recorder.revise(
                     old, superseded_by=memory.id, state="archived", state_reason=reason
                 )
-                self.diff.append(_told("-", old))
+                self.diff.append(_diff_line("-", old))
         return memory
 
     def _retire(self, step: Step, sources: Sequence[Memory]) -> Memory:
@@ -275,7 +275,7 @@ class _Doing:
             if by is not None:
                 reason = f"replaced by #{by.number}"
             self._recorder.revise(memory, state="archived", state_reason=reason)
-            self.diff.append(_told("-", memory))
+            self.diff.append(_diff_line("-", memory))
         return by or sources[0]
 
 
@@ -292,7 +292,7 @@ def _taken_over(stays: Memory, sources: Sequence[Memory], ids: list[str]) -> dic
 _SOURCES_KEPT = 500
 
 
-def _told(sign: str, memory: Memory) -> str:
+def _diff_line(sign: str, memory: Memory) -> str:
     words = " ".join(memory.content.split())
     return f"{sign} #{memory.number} [{memory.category}] {words}"
 
@@ -312,7 +312,7 @@ def plan_consolidation(scope: Scope) -> Plan:
     """The plan of a consolidation now, with the refused steps and reasons. Writes nothing."""
     scope.require("manage")
     model = _model(scope.core, scope.hub_id)
-    return _planned(scope.core, scope.hub, model, gather(scope, by=_name_of(model)))
+    return _make_plan(scope.core, scope.hub, model, gather(scope, by=_name_of(model)))
 
 
 def consolidate(
@@ -348,7 +348,7 @@ def consolidate(
     )
     by = _name_of(model)
     if dry_run:
-        return Consolidated(_planned(scope.core, scope.hub, model, gather(scope, by=by)))
+        return Consolidated(_make_plan(scope.core, scope.hub, model, gather(scope, by=by)))
     with taking_turn(scope.core, scope.hub_id, NAME, lasts=_LASTS) as free:
         if not free:
             return _skipped(scope, RUNNING)
@@ -358,8 +358,8 @@ def consolidate(
                 return _skipped(scope, NO_JOURNALS)
             if found.hash == last_hash(scope.core, scope.hub_id):
                 return _skipped(scope, UNCHANGED)
-            plan = _planned(scope.core, scope.hub, model, found)
-        done = _done(scope, plan, backup, free)
+            plan = _make_plan(scope.core, scope.hub, model, found)
+        done = _apply_plan(scope, plan, backup, free)
         note_hash(scope, gather(scope, by=by).hash)
     return done
 
@@ -397,7 +397,7 @@ def _name_of(model: Model | None) -> str:
     return BY_RULES if model is None else model.name
 
 
-def _planned(core: Core, hub: str, model: Model | None, found: Gathered) -> Plan:
+def _make_plan(core: Core, hub: str, model: Model | None, found: Gathered) -> Plan:
     material, notes = found.material, list(found.notes)
     if not material.journal:
         return Plan(hub, material.now, _name_of(model), notes=(f"{NO_JOURNALS.capitalize()}.",))
@@ -428,7 +428,7 @@ def _planned(core: Core, hub: str, model: Model | None, found: Gathered) -> Plan
     return with_sources(plan, material.memories)
 
 
-def _done(
+def _apply_plan(
     scope: Scope, plan: Plan, backup: Callable[[], str | None], turn: Singleton
 ) -> Consolidated:
     spoken = {number for step in plan.steps for number in step.named}

@@ -17,12 +17,12 @@ import apsw
 from holdfast.errors import StoreBusy, StoreClosed, StoreError, StoreReadOnly
 from holdfast.store.sqlite.connection import (
     BUSY_WAIT_S,
+    busy_handler,
     can_only_be_read,
     connect,
     deadline,
     is_read_without_locks,
     migrate,
-    patience,
     prepare_file,
     refuse_older,
     state_of,
@@ -107,7 +107,7 @@ class SqliteStore(StoreDefaults):
                 hint="Nothing was written; start this program again, or open the store anew.",
             )
         if os.getpid() != self._process:
-            _let_go([self._writer, *self._idle, *self._busy])
+            _close_inherited([self._writer, *self._idle, *self._busy])
             self._start()
             self._writer = connect(self.path, read_only=self.read_only)
 
@@ -170,7 +170,11 @@ class SqliteStore(StoreDefaults):
             if not connection.get_autocommit():
                 raise StoreError("A write was begun inside another write of the same thread.")
             self._wrote = self._wrote or durable
-            with translated(self.path), _hurried(connection, durable), _patient(connection, wait):
+            with (
+                translated(self.path),
+                _without_waiting(connection, durable),
+                _waiting_for_lock(connection, wait),
+            ):
                 try:
                     # Inside the try, because an interrupt may come directly after it.
                     connection.execute("BEGIN IMMEDIATE")
@@ -234,11 +238,11 @@ class SqliteStore(StoreDefaults):
             rewrite_word_indexes(self._writer)
             # A long reader prevents the truncation of the log. The wait is short: the next call
             # truncates it, or the last connection that closes the store.
-            self._writer.set_busy_handler(patience(_SETTLE_WAIT_S))
+            self._writer.set_busy_handler(busy_handler(_SETTLE_WAIT_S))
             try:
                 self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             finally:
-                self._writer.set_busy_handler(patience(BUSY_WAIT_S))
+                self._writer.set_busy_handler(busy_handler(BUSY_WAIT_S))
 
     def check(self) -> list[Problem]:
         from holdfast.store.sqlite.check import problems
@@ -304,7 +308,7 @@ def _copied(source: apsw.Connection) -> apsw.Connection:
     return copy
 
 
-def _let_go(inherited: list[apsw.Connection]) -> None:
+def _close_inherited(inherited: list[apsw.Connection]) -> None:
     """Closes the connections that a forked child inherited.
 
     SQLite keeps one table of locks per file and process. A child inherits the table but not the
@@ -326,7 +330,7 @@ _LEFT_ALONE: list[apsw.Connection] = []
 
 
 @contextmanager
-def _hurried(connection: apsw.Connection, durable: bool) -> Iterator[None]:
+def _without_waiting(connection: apsw.Connection, durable: bool) -> Iterator[None]:
     """For counters: waits neither for the disk (the next durable write includes them) nor for
     another process that is writing, so that no reply waits for its counters."""
     if durable:
@@ -337,12 +341,12 @@ def _hurried(connection: apsw.Connection, durable: bool) -> Iterator[None]:
     try:
         yield
     finally:
-        connection.set_busy_handler(patience(BUSY_WAIT_S))
+        connection.set_busy_handler(busy_handler(BUSY_WAIT_S))
         connection.execute("PRAGMA synchronous = FULL")
 
 
 @contextmanager
-def _patient(connection: apsw.Connection, wait: bool) -> Iterator[None]:
+def _waiting_for_lock(connection: apsw.Connection, wait: bool) -> Iterator[None]:
     if wait:
         yield
         return
@@ -350,4 +354,4 @@ def _patient(connection: apsw.Connection, wait: bool) -> Iterator[None]:
     try:
         yield
     finally:
-        connection.set_busy_handler(patience(BUSY_WAIT_S))
+        connection.set_busy_handler(busy_handler(BUSY_WAIT_S))

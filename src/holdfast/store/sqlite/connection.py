@@ -89,7 +89,7 @@ def connect(
             # Otherwise SQLite plans a statement again whenever another value is bound, which takes
             # longer than running most of them.
             connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-            connection.set_busy_handler(patience(busy_wait_s))
+            connection.set_busy_handler(busy_handler(busy_wait_s))
             if not read_only:
                 _retry_busy(lambda: _use_log(connection, path), busy_wait_s)
             # All rows are fetched: secure_delete returns one, and apsw runs the next statement only
@@ -188,7 +188,7 @@ def _use_log(connection: apsw.Connection, path: str) -> None:
             )
 
 
-def patience(wait_s: float) -> Callable[[int], bool]:
+def busy_handler(wait_s: float) -> Callable[[int], bool]:
     """A busy handler that waits a little longer each time, with jitter, so that two waiters get out
     of step."""
     started = 0.0
@@ -209,7 +209,7 @@ def patience(wait_s: float) -> Callable[[int], bool]:
 def _retry_busy(act: Callable[[], object], wait_s: float) -> None:
     # Enabling WAL, and opening while another process recovers the log, can return BUSY without
     # calling the busy handler.
-    wait = patience(wait_s)
+    wait = busy_handler(wait_s)
     attempt = 0
     while True:
         try:

@@ -16,9 +16,9 @@ import apsw
 
 from holdfast.errors import AlreadyExists, NotFound, StoreBusy, StoreDamaged, StoreTooNew
 from holdfast.store.sqlite.connection import (
+    busy_handler,
     connect,
     migrate,
-    patience,
     prepare_file,
     translated,
 )
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # Pages copied between two reports: about 4 MB.
 _PAGES_PER_STEP = 1_000
 # The most sentences about repaired rows; the others are counted.
-_TOLD_MAX = 20
+_REPAIRED_LISTED_MAX = 20
 # How long a rescue waits for others to close the store: enough for a process that is just ending.
 _ALONE_WAIT_S = 2.0
 
@@ -46,7 +46,7 @@ def copy_out(
     """Writes a consistent copy of the source to `path`: complete and flushed, or not at all. Tables
     and other objects that are not Holdfast's are left out, unless the copy is to be `whole`."""
     refuse_place(path)
-    partial = _fresh(f"{path}.partial-{os.getpid()}")
+    partial = _create_empty(f"{path}.partial-{os.getpid()}")
     try:
         # An open read transaction keeps the snapshot, so that writers cannot force the copy to
         # start over.
@@ -57,7 +57,7 @@ def copy_out(
             _copy(destination, source, progress)
             if not whole:
                 drop_foreign(destination, path)
-            _one_file(destination)
+            _disable_log(destination)
         finally:
             destination.close()
         _verify_copy(partial, whole=whole)
@@ -194,7 +194,7 @@ def verify(path: str, *, whole: bool = False, derived: bool = False) -> None:
         )
 
 
-def _one_file(copy: apsw.Connection) -> None:
+def _disable_log(copy: apsw.Connection) -> None:
     """Disables the log in a copy, so that it is a single file."""
     copy.execute("PRAGMA journal_mode = DELETE").fetchall()
 
@@ -231,16 +231,16 @@ def rescue(path: str) -> Rescued:
     """
     fresh = f"{path}.rescue-{os.getpid()}"
     with translated(path):
-        damaged = _alone(path)
+        damaged = _connect_exclusively(path)
         try:
-            kept = _kept(damaged, path)
-            made = connect(_fresh(fresh))
+            kept = _copy_damaged(damaged, path)
+            made = connect(_create_empty(fresh))
             try:
                 migrate(made, fresh)
             finally:
                 made.close()
             report = _save_canonical(damaged, fresh)
-            aside = _written_aside(kept, report)
+            aside = _write_set_aside(kept, report)
             source = apsw.Connection(fresh, flags=apsw.SQLITE_OPEN_READONLY)
             try:
                 _copy(damaged, source, None)
@@ -249,14 +249,14 @@ def rescue(path: str) -> Rescued:
         finally:
             damaged.close()
             remove(fresh)
-    return Rescued(kept, aside, tuple(_told(report)))
+    return Rescued(kept, aside, tuple(_summary_of(report)))
 
 
-def _alone(path: str) -> apsw.Connection:
+def _connect_exclusively(path: str) -> apsw.Connection:
     """Opens the only connection to the store; the lock is held until it is closed."""
     connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
-        connection.set_busy_handler(patience(_ALONE_WAIT_S))
+        connection.set_busy_handler(busy_handler(_ALONE_WAIT_S))
         # Before anything is read: only then is the lock on the file itself, which everybody who has
         # the store open shares.
         connection.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
@@ -273,17 +273,17 @@ def _alone(path: str) -> apsw.Connection:
     return connection
 
 
-def _kept(damaged: apsw.Connection, path: str) -> str:
+def _copy_damaged(damaged: apsw.Connection, path: str) -> str:
     """Copies the damaged file, page by page; returns the name of the copy."""
     kept = free_name(f"{path}.damaged")
-    partial = _fresh(f"{kept}.partial-{os.getpid()}")
+    partial = _create_empty(f"{kept}.partial-{os.getpid()}")
     try:
         copy = apsw.Connection(partial)
         try:
             _copy(copy, damaged, None)
             # If the header is too damaged to show its mode, it is copied unchanged.
             with suppress(apsw.Error):
-                _one_file(copy)
+                _disable_log(copy)
         finally:
             copy.close()
         _flush(partial)
@@ -305,7 +305,7 @@ def _save_canonical(damaged: apsw.Connection, fresh: str) -> Report:
         filled.close()
 
 
-def _written_aside(kept: str, report: Report) -> str:
+def _write_set_aside(kept: str, report: Report) -> str:
     """Writes the rows that were set aside to a file beside the damaged one; returns an empty name
     if there were none."""
     if not report.aside:
@@ -328,10 +328,10 @@ def _plain(value: Any) -> Any:
     return {"hex": value.hex()} if isinstance(value, bytes) else value
 
 
-def _told(report: Report) -> Iterator[str]:
-    yield from report.repaired[:_TOLD_MAX]
-    if len(report.repaired) > _TOLD_MAX:
-        yield f"and {len(report.repaired) - _TOLD_MAX} more rows"
+def _summary_of(report: Report) -> Iterator[str]:
+    yield from report.repaired[:_REPAIRED_LISTED_MAX]
+    if len(report.repaired) > _REPAIRED_LISTED_MAX:
+        yield f"and {len(report.repaired) - _REPAIRED_LISTED_MAX} more rows"
     counts: dict[str, int] = {}
     for row in report.aside:
         counts[row.table] = counts.get(row.table, 0) + 1
@@ -356,7 +356,7 @@ def _copy(
                 progress(copying.page_count - copying.remaining, copying.page_count)
 
 
-def _fresh(path: str) -> str:
+def _create_empty(path: str) -> str:
     """Creates an empty file. An existing one was left by a dead process with the same id, which is
     always the same in a container."""
     remove(path)

@@ -40,7 +40,7 @@ def endings() -> tuple[Ending, ...]:
 
 
 @lru_cache(maxsize=KEPT_MAX)
-def _told(body: str) -> tuple[tuple[Ending, str | None], ...]:
+def _matching_endings(body: str) -> tuple[tuple[Ending, str | None], ...]:
     """The rows whose newer statement this is, with what has ended where it is named."""
     if _CUES.isdisjoint(body.lower().split()):
         return ()
@@ -58,7 +58,7 @@ _OF_IT = lazy(
 
 def by_ending(now: Statement, then: Statement) -> Verdict | None:
     """By an event after which the older statement no longer holds."""
-    for one, what in _told(now.body):
+    for one, what in _matching_endings(now.body):
         older = one.older.match(then.body)
         if older is None:
             continue
@@ -97,7 +97,7 @@ def ended_terms(now: Statement) -> TermSets:
     """Index terms of what `by_ending` and `by_kind` may replace."""
     found: TermSets = [
         frozenset() if what is None else index_terms(without_when(what))
-        for _, what in _told(now.body)
+        for _, what in _matching_endings(now.body)
     ]
     if now.begun and any(one.kind == "tool" and kind_of(one.value) for one in filled(now)):
         found.append(frozenset())
