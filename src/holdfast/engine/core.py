@@ -415,6 +415,22 @@ class Scope(NamedTuple):
             self.require_hub(writer)
             yield writer
 
+    @contextmanager
+    def read_unfiltered(self) -> Iterator[Reader]:
+        """A snapshot that shows every memory, whatever the actor may see: for the files of the hub,
+        which contain what the store does, and for upkeep."""
+        with self.core.store.read() as reader:
+            self.require_hub(reader)
+            yield reader
+
+    @contextmanager
+    def write_unfiltered(self) -> Iterator[Writer]:
+        """A transaction on this hub in which every memory is visible, and nothing but its own rows
+        is recorded (`Core.acting`, `before_commit`)."""
+        with self.core.store.write(hub=self.hub_id) as writer:
+            self.require_hub(writer)
+            yield writer
+
     def now(self) -> datetime:
         return self.core.now()
 

@@ -213,8 +213,7 @@ class _DocumentRun(FolderRun):
         self._scope = scope
         self._dry_run = dry_run
         self._root = os.path.realpath(place.folder)
-        with scope.core.store.read() as reader:
-            scope.require_hub(reader)
+        with scope.read_unfiltered() as reader:
             self.known = _read_record(reader, scope.hub_id, _record_of(place))
         self._now: dict[str, _Entry] = {}
         self._gone: list[str] = []
@@ -375,8 +374,7 @@ class _DocumentRun(FolderRun):
         if self._dry_run or self._now == self.known:
             return
         agreed = Agreed(_record_of(self.place), _record_text(self._now), self._scope.now())
-        with self._scope.core.store.write(hub=self._scope.hub_id) as writer:
-            self._scope.require_hub(writer)
+        with self._scope.write_unfiltered() as writer:
             writer.set_agreed(self._scope.hub_id, agreed)
 
 

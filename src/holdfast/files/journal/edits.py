@@ -207,8 +207,7 @@ def note_clashes(place: JournalFolder, day: date, merged: Merged) -> Iterable[st
     if not merged.clashes:
         return []
     notes = []
-    with place.scope.core.store.write(hub=place.scope.hub_id) as writer:
-        place.scope.require_hub(writer)
+    with place.scope.write_unfiltered() as writer:
         open_ = {(clash.memory_id, clash.in_file) for clash in writer.clashes(place.scope.hub_id)}
         for key, memory in merged.clashes.items():
             in_file = merged.fresh[key].text

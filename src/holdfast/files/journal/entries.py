@@ -313,8 +313,7 @@ def agree(place: JournalFolder, day: date, items: Sequence[tuple[str, str]]) -> 
         known = reader.agreed(place.scope.hub_id, name_of(day))
     if known is not None and known.text == text:
         return
-    with place.scope.core.store.write(hub=place.scope.hub_id) as writer:
-        place.scope.require_hub(writer)
+    with place.scope.write_unfiltered() as writer:
         writer.set_agreed(place.scope.hub_id, Agreed(name_of(day), text, place.scope.now()))
 
 

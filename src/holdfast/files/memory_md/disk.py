@@ -321,8 +321,7 @@ class MirrorFiles:
     def _agree(
         self, texts: Mapping[str, str], *, pages: bool, headings: set[str] | None = None
     ) -> None:
-        with self._scope.core.store.write(hub=self._scope.hub_id) as writer:
-            self._scope.require_hub(writer)
+        with self._scope.write_unfiltered() as writer:
             set_agreed(writer, self._scope.hub_id, texts, self._scope.now(), pages=pages)
             if headings is not None:
                 noted = Agreed(_HEADINGS, json.dumps(sorted(headings)), self._scope.now())

@@ -145,8 +145,7 @@ class KeptFiles:
             # A file by a person may have a secret. The file is not changed, but the secret is
             # redacted in what is compared, stored and shown to agents.
             file = file._replace(text=self.scope.core.redactor.text(file.text))
-        with self.scope.core.store.read() as reader:
-            self.scope.require_hub(reader)
+        with self.scope.read_unfiltered() as reader:
             return Sides(file, self.memory_at(reader, path), self.base(reader, path))
 
     def memory_at(self, reader: Reader, path: str) -> Memory | None:
@@ -306,8 +305,7 @@ class KeptFiles:
     ) -> Iterator[None]:
         """Writes one change set together with the base; it is reverted if writing to the disk
         fails, so that a failed command has no later effect."""
-        with self.scope.core.store.write(hub=self.scope.hub_id) as writer:
-            self.scope.require_hub(writer)
+        with self.scope.write_unfiltered() as writer:
             recorder = Recorder(self.scope, writer, action, reason=reason)
             self._agree(writer, write(writer, recorder))
         try:
