@@ -1072,7 +1072,7 @@ export interface RecalledOut {
   left_out?: LeftOutOut[];
 }
 
-/** That something was purged, and nothing of what it said. */
+/** The record of a purge, without any of the content. */
 export interface ReceiptOut {
   /** the memory that was purged */
   memory_id: string;

@@ -1118,8 +1118,8 @@ class HubMemory:
         name: str = "Assistant",
         session: str | None = None,
     ) -> str:
-        """Builds a prompt that tells a new session what was said in the one that was lost; empty if
-        nothing is logged."""
+        """Builds a prompt that gives a new session the last turns of a lost one; empty if nothing
+        is logged."""
         return engine.turns.recovery_prompt(
             self.scope, count=turns, chars=chars, name=name, session=session
         )

@@ -264,7 +264,7 @@ class _UploadRun(FolderRun):
             reason = f"{redaction_note(new)} in the memory; the file still has it"
             self.redacted.append(Note(ready.path, reason))
 
-    # What is gone
+    # Missing files
 
     def note_gone(self, walked: Walked, *, remove: bool, remove_many: bool) -> None:
         self.gone = gone_from(self.known, walked)

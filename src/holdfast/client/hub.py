@@ -55,7 +55,7 @@ class RemoteHub(HubMemory):
         self.server = server
         self.info = info
         self.clock = clock
-        # The server's time when the hub was opened: its clock may not be ours.
+        # The server's time when the hub was opened: the clocks may differ.
         self.opened_at = opened_at
         # Where it is noted what was pushed from this machine.
         self.notes_home = notes_home

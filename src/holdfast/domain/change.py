@@ -71,7 +71,7 @@ class Entry(NamedTuple):
 
 
 class Receipt(NamedTuple):
-    """That something was purged, and nothing of what it said."""
+    """The record of a purge, without any of the content."""
 
     memory_id: str
     number: int

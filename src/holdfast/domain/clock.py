@@ -16,7 +16,7 @@ MICROSECOND = timedelta(microseconds=1)
 
 
 class Clock(Protocol):
-    """Tells the time; injected, so that a test can hold it still."""
+    """A source of time, injected so that tests can control it."""
 
     def now(self) -> datetime: ...
 

@@ -16,8 +16,8 @@ PAGE = "page"
 
 
 class Attachment(NamedTuple):
-    """A file: the SHA-256 of its bytes, its name as it was given, which is data and never a path,
-    its size in bytes, and what it is by its content."""
+    """A file: the SHA-256 of its bytes, its given name, which is data and never a path, its size in
+    bytes, and its type, detected from its content."""
 
     hash: str
     name: str
@@ -277,8 +277,8 @@ TIMES = frozenset(f for f in Memory._fields if f.endswith(("_at", "_until", "_fr
 
 
 class Draft(NamedTuple):
-    """Only the content is needed; what is None is picked by the rules. What has an attachment, and
-    a link to a page to be fetched, is `processing` until a worker has read it."""
+    """Only the content is needed; the rules choose values for fields that are None. A memory with
+    an attachment, or with a link to be fetched, is `processing` until a worker has read it."""
 
     content: str
     title: str | None = None

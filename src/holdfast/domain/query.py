@@ -371,7 +371,7 @@ def _equal(found: Any, wanted: Any) -> bool:
 
 
 def kind_of(value: Any) -> str:
-    """The type of a value as conditions tell them apart; empty for lists, objects and None."""
+    """The type of a value in conditions; empty for lists, objects and None."""
     if isinstance(value, bool):
         return "flag"
     if isinstance(value, str):

@@ -1,6 +1,5 @@
 """Small stored values: records (keys, members, invitations, jobs), turns of the conversation log,
-what a mirrored file and the store last agreed on; and their JSON, to the letter, for revisions,
-export and import."""
+the last synced state of mirrored files; and their JSON for revisions, export and import."""
 
 from __future__ import annotations
 
@@ -34,10 +33,10 @@ ROLES: tuple[Role, ...] = get_args(Role)
 
 
 class Turn(NamedTuple):
-    """One turn. The source is where it was said: telegram, tui, unknown, or any other label. The
-    speaker is the name of who said it, where it is known. `trust` is whose words these are: a tool,
-    a page or a pasted document is not the user. `note` is what a reader of the log is told about
-    it; it is not stored."""
+    """One turn. The source is the place where it was said: telegram, tui, unknown, or any other
+    label. The speaker is the speaker's name, if known. `trust` is the origin of the words: a tool,
+    a page or a pasted document is not the user. `note` is a remark for readers of the log; it is
+    not stored."""
 
     id: str
     hub_id: str

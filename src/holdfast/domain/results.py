@@ -201,7 +201,7 @@ CONTRADICTS = "contradicts"
 HELD = "held"
 _KIND = "kind"
 _NAMES = ("key", "source_path", "supersedes")
-# Rows without a kind tell it by the first words of their reason.
+# Rows without a kind: the first words of the reason show it.
 _FIRST_WORDS: tuple[tuple[str, HeldKind], ...] = (
     ("contradicts ", "conflict"),
     ("low trust: ", "low_trust"),
@@ -293,7 +293,7 @@ def is_pending(memory: Memory) -> bool:
 
 
 def names_of(memory: Memory) -> dict[str, Any]:
-    """What a memory was to be known by before it was held."""
+    """The names that a memory was to have before it was held."""
     held = _held_of(memory)
     return {name: held[name] for name in _NAMES if isinstance(held.get(name), str)}
 

@@ -110,7 +110,7 @@ def _read_text(data: bytes, is_html: bool, cut: bool) -> ExtractedText:
 
 
 def read_page(asked: dict[str, Any]) -> tuple[ExtractedText, str, str]:
-    """The text of a page, what it is, and where it really was."""
+    """The text of a page, its type, and its final address."""
     from holdfast.extract.link import Bounds, fetch
 
     bounds = Bounds(asked["bytes_max"], asked["timeout_s"], tuple(asked["allowed"]))

@@ -88,7 +88,7 @@ _SIGNATURES: tuple[tuple[bytes, str, Family], ...] = (
     (b"fLaC", "audio/flac", "other"),
     (b"SQLite format 3\0", "application/vnd.sqlite3", "other"),
 )
-# A PDF may begin with a few bytes that are none of it; readers look this far.
+# A PDF may begin with a few foreign bytes; readers search this far.
 _PDF_WITHIN = 1024
 _TEXTS = {
     "md": "text/markdown",
@@ -223,7 +223,7 @@ class Ocr:
 
 
 def read_image(file: BinaryIO, ocr: Ocr) -> ExtractedText:
-    """The text in an image; a note where there is none, or nothing that could read it."""
+    """The text in an image; a note if there is none, or no program to read it."""
     size = size_of(file.read(1 << 20))
     if size is None:
         raise Unreadable("the image is broken")

@@ -52,7 +52,7 @@ class Usage(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a model said, and what it cost."""
+    """The answer of a model, and its cost."""
 
     text: str
     calls: tuple[ModelCall, ...] = ()
@@ -136,8 +136,8 @@ LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
 class Spec(NamedTuple):
-    """What a setting says: a protocol, a model's name, where it is served ('' for the official
-    address), and the provider where one was named."""
+    """A parsed setting: the protocol, the model's name, its address (empty for the official one),
+    and the provider if one was named."""
 
     protocol: str
     model: str

@@ -44,7 +44,7 @@ def text_of(value: Any) -> str:
 
 
 def clean(text: str) -> str:
-    """A text of ours that can be sent as UTF-8."""
+    """The text without lone surrogates, so that it can be sent as UTF-8."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -54,8 +54,8 @@ def arguments_of(value: Any) -> str:
 
 
 def object_of(written: str) -> dict[str, Any]:
-    """A call's arguments as an object, to send back; what is none becomes an empty one. A server
-    would refuse the whole talk for it."""
+    """A call's arguments as an object, to send back; anything else becomes an empty one, because a
+    server would refuse the whole conversation."""
     try:
         found = json.loads(written)
     except (ValueError, RecursionError):

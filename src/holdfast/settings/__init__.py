@@ -2,9 +2,9 @@
 
 The file is `holdfast.toml` in the home folder. `recall.limit` is written there as `limit` in the
 table `[recall]`, and in the environment as `HOLDFAST_RECALL_LIMIT`. Where the file changes while a
-process runs, `refresh` loads the new values; what was made from the old ones at the start stays. A
-write sets or removes one setting and leaves all else in the file as it is, comments too. `registry`
-declares every setting.
+process runs, `refresh` loads the new values; objects made from the old ones at the start stay. A
+write sets or removes one setting and leaves everything else in the file unchanged, comments too.
+`registry` declares every setting.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ class Settings:
 
 
 def _mark_of(path: str) -> tuple[int, int, int] | None:
-    """What changes when a file is written; None where there is none."""
+    """A value that changes when the file is written; None if there is no file."""
     try:
         about = os.stat(path)
     except OSError:

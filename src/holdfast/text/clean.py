@@ -34,7 +34,7 @@ CONTENT_BYTES_MAX = 3_000_000
 KEY_CHARS_MAX = 200
 # A hub's name is a folder's name too, and those end at 255 bytes: 63 characters of four.
 HUB_NAME_CHARS_MAX = 63
-# More tags than this no longer tell one memory from another.
+# More tags than this no longer distinguish memories.
 TAGS_MAX = 32
 LABEL_CHARS_MAX = 64
 
@@ -61,7 +61,7 @@ _ILLEGAL_IN_CATEGORY = r"\s*[,;/\\]\s*"
 
 
 def clean_content(text: str, *, bytes_max: int = CONTENT_BYTES_MAX) -> str:
-    """The same text, to the letter, once it is known to be storable.
+    """Checks that the text can be stored, and returns it unchanged.
 
     NUL and half characters are refused. Other control characters, and those that hide text, are
     removed where the text is stored (`text/clean.py`).

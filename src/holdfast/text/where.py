@@ -65,7 +65,7 @@ _EXAMPLE = 'Write conditions such as {"team": "core", "priority": {"gte": 3}}.'
 
 
 def read_where(where: Mapping[str, Any] | str | None) -> Condition | None:
-    """The condition; None where there is none. InvalidInput says what is wrong with it."""
+    """Parses a condition; None if there is none. Raises InvalidInput with the problem."""
     if isinstance(where, str):
         where = from_text(where)
     if where is None or where == {}:
@@ -423,7 +423,8 @@ class _Line:
 
 
 def _plain(token: str) -> Any:
-    """A value as it was meant: quoted is text; numbers, true, false and null are what they are."""
+    """The value of a literal: quoted text is text; numbers, true, false and null have their own
+    types."""
     if token[0] in "\"'":
         return re.sub(r"\\(.)", r"\1", token[1:-1])
     if token in _SIGNS or token in "(),":

@@ -1,7 +1,7 @@
-"""From settings to a running engine. This package alone names concrete backends: here the store
-that is opened, the URL of a store as it is shown and stored (without its password, and valid from
-any folder), and `store init`, `migrate` and `index`, which only PostgreSQL needs; beside it what is
-done with a whole store."""
+"""Builds a running engine from the settings. Only this package names concrete backends. This module
+opens the store, gives the URL of a store for display and storage (without its password, and valid
+from any folder), and runs `store init`, `migrate` and `index`, which only PostgreSQL needs;
+`copies.py` has the operations on whole stores."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def build_for_reading(
     home: str, *, actor: PersonName, clock: Clock, find_embedder: Callable[[], Embedder | None]
 ) -> Core:
     """An engine that only reads another home, with the caller's view: nothing there is created,
-    migrated, counted or embedded. The environment is ours, and says nothing about that home."""
+    migrated, counted or embedded. The environment does not apply to that home."""
     quiet = {"recall.count_shown": False, "embed.background": False}
     settings = load(home, environ={}, flags=quiet)
     return Core(

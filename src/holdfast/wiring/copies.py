@@ -135,7 +135,7 @@ def _restore_backup(path: str, backup: str, progress: Progress | None, home: str
 
 
 def _carry(before: str, staged: str, home: str) -> None:
-    """Tells one store of the embedded kind what another knows of the files in the home."""
+    """Copies the records about files in the home from one embedded store to another."""
     from holdfast.files.restore import carry
     from holdfast.store.sqlite import open_store as open_sqlite
 

@@ -31,7 +31,7 @@ class Row(NamedTuple):
 
 @cache
 def rows() -> tuple[Row, ...]:
-    """The table, as it is in the file."""
+    """The rows of the table."""
     return tuple(
         Row(tuple(words.split(", ")), question, memory)
         for words, question, memory in read_table("analysis/variants.tsv")
@@ -225,7 +225,7 @@ DEFINING_TERMS = frozenset(phrase_terms("short stands abbreviation aka"))
 
 
 def definitions(text: str) -> Iterator[tuple[Variant, Variant]]:
-    """Pairs of a short form and what it stands for, where a text introduces one."""
+    """Pairs of a short form and its meaning, where a text introduces one."""
     if "(" in text:
         for one, two in _IN_BRACKETS.findall(text):
             short, front = two, one

@@ -1,4 +1,4 @@
-"""Captures what a person says about themselves, and what they order for the future, in one turn.
+"""Captures statements of a person about themselves, and instructions for the future, from one turn.
 
 Requests to remember something and orders are recognised as such and kept in the person's own words.
 Statements are matched by rules for single English clauses and told in the third person. In eight
@@ -98,9 +98,8 @@ def _answered_once(facts: list[Captured]) -> list[Captured]:
 
 
 def told_changes(said: str, *, at: datetime) -> Iterator[Captured]:
-    """Sentences of a turn that may tell that a fact has changed, in the person's own words: each
-    whole, or else a statement in it. No rule knows whether they are worth keeping by themselves:
-    they are where what has changed is known."""
+    """Sentences of a turn that may report a changed fact, in the person's own words: each as a
+    whole, or else a statement in it. They are stored only if they change an existing memory."""
     from holdfast.text.slots.compare import tells_of_change
 
     for sentence in sentences(said):
@@ -251,7 +250,7 @@ def _asked(sentence: Sentence, at: datetime | None, named: str) -> Captured | No
     else:
         resolved = resolve(words, at, when=when)
     start = sentence.start + front
-    # What somebody asks to be remembered is kept as it was said.
+    # A request to remember is stored in the person's own words.
     return Captured(
         tell(resolved.text, named) if named else dated(as_said(words), resolved, at),
         "decision" if labelled else rule.category if rule else "fact",

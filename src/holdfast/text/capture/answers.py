@@ -1,7 +1,6 @@
 """Reads a short answer together with the question that it answers: 'Nuts.' after 'Any allergies?'
 is an allergy. Only questions about the person, how they work and what they want done from now on
-are read; a question about the task at hand is not. The words of the answer are kept.
-"""
+are read; a question about the current task is not. The answer is stored in its own words."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from holdfast.text.tables import Patterns, lazy, read_table
 
 _PATTERNS = Patterns("capture/patterns.txt")
 
-# A longer answer says itself what it is about.
+# A longer answer has its own topic.
 _ANSWER_CHARS_MAX = 80
 _ANSWER_WORDS_MAX = 9
 
@@ -162,7 +161,7 @@ def _points(what: str) -> bool:
 
 
 def _last_question(question: str) -> str:
-    """The question at the end of what the assistant said; '' where there is none, or several."""
+    """The question at the end of the assistant's message; empty if there is none, or several."""
     last = question.strip().rsplit("\n", 1)[-1].rstrip(" \"')*_")
     if not last.endswith(("?", "？")) or last.count("?") + last.count("？") != 1:
         return ""

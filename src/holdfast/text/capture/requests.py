@@ -1,9 +1,10 @@
-"""Recognises what the person asks of the agent beyond the task at hand. It is kept as it was said.
+"""Recognises requests to the agent beyond the current task. They are stored in the person's own
+words.
 
 Requests to remember something, in nine languages: 'Remember that …', 'Merk dir, dass …', '记住…'.
 Orders for the future: corrections ('no, use uv, not pip'), prohibitions ('stop adding comments'),
-permissions ('no need to ask') and conventions ('in this repo we use tabs'). What is said about the
-task at hand ('stop the server', 'use the second one') is none.
+permissions ('no need to ask') and conventions ('in this repo we use tabs'). Requests about the
+current task ('stop the server', 'use the second one') do not count.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ _WORDS_MIN, _WORDS_MAX = 2, 40
 
 
 def order_start(folded: str) -> int | None:
-    """Where an order for the future begins in a sentence; None where it is none."""
+    """The position of an order for the future in a sentence; None if there is none."""
     if not _WORDS_MIN <= folded.count(" ") + 1 <= _WORDS_MAX:
         return None
     asked = _PATTERNS["asked for"].match(folded)

@@ -88,7 +88,7 @@ def classify(
 
 
 class Hinted(NamedTuple):
-    """What a hint says of a text."""
+    """The properties that a hint suggests for a text."""
 
     category: str
     kind: str
@@ -110,7 +110,7 @@ def read_hint(hint: str | None, content: str, source_path: str | None = None) ->
 def _read(content: str, title: str, shape: str) -> _Reading:
     text = content.strip()
     headline = title.strip() or heading_of(text) or _first_line(text)
-    # A note of one line has no headline: its own words, repeated as a title, are none.
+    # A note of one line has no headline: its own words, repeated as a title, do not count.
     is_echo = "\n" not in text and text.startswith(headline.rstrip("…"))
     if is_echo or len(headline) > _HEADLINE_CHARS_MAX:
         headline = ""
@@ -160,8 +160,8 @@ def _kind(content: str, shape: str, category: str, language: str, reading: _Read
 
 
 def _tells_of_event(note: str) -> bool:
-    """Whether a line begins with a verb in the past tense, as in 'Fixed the flaky test', and tells
-    of something that is over."""
+    """Whether a line begins with a verb in the past tense, as in 'Fixed the flaky test', and is
+    about something that is over."""
     first, second, *_ = (*note.split(" ", 2), "", "")
     if not first.isalpha() or first in _words("lasting changes") or second in ("", "in", "by"):
         return False
@@ -291,8 +291,8 @@ def _words(name: str) -> frozenset[str]:
 TAGS_GUESSED_MAX = 5
 # Tags the text itself names are wishes; this is a bound, not a taste.
 TAGS_NAMED_MAX = 16
-# Technologies are looked for in the title and this much of the text: what it opens with is what
-# it is about.
+# Technologies are searched in the title and this much of the text, because a text begins with its
+# topic.
 _OPENING_CHARS = 600
 _SAME_AS = {"postgres": "postgresql"}
 

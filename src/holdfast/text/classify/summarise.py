@@ -16,11 +16,11 @@ from holdfast.text.sentences import split_sentences
 
 # About 200 words: what a person reads at a glance, and one passage for search.
 SUMMARY_CHARS_MAX = 1_200
-# A longer sentence is a paragraph without stops; its opening says what it is about.
+# A longer sentence is a paragraph without stops; its beginning has its topic.
 _SENTENCE_CHARS_MAX = 300
 # Of a longer text the beginning and the end are read; decisions are in one of them.
 _SENTENCES_MAX = 2_000
-# What opens a text says what it is about, and what closes it how it ended.
+# The beginning of a text has its topic, and the end its outcome.
 _OPENING, _OPENING_WEIGHT = 0.1, 1.3
 _CLOSING, _CLOSING_WEIGHT = 0.9, 1.15
 # 'Yes, do that.' depends on what was said before it; a sentence of many words says too much at

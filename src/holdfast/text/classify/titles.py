@@ -57,7 +57,7 @@ _CHAT_OPENING = (
 _GREETING_CHARS_MAX = 40
 # A line of somebody who is no person.
 _ASSISTANT = r"(?i)[ \t]*(?:\*\*)?(?:assistant|ai|bot|agent|model|system|tool)\b"
-# What a conversation is about is said in its opening, or not to be found this way.
+# The topic of a conversation is in its opening, or cannot be found this way.
 _UTTERANCES_MAX = 40
 # So many words that are no small talk say what a conversation is about.
 _TELLING = 3
@@ -125,8 +125,8 @@ def title_of(content: str, *, content_type: str = "text", source_path: str | Non
 
 
 def topic_of(utterances: Iterable[str]) -> str:
-    """Of what was said, in its order, the first sentence that says what it is about: one with a few
-    words that are no small talk, else the one with the most of them. '' where there is none."""
+    """The first of these sentences that names the topic: one with a few words that are not small
+    talk, else the one with the most of them. Empty if there is none."""
     # Only conversations need these words.
 
     best, most = "", 0
@@ -166,7 +166,7 @@ def _after_greeting(text: str) -> str:
 
 
 def _topic(spoken: str) -> str:
-    """What a conversation is about: in the words of people, else in those of an assistant."""
+    """The topic of a conversation: in the words of people, else in those of an assistant."""
     messages = re.findall(_MESSAGE, spoken) if spoken[:1] in "[{" else []
     lines = [f"{role}: {_json_text(text)}" for role, text in messages] or spoken.splitlines()
     people = (line for line in lines if not re.match(_ASSISTANT, line))
@@ -249,7 +249,7 @@ def _group(pattern: str, text: str) -> str:
 
 
 def _opening_words(text: str) -> str:
-    """The first sentence; more of them while what there is would be too short to tell."""
+    """The first sentence, or several while the text would be too short."""
     text = FRONT_MATTER.sub("", text)
     lines = (_one_line(_plain(line)) for line in text.splitlines())
     said = next((line for line in lines if any(map(str.isalnum, line))), "")

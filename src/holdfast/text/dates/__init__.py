@@ -6,10 +6,9 @@ begun. Weeks begin on Monday; seasons are those of the northern half of the eart
 Words that only look like a date ('may I', 'the sun', '2000 people') are left alone, and so is
 05/06/2024, which two readers read as two days. English only; no holidays, no birthdays.
 
-`event_in` gives the day on which what a statement tells of happens: 'a dentist appointment
-yesterday' is the day before it was said. Only a single time that is relative or lacks its year is
-read: a full date says itself what it means, and what happens again and again happens at no single
-time.
+`event_in` gives the day of the event in a statement: 'a dentist appointment yesterday' is the day
+before it was said. Only a single time that is relative or lacks its year is read: a full date needs
+no interpretation, and a recurring event has no single time.
 """
 
 from __future__ import annotations
@@ -127,7 +126,7 @@ def has_date_word(text: str) -> bool:
 
 _PATTERNS = Patterns("dates/patterns.txt")
 
-# A longer text tells of several things.
+# A longer text describes several events.
 TEXT_CHARS_MAX = 240
 _YEAR = lazy(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 # An open end is no time at which something happens.
@@ -156,7 +155,7 @@ class Event(NamedTuple):
 
 
 def event_in(text: str, *, at: datetime) -> Event | None:
-    """The time that a statement names in words, as it was meant when it was said."""
+    """The time that a statement names in words, as meant when it was said."""
     if len(text) > TEXT_CHARS_MAX or "\n" in text.strip():
         return None
     # Most texts name no time, and are asked no more.

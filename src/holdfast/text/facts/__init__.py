@@ -1,1 +1,1 @@
-"""Statements about people and things: taken apart, compared, and whom they are about."""
+"""Statements about people and things: their parts, their similarity, and their subject."""

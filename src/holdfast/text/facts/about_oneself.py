@@ -2,8 +2,8 @@
 allergies and diet, family, likes, languages, and what they want done always or never. Also
 recognises 'forget that'.
 
-A sentence is kept in the person's own words; the row of `about_oneself.txt` that matches says what
-it is about. A question, a supposition or a sentence that points to another one is not kept.
+A sentence is stored in the person's own words; the row of `about_oneself.txt` that matches gives
+its slot. A question, a supposition or a sentence that refers to another one is not stored.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Row(NamedTuple):
 
 
 class SelfStatement(NamedTuple):
-    """What a sentence says: the slot, where it begins and ends, and the value where it has one.
-    `relative`: it depends on when it was said."""
+    """A statement in a sentence: the slot, its position, and the value if there is one. `relative`:
+    it depends on when it was said."""
 
     slot: str
     start: int
@@ -58,7 +58,7 @@ class SelfStatement(NamedTuple):
 
 @cache
 def rows() -> tuple[Row, ...]:
-    """The table, as it is in the file."""
+    """The rows of the table."""
     return tuple(Row(*cells) for cells in read_table("facts/about_oneself.txt"))
 
 

@@ -1,9 +1,9 @@
-"""One statement taken apart: whom it is about, whether it is denied, whether it says that something
-ended, and whether it is only asked, supposed or wished; whether one wording of a statement adds
-nothing to another; and whether it is about the person, and so known in all of their projects, or
-about the project at hand.
+"""Analyses one statement: its subject, whether it is negated, whether it says that something ended,
+and whether it is only a question, a supposition or a wish; whether one wording of a statement adds
+nothing to another; and whether it is about the person, and so relevant to all of their projects, or
+about the current project.
 
-English alone, by its function words. It knows neither what a statement is worth nor its source.
+English only, by its function words. It knows neither the importance of a statement nor its source.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def without_helpers(body: str) -> str:
     return " ".join(words[at:])
 
 
-# Words that carry no part of what a statement says once its polarity and time are known.
+# Words without meaning of their own, once the polarity and time of a statement are known.
 _SMALL = _WORDS["small"]
 
 
@@ -193,7 +193,7 @@ def _core_stems(body: str) -> tuple[str, ...]:
 def _stems(word: str) -> tuple[str, ...]:
     if word in _SMALL or word in STOP_WORDS:
         return ()
-    # Numbers, host names and paths are what they are: staging.example is not stage.example.
+    # Numbers, host names and paths are compared exactly: staging.example is not stage.example.
     return (word,) if any(c.isdigit() or c in "./" for c in word) else tuple(terms(word))
 
 
@@ -372,7 +372,7 @@ def fixed_words(text: str) -> FixedWords:
     )
 
 
-# The person, or the project at hand
+# The person, or the current project
 
 About: TypeAlias = Literal["person", "project"]
 
@@ -385,7 +385,7 @@ _JOINT = r"(?i)(?:[,;]?\s+(?:and|but|so|while|whereas|plus)|[,;]|\s+[-–—])\s
 
 
 class TextPart(NamedTuple):
-    """A stretch of a text, and what it is about."""
+    """A part of a text, and its subject."""
 
     text: str
     about: About

@@ -1,7 +1,5 @@
-"""What somebody said, cut into clauses: whom each is about, whether it is denied, asked, supposed,
-or reported in somebody else's words. English; of other languages only the words of denial are
-known.
-"""
+"""Splits a text into clauses: the subject of each, and whether it is negated, a question, a
+supposition, or reported speech. English; of other languages, only negations are recognised."""
 
 from __future__ import annotations
 
@@ -174,7 +172,7 @@ def _may_be_name(word: str) -> bool:
 
 
 def _subject(plain: str) -> str:
-    """Whom a clause is about; '' where it does not say."""
+    """The subject of a clause; empty if it has none."""
     bare = _PATTERNS["adverbs"].sub("", _PATTERNS["link"].sub("", plain))
     if _PATTERNS["self"].match(bare) or _PATTERNS["call me"].match(bare):
         return "self"

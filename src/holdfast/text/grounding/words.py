@@ -284,7 +284,7 @@ def _is_function_word(word: str) -> bool:
 
 
 def _governor(words: Sequence[str], at: int) -> str:
-    """The preposition that governs a word; '' where there is none."""
+    """The preposition that governs a word; empty if there is none."""
     for back in range(1, _REACH + 1):
         if at - back < 0:
             return ""

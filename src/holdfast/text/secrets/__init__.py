@@ -1,8 +1,8 @@
 """Credentials in a text: where they are and of which kind. Offline rules, no network, no guesses
 about what is behind a key. A text that holds no cue costs a few substring searches.
 
-What replaces them is a placeholder, `[secret:kind:hash8]`; whose hash that is, the caller knows.
-Why the rules are ours and no library's: docs/decisions/secret-scanner.md.
+What replaces them is a placeholder, `[secret:kind:hash8]`; the caller makes the hash.
+docs/decisions/secret-scanner.md says why no library is used.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _encoded(text: str, *, payment_numbers: bool) -> Iterator[Found]:
 
 
 def _decoded(word: str) -> str:
-    """The text that a word of base 64 stands for; '' where it is none."""
+    """The text of a base64 word; empty if it is none."""
     import base64
     import binascii
 
@@ -211,7 +211,8 @@ def redact(
 
 
 def named_secret(name: str, value: str) -> str:
-    """The kind of secret that a value is by its name, as in a dictionary; '' where it is none."""
+    """The kind of secret of a value according to its name, as in a dictionary; empty if it is
+    none."""
     if len(value) < 4 or not may_name_secret(name) or PLACEHOLDER.search(value):
         return ""
     from holdfast.text.secrets.named import is_named_secret

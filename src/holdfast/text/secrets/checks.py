@@ -67,13 +67,13 @@ _RUNS = lazy(r"0123456|1234567|abcdefg|abcd1234|deadbeef", re.IGNORECASE)
 
 
 def is_example(secret: str) -> bool:
-    """Whether it says of itself that it is none, or was typed to fill a gap."""
+    """Whether it is a placeholder or an example."""
     words = _EXAMPLE if len(secret) < _LONG_CHARS else _EXAMPLE_LONG
     return len(set(secret)) < _DISTINCT_MIN or words.search(secret) is not None
 
 
 def is_reference(value: str) -> bool:
-    """Whether it names a place where the secret is, and is none itself."""
+    """Whether it is a reference to a secret, and not one itself."""
     return _PATTERNS["reference"].search(value) is not None and not is_random(value)
 
 
@@ -208,7 +208,7 @@ def is_phrase(value: str) -> bool:
 
 
 def is_token(value: str) -> bool:
-    """What a program was given: long and drawn at random."""
+    """A token of a program: long and random."""
     if len(value) < 16 or is_example(value) or is_reference(value) or _RUNS.search(value):
         return False
     return is_mixed(value)
@@ -228,7 +228,7 @@ def is_basic(value: str) -> bool:
 
 
 def is_url_password(value: str) -> bool:
-    """In a URL even a word is a password; a port, a variable or `password` itself is none."""
+    """In a URL even a word is a password, but not a port, a variable or `password` itself."""
     plain = value.lower()
     if is_example(value) or is_reference(value) or plain in _WORDS or plain in ("pass", "pw"):
         return False

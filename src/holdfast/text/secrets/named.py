@@ -50,7 +50,8 @@ def find_named(text: str, low: str, cues: Sequence[str] = NOUN_CUES) -> Iterator
 
 
 def is_named_secret(name: str, value: str) -> str:
-    """The kind of secret that a value is by its name, as in a dictionary; '' where it is none."""
+    """The kind of secret of a value according to its name, as in a dictionary; empty if it is
+    none."""
     line = f"{name}={value}"
     for kind, start, end in find_named(line, line.lower()):
         if end == len(line) and start <= len(name) + 1:

@@ -247,7 +247,7 @@ _TERMS_OF_REPLACED = (
 
 
 def subject_of(text: str) -> str:
-    """Whom a statement is about: '' for the owner of the memory, '?' where it is unknown."""
+    """The subject of a statement: empty for the owner of the memory, '?' if it is unknown."""
     return _read(text).subject
 
 
@@ -300,7 +300,7 @@ def may_be_about_the_same(new: str, old: str) -> bool:
 
 
 def tells_of_change(text: str) -> bool:
-    """Whether a statement says that something is no longer as it was, whatever that is."""
+    """Whether a statement says that something has changed, whatever it is."""
     if not is_statement(text):
         return False
     said = read(text)
@@ -308,8 +308,8 @@ def tells_of_change(text: str) -> bool:
 
 
 def may_change(new: str, old: str) -> bool:
-    """Whether a statement is about what an older one says, and tells of a change, or denies what
-    that says."""
+    """Whether a statement is about the topic of an older one, and reports a change of it, or
+    contradicts it."""
     now, then = read(new), read(old)
     is_change = _is_told_change(new) or now.denied != then.denied
     return is_change and _share_a_thing(now, then) and may_be_about_the_same(new, old)

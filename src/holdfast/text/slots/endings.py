@@ -41,7 +41,8 @@ def endings() -> tuple[Ending, ...]:
 
 @lru_cache(maxsize=KEPT_MAX)
 def _matching_endings(body: str) -> tuple[tuple[Ending, str | None], ...]:
-    """The rows whose newer statement this is, with what has ended where it is named."""
+    """The rows whose newer statement matches, with the name of the thing that ended if there is
+    one."""
     if _CUES.isdisjoint(body.lower().split()):
         return ()
     found = ((one, one.newer.match(body)) for one in endings())
@@ -49,7 +50,7 @@ def _matching_endings(body: str) -> tuple[tuple[Ending, str | None], ...]:
 
 
 _SEVERAL = lazy(r"(?i)\b(?:and|or|both)\b|[,;/]")
-# What else is said of a thing: where it is, with whom, how often.
+# Further details of a thing: where it is, with whom, how often.
 _OF_IT = lazy(
     r"(?i)[,;:(]|\b(?:in|at|on|by|for|from|to|of|with|without|near|since|until|every|each"
     r"|while|when|because|as|about)\b"

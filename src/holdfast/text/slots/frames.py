@@ -438,8 +438,8 @@ def _value_type(value: str) -> str:
 # Closeness
 
 
-# Two statements are close where they share so much of the shorter one, and so many words; where
-# the newer one tells of a change, less is enough.
+# Two statements are close if they share this part of the shorter one, and this many words; if the
+# newer one reports a change, less is enough.
 _SHARED_LEAST, _SHARED_CHANGED = 0.6, 0.45
 _SHARED_WORDS = 2
 
@@ -505,7 +505,7 @@ def _about_two_things(now: Statement, then: Statement) -> bool:
 
 
 def _owner(said: Statement) -> str:
-    """Who has what a statement is about, where it says so."""
+    """The owner of the subject of a statement, if it names one."""
     if said.owned and said.subject:
         return said.subject.lower()
     match = _PATTERNS["owner"].match(said.body)
@@ -513,7 +513,7 @@ def _owner(said: Statement) -> str:
 
 
 def _subject_stems(said: Statement) -> set[str]:
-    """What a statement says before its verb; nothing where the verb is not known."""
+    """The words of a statement before its verb; empty if the verb is unknown."""
     words = _WORD.findall(_about(said))
     for at, word in enumerate(words):
         plain = word.lower()
@@ -564,7 +564,7 @@ def _listing_stems() -> frozenset[str]:
 
 
 def _is_series(now: Statement, then: Statement) -> bool:
-    """Whether both only number what they are about: 'Addition 3 to …', 'Addition 4 to …'."""
+    """Whether both only number the same thing: 'Addition 3 to …', 'Addition 4 to …'."""
     found = difference(now.body, then.body)
     if found is None or _is_complement(now, found) or (now.begun and not then.begun):
         return False

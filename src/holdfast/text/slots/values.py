@@ -47,7 +47,7 @@ def without_when(text: str) -> str:
 
 @cache
 def rules() -> tuple[SlotRule, ...]:
-    """The table, as it is in the file."""
+    """The rows of the table."""
     return tuple(
         SlotRule(kind, example, pieces(cues), pattern, dated == "dated", pieces(verbs))
         for kind, dated, example, cues, verbs, pattern in read_table("slots/rules.txt")
@@ -84,8 +84,9 @@ class Verdict(NamedTuple):
 
 
 class Filled(NamedTuple):
-    """A slot with its value. `what` tells slots of one kind apart, and `name` is its original
-    wording. `was` is the value before, `rest` what else is said; `over`: there is no value now."""
+    """A slot with its value. `what` distinguishes slots of one kind, and `name` is its original
+    wording. `was` is the value before, `rest` the rest of the statement; `over`: there is no value
+    now."""
 
     kind: str
     what: str
@@ -161,7 +162,7 @@ def plain_value(value: str) -> str:
 
 
 def attribute_key(text: str) -> str:
-    """What a slot is about, in the form in which it is compared."""
+    """The attribute of a slot, normalised for comparison."""
     folded = re.sub(r"\b(?:the|a|an|my|our|its?|now|for|of|new|current)\b", " ", fold(text))
     return " ".join(core_stems(folded.replace("'s", " "))) or " ".join(folded.split())
 
