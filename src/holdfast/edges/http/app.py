@@ -142,8 +142,8 @@ def create_app(
     _add_counters(app, limits)
     answers.install(app)
     describe(app)
-    # First, so that a request of an agent is not compared with all the routes below: that takes
-    # 0.5 ms, a seventh of what it costs to start a session.
+    # First, so that a request of an agent is not matched against all the routes below, which takes
+    # 0.5 ms, a seventh of the cost of starting a session.
     app.state.agents = mcp_routes.Agents(app.state, limits=limits)
     # Otherwise the path without a slash would be redirected, and MCP clients do not follow
     # redirects.
