@@ -43,7 +43,7 @@ _KIND_OF_NAME: dict[str, Kind] = {
 }
 # Thirty pages. Scanning more for secrets would take longer than a client waits.
 _TEXT_CHARS_MAX = 60_000
-# What Gemini CLI puts before the prompt of a person: what hooks have said.
+# The output of hooks that Gemini CLI puts before a person's prompt.
 _HOOK_CONTEXT = re.compile(
     r"<hook_context>[^<]*+(?:<(?!/?hook_context>)[^<]*+)*+</hook_context>\s*"
 )

@@ -69,7 +69,7 @@ def _around(slot: str) -> re.Pattern[str]:
 
 
 def stated(folded: str, words: str) -> SelfStatement | None:
-    """What somebody says about themselves in a sentence; None where no row matches."""
+    """The statement about the speaker in a sentence; None if no row matches."""
     if len(folded) > _CHARS_MAX or folded.count(" ") >= _WORDS_MAX:
         return None
     opening = _around("opening").match(folded)

@@ -117,7 +117,7 @@ def negation_terms(now: Statement) -> TermSets:
     stems, denied = _stance(now)
     if not stems or not (now.ended if denied else now.begun) or _stops_a_thing(now):
         return []
-    # Whoever liked a thing may have loved it, or hated it.
+    # A person who liked a thing may have loved or hated it.
     first = [] if stems[0] in ("like", *_TRANSLATED) else stems[:1]
     said = [*first, *stems[1:]]
     return [plain(said)] if denied else nearly_all(said, _EXTRA_MAX) or [plain(first)]
