@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 import holdfast
-from holdfast import Holdfast, HubMemory, Stored, Superseded
+from holdfast import Duplicate, Holdfast, HubMemory, Stored, Superseded
 from holdfast.testing import FixedClock, open_for_tests
 
 DATA = Path(__file__).parents[2] / "data"
@@ -178,3 +178,55 @@ def test_a_change_that_begins_later_is_named_and_shown_first(
             lines = [line for line in block.splitlines() if line.startswith("- ")]
             assert f"newer than #{first.number}" in lines[0] and new in lines[0], block
             assert "since 2026-01-14" in lines[0]
+
+
+OWNER, NEWER = "The owner of the billing service is Maria", "Tom owns the billing service now"
+
+
+def test_the_same_words_with_what_they_replace_take_its_place(hub: HubMemory) -> None:
+    # What the answer to the first time says to do.
+    hub.remember(OWNER)
+    first = hub.remember(NEWER)
+    assert isinstance(first, Stored)
+    assert first.close_to is not None
+    result = hub.remember(NEWER, supersedes=first.close_to.number)
+    assert isinstance(result, Superseded)
+    assert (result.memory.id, result.memory.supersedes) == (first.memory.id, result.previous.id)
+    assert result.previous.number == 1
+    old = hub.get(1)
+    assert (old.superseded_by, old.valid_until is not None) == (first.memory.id, True)
+    assert "Maria" not in hub.context()
+    assert "newer than" not in hub.context()
+    again = hub.remember(NEWER, supersedes=1)
+    assert (type(again), len(hub.list())) == (Duplicate, 2)
+    hub.undo()
+    assert hub.get(1).superseded_by is None
+    assert hub.get(2) == first.memory._replace(
+        version=hub.get(2).version, updated_at=hub.get(2).updated_at
+    )
+
+
+def test_a_memory_that_replaced_one_may_replace_another_too(hub: HubMemory) -> None:
+    hub.remember_many([OWNER, "Maria looks after billing"])
+    hub.remember(NEWER, supersedes=1)
+    second = hub.remember(NEWER, supersedes=2)
+    assert isinstance(second, Superseded)
+    assert (second.memory.number, second.memory.supersedes) == (3, hub.get(1).id)
+    assert [hub.get(n).superseded_by for n in (1, 2)] == [second.memory.id] * 2
+
+
+def test_a_key_of_another_memory_still_replaces_nothing(hub: HubMemory) -> None:
+    hub.remember(OWNER)
+    hub.remember("The queue is RabbitMQ", key="queue")
+    with pytest.raises(holdfast.InvalidInput, match="#2 has this key or path already"):
+        hub.remember(NEWER, key="queue", supersedes=1)
+    assert hub.get(1).superseded_by is None
+
+
+def test_an_agent_can_do_what_the_reply_says(hub: HubMemory) -> None:
+    tools = holdfast.tools("holdfast", hub)
+    tools.call("remember", {"content": OWNER})
+    assert "remember it with supersedes 1" in tools.call("remember", {"content": NEWER}).text
+    reply = tools.call("remember", {"content": NEWER, "supersedes": 1})
+    assert not reply.failed
+    assert "It supersedes #1." in reply.text

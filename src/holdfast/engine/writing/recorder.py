@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.change import Action, Change, changed_fields, retires
-from holdfast.domain.memory import Memory
+from holdfast.domain.memory import CLOSE_TO, Memory
 from holdfast.domain.results import Superseded
 from holdfast.engine import traces
 from holdfast.engine.core import Scope
@@ -189,20 +189,35 @@ def supersede(recorder: Recorder, item: Prepared, previous: Memory) -> Supersede
     return _put_in_place(recorder, item, [previous])
 
 
-def _put_in_place(recorder: Recorder, item: Prepared, replaced: Sequence[Memory]) -> Superseded:
-    """Adds a memory as the successor of others, linked with the first."""
-    previous = replaced[0]
+def supersede_by_known(recorder: Recorder, known: Memory, previous: Memory) -> Superseded:
+    """Makes a memory that is there already the successor of another one that the caller named."""
+    _check_replaced(recorder, known, previous)
+    metadata = {name: value for name, value in known.metadata.items() if name != CLOSE_TO}
+    memory = recorder.revise(known, supersedes=known.supersedes or previous.id, metadata=metadata)
+    _end(recorder, previous, memory)
+    recorder.supersede_twins(previous, memory)
+    return Superseded(memory, recorder.change.id, previous)
+
+
+def _check_replaced(recorder: Recorder, memory: Memory, previous: Memory) -> None:
+    """Raises an error if a memory cannot be superseded by another."""
     if previous.superseded_by is not None:
         raise InvalidInput(
             f"#{previous.number} has been superseded already, by {previous.superseded_by}.",
             hint="Supersede the newest one.",
         )
-    if item.memory.boundary == "private" and previous.owner != recorder.change.actor:
+    if memory.boundary == "private" and previous.owner != recorder.change.actor:
         raise InvalidInput(
             f"#{previous.number} is {previous.owner}'s, and a private memory would hide it from"
             " everyone.",
             hint="Leave the boundary out, or keep a private one beside it.",
         )
+
+
+def _put_in_place(recorder: Recorder, item: Prepared, replaced: Sequence[Memory]) -> Superseded:
+    """Adds a memory as the successor of others, linked with the first."""
+    previous = replaced[0]
+    _check_replaced(recorder, item.memory, previous)
     memory = recorder.add(item.memory._replace(supersedes=previous.id), item.indexed)
     for one in replaced:
         _end(recorder, one, memory)

@@ -38,7 +38,12 @@ from holdfast.engine.writing.drafts import (
     says_the_same,
     twin_of,
 )
-from holdfast.engine.writing.recorder import Recorder, supersede, supersede_all
+from holdfast.engine.writing.recorder import (
+    Recorder,
+    supersede,
+    supersede_all,
+    supersede_by_known,
+)
 from holdfast.engine.writing.supersede import (
     close_to,
     doubted_by,
@@ -237,10 +242,7 @@ def store_draft(
     if item.draft.supersedes is not None:
         previous = find_memory(writer, scope, item.draft.supersedes)
         if twin is not None and twin.id != previous.id:
-            raise InvalidInput(
-                f"#{twin.number} has this content, key or path already.",
-                hint=f"Supersede with other words, or forget #{previous.number} instead.",
-            )
+            return _superseded_by_twin(writer, recorder, item, twin, previous)
         if twin is None:
             return supersede(recorder, item, previous)
     if twin is None:
@@ -255,6 +257,21 @@ def store_draft(
             return supersede_all(recorder, item, ended)
         return _store(recorder, item, _still_close(writer, item, recorder))
     return renew(writer, recorder, item, twin)
+
+
+def _superseded_by_twin(
+    writer: Writer, recorder: Recorder, item: Prepared, twin: Memory, previous: Memory
+) -> Remembered:
+    """The same words again, now with what they replace: as the answer to the first time says."""
+    if twin.content_hash != item.memory.content_hash:
+        raise InvalidInput(
+            f"#{twin.number} has this key or path already.",
+            hint=f"Supersede #{twin.number}, or leave the key or path out.",
+        )
+    if previous.superseded_by == twin.id:
+        return renew(writer, recorder, item, twin)
+    known = renew(writer, recorder, item, twin).memory
+    return supersede_by_known(recorder, known, previous)
 
 
 def _shown_or_rejected(writer: Writer, item: Prepared) -> Memory | None:
