@@ -17,6 +17,7 @@ import pytest
 
 from holdfast.edges.hooks import front
 from holdfast.edges.hooks.event import kind_of
+from holdfast.edges.hooks.state_files import note_error, recent_errors
 from holdfast.edges.project import hub_here
 from holdfast.errors import InvalidInput
 from tests.edges.hooks.hook_calls import Hooks
@@ -406,6 +407,18 @@ def test_a_home_that_cannot_be_written_keeps_no_session_from_going_on(
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
     notes = json.loads(hooks.holdfast("doctor", "--json"))["data"]["notes"]
     assert any(note.startswith("A hook failed (SessionStart, ") for note in notes)
+
+
+def test_a_fault_that_a_home_could_not_keep_is_told_of_that_home_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    # A file in the place of the folder refuses it to root too.
+    homes = [tmp_path / "one", tmp_path / "two"]
+    for home in homes:
+        home.write_text("")
+    note_error(str(homes[0]), "Stop", "it cannot be written")
+    assert [len(recent_errors(str(home))) for home in homes] == [1, 0]
 
 
 def test_a_damaged_store_keeps_no_session_from_going_on(hooks: Hooks) -> None:

@@ -212,4 +212,7 @@ def _paths(home: str) -> list[str]:
 
     who = os.getuid() if hasattr(os, "getuid") else 0
     elsewhere = os.path.join(gettempdir(), f"holdfast-{who}")
-    return [os.path.join(home, FOLDER, FILE_NAME), os.path.join(elsewhere, FILE_NAME)]
+    # The folder is for all homes of a person, the file for one.
+    mark = sha256(os.fsencode(os.path.abspath(home))).hexdigest()[:8]
+    name = f"{mark}-{FILE_NAME}"
+    return [os.path.join(home, FOLDER, FILE_NAME), os.path.join(elsewhere, name)]
