@@ -218,6 +218,8 @@ def _asked(sentence: Sentence, at: datetime | None, named: str) -> Captured | No
     """What the person asks to be remembered or labels as a decision, to the end of the sentence."""
     opened = opening_end(sentence.folded, until=_PATTERNS["explicit"])
     explicit = _PATTERNS["explicit"].match(sentence.folded, opened)
+    if explicit and _REMINDS.match(explicit[0]) and sentence.folded.rstrip(" \"')").endswith("?"):
+        return None  # 'Remember that book I told you about?'
     labelled = _PATTERNS["decision label"].match(sentence.folded, opened)
     begin = explicit or labelled
     front, end = begin.end() if begin else 0, len(sentence.said)
@@ -270,6 +272,7 @@ _SHORT_WORDS = 4
 # With a comma, 'remember' also begins a piece of wisdom: what tells something has a person, a
 # number, a name or an instruction in it.
 _SAYING = lazy(r"(?:remember|never forget|don'?t forget|keep in mind), *$")
+_REMINDS = lazy(r"(?:remember|do you remember)\b")
 _STATES = lazy(r"\b(?:is|are|was|were|has|have)\b")
 _PAST = lazy(r"\b(?:was|were|had|did|went|got|came|left|\w{3,}ed)\b")
 
