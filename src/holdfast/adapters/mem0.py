@@ -17,6 +17,7 @@ from holdfast.adapters.hubs import DEFAULT_APP, MESSAGE_KEY, Hubs, now_of
 from holdfast.api.asynchronous import in_thread
 from holdfast.domain.results import Duplicate, Stored
 from holdfast.errors import InvalidInput, NotFound
+from holdfast.text.clean import clean_time
 
 if TYPE_CHECKING:
     from holdfast.adapters.hubs import Memories
@@ -87,13 +88,13 @@ class Memory:
         infer: bool = True,
         memory_type: str | None = None,
         prompt: str | None = None,
-        timestamp: Any = None,
+        timestamp: float | date | str | None = None,
     ) -> dict[str, Any]:
         """Remembers what messages say. With `infer`, the facts that users state, found by rules,
         or their messages where no rule applies and they are not questions; without, every message
-        as it is. `prompt` is not used."""
-        if timestamp is not None:
-            raise InvalidInput("The parameter timestamp is not supported.", hint="Leave it out.")
+        as it is. `timestamp` is when it was said: seconds since 1970, a time or a day. `prompt` is
+        not used."""
+        said_at = _moment("timestamp", timestamp)
         if memory_type not in (None, _PROCEDURAL):
             raise InvalidInput(f"The memory_type is {_PROCEDURAL!r} or None, not {memory_type!r}.")
         scope = _Scope.of(user_id=user_id, agent_id=agent_id, run_id=run_id)
@@ -108,9 +109,15 @@ class Memory:
             "source_agent": scope.ids.get("agent_id"),
         }
         results = []
-        for text, more in _texts(said, infer=infer, memory_type=memory_type, at=now_of(hub)):
+        at = said_at or now_of(hub)
+        for text, more in _texts(said, infer=infer, memory_type=memory_type, at=at):
             role = more.pop("role", None)
             kept = {**fields, **more}
+            if said_at is not None and role is not None:
+                kept["occurred_at"] = said_at
+            elif said_at is not None and not hub.list(where={"content": text}, limit=1):
+                # A fact holds from the first time on that it was said.
+                kept["valid_from"] = said_at
             if role is not None:
                 kept["metadata"] = {**fields["metadata"], "role": role}
             results.append(_result(hub, hub.remember(text, **kept)))
@@ -199,16 +206,19 @@ class Memory:
         threshold: float | None = None,
         rerank: bool = False,
         explain: bool = False,
+        reference_date: float | date | str | None = None,
         **scope: Any,
     ) -> dict[str, Any]:
         """The memories of a scope that answer a query, best first. The score is the probability
-        that they do; `threshold` is the least of it."""
+        that they do; `threshold` is the least of it. `reference_date` is what 'yesterday' in the
+        query counts from."""
         if not isinstance(query, str) or not query.strip():
             raise InvalidInput("The query is empty.", hint="Give a text to search for.")
         if threshold is not None and not 0 <= threshold <= 1:
             raise InvalidInput(f"The threshold is between 0 and 1, not {threshold!r}.")
         wanted, rest = _wanted(filters, scope, "search")
         count = _count(top_k, limit)
+        now = _moment("reference_date", reference_date)
         found: list[tuple[HubMemory, Hit]] = []
         for hub in self._hubs_of(wanted):
             hits = hub.recall(
@@ -217,6 +227,7 @@ class Memory:
                 where=wanted.condition(rest),
                 plain=True,
                 turns=False,
+                now=now,
             )
             found += [(hub, hit) for hit in hits if _shown(hit.memory)]
         found.sort(key=lambda one: one[1].probability, reverse=True)
@@ -370,7 +381,7 @@ def _wanted(
     filters: Mapping[str, Any] | None, scope: Mapping[str, Any], method: str
 ) -> tuple[_Scope, dict[str, Any]]:
     """The scope that filters name, and the rest of them."""
-    if unknown := set(scope) - set(_SCOPES) - {"version", "reference_date", "show_expired"}:
+    if unknown := set(scope) - set(_SCOPES) - {"version", "show_expired"}:
         raise InvalidInput(f"{method}() has no parameter {', '.join(sorted(unknown))}.")
     if not isinstance(filters, Mapping | None):
         raise InvalidInput(_NO_OBJECT)
@@ -507,6 +518,27 @@ def _texts(
             if not facts and not text.endswith("?"):
                 yield text, {}
         before = text if role != "user" else ""
+
+
+def _moment(name: str, given: float | date | str | None) -> datetime | None:
+    """A time as mem0 has it: seconds since 1970, a time with its zone, or a day, which begins at
+    midnight UTC."""
+    if given is None or isinstance(given, datetime):
+        return clean_time(given)
+    if isinstance(given, date):
+        return datetime.combine(given, time(), UTC)
+    try:
+        if isinstance(given, str):
+            is_day = len(given.strip()) == len("2026-05-27")
+            return clean_time(f"{given.strip()}T00:00:00Z" if is_day else given)
+        if not isinstance(given, bool):
+            return datetime.fromtimestamp(given, UTC)
+    except (InvalidInput, OverflowError, OSError, TypeError, ValueError):
+        pass
+    raise InvalidInput(
+        f"The {name} {given!r} is not a time.",
+        hint="Give seconds since 1970, or text such as 2026-05-27 or 2026-05-27T14:30:00Z.",
+    )
 
 
 def _expiry(given: date | str | None) -> datetime | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 
 import holdfast
 from holdfast import Holdfast
+from holdfast.adapters.hubs import Hubs
 from holdfast.adapters.mem0 import AsyncMemory, Memory
 
 MOVIES = [
@@ -238,3 +239,31 @@ def test_a_memory_of_its_own_opens_the_default_home(
         memory.add("Likes tea", user_id="alice", infer=False)
     with Memory() as memory:
         assert texts(memory.get_all(user_id="alice")) == ["Likes tea"]
+
+
+def test_what_was_said_at_a_time_is_of_that_time(m: Memory, home: Holdfast) -> None:
+    said = datetime(2026, 3, 2, 9, tzinfo=UTC)
+    m.add("I went to the dentist yesterday.", user_id="alice", timestamp=said.timestamp())
+    m.add("I love sci-fi movies", user_id="alice", timestamp="2026-03-02T09:00:00Z")
+    again = m.add("I love sci-fi movies", user_id="alice", timestamp=date(2026, 4, 2))
+    assert [item["event"] for item in again["results"]] == ["NONE"]
+    m.add("Lunch?", user_id="bob", infer=False, timestamp=said)
+    kept = {one.content: one for one in Hubs(home).user("alice").list()}
+    assert kept["Loves sci-fi movies"].valid_from == said
+    dentist = next(one for text, one in kept.items() if "dentist" in text)
+    assert dentist.occurred_at is not None
+    assert dentist.occurred_at.date() == date(2026, 3, 1)
+    assert Hubs(home).user("bob").list()[0].occurred_at == said
+    for wrong in ("gestern", True, "2026-13-01", 10**30, [1]):
+        with pytest.raises(ValueError, match=r"timestamp .* is not a time"):
+            m.add("Likes tea", user_id="alice", timestamp=wrong)  # type: ignore[arg-type]
+
+
+def test_a_search_may_be_asked_from_another_day(m: Memory) -> None:
+    m.add("Fixed the roof", user_id="a", infer=False, timestamp="2026-03-01")
+    m.add("Fixed the door", user_id="a", infer=False, timestamp="2026-04-01")
+    for day, first in (("2026-03-02", "Fixed the roof"), ("2026-04-02", "Fixed the door")):
+        found = m.search("what was fixed yesterday", user_id="a", reference_date=day)
+        assert found["results"][0]["memory"] == first
+    with pytest.raises(ValueError, match=r"reference_date .* is not a time"):
+        m.search("roof", user_id="a", reference_date="soon")
