@@ -65,6 +65,8 @@ def test_without_a_terminal_a_question_is_refused_in_plain_words(stocked: Run) -
         (("import", "claudecode"), "Did you mean `holdfast import claude-code`?"),
         (("import", "basicmemory"), "Did you mean `holdfast import basic-memory`?"),
         (("import", "week.jsonl"), "Check the name."),
+        (("hub", "delete", "nowhere"), "`holdfast hub list` shows them all."),
+        (("hub", "rename", "nowhere", "there"), "`holdfast hub list` shows them all."),
         (("undo", "3"), "`holdfast history 3` lists those of memory 3."),
         (("undo", "chg_3"), "`holdfast history` lists them."),
     ],

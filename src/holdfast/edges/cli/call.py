@@ -245,17 +245,20 @@ class Call:
         project = self._project_hub()
         return f"#{memory.number}" if project is None else project.named(memory)
 
-    def hub_named(self, name: str | None) -> HubMemory:
-        """The hub of that name, or NotFound that suggests the nearest name."""
+    def hub_named(self, name: str | None, *, must_exist: bool = False) -> HubMemory:
+        """The hub of that name, or NotFound that suggests the nearest name. With `must_exist`, it
+        does not suggest to make one: there is nothing in it to rename or to delete."""
         try:
             return self.memory.hub(name)
         except NotFound as error:
             from holdfast.edges.cli.command import nearest
 
             near = nearest(name or "", [hub.name for hub in self.memory.hubs()])
-            if not near or near == name:
+            is_meant = near and near != name
+            if not is_meant and not must_exist:
                 raise
-            hint = f"Did you mean `{near}`? `holdfast hub list` shows them all."
+            guess = f"Did you mean `{near}`? " if is_meant else ""
+            hint = f"{guess}`holdfast hub list` shows them all."
             raise NotFound(error.message, hint=hint) from None
 
     @property

@@ -175,7 +175,7 @@ def _save(call: Call, name: str | None) -> None:
 )
 def _rename(call: Call, args: Namespace) -> None:
     """Rename a hub."""
-    call.hub_named(args.name)
+    call.hub_named(args.name, must_exist=True)
     hub = call.memory.rename_hub(args.name, args.new)
     if _in_file(call, args.name):
         _save(call, hub.name)
@@ -202,7 +202,7 @@ def _folder(call: Call, args: Namespace) -> None:
 @COMMANDS.add("hub delete", "holdfast hub delete job --yes", _NAME_OPTION, YES, server="works")
 def _delete(call: Call, args: Namespace) -> None:
     """Delete a hub and everything in it, permanently."""
-    count = call.hub_named(args.name).statistics().memories
+    count = call.hub_named(args.name, must_exist=True).statistics().memories
     call.confirm(f"Delete hub {args.name} and its {counted(count, 'memory')}, for good?")
     hub = call.memory.delete_hub(args.name)
     if _in_file(call, args.name):
