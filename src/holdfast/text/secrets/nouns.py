@@ -58,13 +58,15 @@ _KEY_OF = (
 _NETWORK = r"(?:wpa[23]?|wi-?fi|wlan|wireless|network|hotspot|router|ssid\b[^\n]{0,40})[ _-]?$"
 _LOCKED = (
     r"door|gate|alarm|safe|vault|lock|locker|garage|entry|building|house|keypad|puerta|alarma|caja"
+    r"|(?:haus|wohnungs|keller|garagen)?tür|tor|tresor|alarmanlage|schließfach"
     r"|porte|alarme|coffre|immeuble|porta|allarme|cassaforte|cancello|portão|cofre|deur|kluis"
 )
 _CODE_OF = (
     rf"(?:\b(?:{_LOCKED}|access|pin|unlock|security)|tür|haus|alarm|tresor|zugangs|sperr)[ _-]?$"
 )
 _CODE_FOR = (
-    rf"[ _-](?:for|of|to|de|del|du|da|do|della|dell|van|vom|der)\b[^\n.:?!]{{0,24}}?\b(?:{_LOCKED})"
+    r"[ _-](?:for|of|to|für|zur|zum|de|del|du|da|do|della|dell|van|vom|der)\b"
+    rf"[^\n.:?!]{{0,24}}?\b(?:{_LOCKED})"
 )
 _WORD = r"(?<![a-z0-9à-ɏ])$"
 
