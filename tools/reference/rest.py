@@ -195,7 +195,7 @@ def _resolved(described: Any, schema: Any) -> Any:
 
 
 def _example(described: Any, route: Any) -> Iterator[str]:
-    """A body that can be sent as it stands."""
+    """A body that can be sent unchanged."""
     for content in route.get("requestBody", {}).get("content", {}).values():
         for example in _resolved(described, content["schema"]).get("examples", ()):
             if example:

@@ -328,7 +328,7 @@ _OF_ADDRESSES: Mapping[str, str] = {
     "words": "finds also what holds all the words in any form",
 }
 
-# A body that can be sent as it stands, by the name of its schema.
+# A body that can be sent unchanged, by the name of its schema.
 EXAMPLES: Mapping[str, Any] = {
     "Answer": {"reference": "12", "option": "Friday"},
     "Approval": {"references": ["12"]},
