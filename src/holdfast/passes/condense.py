@@ -20,7 +20,7 @@ _ATTEMPTS = 2
 # A model is asked for fewer characters than the limit, because it counts them badly.
 _ROOM = 0.9
 _PROBLEMS_TOLD = 5
-_STATEMENT_ENDS = re.compile(r"(?<=[.!?;])\s+|\s*;\s+|\n+")
+_STATEMENT_ENDS = re.compile(r"(?<=[.!?;])\s+|(?<!\s)\s*;\s+|\n+")
 _MARK = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
 
 

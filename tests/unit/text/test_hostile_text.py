@@ -123,6 +123,7 @@ def test_what_is_not_anchored_is_not_tried_at_each_place() -> None:
         "print(len(item_text('a' + wide + 'b', 'mem_a')) > 200_000)\n"
         "print(len(list(_headed_parts('# a' + '#' * 200_000 + 'x\\n- b'))))\n"
         "print(without_pasted('```\\n' + wide + 'x') != '')\n"
+        "print(len(without_pasted('a\\n' + '`' * 200_000)))\n"
         "print(len(list(split_sentences('Stop' + '!' * 200_000 + 'x'))))\n"
         "print(_names('? ' * 100_000 + 'Ana met Bo'))\n"
         "print(len(_HOOK_CONTEXT.sub('', '<hook_context>' * 20_000)))\n"
@@ -132,7 +133,7 @@ def test_what_is_not_anchored_is_not_tried_at_each_place() -> None:
         "begin, end = ('-----%s PRIVATE KEY-----' % word for word in ('BEGIN', 'END'))\n"
         "print(len(find(begin + '\\n' + 'your' * 7_000 + '\\n' + end)))\n"
     )
-    assert printed == "True\n1\nTrue\n1\n('Bo',)\n280000\n340000\n1\n1\n"
+    assert printed == "True\n1\nTrue\n200002\n1\n('Bo',)\n280000\n340000\n1\n1\n"
 
 
 def test_long_texts_are_compared_by_their_words() -> None:

@@ -146,7 +146,7 @@ def fold_in_place(text: str) -> str:
 
 
 _FENCED = lazy(
-    r"^ {0,3}(?P<fence>```+|~~~+)[ \t]*(?P<language>[^\n]*)\n(?P<body>.*?)"
+    r"^ {0,3}(?P<fence>`{3,}+|~{3,}+)[ \t]*+(?P<language>[^\n]*+)\n(?P<body>.*?)"
     r"(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)",
     re.MULTILINE | re.DOTALL,
 )
