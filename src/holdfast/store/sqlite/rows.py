@@ -293,31 +293,35 @@ class MemoryCache:
     """The most recently read memories of all hubs of a store. Thread-safe."""
 
     def __init__(self) -> None:
-        # Keyed by id only: if a copied hub has the same ids, the last one read is cached.
-        self._kept: dict[str, Kept] = {}
+        # Keyed by id only: if a copied hub has the same ids, the last one read is cached. Apart
+        # from the memories, their columns of CHECKED cost Python's garbage collection nothing.
+        self._memories: dict[str, Memory] = {}
+        self._checked: dict[str, Row] = {}
         self._lock = threading.Lock()
 
     def find(self, hub_id: str, memory_ids: Sequence[str]) -> dict[str, Kept]:
         """The cached ones, by id."""
-        kept = self._kept
-        found = [(one, kept.get(one)) for one in memory_ids]
-        return {one: there for one, there in found if there and there.memory.hub_id == hub_id}
+        with self._lock:
+            cached = [one for one in memory_ids if one in self._memories]
+            found = {one: Kept(self._checked[one], self._memories[one]) for one in cached}
+        return {one: there for one, there in found.items() if there.memory.hub_id == hub_id}
 
     def keep(self, memories: Iterable[Kept]) -> None:
         """Caches these; removes the oldest entries if necessary."""
         with self._lock:
-            for one in memories:
-                if not is_kept(one.memory):
+            for checked, memory in memories:
+                if not is_kept(memory):
                     continue
                 # Moved to the end, where it stays the longest.
-                self._kept.pop(one.memory.id, None)
-                self._kept[one.memory.id] = one
+                self._memories.pop(memory.id, None)
+                self._memories[memory.id] = memory
+                self._checked[memory.id] = checked
             # A twentieth at once: finding the first entry of a dict takes longer the more were
             # removed before it.
-            over = len(self._kept) - _MEMORIES_MAX
+            over = len(self._memories) - _MEMORIES_MAX
             if over > 0:
-                for first in list(islice(self._kept, over + _MEMORIES_MAX // 20)):
-                    del self._kept[first]
+                for first in list(islice(self._memories, over + _MEMORIES_MAX // 20)):
+                    del self._memories[first], self._checked[first]
 
 
 def is_kept(memory: Memory) -> bool:
