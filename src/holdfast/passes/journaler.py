@@ -471,6 +471,6 @@ def by_changes(scope: Scope, proposed: Proposed) -> None:
             changed = changed_by(reader, scope, one.text)
             if changed is not None and proposed.speaks_of(one.start, one.end):
                 proposed.mark_standing(one.start, one.end)
-            elif changed is not None:
+            elif changed is not None and not heard.is_between_people:
                 span = Span(one.start, one.end)
                 proposed.add(one.text, category=changed.category, standing=True, verbatim=span)

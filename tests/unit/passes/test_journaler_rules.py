@@ -121,6 +121,28 @@ def test_less_is_kept_for_good_of_what_is_said_to_a_person(
         assert texts(hub) == to_an_assistant
 
 
+def test_the_major_that_was_told_last_holds(memory: Holdfast, hub: HubMemory) -> None:
+    hub.observe_turn("I'm majoring in economics at Stanford.", "Nice.")
+    noted(memory)
+    hub.observe_turn("I'm majoring in Computer Science.", "Nice.")
+    noted(memory)
+    new, old = hub.list(layer="long_term")
+    assert new.content == "Is majoring in Computer Science"
+    assert old.superseded_by == new.id
+
+
+def test_a_change_told_to_a_person_is_kept_if_it_is_a_fact(
+    memory: Holdfast, hub: HubMemory
+) -> None:
+    for user, other in [*PEOPLE, ("I am a pretty big basketball fan", "Cool!")]:
+        hub.observe_turn(user, other, session="s")
+    noted(memory)
+    hub.observe_turn("I'm pretty tired of basketball now", "My wife, too.", session="s")
+    noted(memory)
+    kept = [one.content for one in hub.list(layer="long_term")]
+    assert kept == ["Is a pretty big basketball fan"]
+
+
 def test_who_speaks_is_seen_in_the_same_session_alone(memory: Holdfast, hub: HubMemory) -> None:
     for user, other in PEOPLE:
         hub.observe_turn(user, other, session="a friend")
