@@ -53,6 +53,15 @@ def test_a_body_that_is_off_is_answered_in_the_shape_of_errors(
     assert ask.get("/readyz").status_code == 200
 
 
+@pytest.mark.parametrize("body", [b"[]", b'"text"', b"null", b"5"])
+def test_a_body_that_is_no_object_is_told_so_in_a_sentence(ask: Asking, body: bytes) -> None:
+    for path in ("/v1/memories", "/v1/recall"):
+        error = ask("POST", path, content=body, headers=JSON).json()["error"]
+        assert error["message"].startswith(("The body must be a JSON object. Send", "The request:"))
+        assert "to extract fields from" not in error["message"]
+        assert error["hint"].startswith("Send a JSON object")
+
+
 @pytest.mark.parametrize("body", [b"{", b'{"content": "abc', b"\xff", b"[" * 20_000])
 def test_a_body_that_is_no_json_is_told_so_in_a_sentence(ask: Asking, body: bytes) -> None:
     error = ask("POST", "/v1/memories", content=body, headers=JSON).json()["error"]

@@ -83,6 +83,9 @@ _STATUSES: tuple[tuple[type[HoldfastError], int], ...] = (
 _RETRY_AFTER_S = "1"
 
 _SEND_JSON = "Send it with `Content-Type: application/json`."
+_SEND_OBJECT = "Send a JSON object; {} where nothing has to be said."
+# What the framework calls a body that is a list, a text, a number or null.
+_NO_OBJECT = ("model_attributes_type", "model_type", "dict_type")
 _NO_JSON = "The body is no JSON that can be read"
 _CODES = {404: "not_found", 405: "method_not_allowed", 413: "body_too_large"}
 
@@ -141,6 +144,10 @@ def install(app: FastAPI) -> None:
             # The framework parses only JSON, and passes other bodies as bytes.
             said = "The body must be JSON."
             return problem(415, "unsupported_media_type", said, hint=_SEND_JSON)
+        if first["loc"] == ("body",) and first["type"] in _NO_OBJECT:
+            said = f"The body must be a JSON object. {_SEND_OBJECT}"
+            details = [{"where": ["body"], "what": "must be an object"}]
+            return problem(400, "invalid_request", said, details, hint=_SEND_OBJECT)
         if first["type"] == "json_invalid":
             said = f"{_NO_JSON} (at character {first['loc'][-1]})."
             return problem(400, "invalid_request", said)
@@ -212,7 +219,7 @@ def _wrong(errors: Sequence[Mapping[str, Any]]) -> list[str]:
 def _about_the_body(request: Request, errors: Sequence[Mapping[str, Any]]) -> str:
     """What to send, if there is no body or a field is unknown."""
     if any(error["loc"] == ("body",) and error["type"] == "missing" for error in errors):
-        return "Send a JSON object; {} where nothing has to be said."
+        return _SEND_OBJECT
     route = request.scope.get("route")
     unknown = any(
         error["type"] == "extra_forbidden" and error["loc"][:-1] == ("body",) for error in errors
