@@ -76,7 +76,7 @@ CAPABILITIES = {
     " edges/cli/imports engine/transfer/imports engine/log/import_run"
     " text/hub_labels",
     "adapters for frameworks": "adapters",
-    "hubs of repositories": "api/project_hub edges/project",
+    "hubs of repositories": "api/lazy_hub api/project_hub edges/project",
     "remote hub and client": "client api/wire api/codec",
     "library: operations, settings, values": "__init__ __main__ errors api domain settings wiring"
     " system engine/__init__ engine/core engine/hubs engine/quiet",

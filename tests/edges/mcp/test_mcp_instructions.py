@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import HubMemory
-from holdfast.api.project_hub import UnmadeHub
+from holdfast.api.lazy_hub import LazyHub
 from holdfast.edges.mcp.server import Options, make_server
 from holdfast.testing import open_for_tests
 
@@ -37,7 +37,7 @@ def test_a_hub_that_is_not_made_yet_is_not_made_for_them(tmp_path: Path, has_own
         own = memory.hub() if has_own else None
         if own is not None:
             own.remember("I prefer tabs over spaces")
-        unmade = UnmadeHub(memory.core, memory.home, "web", lambda: memory.create_hub("web"), own)
-        said = make_server(unmade, Options(prompt="block")).instructions or ""
+        lazy = LazyHub(memory.core, memory.home, "web", lambda: memory.create_hub("web"), own)
+        said = make_server(lazy, Options(prompt="block")).instructions or ""
         assert ("tabs" in said) == has_own
         assert [hub.name for hub in memory.hubs()] == (["default"] if has_own else [])

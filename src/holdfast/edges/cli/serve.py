@@ -105,7 +105,7 @@ def _in_prompt(args: Namespace) -> Literal["", "hooks", "block"]:
 def _hub_to_serve(memory: Holdfast, named: str | None) -> tuple[HubMemory, str, str]:
     """The hub, its name, and why it was chosen. The first tool call creates it, not a client that
     merely lists its servers."""
-    from holdfast.api.project_hub import UnmadeHub
+    from holdfast.api.lazy_hub import LazyHub
     from holdfast.edges.project import choose, hub_here, own_hub
 
     chosen = choose(memory, named=named)
@@ -117,8 +117,8 @@ def _hub_to_serve(memory: Holdfast, named: str | None) -> tuple[HubMemory, str, 
         return hub_here(memory, named=named, folder=folder)[0]
 
     own = own_hub(memory)
-    unmade = UnmadeHub(memory.core, memory.home, chosen.name, make, own)
-    return unmade, chosen.name, chosen.why
+    lazy = LazyHub(memory.core, memory.home, chosen.name, make, own)
+    return lazy, chosen.name, chosen.why
 
 
 def _check_http_options(args: Namespace) -> None:

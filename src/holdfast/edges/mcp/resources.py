@@ -16,7 +16,7 @@ import mcp_types as types
 from holdfast.agents.toolset import Toolset
 from holdfast.agents.wording import in_brief, quoted, whole
 from holdfast.api.hub import HubMemory
-from holdfast.api.project_hub import UnmadeHub
+from holdfast.api.lazy_hub import LazyHub
 from holdfast.errors import InvalidInput, NotFound
 
 FILE_NAME = "MEMORY.md"
@@ -49,7 +49,7 @@ class Resources:
             description=f"What the hub {self._hub.name} always keeps in mind, by category.",
             mime_type=_MARKDOWN,
         )
-        if isinstance(self._hub, UnmadeHub) and not self._hub.is_made:
+        if isinstance(self._hub, LazyHub) and not self._hub.is_created:
             # Listing does not create the hub.
             return [file]
         return [file, *(self._journal(day) for day in self._days()[:DAYS_LISTED])]

@@ -22,7 +22,8 @@ from holdfast.agents.dialects import find_dialect
 from holdfast.agents.toolset import Reply, Toolset
 from holdfast.api.caller import Caller
 from holdfast.api.hub import HubMemory
-from holdfast.api.project_hub import UnmadeHub, built_context
+from holdfast.api.lazy_hub import LazyHub
+from holdfast.api.project_hub import built_context
 from holdfast.edges.mcp.resources import VALUES_MAX, Prompts, Resources
 from holdfast.edges.server.offload import Offload
 from holdfast.edges.zone import zone_of
@@ -125,7 +126,7 @@ class _Handlers:
         if self._options.prompt != "block":
             return ""
         hub: HubMemory | None = self._hub
-        if isinstance(hub, UnmadeHub) and not hub.is_made:
+        if isinstance(hub, LazyHub) and not hub.is_created:
             # Looking makes no hub.
             hub = hub.beside
         try:
