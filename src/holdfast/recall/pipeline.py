@@ -144,17 +144,21 @@ def recall(
         left_out=left.named[:LEFT_OUT_MAX] if explain else (),
         confidence=estimated.confidence,
     )
-    _describe(answer, ordered, covered, names)
-    answer.unknown_names = tuple(unknown_names(names, understood, speakers))
+    _describe(answer, ordered, covered, names, unknown_names(names, understood, speakers))
     if question is not None and ask.compared:
         answer.cosines = question.cosines_of(reader, hub_id, ask.compared)
     return answer
 
 
 def _describe(
-    answer: Recalled, ordered: Sequence[Evidence], covered: Coverage, names: Sequence[str]
+    answer: Recalled,
+    ordered: Sequence[Evidence],
+    covered: Coverage,
+    names: Sequence[str],
+    unknown: Sequence[str],
 ) -> None:
-    """Adds the superseded memories that were found, and whether all names were."""
+    """Adds the superseded memories that were found, and which names of the question were not."""
+    answer.unknown_names = tuple(unknown)
     old = (item.memory for item in ordered if item.memory.superseded_by is not None)
     answer.superseded = tuple(islice(old, SUPERSEDED_MAX))
     answer.holds_names = _holds_all(names, covered, ordered)
