@@ -126,8 +126,8 @@ _OUTSIDE = """
 
 | path | what it is |
 | --- | --- |
-| `GET /healthz` | 200 while the process runs; needs no key |
-| `GET /readyz` | 200 while the store answers, else 503; needs no key |
+| `GET /healthz`, `HEAD /healthz` | 200 while the process runs; needs no key |
+| `GET /readyz`, `HEAD /readyz` | 200 while the store answers, else 503; needs no key |
 | `GET /metrics` | counts and times for Prometheus: by route, method and status, without texts, names or keys |
 | `/mcp`, `/mcp/{hub}` | [MCP](mcp.md) over streamable HTTP; `?dialect=NAME` chooses the tools |
 | `GET /openapi.json` | the description of the API; needs no key |

@@ -473,7 +473,9 @@ OWN_ROUTES: dict[str, tuple[tuple[str, ...], int, Callable[[Scene, str], Request
     "GET /metrics": (SCOPES, 200, _query("")),
 }
 # Routes for anyone who can reach the server.
-OPEN_ROUTES: dict[str, int] = {"GET /healthz": 200, "GET /readyz": 200}
+OPEN_ROUTES: dict[str, int] = {
+    f"{method} /{check}": 200 for check in ("healthz", "readyz") for method in ("GET", "HEAD")
+}
 
 
 def expected(route: Route, role: str, scope: str, boundary: str = "org") -> int:

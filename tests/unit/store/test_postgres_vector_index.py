@@ -113,6 +113,23 @@ def test_only_large_hubs_are_in_the_index(store: PostgresStore) -> None:
         assert reader.vector_index("hub_large", "another model") == 0
 
 
+class _Embedder:
+    """A model that makes the same vector of any text."""
+
+    identity = MODEL
+    dimensions = _LENGTH
+    passage_tokens_max = 64
+
+    def __init__(self, vector: np.ndarray) -> None:
+        self._vector = vector
+
+    def embed_query(self, text: str) -> np.ndarray:
+        return self._vector
+
+    def embed_passages(self, texts: Sequence[str]) -> np.ndarray:
+        return np.stack([self._vector for _ in texts])
+
+
 def test_a_hub_in_the_index_is_not_read_into_memory(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,7 +143,8 @@ def test_a_hub_in_the_index_is_not_read_into_memory(
     cache = VectorCache()
     with store.read() as reader:
         cache.refresh(reader, "hub_large", MODEL)
-        cache.checked(reader, "hub_large", MODEL, question)
+        asked = cache.question(reader, "hub_large", _Embedder(question), "any question")
+        assert np.array_equal(asked, question)
         # What is named comes along, wherever it stands.
         far = _exact_last(store, question)
         hits = cache.search(reader, "hub_large", MODEL, question, limit=3, also=[far])
