@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 import holdfast
-from holdfast.text.tables import LazyPattern
+from holdfast.text.tables import LazyPattern, Patterns, read_table
 
 _ROOT = Path(holdfast.__file__).parent
 _CALLS = ("compile", "sub", "subn", "match", "search", "fullmatch", "findall", "finditer", "split")
@@ -45,6 +45,9 @@ def held_patterns(module: ModuleType) -> Iterator[re.Pattern[str]]:
 
 def _held(value: object, depth: int) -> Iterator[re.Pattern[str]]:
     """The patterns in a module's values, in tables of them, and in classes."""
+    if isinstance(value, Patterns):
+        # All of the file, whether they were used yet or not.
+        value = [re.compile(pattern) for _, _, pattern in read_table(value.file)]
     if isinstance(value, LazyPattern):
         value = re.compile(value.pattern, value.given_flags)
     if isinstance(value, re.Pattern):

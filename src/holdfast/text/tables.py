@@ -102,10 +102,10 @@ class Patterns(dict[str, re.Pattern[str]]):
 
     def __init__(self, name: str) -> None:
         super().__init__()
-        self._file = name
+        self.file = name
 
     def __missing__(self, name: str) -> re.Pattern[str]:
-        self[name] = found = _patterns(self._file)[name]
+        self[name] = found = _patterns(self.file)[name]
         return found
 
 
