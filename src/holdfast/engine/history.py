@@ -150,10 +150,11 @@ def undo(scope: Scope, change_id: str | None = None, *, force: bool = False) -> 
     Undoing an undo reapplies the change. If a later change touched the same fields, the undo is
     refused, unless forced.
     """
-    from holdfast.engine import traces
+    from holdfast.engine import late_words, traces
     from holdfast.engine.log import import_run
     from holdfast.engine.writing.recorder import Recorder
 
+    late_words.index_late_turns(scope.core, scope.hub_id, wait=True)
     with scope.write() as writer:
         target = _target(scope, writer, change_id)
         recorder = Recorder(scope, writer, "undo", undoes=target.id)

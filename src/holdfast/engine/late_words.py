@@ -8,7 +8,7 @@ killed in between leaves no turn without index entries.
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from holdfast.domain.records import WITHOUT_WORDS, Record
@@ -47,23 +47,26 @@ def drop_marks(writer: Writer, hub_id: str, turn_ids: Sequence[str]) -> None:
         writer.drop_record(hub_id, WITHOUT_WORDS, turn_id)
 
 
-def index_late_turns(core: Core, hub_id: str) -> None:
-    """Indexes the turns of a hub that were added without their words."""
+def index_late_turns(core: Core, hub_id: str, *, wait: bool = False) -> None:
+    """Indexes the turns of a hub that were added without their words. With `wait`, for an operation
+    that must miss no turn, also if another process is writing; raises an error if the store cannot
+    be written."""
     if Capability.LATE_WORDS not in core.store.capabilities:
         return
-    # If the store is read-only or stays busy, the next search tries again.
-    with suppress(HoldfastError):
-        while _index_some(core, hub_id):
+    # Otherwise, if the store is read-only or busy, the next search tries again.
+    with nullcontext() if wait else suppress(HoldfastError):
+        while _index_some(core, hub_id, wait=wait):
             pass
 
 
-def _index_some(core: Core, hub_id: str) -> bool:
+def _index_some(core: Core, hub_id: str, *, wait: bool) -> bool:
     """Indexes a batch of turns; returns whether there may be more."""
     with core.store.read() as reader:
         if not reader.records(hub_id, WITHOUT_WORDS, limit=1):
             return False
-    # If this write is lost the records are still there, so it need not wait for the disk.
-    with core.store.write(durable=False, hub=hub_id) as writer:
+    # If this write is lost the records are still there, so it need not wait for the disk. Only a
+    # durable write waits for another process.
+    with core.store.write(durable=wait, hub=hub_id) as writer:
         waiting = [one.id for one in writer.records(hub_id, WITHOUT_WORDS, limit=_BATCH)]
         writer.index_turns(hub_id, waiting)
         drop_marks(writer, hub_id, waiting)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from holdfast import HubMemory
 from holdfast.domain.records import WITHOUT_WORDS
 from holdfast.engine.log.turns import add_turns, made_turn
-from holdfast.errors import StoreReadOnly
+from holdfast.errors import StoreBusy, StoreReadOnly
 from holdfast.testing import HashEmbedder, open_for_tests
 
 pytestmark = pytest.mark.sqlite_only("other stores index a turn when it is added")
@@ -56,6 +58,35 @@ def test_a_turn_that_waits_is_forgotten_by_its_words(hub: HubMemory) -> None:
     hub.observe_turn("When does it leave?", LONG)
     assert hub.forget_turns(about="Ostrava").total == 1
     assert [turn.content for turn in hub.turns()] == ["When does it leave?"]
+
+
+@pytest.mark.parametrize(
+    "forget",
+    [
+        lambda hub: hub.forget_turns(about="Ostrava"),
+        lambda hub: hub.forget(1),
+        lambda hub: hub.purge(1),
+        lambda hub: hub.undo(),  # of the restore
+    ],
+)
+def test_forgetting_misses_no_turn_that_waits_while_another_process_writes(
+    hub: HubMemory, monkeypatch: pytest.MonkeyPatch, forget: Callable[[HubMemory], object]
+) -> None:
+    hub.remember("The tram to Ostrava leaves from platform nine.")
+    hub.forget(1)
+    hub.restore(1)
+    hub.observe_turn("When does it leave?", LONG)
+    write = hub.core.store.write
+
+    def busy_at_once(*, durable: bool = True, **how: Any) -> Any:
+        if not durable:
+            raise StoreBusy("Another process is writing.")
+        return write(durable=durable, **how)
+
+    monkeypatch.setattr(hub.core.store, "write", busy_at_once)
+    forget(hub)
+    monkeypatch.undo()
+    assert "Ostrava" not in hub.context("where does the tram to Ostrava leave from?")
 
 
 def test_a_turn_that_waits_leaves_nothing_when_its_session_is_forgotten(hub: HubMemory) -> None:

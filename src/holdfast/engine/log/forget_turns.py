@@ -84,7 +84,7 @@ def forget_turns(
     wanted = _wanted(since, until, session, about, turns)
     scope.require("write")
     if wanted.words:
-        late_words.index_late_turns(scope.core, scope.hub_id)
+        late_words.index_late_turns(scope.core, scope.hub_id, wait=not dry_run)
     with scope.read() as reader:
         ids = _turns_wanted(reader, scope.hub_id, wanted)
         sessions = _sessions(reader, scope.hub_id, ids)
@@ -353,6 +353,7 @@ def dropping(scope: Scope, turns: Sequence[Turn]) -> Callable[[Writer], None]:
 def drop_turns_saying(scope: Scope, memories: Sequence[Memory]) -> list[str]:
     """Drops the turns of this hub's log that say what memories of another hub say; returns the ids
     of the archives of their sessions."""
+    late_words.index_late_turns(scope.core, scope.hub_id, wait=True)
     said = traces.turns_saying(scope, memories)
     if said:
         scope.require("manage")

@@ -202,7 +202,7 @@ def _revise(
     # A moved memory is still known, with the same words, in the other hub.
     hides = "forgotten_at" in new and reason != MOVED
     if hides:
-        late_words.index_late_turns(scope.core, scope.hub_id)
+        late_words.index_late_turns(scope.core, scope.hub_id, wait=True)
     with scope.write() as writer:
         recorder = Recorder(scope, writer, action, reason=reason)
         if "forgotten_at" in new and new["forgotten_at"] is not None:
@@ -329,7 +329,7 @@ def purge(
 
     out, texts = [], []
     reason = clean_label("reason", reason)
-    late_words.index_late_turns(scope.core, scope.hub_id)
+    late_words.index_late_turns(scope.core, scope.hub_id, wait=True)
     with scope.write() as writer:
         meant = _ids_of(writer, scope, references, forgotten=True)
         for memory in _read_each(writer, scope.hub_id, meant):
