@@ -553,7 +553,8 @@ def _expiry(given: date | str | None) -> datetime | None:
                 f"The expiration_date {given!r} is not a date.", hint="Write it as YYYY-MM-DD."
             ) from None
     day = given.date() if isinstance(given, datetime) else given
-    return datetime.combine(day, time(), UTC) + timedelta(days=1)
+    # Not the next day's beginning: programs write 9999-12-31 for never.
+    return datetime.combine(day, time.max, UTC)
 
 
 # ── as mem0 shows it ─────────────────────────────────────────────────────────────────────────
@@ -584,7 +585,8 @@ def _item(hub: HubMemory, memory: Kept) -> dict[str, Any]:
     }
     out |= {name: found[name] for name in (*_SCOPES, "role") if name in found}
     if memory.expires_at is not None:
-        out["expiration_date"] = (memory.expires_at - timedelta(days=1)).date().isoformat()
+        last = memory.expires_at - timedelta(microseconds=1)
+        out["expiration_date"] = last.date().isoformat()
     return out
 
 

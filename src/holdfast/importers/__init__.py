@@ -219,24 +219,19 @@ _MILLIS, _MICROS = 100_000_000_000, 100_000_000_000_000
 def moment(value: Any) -> datetime | None:
     """A time from what programs write: ISO 8601 with or without a zone (then UTC), or a number of
     seconds, milliseconds or microseconds since 1970. None where it is none of these."""
-    if isinstance(value, datetime):
-        return (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(UTC)
-    if isinstance(value, str):
-        text = value.strip()
-        try:
-            at = datetime.fromisoformat(text)
-        except ValueError:
-            try:
-                value = float(text)
-            except ValueError:
-                return None
-        else:
-            return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-        return None
-    seconds = value / 1e6 if value > _MICROS else value / 1e3 if value > _MILLIS else value
     try:
+        if isinstance(value, str):
+            try:
+                value = datetime.fromisoformat(value.strip())
+            except ValueError:
+                value = float(value)
+        if isinstance(value, datetime):
+            return (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(UTC)
+        if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+            return None
+        seconds = value / 1e6 if value > _MICROS else value / 1e3 if value > _MILLIS else value
         return datetime.fromtimestamp(seconds, UTC)
+    # Times before the year 1 or after 9999 in UTC too.
     except (ValueError, OverflowError, OSError):
         return None
 

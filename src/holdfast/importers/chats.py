@@ -356,13 +356,13 @@ def _messages(one: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The messages from the first to the one that was shown last; other branches are left out."""
     mapping: dict[Any, Any] = one["mapping"]
     node = one.get("current_node")
-    if node not in mapping:
+    if not isinstance(node, str) or node not in mapping:
         node = next((name for name, n in reversed(mapping.items()) if not _children(n)), None)
     chain: list[dict[str, Any]] = []
-    seen: set[Any] = set()
-    while node in mapping and node not in seen and len(seen) < _NODES_MAX:
+    seen: set[str] = set()
+    while isinstance(node, str) and node not in seen and len(seen) < _NODES_MAX:
         seen.add(node)
-        entry = mapping[node]
+        entry = mapping.get(node)
         if not isinstance(entry, dict):
             break
         if isinstance(entry.get("message"), dict):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import MAXYEAR, datetime, timedelta
 from typing import Any
 
 from holdfast.errors import InvalidInput, NotFound
@@ -153,15 +153,17 @@ def _faiss(path: str, stored: Any) -> Iterator[Found]:
 def _history(database: Database) -> Iterator[Found]:
     """What each memory last said. The history has no users: all of it has the same scope."""
     there = database.require("history", ("memory_id", "new_memory", "event"))
-    times = ", ".join(name for name in ("created_at", "updated_at") if name in there)
+    times = [name for name in ("created_at", "updated_at") if name in there]
     deleted = "is_deleted" if "is_deleted" in there else "0 AS is_deleted"
-    query = f"SELECT memory_id, new_memory, event, {deleted}, {times} FROM history ORDER BY rowid"
+    columns = ", ".join(("memory_id", "new_memory", "event", deleted, *times))
+    query = f"SELECT {columns} FROM history WHERE memory_id IS NOT NULL ORDER BY rowid"
     newest: dict[str, dict[str, Any]] = {}
     for row in database.rows(query):
-        first = newest.get(row["memory_id"], row)
+        name = str(row["memory_id"])
+        first = newest.get(name, row)
         count = first.get("events", 0) + 1
         created = first.get("first") or row.get("created_at")
-        newest[row["memory_id"]] = {**row, "events": count, "first": created}
+        newest[name] = {**row, "events": count, "first": created}
     for name, row in newest.items():
         if row["event"] == "DELETE" or row["is_deleted"] or not row["new_memory"]:
             yield Skipped(name, "it was deleted in mem0")
@@ -229,8 +231,8 @@ def _record(name: str, payload: Mapping[str, Any], **noted: Any) -> Record:
         updated=moment(payload.get("updated_at")),
         tags=[str(one) for one in categories] if isinstance(categories, list) else (),
         **_scope(payload),
-        session=payload.get("run_id") or None,
-        speaker=payload.get("actor_id") or None,
+        session=str(payload.get("run_id") or "") or None,
+        speaker=str(payload.get("actor_id") or "") or None,
         expires=_expiry(payload.get("expiration_date")),
         # As the adapter with mem0's interface keeps them.
         metadata={"mem0": metadata, **{key: payload[key] for key in _IDS if payload.get(key)}},
@@ -242,7 +244,8 @@ def _expiry(value: Any) -> datetime | None:
     """A memory with an expiration date holds until the end of that day."""
     at = moment(value)
     is_day = isinstance(value, str) and len(value.strip()) == len("2026-01-01")
-    return at + timedelta(days=1) if at is not None and is_day else at
+    # The last day of the calendar, which programs write for never, has no day after it.
+    return at + timedelta(days=1) if at is not None and is_day and at.year < MAXYEAR else at
 
 
 def _scope(payload: Mapping[str, Any]) -> dict[str, Any]:

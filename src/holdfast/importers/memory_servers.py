@@ -69,7 +69,8 @@ def _records(place: str, value: Any) -> Iterator[Found]:
     match value:
         case {"type": "entity", "name": str(name), "entityType": str(type_)}:
             given = value.get("observations")
-            observations = [one for one in given or () if isinstance(one, str) and one.strip()]
+            listed = given if isinstance(given, list) else []
+            observations = [one for one in listed if isinstance(one, str) and one.strip()]
             for text in observations:
                 yield Record(
                     f"observation:{digest(name, text)}",

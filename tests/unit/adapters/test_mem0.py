@@ -165,6 +165,12 @@ def test_an_expired_memory_is_hidden_unless_it_is_asked_for(m: Memory) -> None:
     assert texts(everything) == ["New news", "Old news"]
 
 
+def test_the_last_day_of_the_calendar_stands_for_never(m: Memory) -> None:
+    m.add("Likes tea", user_id="alice", infer=False, expiration_date="9999-12-31")
+    [shown] = m.get_all(filters={"user_id": "alice"})["results"]
+    assert shown["expiration_date"] == "9999-12-31"
+
+
 def test_reset_takes_nothing_that_was_not_added_here(m: Memory, home: Holdfast) -> None:
     home.hub().remember("A note of my own")
     m.add("Likes tea", user_id="alice", infer=False)

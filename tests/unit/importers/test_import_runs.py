@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
@@ -252,7 +253,13 @@ def test_times_of_other_programs_are_understood(value: object) -> None:
     assert moment(value) == moment("2025-03-01T10:00:00+00:00")
 
 
-@pytest.mark.parametrize("value", [None, "", "soon", True, -5, 0, float("inf"), 1e30, [], {}])
+# Also what lies outside of the calendar in UTC, and a number too large for a float.
+_OUTSIDE = ("0001-01-01T00:00:00+14:00", datetime.min.replace(tzinfo=timezone.max), 10**400)
+
+
+@pytest.mark.parametrize(
+    "value", [None, "", "soon", True, -5, 0, float("inf"), 1e30, [], {}, *_OUTSIDE]
+)
 def test_what_is_no_time_is_none(value: object) -> None:
     assert moment(value) is None
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.errors import HoldfastError, InvalidInput
-from holdfast.importers import Found, Record, Skipped, importer_named
+from holdfast.importers import Found, Record, Skipped, importer_named, item_of
 from holdfast.importers.markdown import front_matter
 from tests.unit.importers.sources import (
     chatgpt_zip,
@@ -193,6 +193,33 @@ def test_lines_that_are_no_json_are_named_and_stop_nothing(tmp_path: Path) -> No
     found = read("json", path)
     assert [one.text for one in found if isinstance(one, Record)] == ["Likes tea", "Has a cat"]
     assert [one.id for one in found if isinstance(one, Skipped)] == ["line 2", "line 3"]
+
+
+def test_values_of_another_type_leave_the_rest_readable(tmp_path: Path) -> None:
+    """A list for the id of a node, a number for a list, an id that is none or no text."""
+    said = {"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["Hello"]}}
+    tree = {"a": {"message": said, "parent": ["b"]}, "b": {"children": ["a"], "parent": {}}}
+    chat = [{"id": "c", "mapping": tree, "current_node": ["a"]}]
+    (tmp_path / "conversations.json").write_text(json.dumps(chat))
+    (found,) = read("chatgpt", tmp_path / "conversations.json")
+    assert isinstance(found, Record)
+    assert found.text == "User: Hello"
+    entity = {"type": "entity", "name": "Ada", "entityType": "person", "observations": True}
+    (tmp_path / "memory.jsonl").write_text(json.dumps(entity))
+    (found,) = read("mcp-memory", tmp_path / "memory.jsonl")
+    assert isinstance(found, Record)
+    rows = [(None, "Nobody's", "ADD"), (7, "Likes tea", "ADD")]
+    made = "CREATE TABLE history (memory_id, new_memory, event)"
+    (found,) = read("mem0", database(tmp_path / "history.db", made, {"history": rows}))
+    assert isinstance(found, Record)
+    assert (found.id, found.text) == ("7", "Likes tea")
+    own = {"memory": "Likes tea", "run_id": ["r"], "actor_id": 7, "expiration_date": "9999-12-31"}
+    (tmp_path / "export.json").write_text(json.dumps([own]))
+    (found,) = read("mem0", tmp_path / "export.json")
+    assert isinstance(found, Record)
+    draft = item_of(found, "mem0").draft
+    assert (draft.session, draft.speaker) == ("['r']", "7")
+    assert draft.expires_at is not None
 
 
 @pytest.mark.parametrize("program", ["mem0", "letta", "graphiti", "chatgpt", "claude"])
