@@ -27,7 +27,7 @@ from holdfast.store.values import every_record
 
 if TYPE_CHECKING:
     from holdfast.engine.core import Core
-    from holdfast.store.base import Store, Writer
+    from holdfast.store.base import Reader, Store, Writer
 
 KIND = "idempotency"
 # How often a process removes expired responses, and how many at once: more than are added in that
@@ -191,15 +191,16 @@ def blank(writer: Writer, hub_id: str, ids: Collection[str], texts: Iterable[str
         return text in whole or any(one in text for one in parts)
 
     for record in _answered(writer):
-        if any(one in record.body["answer"] for one in ids) or _says(record, hub_id, holds):
+        named = any(one in record.body["answer"] for one in ids)
+        if named or (_is_about(record, hub_id) and _says(record, holds)):
             _empty(writer, record)
 
 
 def blank_saying(writer: Writer, hub_id: str, holds: Callable[[str], bool]) -> None:
     """Removes the texts from responses about this hub that contain a text for which `holds` is
     true."""
-    for record in _answered(writer):
-        if _says(record, hub_id, holds):
+    for record in answers_about(writer, hub_id):
+        if _says(record, holds):
             _empty(writer, record)
 
 
@@ -210,18 +211,26 @@ def blank_hub(writer: Writer, hub_id: str) -> None:
             _empty(writer, record)
 
 
-def _answered(writer: Writer) -> Iterator[Record]:
-    return (one for one in every_record(writer, NO_HUB, KIND) if one.body["answer"])
+def answers_about(reader: Reader, hub_id: str) -> Iterator[Record]:
+    """The stored responses about a hub."""
+    return (one for one in _answered(reader) if _is_about(one, hub_id))
+
+
+def _answered(reader: Reader) -> Iterator[Record]:
+    return (one for one in every_record(reader, NO_HUB, KIND) if one.body["answer"])
+
+
+def _is_about(record: Record, hub_id: str) -> bool:
+    # A response that names no hub may have the words of any.
+    return (record.body.get("hub") or hub_id) == hub_id
 
 
 def _empty(writer: Writer, record: Record) -> None:
     writer.put_record(record._replace(body={**record.body, "answer": ""}))
 
 
-def _says(record: Record, hub_id: str, holds: Callable[[str], bool]) -> bool:
-    # A response that names no hub may have the words of any.
-    about = record.body.get("hub") or hub_id
-    return about == hub_id and any(map(holds, _texts_in(json.loads(record.body["answer"]))))
+def _says(record: Record, holds: Callable[[str], bool]) -> bool:
+    return any(map(holds, _texts_in(json.loads(record.body["answer"]))))
 
 
 def _texts_in(answer: Any, field: str = "") -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from holdfast import Holdfast, HubMemory
 from holdfast.domain.clock import SystemClock, TimeIds
+from holdfast.engine import idempotency
 from holdfast.engine.upkeep.doctor import examine
 from holdfast.errors import Forbidden
 from holdfast.testing import HashEmbedder, open_for_tests
@@ -64,6 +66,9 @@ def fill(hub: HubMemory, secret: Secrets) -> None:
     # One of them leaves the queue for the other.
     for _ in range(2):
         hub.observe_turn(f"Remember: {secret()}", f"noted {secret()}")
+    claimed = idempotency.claim(hub.core, "a key", "a request")
+    answer = json.dumps({"data": {"content": f"now {secret()}", "title": f'"{secret()}"'}})
+    idempotency.keep(hub.core, claimed, 201, answer, hub_id=hub.id)
     hub.sync()
     path = Path(hub.memory_md)
     path.write_text(path.read_text() + f"\nMy own prose {secret()}\n")
@@ -76,7 +81,7 @@ def test_a_scan_says_where_and_how_many_and_never_what(hub: HubMemory, secret: S
     assert not any(one in repr(found) for one in secret.given)
     places = {one.where for one in found}
     assert {"#2", "history of #3", "conversation log", "MEMORY.md"} <= places
-    assert {"turns that wait", "what was captured"} <= places
+    assert {"turns that wait", "what was captured", "answers to requests"} <= places
     assert any(where.startswith("conversations/") for where in places)
     assert any(where.startswith("20") and where.endswith(".md") for where in places)
     assert any(where.startswith("receipt of") for where in places)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.query import EVERYTHING
 from holdfast.domain.records import Clash, Turn
-from holdfast.engine import jobs
+from holdfast.engine import idempotency, jobs
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.upkeep import capture_stats
 from holdfast.engine.writing.edit import clear_purged
@@ -58,8 +58,8 @@ def for_everything(core: Core) -> Core:
 
 
 def find_in_store(scope: Scope, progress: Progress | None = None) -> list[Secret]:
-    """The secrets in memories, their history, the log, receipts, conflicts, queued turns and
-    examples in statistics."""
+    """The secrets in memories, their history, the log, receipts, conflicts, queued turns, examples
+    in statistics and stored responses."""
     found: list[Secret] = []
     scope = scope._replace(core=for_everything(scope.core))
     with scope.read() as reader:
@@ -164,9 +164,14 @@ def _records(reader: Reader, hub_id: str) -> Iterator[Record]:
     """Records that contain texts of people."""
     for kind in (*jobs.QUEUES.values(), capture_stats.KIND):
         yield from every_record(reader, hub_id, kind)
+    yield from idempotency.answers_about(reader, hub_id)
 
 
-_PLACES = {jobs.QUEUES[jobs.JOURNAL]: "turns that wait", capture_stats.KIND: "what was captured"}
+_PLACES = {
+    jobs.QUEUES[jobs.JOURNAL]: "turns that wait",
+    capture_stats.KIND: "what was captured",
+    idempotency.KIND: "answers to requests",
+}
 
 
 def _cleaned(scope: Scope, reader: Reader) -> Iterator[tuple[_Row, _Row]]:
