@@ -783,6 +783,7 @@ class HubMemory:
         drop_turns = None
         if everywhere:
             self.core.require("manage")
+            engine.late_words.index_late_turns(self.core, self.id, wait=True)
             found = engine.traces.traces(self.scope, ids)
             ids += [memory.id for memory in found.memories]
             archives = engine.forget_turns.archives_of(self.scope, found.turns)

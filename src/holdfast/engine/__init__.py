@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from holdfast.engine import history as history
     from holdfast.engine import hubs as hubs
     from holdfast.engine import jobs as jobs
+    from holdfast.engine import late_words as late_words
     from holdfast.engine import traces as traces
     from holdfast.engine.echo import detect as detect
     from holdfast.engine.log import forget_turns as forget_turns

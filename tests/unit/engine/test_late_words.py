@@ -76,6 +76,24 @@ def test_forgetting_misses_no_turn_that_waits_while_another_process_writes(
     hub.forget(1)
     hub.restore(1)
     hub.observe_turn("When does it leave?", LONG)
+    keep_busy(hub, monkeypatch)
+    forget(hub)
+    monkeypatch.undo()
+    assert "Ostrava" not in hub.context("where does the tram to Ostrava leave from?")
+
+
+def test_a_purge_everywhere_removes_a_turn_that_waits_while_another_process_writes(
+    hub: HubMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.remember("The tram to Ostrava leaves from platform nine.")
+    hub.observe_turn("When does it leave?", LONG)
+    keep_busy(hub, monkeypatch)
+    hub.purge(1, everywhere=True)
+    assert [turn.content for turn in hub.turns()] == ["When does it leave?"]
+
+
+def keep_busy(hub: HubMemory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets writes that do not wait find the store busy."""
     write = hub.core.store.write
 
     def busy_at_once(*, durable: bool = True, **how: Any) -> Any:
@@ -84,9 +102,6 @@ def test_forgetting_misses_no_turn_that_waits_while_another_process_writes(
         return write(durable=durable, **how)
 
     monkeypatch.setattr(hub.core.store, "write", busy_at_once)
-    forget(hub)
-    monkeypatch.undo()
-    assert "Ostrava" not in hub.context("where does the tram to Ostrava leave from?")
 
 
 def test_a_turn_that_waits_leaves_nothing_when_its_session_is_forgotten(hub: HubMemory) -> None:
