@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,22 @@ def test_a_cursor_belongs_to_its_order(hub: HubMemory) -> None:
     hub.remember_many(["One", "Two"])
     with pytest.raises(InvalidInput, match="order"):
         hub.list(order="oldest", cursor=hub.list(limit=1).cursor, limit=1)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda hub: hub.list(session="\ud800"),
+        lambda hub: hub.recall("tram", session="\ud800"),
+        lambda hub: hub.review(source="\ud800"),
+        lambda hub: hub.set_log_aside(folders=["/home/\ud800"]),
+    ],
+)
+def test_half_of_a_character_is_refused_wherever_it_is_given(
+    hub: HubMemory, ask: Callable[[HubMemory], object]
+) -> None:
+    with pytest.raises(InvalidInput, match="half of a character"):
+        ask(hub)
 
 
 def test_filters_narrow_a_list(hub: HubMemory) -> None:

@@ -16,6 +16,7 @@ import apsw
 
 from holdfast.errors import (
     DeadlineExceeded,
+    InvalidInput,
     StoreBusy,
     StoreClosed,
     StoreDamaged,
@@ -312,6 +313,11 @@ def translated(path: str) -> Iterator[None]:
         raise StoreDamaged(
             f"{path} holds a value that cannot be read ({error.__class__.__name__}).",
             hint="Run `holdfast doctor`; `holdfast restore-backup` brings back a backup.",
+        ) from None
+    except UnicodeEncodeError:
+        raise InvalidInput(
+            "The text holds half of a character, which cannot be stored.",
+            hint="Write it as UTF-8 anew.",
         ) from None
     except apsw.CantOpenError as error:
         raise StoreError(
