@@ -486,6 +486,15 @@ def test_the_end_of_a_turn_is_logged_by_it_and_does_not_end_it(warm: Hooks) -> N
     assert logged(warm) == ["The release branch is called orchard.", "Understood."]
 
 
+def test_it_goes_by_the_settings_as_they_are(warm: Hooks) -> None:
+    warm.turn("I prefer tea.", turn="t1")
+    warm.wait_for_server()
+    warm.holdfast("config", "set", "shadowJournal.enabled", "false")
+    warm.turn("I prefer oak.", turn="t2")
+    assert "oak" not in warm.holdfast("list", "--hub", "default")
+    assert "I prefer oak." in logged(warm)
+
+
 @pytest.mark.parametrize("word", [front.PING, front.SHUT_DOWN])
 def test_no_event_has_the_name_of_a_request_to_the_process(word: str) -> None:
     with pytest.raises(InvalidInput, match="event"):

@@ -1,7 +1,7 @@
 """The warm process of a home: it has the memory open, answers hooks over a socket, and does the
-work that they queue. The first hook starts it. It ends after a while without hooks, when its socket
-or its program was replaced, on request, or at SIGTERM: `python -m holdfast.edges.hooks.server
-HOME`.
+work that they queue. The first hook starts it. It ends after a while without hooks, when its
+socket, its program or the settings file has changed, on request, or at SIGTERM: `python -m
+holdfast.edges.hooks.server HOME`.
 
 Until the embedding model is loaded, it answers by words: the model takes longer to load than a
 person waits.
@@ -26,6 +26,7 @@ from holdfast.edges.hooks.event import parse
 from holdfast.edges.hooks.respond import respond
 from holdfast.edges.local_socket import listen, mark, only_one
 from holdfast.errors import HoldfastError
+from holdfast.settings import FILE_NAME
 
 # How often it checks whether it is still needed.
 _LOOK_S = 2.0
@@ -40,6 +41,9 @@ class Server:
     def __init__(self, home: str) -> None:
         self.home = home
         self.path = front.socket_of(home)
+        # Before the settings are read: a change meanwhile counts as one.
+        watched = (front.__file__, os.path.join(home, FILE_NAME))
+        self._watched = {path: mark(path) for path in watched}
         self.memory = open_memory(home, words_only=False)
         self.idle_s: float = self.memory.core.settings["hooks.idle_s"]
         self._asked_at = time.monotonic()
@@ -47,7 +51,6 @@ class Server:
         self._model_ready = threading.Event()
         self._stop = threading.Event()
         self._works: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._program = mark(front.__file__)
 
     def serve(self) -> None:
         """Answers hooks until it is no longer needed."""
@@ -62,6 +65,10 @@ class Server:
                     connection, _ = listener.accept()
                 except TimeoutError:
                     continue
+                if not self._is_current(own):
+                    # Without an answer, the hook does the work itself, by the new settings.
+                    connection.close()
+                    break
                 self._asked_at = time.monotonic()
                 threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
         finally:
@@ -76,8 +83,11 @@ class Server:
 
     def _is_wanted(self, own: tuple[int, int]) -> bool:
         is_idle = time.monotonic() - self._asked_at > self.idle_s and not self._running
-        is_current = mark(self.path) == own and mark(front.__file__) == self._program
-        return is_current and not is_idle
+        return self._is_current(own) and not is_idle
+
+    def _is_current(self, own: tuple[int, int]) -> bool:
+        unchanged = all(mark(path) == seen for path, seen in self._watched.items())
+        return unchanged and mark(self.path) == own
 
     def _answer(self, connection: socket.socket) -> None:
         self._running += 1
@@ -142,6 +152,9 @@ class Server:
 
     def _finish(self) -> None:
         self._stop.set()
+        until = time.monotonic() + _REQUEST_S
+        while self._running and time.monotonic() < until:
+            time.sleep(0.01)
         with suppress(HoldfastError):
             self.memory.close()
 
