@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from holdfast.text.capture.answers import answer_to
-from holdfast.text.capture.requests import order_start, requested
+from holdfast.text.capture.requests import asked_behind, order_start, requested
 from holdfast.text.capture.sentences import (
     ASIDE,
     BLANK,
@@ -71,7 +71,7 @@ def capture(
         end = len(said.rstrip())
         fact = Captured(answer.text, answer.category, start, end, "answer", verbatim=True)
         found[fact.text.casefold()] = fact
-    for sentence in sentences(said):
+    for sentence in asked_behind(sentences(said)):
         for fact in _facts(sentence, at, named):
             found.setdefault(fact.text.casefold(), fact)
         if len(found) >= CAPTURED_MAX:
@@ -247,6 +247,8 @@ def _asked(sentence: Sentence, at: datetime | None, named: str) -> Captured | No
         # Between people, 'remember …' is also encouragement.
         return None
     when = rule.when if rule else "past" if _PAST.search(folded) else "ahead"
+    if when == "past" and _IS_ON.search(folded) and not _PAST.search(folded):
+        when = "ahead"
     if when == "yearly":
         resolved = Resolved(words, None, None)
     else:
@@ -274,6 +276,8 @@ _SHORT_WORDS = 4
 _SAYING = lazy(r"(?:remember|never forget|don'?t forget|keep in mind), *$")
 _REMINDS = lazy(r"(?:remember|do you remember)\b")
 _STATES = lazy(r"\b(?:is|are|was|were|has|have)\b")
+# 'The release is on Friday' is about the next one.
+_IS_ON = lazy(r"\b(?:is|are|starts?|begins?|opens?|closes?|ends?|leaves?) (?:due )?(?:on|by) ")
 _PAST = lazy(r"\b(?:was|were|had|did|went|got|came|left|\w{3,}ed)\b")
 
 

@@ -10,8 +10,10 @@ current task ('stop the server', 'use the second one') do not count.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 from holdfast.text.analysis.spans import fold_in_place
+from holdfast.text.capture.sentences import Sentence
 from holdfast.text.sentences import sentence_spans
 from holdfast.text.tables import Patterns, lazy
 
@@ -38,6 +40,39 @@ def requested(folded: str) -> tuple[int, int] | None:
             return found.end(), len(folded)
     behind = _PATTERNS["remember ja behind"].match(folded)
     return None if behind is None else behind.span("what")
+
+
+def asked_behind(found: Sequence[Sentence]) -> Iterator[Sentence]:
+    """The sentences of a turn, without requests that come behind what they ask to remember: 'The
+    VPN is down on Mondays, remember that'. What they refer to is marked as asked for."""
+    held: Sentence | None = None
+    for one in found:
+        request = _PATTERNS["remember behind"].search(one.folded)
+        if request is None:
+            if held is not None:
+                yield held
+            held = one
+            continue
+        behind = held if request.start() == 0 else _before(one, request.start())
+        if held is not None and behind is not held:
+            yield held
+        held = None
+        if behind is not None:
+            yield behind if _means_another(behind) else behind._replace(asked=True)
+    if held is not None:
+        yield held
+
+
+def _before(sentence: Sentence, end: int) -> Sentence:
+    return sentence._replace(
+        end=sentence.start + end, said=sentence.said[:end], folded=sentence.folded[:end]
+    )
+
+
+def _means_another(sentence: Sentence) -> bool:
+    """Whether a sentence asks, or cannot be understood without another one."""
+    asks = _NO_REQUEST.match(sentence.folded) is not None
+    return asks or _PATTERNS["refers"].search(sentence.folded) is not None
 
 
 # Orders
