@@ -48,6 +48,11 @@ def test_a_question_that_nobody_answered_is_not_put_beside_a_prompt(
     assert hooks.turn(asked, turn="t1", session="s2") == ""
 
 
+def test_thanks_are_not_put_beside_a_prompt(hooks: Hooks) -> None:
+    hooks.turn("Great, thank you very much!", "You're welcome!", turn="t1")
+    assert hooks.turn("Thank you very much, where is it?", turn="t1", session="s2") == ""
+
+
 def test_a_line_says_who_said_it(hooks: Hooks) -> None:
     hooks.turn("The billing gateway restarts at night, I saw it twice.", turn="t1")
     found = hooks.turn("When does the billing gateway restart?", turn="t1", session="s2")

@@ -162,6 +162,14 @@ def test_without_a_question_it_says_where_the_last_session_ended(talked: HubMemo
     assert "Miso" not in block
 
 
+def test_thanks_are_not_how_a_session_ended(hub: HubMemory) -> None:
+    hub.observe_turn("The basket lost items to a race of two workers", "Great, I noted that down.")
+    hub.observe_turn("ok thanks!", "You're welcome!")
+    hub.observe_turn("perfect, thank you so much", "Sure.")
+    ended = hub.context().partition("## last session\n")[2]
+    assert "race of two workers" in ended and ended.count("[turn") == 1
+
+
 def test_turns_can_be_kept_out_of_the_block(tmp_path: Path) -> None:
     with open_for_tests(tmp_path, settings={"context.turns": False}) as memory:
         hub = memory.create_hub("work")

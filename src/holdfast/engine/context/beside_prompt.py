@@ -113,6 +113,8 @@ def _group(
     if turn is None:
         yield PromptLine(hit.memory, hit.passage.text, why, part=_part(hit))
         return
+    if only_acknowledges(turn.content):
+        return
     note = MARK if is_corrected(turn, outdated) else ""
     line = PromptLine(hit.memory, hit.passage.text, why, note)
     if _is_question(turn):
@@ -184,16 +186,24 @@ def _only_asks(text: str) -> bool:
 
 
 def _answers(question: Turn, reply: Turn) -> bool:
-    if says_nothing(reply.content) or _ACKNOWLEDGES.fullmatch(reply.content.strip()):
+    if says_nothing(reply.content) or only_acknowledges(reply.content):
         return False
     return bool(_terms(reply.content) - _terms(question.content))
 
 
-# A reply with no more than this, in several languages, tells nothing later.
+def only_acknowledges(text: str) -> bool:
+    """Whether a turn only thanks or confirms, which tells nothing later."""
+    return _ACKNOWLEDGES.fullmatch(text.strip()) is not None
+
+
+# In several languages.
 _ACKNOWLEDGES = re.compile(
     r"\W*(?:\b(?:ok(?:ay)?|all right|alright|sure|right|all done|done|understood|got it|noted"
-    r"|will do|of course|no problem|certainly|absolutely|great|perfect|you'?re welcome"
-    r"|good to know|erledigt|verstanden|alles klar|gerne?|gemerkt|klar|gut|fertig|natürlich"
+    r"|will do|of course|no problem|certainly|absolutely|great|perfect|you['’]?re (?:very )?welcome"
+    r"|good to know|i (?:wrote|noted) (?:that|it) down|cool|nice|awesome|lovely|how nice|cheers|thx"
+    r"|thanks|thank you|(?:very|so) much|a lot|many|again|danke|schön|vielen dank|merci|beaucoup"
+    r"|(?:muchas )?gracias|(?:muito )?obrigad[oa]|grazie(?: mille)?|bedankt|dank je"
+    r"|erledigt|verstanden|alles klar|gerne?|gemerkt|klar|gut|fertig|natürlich"
     r"|fait|d'accord|compris|bien sûr|hecho|entendido|claro|vale|fatto|capito|certo|va bene"
     r"|feito|entendi|gedaan|begrepen|prima)\b\W*)+",
     re.IGNORECASE,

@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from holdfast.domain.memory import TRUSTS, Memory, Trust, made_from
 from holdfast.domain.query import Filter, Recalled
 from holdfast.domain.records import Turn, as_memory
-from holdfast.engine.context.beside_prompt import reply_to
+from holdfast.engine.context.beside_prompt import only_acknowledges, reply_to
 from holdfast.engine.context.budget import Budget, Candidates, Tokenizer, Unit, budget_of
 from holdfast.engine.context.items import (
     CATEGORIES,
@@ -71,6 +71,8 @@ _STANDING_LINES, _OTHER_LINES = 48, 16
 _FILES_MAX = 50
 # The number of turns that show how a session ended.
 _LAST_TURNS = 4
+# Thanks between them are left out.
+_LAST_TURNS_READ = 12
 _NO_ROOM = "there is no room for it"
 _NO_ROOM_USE = f"{_NO_ROOM}; what is in was used more recently"
 _NO_ROOM_AGE = f"{_NO_ROOM}; what is in is newer"
@@ -354,12 +356,14 @@ def _last_session(request: _Request) -> list[BlockItem]:
     if not scope.settings["context.turns"]:
         return []
     with scope.core.read() as reader:
-        newest = reader.turns(scope.hub_id, limit=_LAST_TURNS)
+        newest = reader.turns(scope.hub_id, limit=_LAST_TURNS_READ)
         ended = [
             turn
             for turn in newest
-            if turn.session == newest[0].session and turn.trust != _ASKED_ONLY
-        ]
+            if turn.session == newest[0].session
+            and turn.trust != _ASKED_ONLY
+            and not only_acknowledges(turn.content)
+        ][:_LAST_TURNS]
         withheld = Withheld(reader, scope)
         shown = withheld.shown_turns(_without_forgotten(ended[::-1], withheld))
     out = []
