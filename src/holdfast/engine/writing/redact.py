@@ -50,6 +50,9 @@ _CLEAN_MAX = 100_000
 # Shorter texts are scanned again faster than they are looked up. A memory is scanned as a draft, as
 # a row and as passages: with 200 here, a write of one short memory took 1.2 times as long.
 _CLEAN_CHARS_MIN = 40
+# Shorter values of a record or of metadata are scanned together, as one text. Longer ones were often
+# scanned before, such as the words of a turn that waits for the journaler.
+_ALONE_CHARS_MIN = 200
 # Shorter texts are no secret by themselves (text.secrets); next to others they may look like one.
 _SECRET_CHARS_MIN = 8
 # A text this long is scanned in pieces, most of which were scanned before.
@@ -143,13 +146,15 @@ class Redactor:
     def answer(self, question: str, text: str) -> str:
         """The text of an answer, with placeholders for its secrets: the answer to 'What is the
         password?' is a secret even if it is a single word."""
-        if not self._enabled:
-            return self.text(text)
-        from holdfast.text.secrets import asks_for_secret, redact
-
         # First by itself; then only the secret that the question reveals is left to find.
         text = self.text(text)
-        if not question or not asks_for_secret(question):
+        if not question or not self._enabled:
+            return text
+        from holdfast.text.secrets import asks_for_secret, find_revealed, redact
+
+        if not asks_for_secret(question):
+            return text
+        if _mark(text) in self._clean and not find_revealed(question, text):
             return text
         out, kinds = redact(text, self._placeholder, question=question)
         self._count(kinds)
@@ -300,6 +305,8 @@ class Redactor:
         if isinstance(value, str):
             if name and self._enabled and _kind_by_name(name, value):
                 return False
+            if len(value) >= _ALONE_CHARS_MIN:
+                return self._is_clean(value)
             if len(value) >= _SECRET_CHARS_MIN:
                 into.append(value)
             elif not _is_plain(value):

@@ -16,6 +16,7 @@ from holdfast.text.secrets.rules import (
     COMMANDS_BY_CUE,
     NOUN_CUES,
     ORDER,
+    QUESTION_CHARS_MAX,
     SPACED_BY_CUE,
     TOKEN_CHARS_MIN,
     TOKENS_BY_CUE,
@@ -145,17 +146,22 @@ def _vocabulary(words: set[str]) -> str:
 
 def find_answer(question: str, text: str, *, payment_numbers: bool = False) -> list[Found]:
     """The secrets of a text that answers a question, as 'What is the password?' asks for one."""
-    found = find(text, payment_numbers=payment_numbers)
-    if asks_for_secret(question):
-        from holdfast.text.secrets import sentences
-
-        found += [Found(*one) for one in sentences.find_answer(question, text)]
+    found = find(text, payment_numbers=payment_numbers) + find_revealed(question, text)
     return _apart(found, text) if found else []
+
+
+def find_revealed(question: str, text: str) -> list[Found]:
+    """The secrets that only the question gives away."""
+    if not asks_for_secret(question):
+        return []
+    from holdfast.text.secrets import sentences
+
+    return [Found(*one) for one in sentences.find_answer(question, text)]
 
 
 def asks_for_secret(question: str) -> bool:
     """Whether what answers this may be a secret, such as 'hunter2' after 'The password?'."""
-    return bool(question) and may_name_secret(question)
+    return bool(question) and may_name_secret(question.strip()[-QUESTION_CHARS_MAX:])
 
 
 def find_over_many_lines(text: str) -> list[Found]:

@@ -15,6 +15,8 @@ from holdfast.text.tables import read_table
 
 # The shortest token with a shape of its own: an access key of AWS.
 TOKEN_CHARS_MIN = 20
+# What a question asks for is in its last sentence, which is not longer.
+QUESTION_CHARS_MAX = 400
 
 
 class Rule(NamedTuple):

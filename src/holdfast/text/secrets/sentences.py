@@ -17,6 +17,7 @@ from holdfast.text.secrets.checks import (
     strength,
 )
 from holdfast.text.secrets.nouns import PIN, QUOTES, TRAILING, Noun, Place, Span, find_nouns
+from holdfast.text.secrets.rules import QUESTION_CHARS_MAX
 from holdfast.text.sentences import SPACES_AND_LINES
 from holdfast.text.tables import Patterns, lazy
 
@@ -26,7 +27,6 @@ _LABEL = lazy(r"(?:[*>_ \t]{0,3}(?:[A-Za-z][\w ]{0,20}|答)[:：][*_]{0,2}[ \t]{
 _SENTENCE_END = lazy(r"[.!?](?=\s)")
 _QUESTION_BEHIND = lazy(r"[^\n.!?？]{0,60}[?？](?P<gap>[ \t]*\r?\n[ \t]*|[ \t]+)")
 _WORD = lazy(r"\S+")
-_QUESTION_CHARS_MAX = 400
 _ANSWER_CHARS_MAX = 200
 
 
@@ -42,7 +42,7 @@ def find_after_question(text: str, low: str, place: Place) -> Span | None:
     match = _QUESTION_BEHIND.match(text, place.end)
     if match is None:
         return None
-    since = max(0, place.at - _QUESTION_CHARS_MAX)
+    since = max(0, place.at - QUESTION_CHARS_MAX)
     begin = 1 + max(low.rfind(mark, since, place.at) for mark in ("\n", ". ", ": "))
     if _asked(text[max(begin, since) : match.start("gap")]) is None:
         return None
@@ -61,7 +61,7 @@ def find_after_question(text: str, low: str, place: Place) -> Span | None:
 
 def _asked(question: str) -> Noun | None:
     """What a question asks for: the noun in its last sentence."""
-    last = SPACES_AND_LINES.split(question.strip()[-_QUESTION_CHARS_MAX:])[-1]
+    last = SPACES_AND_LINES.split(question.strip()[-QUESTION_CHARS_MAX:])[-1]
     low = last.lower()
     if len(low) != len(last) or _PATTERNS["asks something else"].search(last):
         return None
