@@ -81,6 +81,9 @@ def make_room(writer: Writer, hub_id: str, work: str, *, most: int) -> list[Job]
     """Removes the oldest waiting jobs from a queue until there is room for one more, and returns
     them. Finished jobs are cut to the same number. Jobs of an import are neither removed nor
     counted: there are as many as it has turns, and nothing else would note what they say."""
+    if writer.count_records(hub_id, QUEUES[work], limit=most) < most:
+        # All the caller waits for, while there is room: jobs have the texts of their turns.
+        return []
     over, waiting, running = [], [], 0
     for job in _scan(writer, hub_id, work):
         if job.state not in _OVER and IMPORT_RUN in job.about:

@@ -221,6 +221,10 @@ class Reader(Protocol):
         """Records of a kind with ids above `after`, by id."""
         ...
 
+    def count_records(self, hub_id: str, kind: str, *, limit: int) -> int:
+        """How many records of a kind there are; counts up to `limit`."""
+        ...
+
     def scan_records(self, hub_id: str) -> Iterable[Record]:
         """All records, by kind and id."""
         ...

@@ -331,6 +331,16 @@ class SqlReader(ABC):
         rest = " AND t.kind = :kind AND t.id > :after ORDER BY t.id LIMIT :limit"
         return self._values("records", hub_id, rest, kind=kind, after=after, limit=limit)
 
+    def count_records(self, hub_id: str, kind: str, *, limit: int) -> int:
+        ((count,),) = self._find(
+            "SELECT count(*) FROM (SELECT 1 FROM records t"
+            f" WHERE t.{self.HUB} = :hub AND t.kind = :kind LIMIT :limit) found",
+            hub=self._records_hub(hub_id),
+            kind=kind,
+            limit=limit,
+        )
+        return int(count)
+
     def scan_records(self, hub_id: str) -> Iterator[Record]:
         return self._scan_values("records", hub_id, " ORDER BY t.kind, t.id")
 

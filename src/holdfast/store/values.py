@@ -224,6 +224,9 @@ class ReaderDefaults:
     if TYPE_CHECKING:
 
         def revisions(self, hub_id: str, memory_id: str) -> list[Revision]: ...
+        def records(
+            self, hub_id: str, kind: str, *, limit: int, after: str = ""
+        ) -> list[Record]: ...
 
     def expect(self, hub_id: str, memories: Sequence[Memory]) -> None:
         """Does nothing: single lookups are cheap here."""
@@ -233,6 +236,9 @@ class ReaderDefaults:
     ) -> dict[str, list[Revision]]:
         found = {one: self.revisions(hub_id, one) for one in memory_ids}
         return {one: revisions for one, revisions in found.items() if revisions}
+
+    def count_records(self, hub_id: str, kind: str, *, limit: int) -> int:
+        return len(self.records(hub_id, kind, limit=limit))
 
     def vector_index(self, hub_id: str, model: str) -> int:
         return 0

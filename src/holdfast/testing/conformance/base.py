@@ -286,6 +286,7 @@ def _observe_records(reader: Reader, hub_id: str) -> dict[str, Any]:
     return {
         "records": found,
         "record": [reader.record(hub_id, RECORD_KIND, one.id) for one in found],
+        "count_records": reader.count_records(hub_id, RECORD_KIND, limit=_ALL),
         "scan_records": list(reader.scan_records(hub_id)),
         "record_by_lookup": [
             reader.record_by_lookup(hub_id, RECORD_KIND, one.lookup)

@@ -94,6 +94,9 @@ class Records(StoreCase):
             assert listed == ["a", "b", "c"]
             after = reader.records(HUB, RECORD_KIND, limit=3, after="b")
             assert [one.id for one in after] == ["c", "d"]
+            counts = [reader.count_records(HUB, RECORD_KIND, limit=limit) for limit in (9, 3)]
+            assert counts == [4, 3]
+            assert reader.count_records(NO_HUB, RECORD_KIND, limit=9) == 0
 
     def test_all_records_of_a_hub_come_by_kind_and_id(self, store: Store) -> None:
         with store.write() as writer:
