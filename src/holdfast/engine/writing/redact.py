@@ -50,8 +50,8 @@ _CLEAN_MAX = 100_000
 # Shorter texts are scanned again faster than they are looked up. A memory is scanned as a draft, as
 # a row and as passages: with 200 here, a write of one short memory took 1.2 times as long.
 _CLEAN_CHARS_MIN = 40
-# Shorter values of a record or of metadata are scanned together, as one text. Longer ones were often
-# scanned before, such as the words of a turn that waits for the journaler.
+# Shorter values of a record or of metadata are scanned together, as one text. Longer ones were
+# often scanned before, such as the words of a turn that waits for the journaler.
 _ALONE_CHARS_MIN = 200
 # Shorter texts are no secret by themselves (text.secrets); next to others they may look like one.
 _SECRET_CHARS_MIN = 8

@@ -61,15 +61,13 @@ def find(text: str, *, payment_numbers: bool = False) -> list[Found]:
         lengths = bytes(map(len, words))
     except ValueError:  # One is longer than a byte can say.
         lengths = bytes([min(len(word), 255) for word in words])
-    # Each word once: cues are looked for in a third of the text.
-    vocabulary = _vocabulary(set(words))
+    vocabulary = set(words)
+    cues = _cues_in(vocabulary)
     rules: dict[Rule, None] = {}
-    if vocabulary:
-        rules = {rule: None for cue, some in SPACED_BY_CUE if cue in vocabulary for rule in some}
-        if any(option in vocabulary for option in _OPTIONS):
-            rules |= {
-                rule: None for cue, some in COMMANDS_BY_CUE if cue in vocabulary for rule in some
-            }
+    if cues:
+        rules = {rule: None for cue, some in SPACED_BY_CUE if cue in cues for rule in some}
+        if not cues.isdisjoint(_OPTIONS):
+            rules |= {rule: None for cue, some in COMMANDS_BY_CUE if cue in cues for rule in some}
     spans: list[tuple[int, int]] = []
     # Tokens have no spaces: only long words can be, or hold, one.
     if max(lengths, default=0) >= TOKEN_CHARS_MIN:
@@ -84,14 +82,14 @@ def find(text: str, *, payment_numbers: bool = False) -> list[Found]:
         found = []
     for rule in sorted(rules, key=ORDER.__getitem__) if rules else ():
         found += _by(rule, text, low, spans)
-    if vocabulary and (cues := [cue for cue in NOUN_CUES if cue in vocabulary]):
+    if cues and (nouns := [cue for cue in NOUN_CUES if cue in cues]):
         from holdfast.text.secrets.named import find_columns, find_in_manifests, find_named
 
-        found += [Found(*one) for one in find_named(text, low, cues)]
-        found += [Found(*one) for one in find_columns(text, low, cues)]
-        if "data:" in vocabulary and "kind:" in vocabulary:
+        found += [Found(*one) for one in find_named(text, low, nouns)]
+        found += [Found(*one) for one in find_columns(text, low, nouns)]
+        if "data:" in low and "kind:" in low:
             found += [Found(*one) for one in find_in_manifests(text)]
-    found += _find_numbers(text, low, words, lengths, payment_numbers=payment_numbers)
+    found += _find_numbers(text, low, words, lengths, vocabulary, payment_numbers=payment_numbers)
     return _apart(found, text) if found else []
 
 
@@ -122,26 +120,43 @@ def _decoded(word: str) -> str:
     return text if "".join(text.split()).isprintable() else ""
 
 
-# Words in which no cue was found. Most words of a text are among those of the texts before.
+# Words that were met, without a cue or with these: most words of a text are among those of the
+# texts before.
 _QUIET_WORDS: set[str] = set()
-_QUIET_WORDS_MAX = 20_000
-_CUES = (*NOUN_CUES, *(cue for cue, _ in SPACED_BY_CUE), *_OPTIONS)
+_CUES_OF_WORD: dict[str, frozenset[str]] = {}
+_KNOWN_WORDS_MAX = 20_000
+_CUES = tuple(
+    dict.fromkeys((*NOUN_CUES, *_OPTIONS, *(cue for cue, _ in (*SPACED_BY_CUE, *COMMANDS_BY_CUE))))
+)
 _CUES_ASCII = tuple(cue for cue in _CUES if cue.isascii())
 _NOUN_CUES_ASCII = tuple(cue for cue in NOUN_CUES if cue.isascii())
 
 
-def _vocabulary(words: set[str]) -> str:
-    """The words of a text, a line each, in which to look for cues; '' where none holds one."""
-    unknown = words - _QUIET_WORDS
-    if unknown:
-        joined = "\n" + "\n".join(unknown)
-        for cue in _CUES_ASCII if joined.isascii() else _CUES:
-            if cue in joined:
-                return "\n" + "\n".join(words)
-        if len(_QUIET_WORDS) + len(unknown) > _QUIET_WORDS_MAX:
-            _QUIET_WORDS.clear()
-        _QUIET_WORDS.update(word for word in unknown if len(word) < TOKEN_CHARS_MIN)
-    return ""
+def _cues_in(words: set[str]) -> set[str]:
+    """The cues that the words of a text hold. Each cue is looked for in words not met before."""
+    cues: set[str] = set()
+    unknown = []
+    for word in words - _QUIET_WORDS:
+        if known := _CUES_OF_WORD.get(word):
+            cues |= known
+        else:
+            unknown.append(word)
+    if not unknown:
+        return cues
+    joined = "\n".join(("", *unknown, ""))
+    found = [cue for cue in (_CUES_ASCII if joined.isascii() else _CUES) if cue in joined]
+    if len(_QUIET_WORDS) + len(_CUES_OF_WORD) + len(unknown) > _KNOWN_WORDS_MAX:
+        _QUIET_WORDS.clear()
+        _CUES_OF_WORD.clear()
+    for word in unknown:
+        # Longer ones are addresses and the like, which hardly come again.
+        if len(word) < TOKEN_CHARS_MIN:
+            own = [cue for cue in found if cue in f"\n{word}\n"] if found else []
+            if own:
+                _CUES_OF_WORD[word] = frozenset(own)
+            else:
+                _QUIET_WORDS.add(word)
+    return cues.union(found)
 
 
 def find_answer(question: str, text: str, *, payment_numbers: bool = False) -> list[Found]:
@@ -173,18 +188,24 @@ def find_over_many_lines(text: str) -> list[Found]:
     words = low.split()
     lengths = bytes([min(len(word), 255) for word in words])
     found = [Found(*one) for one in find_columns(text, low)]
-    return found + _find_numbers(text, low, words, lengths, payment_numbers=False)
+    return found + _find_numbers(text, low, words, lengths, set(words), payment_numbers=False)
 
 
 def _find_numbers(
-    text: str, low: str, words: list[str], lengths: bytes, *, payment_numbers: bool
+    text: str,
+    low: str,
+    words: list[str],
+    lengths: bytes,
+    vocabulary: set[str],
+    *,
+    payment_numbers: bool,
 ) -> list[Found]:
     """Seed phrases of wallets, and numbers of cards and accounts where they are asked for."""
     found = []
     if len(words) >= _SEED_WORDS_MIN:
         from holdfast.text.secrets.checksummed import find_seed_phrases, may_be_seed_phrase
 
-        if may_be_seed_phrase(words, lengths):
+        if may_be_seed_phrase(words, lengths, vocabulary):
             found += [Found("seed-phrase", *span) for span in find_seed_phrases(low)]
     if payment_numbers:
         from holdfast.text.secrets.checksummed import find_payment_numbers

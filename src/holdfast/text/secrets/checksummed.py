@@ -59,9 +59,9 @@ _NAMED = lazy(
 )
 
 
-def may_be_seed_phrase(words: list[str], lengths: bytes) -> bool:
+def may_be_seed_phrase(words: list[str], lengths: bytes, vocabulary: set[str]) -> bool:
     """Whether twelve words in a row are in the list, or would be without the numbers between;
-    `lengths` are those of the words."""
+    `lengths` are those of the words, `vocabulary` has each of them once."""
     if len(words) < _WORDS_MIN:
         return False
     fitting = lengths.translate(_FITTING)
@@ -69,7 +69,7 @@ def may_be_seed_phrase(words: list[str], lengths: bytes) -> bool:
         for run in _RUNS.finditer(fitting):
             if _has_run(words[run.start() : run.end()]):
                 return True
-    return not _NUMBERS.isdisjoint(words) and _has_run(
+    return not _NUMBERS.isdisjoint(vocabulary) and _has_run(
         [word for word in words if not word[0].isdigit()]
     )
 

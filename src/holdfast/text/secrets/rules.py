@@ -51,7 +51,7 @@ def _rules() -> Iterable[Rule]:
             "" if check == "-" else check,
             how,
             "" if example == "-" else example,
-            tuple(cues.split(";")),
+            tuple(cues.replace("\\n", "\n").split(";")),
             pattern,
         )
 
