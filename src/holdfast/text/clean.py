@@ -488,14 +488,19 @@ _LIKENESS = _Likeness(
 )
 
 
+def storable(text: str) -> str:
+    """The text without NUL and lone surrogates, which no store can hold."""
+    return text.replace("\0", "").encode("utf-8", "ignore").decode()
+
+
 def without_private(text: str) -> str:
     """The text without the passages in `<private>…</private>`, which may be nested. A tag that is
     not closed hides all that follows, and one that was not opened all that precedes it: better too
     much than too little."""
-    return _split_private(text)[0]
+    return split_private(text)[0]
 
 
-def _split_private(text: str) -> tuple[str, str]:
+def split_private(text: str) -> tuple[str, str]:
     """What is not private, and what is."""
     if not _TAG_SIGNS.search(text) or not _tag_begins().search(text):
         return text, ""
@@ -526,7 +531,7 @@ def _split_private(text: str) -> tuple[str, str]:
 def without_private_sides(user: str, assistant: str) -> tuple[str, str]:
     """Both sides of a turn without private passages; and the reply without sentences that hold a
     word which the user said in private and not in the open."""
-    said, hidden = _split_private(user)
+    said, hidden = split_private(user)
     reply = without_private(assistant)
     if not hidden or not reply:
         return said, reply

@@ -353,7 +353,45 @@ def test_a_turn_whose_client_was_killed_is_not_lost(hooks: Hooks) -> None:
     assert "orchard" in block
 
 
+@pytest.mark.parametrize("names", [{"prompt_id": "t1"}, {}])
+def test_an_answer_is_logged_without_what_its_prompt_says_in_private(
+    hooks: Hooks, names: dict[str, str]
+) -> None:
+    """The hook at the end of a turn does not know the prompt; the transcript has both."""
+    path = hooks.root / "session.jsonl"
+    given = {"transcript_path": str(path)}
+    prompt = "Mind the gate. <private>Its code is tulipwood.</private>"
+    answer = "I will not note tulipwood. The gate is minded."
+    words = [{"type": "text", "text": answer}]
+    user = {"type": "user", "message": {"content": prompt}, "promptId": names.get("prompt_id")}
+    rows = [user, {"type": "assistant", "message": {"content": words}}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for _ in range(2):
+        hooks.call("UserPromptSubmit", prompt=prompt, **names, **given)
+        hooks.call("Stop", last_assistant_message=answer, **names, **given)
+    hooks.call("SessionEnd", reason="exit", **given)
+    assert sorted(map(str.strip, logged(hooks))) == ["Mind the gate.", "The gate is minded."]
+
+
+def test_what_is_private_in_a_long_prompt_stays_so_where_its_tag_is_cut_out(hooks: Hooks) -> None:
+    prompt = "Mind the gate. " + "x y " * 12_000 + "<private>never closed " + "z w " * 12_000
+    hooks.call("UserPromptSubmit", prompt=prompt, prompt_id="t1")
+    (said,) = logged(hooks)
+    assert said.startswith("Mind the gate.") and "z w" not in said
+
+
 # What goes wrong
+
+
+def test_half_a_character_keeps_no_turn_out_of_the_log(hooks: Hooks) -> None:
+    path = hooks.root / "session.jsonl"
+    words = [{"type": "text", "text": "It is\0 minded \ud83d."}]
+    rows = [{"type": "user", "timestamp": "2026-11-16T10:00:00", "message": {"content": "Hello."}}]
+    rows.append({"type": "assistant", "message": {"content": words}})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    hooks.call("UserPromptSubmit", prompt="Mind the gate \ud83d\0.", prompt_id="t1")
+    hooks.call("SessionEnd", reason="exit", transcript_path=str(path))
+    assert sorted(logged(hooks)) == ["Hello.", "It is minded .", "Mind the gate ."]
 
 
 @pytest.mark.parametrize(

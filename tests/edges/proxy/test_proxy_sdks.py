@@ -280,6 +280,27 @@ def test_tools_of_responses_pass_through(
         ]
 
 
+@pytest.mark.parametrize("stateful", [False, True])
+def test_the_answer_after_a_tool_repeats_nothing_that_was_private(
+    running: Running, model: ModelServer, stateful: bool
+) -> None:
+    said = "How is the weather? <private>My code is 5544.</private>"
+    asked: Any = {"role": "user", "content": said}
+    tool: Any = {"type": "function", "name": "get_weather", "parameters": WEATHER, "strict": False}
+    model.tool_calls.append(ToolCall("get_weather", {"city": "Lyon"}))
+    with openai_client(running) as client:
+        first = client.responses.create(model="test-model", input=[asked], tools=[tool])
+        running.settle()
+        call: Any = first.output[0]
+        result: Any = {"type": "function_call_output", "call_id": call.call_id, "output": "Rain."}
+        again = [result] if stateful else [asked, call.model_dump(exclude_none=True), result]
+        more: Any = {"previous_response_id": first.id} if stateful else {}
+        last = client.responses.create(model="test-model", input=again, tools=[tool], **more)
+        running.settle()
+    assert last.output_text == "It uses port 5544."
+    assert not [text for _, _, text in running.logged if "5544" in text]
+
+
 def test_a_response_that_continues_another_belongs_to_its_conversation(
     running: Running, model: ModelServer
 ) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from holdfast.errors import InvalidInput
+from holdfast.text.clean import split_private, storable
 
 Kind: TypeAlias = Literal["start", "prompt", "stop", "compact", "end"]
 EVENT_KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -120,7 +121,16 @@ def _unquoted(client: str, prompt: str) -> str:
 
 
 def bounded(text: str) -> str:
-    """The beginning and the end of a long text: the middle was pasted."""
+    """The beginning and the end of a long text: the middle was pasted. What is private stays so,
+    though its tags were in the middle."""
+    if len(text) <= _TEXT_CHARS_MAX:
+        return text
+    shown, hidden = split_private(text)
+    cut = _ends(shown)
+    return f"{cut}<private>{_ends(hidden)}</private>" if hidden else cut
+
+
+def _ends(text: str) -> str:
     half = _TEXT_CHARS_MAX // 2
     return text if len(text) <= _TEXT_CHARS_MAX else f"{text[:half]}\n…\n{text[-half:]}"
 
@@ -165,5 +175,5 @@ def _text(given: Mapping[str, Any], *names: str) -> str:
     for name in names:
         value = given.get(name)
         if isinstance(value, str) and value:
-            return value
+            return storable(value)
     return ""

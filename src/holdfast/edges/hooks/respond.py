@@ -13,6 +13,7 @@ from holdfast.edges.hooks import inject, transcripts
 from holdfast.edges.hooks.event import Event
 from holdfast.edges.hooks.state_files import SessionState, all_states, opened
 from holdfast.edges.project import hub_here
+from holdfast.text.clean import without_private, without_private_sides
 from holdfast.text.facts.about_oneself import asks_to_forget_last
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def _note_session(memory: Holdfast, state: SessionState, hub: HubMemory, event: 
         body["ended_at"] = ""
     if event.prompt and not event.subagent:
         body["prompt_digest"] = transcripts.digest_of(event.prompt)
+        body["prompt_private"] = without_private(event.prompt) != event.prompt
 
 
 # A session begins
@@ -152,7 +154,8 @@ def _log(
 ) -> bool:
     """Logs a side of a turn, once. For clients without names for turns, the name is made from the
     words; then something said twice in a session is logged once. The name of an answer includes its
-    prompt, as in the transcript, which may have come with an earlier event."""
+    prompt, as in the transcript, which may have come with an earlier event. If that prompt had a
+    private passage, the answer may repeat it, and is left for the transcript, which has both."""
     given: dict[str, Any] = {
         "session": event.session,
         "source": event.client,
@@ -162,10 +165,13 @@ def _log(
     if user:
         name = event.turn or transcripts.name_of(user, "")
         logged = bool(hub.observe_turn(user, "", turn=name, **given).turns)
-    if assistant:
+    shown = without_private_sides(user, assistant)[1]
+    if not user and state.body.get("prompt_private"):
+        shown = ""
+    if shown:
         digest = state.body.get("prompt_digest") or transcripts.digest_of("")
         name = event.turn or transcripts.answer_name(digest, assistant)
-        seen = hub.observe_turn("", assistant, turn=name, noted="", **given)
+        seen = hub.observe_turn("", shown, turn=name, noted="", **given)
         logged = bool(seen.turns) or logged
     return logged
 
@@ -227,10 +233,11 @@ def log_turn(
     own = "" if turn.name.startswith("said-") else turn.name
     seen = hub.observe_turn(turn.user, "", turn=own or transcripts.name_of(turn.user, ""), **given)
     is_new = bool(seen.turns)
-    if turn.assistant:
+    answer = without_private_sides(turn.user, turn.assistant)[1]
+    if answer:
         # For a turn with several answers, the hook has seen the last one, which is part of its
         # name.
-        seen = hub.observe_turn("", turn.assistant, turn=turn.name, noted="", **given)
+        seen = hub.observe_turn("", answer, turn=turn.name, noted="", **given)
         is_new = bool(seen.turns) or is_new
     return 1 if is_new else 0
 

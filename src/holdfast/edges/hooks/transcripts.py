@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 from holdfast.edges.hooks.event import bounded, without_injected
+from holdfast.text.clean import storable
 
 # A line with a pasted file or an image; longer lines are skipped.
 _LINE_BYTES_MAX = 8_000_000
@@ -151,7 +152,7 @@ _READERS: dict[str, Callable[[Mapping[str, Any]], _Said | None]] = {
 
 def _text(content: Any, kinds: Iterable[str]) -> str:
     if isinstance(content, str):
-        return content
+        return storable(content)
     if not isinstance(content, list):
         return ""
     parts = [
@@ -159,11 +160,12 @@ def _text(content: Any, kinds: Iterable[str]) -> str:
         for part in content
         if isinstance(part, dict) and part.get("type", "text") in kinds
     ]
-    return "\n\n".join(part for part in parts if isinstance(part, str) and part)
+    return storable("\n\n".join(part for part in parts if isinstance(part, str) and part))
 
 
 def _time(row: Mapping[str, Any]) -> datetime | None:
     try:
-        return datetime.fromisoformat(str(row.get("timestamp")))
+        at = datetime.fromisoformat(str(row.get("timestamp")))
     except ValueError:
         return None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)

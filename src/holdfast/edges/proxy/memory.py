@@ -29,6 +29,7 @@ from holdfast.edges.hooks.state_files import opened
 from holdfast.edges.project import hub_here
 from holdfast.edges.proxy.formats import ModelRequest
 from holdfast.errors import HoldfastError
+from holdfast.text.clean import without_private_sides
 from holdfast.text.facts.about_oneself import asks_to_forget_last
 
 if TYPE_CHECKING:
@@ -62,8 +63,8 @@ class Conversation:
         # By the mark of the message that each one precedes.
         self.blocks: OrderedDict[str, PromptBlock] = OrderedDict()
         self.logged: OrderedDict[str, None] = OrderedDict()
-        # The mark of the message that the person sent last.
-        self.last_turn = ""
+        # The mark of the message that the person sent last, and its words.
+        self.last_turn = self.last_prompt = ""
         self.answered_at: float | None = None
 
     def add_block(self, mark: str, block: PromptBlock) -> None:
@@ -248,6 +249,7 @@ class ProxyMemory:
             self._refresh(place, found.conversation)
             if exchange.turn:
                 found.conversation.last_turn = exchange.turn
+                found.conversation.last_prompt = asked.prompt
             elif asked.is_stateful and asked.tool_results:
                 exchange = exchange._replace(continued_turn=found.conversation.last_turn)
             standing, blocks = self._texts(exchange)
@@ -320,7 +322,8 @@ class ProxyMemory:
             if exchange.turn and not asks_to_forget_last(prompt):
                 self._log_turn(exchange, exchange.turn, prompt, bounded(final))
             elif exchange.continued_turn in conversation.logged:
-                self._log_turn(exchange, exchange.continued_turn, "", bounded(final))
+                prompt = bounded(conversation.last_prompt)
+                self._log_turn(exchange, exchange.continued_turn, prompt, bounded(final))
         if answer is not None:
             self._conversations.answered(exchange.found, answer.text)
 
@@ -331,7 +334,8 @@ class ProxyMemory:
             return
         exchange.hub.observe_turn(
             "" if known else prompt,
-            final,
+            # Of a prompt that was logged before, the answer may repeat what is private.
+            without_private_sides(prompt, final)[1],
             session=conversation.session,
             source=CLIENT,
             turn=turn,

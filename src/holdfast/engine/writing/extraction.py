@@ -214,7 +214,7 @@ def _filled(core: Core, about: Mapping[str, Any], memory: Memory, made: Made) ->
     """The fields of the memory with its text."""
     fields: dict[str, Any] = {}
     note = made.note
-    text = clean_text(storable(made.text))
+    text = clean_text(clean.storable(made.text).strip())
     if "address" in about and text:
         # The address stays at the start: the memory is still a link, and found as one.
         text = f"{about['address']}\n\n{text}"
@@ -252,7 +252,7 @@ def _with_words(memory: Memory, about: Mapping[str, Any], text: str, made: Made)
         # Handing over a file does not vouch for every word in it, as typing a text does.
         fields["trust"] = "import"
     # The unchanged text, because the guard decodes what is hidden in it.
-    fields["quarantine"] = instruction_shaped(storable(made.text)) or ""
+    fields["quarantine"] = instruction_shaped(clean.storable(made.text).strip()) or ""
     # Derived from the text alone: that it comes from a file says nothing about its kind.
     unset = [
         name for name, before in about["picked"].items() if _plain(getattr(memory, name)) == before
@@ -261,11 +261,6 @@ def _with_words(memory: Memory, about: Mapping[str, Any], text: str, made: Made)
     given = {name: getattr(memory, name) for name in ("category", "kind") if name not in unset}
     picked = classify(text, title=memory.title, **given)
     return fields | {name: getattr(picked, name) for name in unset}
-
-
-def storable(text: str) -> str:
-    """The text without NUL and lone surrogates, which no store can hold."""
-    return text.replace("\0", "").encode("utf-8", "ignore").decode().strip()
 
 
 def _within(text: str, bytes_max: int) -> tuple[str, str]:
