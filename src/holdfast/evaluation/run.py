@@ -23,6 +23,7 @@ from holdfast.evaluation import Collection, Doc, Question
 from holdfast.text.analysis.terms import STOP_WORDS
 
 if TYPE_CHECKING:
+    from holdfast.domain.memory import Memory
     from holdfast.embed import Matrix
 
 
@@ -262,7 +263,11 @@ class HoldfastSystem:
 
     def ask(self, question: Question, limit: int) -> list[str]:
         hits = self._hub.recall(question.text, limit=limit, now=question.asked_at)
-        return [doc for hit in hits for doc in self._docs_of[hit.memory.id]]
+        return [doc for hit in hits for doc in self._documents(hit.memory)]
+
+    def _documents(self, memory: Memory) -> Sequence[str]:
+        # A fact that was taken out of a transcript stands for it.
+        return self._docs_of.get(memory.id) or self._docs_of[memory.parent or ""]
 
     def close(self) -> None:
         self._memory.close()

@@ -24,6 +24,7 @@ from holdfast.evaluation.run import (
     OURS,
     PLAIN,
     FullText,
+    HoldfastSystem,
     Hybrid,
     Results,
     Vectors,
@@ -109,6 +110,21 @@ def test_documents_that_are_one_memory_are_all_found() -> None:
     assert results.answers[0].ranking == ("x", "y")
     assert results.answers[0].scores is not None
     assert results.answers[0].scores[2] == 1
+
+
+def test_a_fact_out_of_a_transcript_stands_for_its_document() -> None:
+    said = (
+        "User: Hello, I work as a baker in Porto.\n"
+        "Assistant: How lovely! What do you bake there, and for whom?\n"
+        "User: Bread and cakes, and I live near the river.\n"
+        "Assistant: That sounds delicious."
+    )
+    docs = (Doc("chat", said), Doc("other", "The kettle whistles"))
+    system = HoldfastSystem(docs, None)
+    system.add(docs)
+    found = system.ask(Question("who works as a baker?", ("chat",)), 10)
+    system.close()
+    assert found and set(found) == {"chat"}
 
 
 def test_adversarial_and_unanswerable_questions_are_kept_apart() -> None:
