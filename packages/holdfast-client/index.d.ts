@@ -1056,6 +1056,8 @@ export interface RecallQuestion {
   turns?: boolean;
   /** with so many turns before and after a turn that is a hit */
   around?: number;
+  /** 1 finds nothing unlikely, 0.5 finds more, 0 always the closest */
+  caution?: number | null;
 }
 
 /** What answers a question, best first; `degraded` says why it may be less than usual. What was found and not shown is counted by reason, and named where an explanation was asked for. */

@@ -300,6 +300,7 @@ class AsyncHub:
         plain: bool = False,
         turns: bool = True,
         around: int = 0,
+        caution: float | None = None,
     ) -> Recalled: ...
     async def receipts(self) -> list_[Receipt]: ...
     async def recovery_prompt(

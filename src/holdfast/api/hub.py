@@ -364,6 +364,7 @@ class HubMemory:
         plain: bool = False,
         turns: bool = True,
         around: int = 0,
+        caution: float | None = None,
     ) -> Recalled:
         """Finds the memories that answer a question, best first. Each hit says why it was found.
 
@@ -378,6 +379,10 @@ class HubMemory:
         Turns of the conversation log are searched too, unless `turns` is False or a filter applies
         only to memories. `layer="turn"` searches nothing else. The hit has a `turn`; with
         `around=N` it also carries the N turns before and after it.
+
+        Where the hub probably has no answer, nothing is found. `caution` multiplies the confidence
+        that is needed for hits: 0.5 finds more, also for questions that the hub cannot answer, and
+        0 always finds the closest. None takes the setting `recall.caution`.
         """
         wanted = filter_from(
             category=category,
@@ -404,6 +409,7 @@ class HubMemory:
             project=project or "",
             plain=plain,
             around=around,
+            caution=self.scope.settings["recall.caution"] if caution is None else caution,
         )
 
     @reads(deadline="recall", limits={"limit": 100})

@@ -285,6 +285,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "meaning": Parameter("match words and meaning; without it words only"),
     "turns": Parameter("find turns of the conversation log too"),
     "around": Parameter("with N turns before and after a turn"),
+    "caution": Parameter("1 finds nothing unlikely, 0.5 finds more, 0 always the closest"),
     "plain": Parameter("no character of the query is an operator"),
     "project": Parameter("a folder or a name; what belongs to it ranks a little higher"),
     "now": Parameter("the moment of the question"),

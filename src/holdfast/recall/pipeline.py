@@ -76,6 +76,8 @@ class Ask(NamedTuple):
     compared: Sequence[str] = ()
     # Returns whether a span of a turn is withheld because a memory made from it was forgotten.
     withheld: Callable[[Memory, int, int], bool] | None = None
+    # What the least confidence at which answers are shown is multiplied by.
+    caution: float = 1.0
 
 
 def recall(
@@ -128,7 +130,7 @@ def recall(
         ordered,
         covered,
         estimated.confidence,
-        least=least,
+        least=least * ask.caution,
         looked_up=not ask.analysis.is_question,
         held_words=weights.KEYWORDS_HELD_WEIGHT if _is_short_question(ask, understood) else 0.0,
         past=ask.past is not None,

@@ -50,6 +50,14 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("recall.deadline_s", 5.0, "Seconds after which a recall is stopped.", least=0.01),
     Setting("recall.count_shown", True, "Whether recall counts what it has shown."),
     Setting(
+        "recall.caution",
+        1.0,
+        "What the confidence that recall needs to find anything is multiplied by: with 0.5 it finds"
+        " more, also for questions that the hub cannot answer; with 0 always the closest.",
+        least=0,
+        most=5,
+    ),
+    Setting(
         "embed.model",
         "auto",
         "The embedding model: auto, none, openai:MODEL@URL, fastembed:NAME,"

@@ -91,6 +91,14 @@ def test_nothing_found_is_said_and_is_no_error(stocked: Run) -> None:
     assert ran.err == "Nothing found for “zebra”.\n"
 
 
+def test_less_caution_shows_what_is_unlikely(stocked: Run) -> None:
+    asked = ("recall", "does the captain's parrot of the ferry prefer breakfast at noon")
+    assert not stocked(*asked).rows
+    assert stocked(*asked, "--caution", "0").rows[0][0] == "#1"
+    assert "must be from 0 to 5" in stocked(*asked, "--caution", "9").err
+    assert "“low” is not a number" in stocked(*asked, "--caution", "low").err
+
+
 def test_a_person_is_shown_the_closest_memory_where_none_answers(stocked: Run, screen: Run) -> None:
     stocked("archive", "1")
     shown = screen("recall", "tabs", "--words").err

@@ -15,6 +15,7 @@ from holdfast.api.hub import HubMemory
 from holdfast.embed import Embedder
 from holdfast.embed.providers import find_embedder
 from holdfast.engine.context.relevance import ANSWERED_LEAST
+from holdfast.errors import InvalidInput
 from holdfast.evaluation import Collection, read_stores
 from holdfast.recall import confidence, weights
 from holdfast.recall.vector import Scan, VectorCache
@@ -64,6 +65,30 @@ def stores(
             hub.remember_many([doc.text for doc in store.docs])
             found.append((store, hub))
         yield found
+
+
+def test_less_caution_finds_more_and_none_always_the_closest(stores: Stores) -> None:
+    (_, hub), _ = stores
+    unknown = "what is the name of the ferry captain's parrot?"
+    assert not hub.recall(unknown)
+    assert not hub.recall(unknown, caution=1)
+    assert hub.recall(unknown, caution=0)
+    assert hub.recall(unknown).confidence == hub.recall(unknown, caution=0).confidence
+    known = "which database is used in production?"
+    assert hub.recall(known) and not hub.recall(known, caution=5)
+    for value in (-0.1, 5.1, True, "low"):
+        with pytest.raises(InvalidInput, match="caution"):
+            hub.recall(known, caution=cast(float, value))
+
+
+def test_the_setting_decides_where_a_call_names_no_caution(tmp_path: pathlib.Path) -> None:
+    chosen = {"recall.caution": 0.0}
+    with open_for_tests(tmp_path, embedder=None, settings=chosen) as memory:
+        hub = memory.hub()
+        hub.remember("The gallery asked for twelve prints")
+        asked = "does the captain of the ferry feed twelve parrots before breakfast?"
+        assert hub.recall(asked)
+        assert not hub.recall(asked, caution=1)
 
 
 def test_what_is_left_out_names_the_limit_that_decided(stores: Stores) -> None:

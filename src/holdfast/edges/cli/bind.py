@@ -268,6 +268,14 @@ def text_of(call: Call, words: Sequence[str]) -> str:
     return call.read("-", "text") if list(words) == ["-"] else " ".join(words)
 
 
+def number(call: Call, text: str) -> float:
+    """A number with a fraction."""
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidInput(f"“{text}” is not a number.", hint="For example: 0.5") from None
+
+
 def after(call: Call, text: str) -> Any:
     """The time that is this long from now: `12h`, `7d`."""
     return call.now + span(text)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.api.hub import HubMemory
 from holdfast.domain.memory import SOURCES, TURN, made_by_line, without_copies
-from holdfast.edges.cli.bind import Flags, flag, joined
+from holdfast.edges.cli.bind import Flags, flag, joined, number
 from holdfast.edges.cli.command import Commands, Namespace, option, switch, whole
 from holdfast.edges.cli.output import note_absent_category, note_filters, short, times
 from holdfast.errors import InvalidInput, NotFound
@@ -49,6 +49,7 @@ _RECALL = Flags(
     include_archived=flag("--all"),
     meaning=flag("--words", about="match words only: no model, fast"),
     turns=flag("--no-turns", about="without the conversation log"),
+    caution=flag(metavar="SHARE", convert=number),
 )
 
 

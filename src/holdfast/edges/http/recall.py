@@ -25,6 +25,7 @@ class Question(
             # Null: as many as the server's settings say.
             "limit": (int | None, Field(default=5, ge=1, le=1_000)),
             "around": (int, Field(default=0, ge=0, le=10)),
+            "caution": (float | None, Field(default=None, ge=0, le=5)),
         },
     )
 ):

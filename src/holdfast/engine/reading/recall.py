@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from holdfast.store.values import VectorRow
 
 AROUND_MAX = 10
+# The limits of confidence are 0.2 at most, so that this asks for certainty.
+CAUTION_MAX = 5
 
 
 def recall_memories(
@@ -48,13 +50,16 @@ def recall_memories(
     around: int = 0,
     windows: bool = False,
     compared: Sequence[str] = (),
+    caution: float = 1.0,
 ) -> Recalled:
     """The hits for a question. With `count_shown`, the memories are counted as shown, after the
     reply. Hits that are turns come with this many turns `around` them. With `windows`, every hit
     says which part of it is nearest to the question. The result has the cosines of the memories
-    with the ids in `compared`."""
+    with the ids in `compared`. The confidence that is needed for hits is multiplied by
+    `caution`."""
     count = checked_limit(scope.settings["recall.limit"] if limit is None else limit)
     around = checked_around(around)
+    caution = checked_caution(caution)
     if not isinstance(query, str):
         raise InvalidInput("The query must be text.")
     moment = now or as_of or scope.now()
@@ -67,7 +72,10 @@ def recall_memories(
         past = None if as_of is None else engine.history.states_as_of(scope, reader, as_of)
         hidden = Withheld(reader, scope, as_of=as_of)
         withheld = hidden.hides_in
-        ask = Ask(analysis, wanted, count, moment, past, project, windows, compared, withheld)
+        ask = Ask(
+            *(analysis, wanted, count, moment, past, project),
+            *(windows, compared, withheld, caution),
+        )
         vectors = scope.core.vectors
         recalled = recall(
             reader, scope.hub_id, ask, embedder, vectors, meaning=meaning, explain=explain
@@ -124,6 +132,14 @@ def checked_around(around: int) -> int:
             f"The number of turns around is {around}; it must be from 0 to {AROUND_MAX}."
         )
     return around
+
+
+def checked_caution(caution: float) -> float:
+    """What the limits of confidence are multiplied by."""
+    is_number = isinstance(caution, int | float) and not isinstance(caution, bool)
+    if not is_number or not 0 <= caution <= CAUTION_MAX:
+        raise InvalidInput(f"`caution` is {caution!r}; it must be from 0 to {CAUTION_MAX}.")
+    return caution
 
 
 def related(scope: Scope, reference: Reference, *, limit: int = 5) -> Recalled:
