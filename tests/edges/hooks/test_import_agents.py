@@ -273,3 +273,15 @@ def test_turns_of_an_import_wait_for_a_worker_that_was_killed(
     waiting = json.loads(hooks.holdfast("jobs", "--json"))["data"]
     states = [job["state"] for job in waiting]
     assert states == ["running", "waiting", "waiting", "waiting"], waiting
+
+
+def test_undoing_an_import_that_was_broken_off_leaves_what_hooks_have_logged_since(
+    past: Hooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken_off(past, monkeypatch)
+    logged = json.loads(past.holdfast("log", "--hub", "web", "--json"))["data"]
+    assert [turn["content"] for turn in logged] == [SAID, "Noted."]
+    past.call("UserPromptSubmit", session="s1", prompt="The mascot is a heron.", prompt_id="p9")
+    past.holdfast("import", "claude-code", "--undo")
+    turns = json.loads(past.holdfast("log", "--hub", "web", "--json"))["data"]
+    assert [turn["content"] for turn in turns] == ["The mascot is a heron."]

@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from holdfast.api.hub import HubMemory
@@ -119,9 +120,11 @@ class Import:
             run = import_run.begin_session(scope, run, one.session)
             self._runs[scope.hub_id] = (scope, run)
         count = 0
+        # A turn without a time was said before the transcript was last written.
+        written = datetime.fromtimestamp(os.path.getmtime(one.path), UTC)
         turns, _ = transcripts.read_turns(one.client, one.path)
         for start in range(0, len(turns), _BATCH):
-            batch = turns[start : start + _BATCH]
+            batch = [turn._replace(at=turn.at or written) for turn in turns[start : start + _BATCH]]
             count += sum(
                 log_turn(hub, one.client, one.session, turn, folder=one.folder, run=self.change)
                 for turn in batch

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from holdfast.domain.clock import from_text, to_text
 from holdfast.domain.records import Record
 from holdfast.engine.core import Scope
 from holdfast.engine.log import turns
@@ -25,13 +26,23 @@ _KIND = "import-of-turns"
 _BATCH = 500
 
 
+class Span(NamedTuple):
+    """The turns of a session that a run logged without interruption: those with ids between these
+    two, said before it began. Others that have such ids were logged by somebody else meanwhile.
+    `last` is empty until the session is logged completely."""
+
+    first: str
+    last: str
+    began: str = ""
+
+
 class Run(NamedTuple):
     """One run in one hub, identified by the id of its change set."""
 
     change_id: str
     name: str
-    # By session, the first and last id of this run's turns; the last is empty while it logs.
-    sessions: dict[str, list[str]]
+    # By session, the spans in which the run logged its turns.
+    sessions: dict[str, list[Span]]
     done: bool = False
     # How many turns an undo has removed.
     dropped: int = 0
@@ -66,27 +77,30 @@ def interrupted(scopes: Iterable[Scope], name: str) -> str | None:
 
 def begin_session(scope: Scope, run: Run, session: str) -> Run:
     """Records that the run is about to log turns of a session."""
-    if session in run.sessions:
-        return run
     marker = scope.core.ids.next("trn")
-    return _update(scope, run, sessions={**run.sessions, session: [marker, ""]})
+    before = _ended(run.sessions.get(session, []), marker)
+    spans = [*before, Span(marker, "", to_text(scope.now()))]
+    return _update(scope, run, sessions={**run.sessions, session: spans})
 
 
 def end_session(scope: Scope, run: Run, session: str) -> Run:
     """Records that the session is logged completely: turns that are added later do not belong to
     this run."""
-    first = run.sessions[session][0]
-    marker = scope.core.ids.next("trn")
-    return _update(scope, run, sessions={**run.sessions, session: [first, marker]})
+    spans = _ended(run.sessions[session], scope.core.ids.next("trn"))
+    return _update(scope, run, sessions={**run.sessions, session: spans})
+
+
+def _ended(spans: list[Span], last: str) -> list[Span]:
+    return [one if one.last else one._replace(last=last) for one in spans]
 
 
 def finish(scope: Scope, run: Run) -> None:
     """Ends the run. One that imported nothing leaves no record."""
     with scope.write() as writer:
         kept = {
-            session: span
-            for session, span in run.sessions.items()
-            if _turns_of(writer, scope.hub_id, session, span)
+            session: spans
+            for session, spans in run.sessions.items()
+            if _turns_of(writer, scope.hub_id, session, spans)
         }
         if kept or writer.change(scope.hub_id, run.change_id) is not None:
             _put(scope, writer, run._replace(sessions=kept, done=True))
@@ -143,8 +157,8 @@ def drop_turns(scope: Scope, writer: Writer, change_id: str) -> int:
     run = _run(record)
     ids = [
         turn_id
-        for session, span in run.sessions.items()
-        for turn_id in _turns_of(writer, scope.hub_id, session, span)
+        for session, spans in run.sessions.items()
+        for turn_id in _turns_of(writer, scope.hub_id, session, spans)
     ]
     for start in range(0, len(ids), _BATCH):
         forget_turns.drop(scope, writer, ids[start : start + _BATCH])
@@ -162,10 +176,13 @@ def dropped_by_undo(reader: Reader, hub_id: str, change_id: str) -> int:
     return 0 if record is None else _run(record).dropped
 
 
-def _turns_of(reader: Reader, hub_id: str, session: str, span: list[str]) -> list[str]:
-    first, last = span
-    found = reader.turn_ids(hub_id, session=session)
-    return [one for one in found if first < one and (not last or one < last)]
+def _turns_of(reader: Reader, hub_id: str, session: str, spans: list[Span]) -> list[str]:
+    ids: list[str] = []
+    for first, last, began in spans:
+        until = from_text(began) if began else None
+        found = reader.turn_ids(hub_id, session=session, until=until)
+        ids += [one for one in found if first < one and (not last or one < last)]
+    return ids
 
 
 def _is_undone(reader: Reader, hub_id: str, run: Run) -> bool:
@@ -187,6 +204,9 @@ def _put(scope: Scope, writer: Writer, run: Run) -> None:
 
 def _run(record: Record) -> Run:
     body = record.body
-    return Run(
-        record.id, body["name"], dict(body["sessions"]), body["done"], body.get("dropped", 0)
-    )
+    sessions = {
+        # Earlier versions wrote one span, without the time.
+        session: [Span(*one) for one in (spans if isinstance(spans[0], list) else [spans])]
+        for session, spans in body["sessions"].items()
+    }
+    return Run(record.id, body["name"], sessions, body["done"], body.get("dropped", 0))
