@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -135,6 +135,22 @@ def test_a_hub_that_somebody_filled_is_not_taken_by_its_name(
     assert hub.name != "work"
     assert not hub.recall("doctor", meaning=False)
     assert name_for(memory, repository(tmp_path / "default")) != "default"
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda memory: memory.hub("work").log_turn("user", "My doctor is Dr Heron"),
+        lambda memory: memory.hub("work").pause_log(),
+        lambda memory: memory.set_member("bob", "viewer", hub="work"),
+    ],
+)
+def test_a_hub_without_memories_that_somebody_uses_is_not_taken(
+    memory: holdfast.Holdfast, tmp_path: Path, use: Callable[[holdfast.Holdfast], object]
+) -> None:
+    memory.create_hub("work")
+    use(memory)
+    assert name_for(memory, repository(tmp_path / "work")) != "work"
 
 
 def test_a_hub_left_by_a_start_that_was_cut_off_is_taken(

@@ -23,6 +23,7 @@ from holdfast.text.clean import HUB_NAME_CHARS_MAX, clean_hub_name
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory
     from holdfast.api.memory import Holdfast
+    from holdfast.domain.hub import Hub
 
 FILE_NAME = "projects.json"
 _VERSION = 1
@@ -319,9 +320,16 @@ def _make(memory: Holdfast, project: Project, entries: list[ProjectEntry]) -> Hu
             continue
         # One in which nothing ever was is left from a start that was cut off. One that somebody
         # filled is theirs, even where a repository has its name.
-        if found is None or (found.name == name and found.numbers == 0):
+        if found is None or (found.name == name and _is_left_over(memory, found)):
             return memory.hub(name, create=True)
     raise AssertionError("names do not run out")
+
+
+def _is_left_over(memory: Holdfast, hub: Hub) -> bool:
+    from holdfast.engine.hubs import is_unused
+
+    with memory.core.read() as reader:
+        return hub.owner == memory.core.actor and is_unused(reader, hub)
 
 
 def _names(project: Project) -> list[str]:

@@ -113,6 +113,20 @@ def is_being_moved(reader: Reader, hub: Hub) -> bool:
     return reader.record(NO_HUB, MOVE, hub.id) is not None
 
 
+def is_unused(reader: Reader, hub: Hub) -> bool:
+    """Whether a hub has no memories, history, files or other members."""
+    from holdfast.engine.people.records import members_of
+
+    return not (
+        hub.numbers
+        or reader.changes(hub.id, limit=1)
+        or reader.turns(hub.id, limit=1)
+        or any(True for _ in reader.scan_agreed(hub.id))
+        or any(True for _ in reader.scan_records(hub.id))
+        or any(members_of(reader, "hub", hub.id))
+    )
+
+
 def list_hubs(core: Core) -> list[Hub]:
     with core.store.read() as reader:
         return [hub for hub in reader.hubs() if hub.state == "active"]

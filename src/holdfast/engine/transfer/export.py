@@ -25,9 +25,9 @@ from holdfast.domain.records import Record, Turn, fields_to_plain, memory_to_pla
 from holdfast.engine import traces
 from holdfast.engine.core import Core, Scope, require_hub
 from holdfast.engine.history import Reasons, entries_seen
-from holdfast.engine.hubs import drop_hub
+from holdfast.engine.hubs import drop_hub, is_unused
 from holdfast.engine.people import records
-from holdfast.engine.people.records import called, members_of
+from holdfast.engine.people.records import called
 from holdfast.engine.transfer.export_format import (
     FORMAT,
     FORMAT_VERSION,
@@ -267,7 +267,7 @@ def _begin(core: Core, header: ExportLine, name: str | None) -> Hub:
         raise bad_line(number, error) from None
     with core.write() as writer:
         if (there := writer.hub(hub.name)) is not None:
-            if there.name != core.settings["hub"] or not _is_unused(writer, there):
+            if there.name != core.settings["hub"] or not is_unused(writer, there):
                 raise _name_taken(writer, there, same=there.id == hub.id)
             # The first command on a new machine creates a person's own hub. An export of theirs
             # from another machine replaces it while it is empty.
@@ -278,17 +278,6 @@ def _begin(core: Core, header: ExportLine, name: str | None) -> Hub:
         writer.add_hub(hub._replace(numbers=_heartbeat(core)))
         records.note(writer, hub.owner, "hub", hub.id, hub.created_at)
     return hub
-
-
-def _is_unused(reader: Reader, hub: Hub) -> bool:
-    """Whether a hub has no memories, history, files or other members."""
-    return not (
-        reader.changes(hub.id, limit=1)
-        or reader.turns(hub.id, limit=1)
-        or any(True for _ in reader.scan_agreed(hub.id))
-        or any(True for _ in reader.scan_records(hub.id))
-        or any(members_of(reader, "hub", hub.id))
-    )
 
 
 def _name_taken(reader: Reader, there: Hub, *, same: bool) -> AlreadyExists:
