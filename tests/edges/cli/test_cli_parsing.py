@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 from holdfast.edges.cli import table
@@ -61,6 +63,15 @@ def test_a_mistake_is_told_in_a_sentence(words, message) -> None:
     with pytest.raises(InvalidInput) as caught:
         _parser().parse(words)
     assert message in str(caught.value)
+
+
+def test_no_option_fails_at_a_value_of_another_kind() -> None:
+    for command in all_commands():
+        parser = parser_of(command)
+        for option in (*parser.words, *parser.options.values()):
+            for value in ("", "many", "1e999", "-"):
+                with suppress(InvalidInput):
+                    option.convert(value)
 
 
 def test_a_command_that_takes_no_words_refuses_them() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from holdfast.edges.cli.command import YES, Commands, Namespace, option, switch
+from holdfast.edges.cli.command import YES, Commands, Namespace, option, switch, whole
 from holdfast.edges.cli.output import counted
 from holdfast.errors import InvalidInput, StoreDamaged, StoreError
 
@@ -21,7 +21,7 @@ COMMANDS = Commands()
     "store init",
     "holdfast store init --url postgresql://admin@db.example/holdfast --role app",
     option("--url", "URL", "which database; else store.url"),
-    option("--partitions", "N", "how many parts a large table has (16)", type=int),
+    option("--partitions", "N", "how many parts a large table has (16)", type=whole),
     switch("--citus", "spread the tables over Citus nodes"),
     option("--role", "NAME", "let this role of the server use the store", default=""),
 )
