@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from holdfast.edges.cli.table import FIRST, GROUPS, SYNONYMS, all_commands, find
@@ -87,6 +89,9 @@ def test_the_short_spelling_says_nothing_about_the_group(run: Run) -> None:
         ("show", "get"),
         ("edit", "update"),
         ("ls", "list"),
+        ("note", "remember"),
+        ("ask", "recall"),
+        ("change", "update"),
     ],
 )
 def test_a_synonym_leads_to_the_command(run: Run, synonym: str, command: str) -> None:
@@ -102,6 +107,37 @@ def test_a_synonym_runs(run: Run) -> None:
     assert run("ls").out == run("list").out
     assert run("rm", "1").code == 0
     assert "Likes tea" not in run("ls").out
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("tag", "`holdfast update 12 --tag NAME`"),
+        ("why", "`holdfast recall QUESTION --explain`"),
+        ("reset", "`holdfast hub delete NAME`"),
+        ("stop", "`holdfast log pause`"),
+    ],
+)
+def test_a_word_without_a_command_leads_to_what_does_it(run: Run, word: str, hint: str) -> None:
+    ran = run(word, "1")
+    assert ran.code == 2 and hint in ran.err
+
+
+def test_version_is_a_word_too(run: Run) -> None:
+    assert run("version").out == run("--version").out
+
+
+def test_a_memory_named_by_its_words_is_to_be_searched_for(run: Run) -> None:
+    run("remember", "Likes tea")
+    assert "`holdfast recall Likes tea`" in run("forget", "Likes tea").err
+    assert "`holdfast list`" in run("forget", "99").err
+
+
+def test_the_name_of_a_file_stored_as_text_is_noted(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "notes.md"
+    file.write_text("Likes tea", encoding="utf-8")
+    assert f"`holdfast remember --file {file}`" in run("remember", str(file)).err
+    assert "--file" not in run("remember", f"see {file}").err
 
 
 def test_no_synonym_hides_a_command_or_a_group() -> None:

@@ -72,7 +72,7 @@ def _is_utf8(stream: TextIO) -> bool:
 def _run(words: list[str]) -> int:
     ended = words.index("--") if "--" in words else len(words)
     options = words[:ended]
-    if "--version" in options:
+    if "--version" in options or words[:1] == ["version"]:
         sys.stdout.write(version(json="--json" in options) + "\n")
         return 0
     from holdfast.edges.cli.command import parser_of

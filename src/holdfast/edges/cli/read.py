@@ -83,8 +83,13 @@ def _about(found: Recalled) -> dict[str, Any]:
     return {name: getattr(found, name) for name in names}
 
 
+# A pasted question is cut to this in what is printed about it.
+_QUERY_CHARS = 100
+
+
 def _note_nothing(call: Call, found: Recalled, query: str, *, explain: bool) -> None:
-    call.out.note(f"Nothing found for “{query}”.")
+    words = query if len(query) <= _QUERY_CHARS else query[:_QUERY_CHARS] + "…"
+    call.out.note(f"Nothing found for “{words}”.")
     held = sum(found.filtered.values())
     if not held:
         return

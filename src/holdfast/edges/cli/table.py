@@ -104,13 +104,18 @@ FIRST = (
 SYNONYMS = {
     "add": "remember",
     "save": "remember",
+    "note": "remember",
+    "new": "remember",
     "search": "recall",
     "find": "recall",
     "query": "recall",
+    "ask": "recall",
     "show": "get",
     "view": "get",
     "ls": "list",
+    "memories": "list",
     "edit": "update",
+    "change": "update",
     "delete": "forget",
     "remove": "forget",
     "rm": "forget",
@@ -118,6 +123,30 @@ SYNONYMS = {
     "install": "setup",
     "uninstall": "teardown",
     "settings": "config",
+    "info": "status",
+    "web": "ui",
+}
+
+# Words that people try, and what does what they mean, where that is more than another command.
+_MEANT = {
+    "tag": "`holdfast update 12 --tag NAME` sets the tags of a memory.",
+    "why": "`holdfast recall QUESTION --explain` says why a memory was found.",
+    "supersede": "`holdfast remember TEXT --supersedes 12` puts a new memory in its place.",
+    "replace": "`holdfast remember TEXT --supersedes 12` puts a new memory in its place.",
+    **dict.fromkeys(
+        ("clear", "reset", "wipe"),
+        "`holdfast hub delete NAME` deletes a hub and everything in it, `holdfast forget` hides"
+        " single memories.",
+    ),
+    **dict.fromkeys(
+        ("stop", "pause", "disable", "off"),
+        "`holdfast log pause` stops the log; `holdfast teardown CLIENT` takes Holdfast out of an"
+        " agent.",
+    ),
+    **dict.fromkeys(
+        ("start", "run"),
+        "`holdfast setup` gives memory to your agents; `holdfast serve` starts a server.",
+    ),
 }
 
 # Synonyms for the second word of a command, such as `hub ls`. The first that exists is used.
@@ -239,6 +268,8 @@ def _among(rows: tuple[Command, ...], words: list[str]) -> tuple[Command, int]:
 
 
 def _unknown(word: str) -> InvalidInput:
+    if word in _MEANT:
+        return InvalidInput(f"There is no command `{word}`.", hint=_MEANT[word])
     known = [name for group in GROUPS for name in (group.name, *_words_of(group))]
     near = nearest(word, [*known, *SYNONYMS])
     guess = f"Did you mean `holdfast {SYNONYMS.get(near, near)}`? " if near else ""

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 # child died, nobody could say whether it may be run again.
 SERVED = frozenset(
     (
-        *("recall", "search", "find", "query", "get", "show", "view", "list", "ls"),
+        *("recall", "search", "find", "query", "ask", "get", "show", "view"),
+        *("list", "ls", "memories"),
         *("related", "timeline", "context", "history", "diff"),
     )
 )
@@ -31,7 +32,7 @@ VARIABLE = "HOLDFAST_COMMANDS_SERVER"
 # A process without the embedding model forks three times as fast, so commands that do not need the
 # model have a process of their own.
 WORDS, MEANING = "commands/words", "commands/meaning"
-_BY_MEANING = ("recall", "search", "find", "query", "related", "context")
+_BY_MEANING = ("recall", "search", "find", "query", "ask", "related", "context")
 # If the warm process is busy or stopped, the command starts in this process after this long.
 ACCEPT_S = 0.5
 # How long a child may take until its first byte of output. If it takes longer, because of a slow

@@ -72,6 +72,11 @@ def _remember(call: Call, args: Namespace) -> None:
             show_result(call, result)
         if args.category and results:
             note_new_category(call, results[-1].memory)
+        if len(args.content) == 1 and os.path.isfile(args.content[0]):
+            call.out.note(
+                "The name of a file was stored as text;"
+                f" `holdfast remember --file {args.content[0]}` stores what is in the file."
+            )
     call.embed_left()
 
 

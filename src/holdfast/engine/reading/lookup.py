@@ -33,6 +33,12 @@ def find_memory(
                 hint="Only a memory can be read, changed or noted as used by its number or id.",
                 command="`holdfast log` shows the turns.",
             )
+        if _PLAIN_WORDS.fullmatch(str(reference)):
+            raise NotFound(
+                f"There is no memory {_shown(reference)} in hub `{scope.hub}`.",
+                hint="A memory is named by its number, its id or its key. Search for its words.",
+                command=f"`holdfast recall {reference}` finds it by its words, with its number.",
+            )
         raise NotFound(
             f"There is no memory {_shown(reference)} in hub `{scope.hub}`.",
             hint="List the memories to see what is there.",
@@ -45,6 +51,10 @@ def find_memory(
             command=f"`holdfast restore {memory.number}` brings it back.",
         )
     return memory
+
+
+# No number, no id, and nothing that a shell would change.
+_PLAIN_WORDS = re.compile(r"(?!#?\d+$|mem_)[\w -]{2,60}")
 
 
 def _look_up(reader: Reader, hub_id: str, reference: Reference) -> Memory | None:
