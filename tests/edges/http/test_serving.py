@@ -71,6 +71,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 def test_it_answers_and_ends_with_everything_written(server: Server, tmp_path: Path) -> None:
+    assert "asks for no key" in server.greeting
     assert server.ask("/healthz") == {"data": {"status": "up"}}
     assert server.ask("/v1/memories", {"content": "Prefers tabs"})["data"]["number"] == 1
     assert server.ask("/v1/recall", {"query": "tabs"})["data"][0]["memory"]["number"] == 1

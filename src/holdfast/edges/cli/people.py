@@ -64,7 +64,8 @@ def _member_set(call: Call, args: Namespace) -> None:
 
     viewer reads; contributor also writes; admin also manages members; owner also renames
     and deletes the hub. Roles apply to access through the server, by API key."""
-    _show(call, "set", _SET_MEMBER.run(call, args, role=args.role or "contributor"))
+    member = _SET_MEMBER.run(call, args, role=args.role or "contributor")
+    _show(call, "set", member, _place(call, args))
 
 
 @COMMANDS.shows(
@@ -73,14 +74,24 @@ def _member_set(call: Call, args: Namespace) -> None:
 def _show_removed(call: Call, args: Namespace, removed: str) -> None:
     """Remove a member."""
     call.out.done(
-        "removed", {"actor": args.actor}, f"{args.actor} is no member any more.", args.actor
+        "removed",
+        {"actor": args.actor},
+        f"{args.actor} is no member of {_place(call, args)} any more.",
+        args.actor,
     )
 
 
-def _show(call: Call, word: str, member: Member) -> None:
-    call.out.done(
-        word, _plain(member), f"{member.actor} is {member.role} now.", member.actor, member.role
-    )
+def _place(call: Call, args: Namespace) -> str:
+    """The hub, team or organisation that a command was about."""
+    if args.team:
+        return f"team {args.team}"
+    return f"organisation {args.org}" if args.org else f"hub {call.hub.name}"
+
+
+def _show(call: Call, word: str, member: Member, place: str = "") -> None:
+    of = f" of {place}" if place else ""
+    said = f"{member.actor} is {member.role}{of} now."
+    call.out.done(word, _plain(member), said, member.actor, member.role)
 
 
 def _plain(member: Member) -> dict[str, Any]:

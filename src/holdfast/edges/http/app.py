@@ -305,7 +305,12 @@ def _announce(memory: Holdfast, host: str, port: int, *, key_needed: bool) -> No
     ask = '{"query": "tabs or spaces?"}'
     json = "-H 'Content-Type: application/json'"
     first = ""
-    if key_needed and not memory.hubs():
+    if not key_needed:
+        first = (
+            "  It asks for no key: every program on this machine has your rights, and other\n"
+            "  machines cannot reach it. See `--require-key` and `--host`.\n"
+        )
+    elif not memory.hubs():
         # Without a key, the first memory creates the hub; callers with a key only reach existing
         # hubs.
         first = "  There is no hub yet: make one with `holdfast hub create NAME`.\n"
