@@ -353,3 +353,29 @@ def test_a_private_passage_of_several_sentences_reaches_neither_log(
     for hub in (web, web.own):
         said = " ".join(turn.content for turn in hub.turns())
         assert "1234" not in said and "Acme" not in said and "I am Ada." in said
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("wanted", ["session", "since", "about"])
+def test_turns_that_are_forgotten_in_a_project_are_forgotten_in_the_persons_own_log_too(
+    tmp_path: Path, wanted: str, shared: bool
+) -> None:
+    with open_for_tests(tmp_path / "home", settings={"shadowJournal.enabled": True}) as memory:
+        memory.core.set_has_worker(True)
+        web, own = project(memory, tmp_path / "web"), memory.hub()
+        if shared:
+            memory.set_member("bob", "viewer", hub=web.name)
+        own.observe_turn("I live in Lisbon, and I like kites.", "", session="another")
+        since = memory.core.now()
+        said = "I live in Lisbon with my wife Ines. The server in Lisbon is called heron."
+        web.observe_turn(said, "Noted.", session="s")
+        work_until_done(memory.core, memory.home)
+        asked = {"session": "s", "since": since, "about": "Lisbon"}
+        seen = web.forget_turns(**{wanted: asked[wanted]}, dry_run=True)
+        gone = web.forget_turns(**{wanted: asked[wanted]})
+        assert seen.memories == gone.memories
+        assert any("Ines" in one.content for one in gone.memories)
+        left = [turn.content for turn in own.turns()]
+        assert "I live in Lisbon, and I like kites." in left
+        assert not any("Ines" in one for one in left)
+        assert "Ines" not in web.context("Who is Ines?")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from holdfast.domain.hub import Hub
     from holdfast.domain.memory import Memory
     from holdfast.domain.records import Turn
-    from holdfast.domain.results import Flushed, Observed, Traces
+    from holdfast.domain.results import Flushed, ForgottenTurns, Observed, Traces
     from holdfast.engine.context.build import Context
     from holdfast.engine.core import Core, Scope
     from holdfast.engine.history import Undone
@@ -358,6 +358,24 @@ class ProjectHub(HubMemory):
             if hub.scope.hub_id in last:
                 gone += forget()
         return gone
+
+    def _on_forget_turns(self, call: _Call) -> ForgottenTurns:
+        """Also deletes the parts of these turns in the personal log, with the memories made of
+        them."""
+        from holdfast.engine.log.forget_turns import parts_beside
+
+        call.values["turns"] = [*call.values.get("turns", ())]
+        asked = {"since", "until", "session", "about", "turns"} & call.values.keys()
+        wanted = {name: call.values[name] for name in asked}
+        parts = parts_beside(self.scope, call.own.scope, **wanted)
+        # First, because nothing says which they are once the turns here are gone.
+        how = {name: value for name, value in call.values.items() if name not in asked}
+        theirs = call.own.forget_turns(turns=parts, **how) if parts else None
+        ours: ForgottenTurns = call.here()
+        if theirs is None:
+            return ours
+        # They are parts of the same turns, so only the memories are more.
+        return ours._replace(memories=(*theirs.memories, *ours.memories))
 
     def _on_undo(self, call: _Call) -> Undone:
         """Undoes the last change set of either hub, or the one named, in whichever hub it is."""

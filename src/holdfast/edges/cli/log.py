@@ -212,9 +212,9 @@ def _show_preview(call: Call, done: ForgottenTurns) -> None:
     _show(call, done.turns)
     for memory in done.memories:
         if call.out.terminal:
-            call.out.parts((f"#{memory.number}", "bold cyan"), (f"  {memory.content}", ""))
+            call.out.parts((call.named(memory), "bold cyan"), (f"  {memory.content}", ""))
         else:
-            call.out.row(f"#{memory.number}", memory.category, memory.content)
+            call.out.row(call.named(memory), memory.category, memory.content)
 
 
 # log size

@@ -8,7 +8,7 @@ removes the words from the history of others. A dry run lists what would be dele
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -178,7 +178,63 @@ def _is_copy(turn: Turn, last: Turn | None) -> bool:
         last is not None
         and turn.hub_id != last.hub_id
         and turn.at - last.at <= traces.SAME_MOMENT
-        and set(query_terms(last.content)) <= set(query_terms(turn.content))
+        and _has_all_words(turn, last)
+    )
+
+
+def _has_all_words(turn: Turn, part: Turn) -> bool:
+    return set(query_terms(part.content)) <= set(query_terms(turn.content))
+
+
+def parts_beside(
+    scope: Scope,
+    beside: Scope,
+    *,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    session: str | None = None,
+    about: str | None = None,
+    turns: Sequence[str] = (),
+) -> list[str]:
+    """The ids of the turns in the person's own log that are parts of turns of a project's log which
+    meet all conditions: what the person said about themselves is in both. With `about`, only parts
+    that contain the words themselves."""
+    wanted = _wanted(since, until, session, about, turns)
+    said: dict[str | None, list[Turn]] = {}
+    for one in _read_turns(scope, wanted):
+        said.setdefault(one.session, []).append(one)
+    if not said:
+        return []
+    times = [one.at for some in said.values() for one in some]
+    around = _Wanted(
+        min(times) - traces.SAME_MOMENT,
+        max(times) + 2 * traces.SAME_MOMENT,
+        session=wanted.session,
+        turns=frozenset(),
+        about=wanted.about,
+        words=wanted.words,
+    )
+    return [
+        part.id
+        for part in _read_turns(beside, around)
+        if any(_is_part(part, one) for one in said.get(part.session, ()))
+    ]
+
+
+def _read_turns(scope: Scope, wanted: _Wanted) -> Iterator[Turn]:
+    if wanted.words:
+        late_words.index_late_turns(scope.core, scope.hub_id)
+    with scope.read() as reader:
+        ids = _turns_wanted(reader, scope.hub_id, wanted)
+        for start in range(0, len(ids), _BATCH):
+            yield from reader.turns_by_id(scope.hub_id, ids[start : start + _BATCH]).values()
+
+
+def _is_part(part: Turn, whole: Turn) -> bool:
+    """Whether a turn of the person's own log is a part of one of a project's. If others read the
+    project, its log lacks that part, and the session and the time must do."""
+    return abs(part.at - whole.at) <= traces.SAME_MOMENT and (
+        part.session is not None or _has_all_words(whole, part)
     )
 
 
