@@ -110,6 +110,19 @@ def test_the_opening_of_every_style_is_known(style: object) -> None:
     assert (first.start, text[first.end :].strip()) == (0, "- something")
 
 
+@pytest.mark.parametrize(
+    ("text", "maybe"),
+    [
+        ("# 2026-05-27\n\n- 10:00 Likes tea", True),
+        ("## Long-Term\n> Memory", True),
+        ("- #12 [fact] Likes tea (user, 2026-05-27T10:00:00Z)", True),
+        ("### 2. Plan for the long-term\n\nThink long-term. # 2 more", False),
+    ],
+)
+def test_a_heading_and_common_words_are_no_sign(text: str, maybe: bool) -> None:
+    assert may_be_ours(text) is maybe
+
+
 def test_the_recovery_prompt_is_known() -> None:
     text = f"{turns.RECOVERY_OPENING}\n\nUser: hi\n\n{turns.RECOVERY_CLOSING}"
     kinds = [mark.kind for mark in marks(text) if isinstance(mark, Frame)]

@@ -8,6 +8,7 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from holdfast.domain.memory import CATEGORIES, Memory
@@ -29,6 +30,11 @@ _LAST = ("</memory>", "shown)", "review`)")
 _PARTS = ("pinned", "standing", "relevant now", "files", "recent", "last session")
 
 
+@lru_cache(maxsize=1_000)
+def _plain_name(name: str) -> str:
+    return bare(name.lower()).text
+
+
 class Frames:
     """The frames found in a text, next to its echoes."""
 
@@ -45,10 +51,12 @@ class Frames:
         self._echoes = echoes
         self._hub = hub
         names = (*CATEGORIES, *_PARTS, *categories)
-        self._names = {bare(name.lower()).text for name in names}
+        self._names = set(map(_plain_name, names))
 
     def taken(self) -> list[Echo]:
         """The frames that belong to recognised memories."""
+        if not (self._frames or self._echoes):
+            return []
         frames = [frame for frame in self._frames if self._is_ours(frame)]
         frames += self._cut_off()
         taken = [Echo(frame.start, frame.end) for frame in self._with_echo(frames)]

@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
-from holdfast.system.named_tuple import NamedTuple
+import re
 
-# All decorated output of Holdfast contains one of these; a text without any needs no other check.
+from holdfast.system.named_tuple import NamedTuple
+from holdfast.text.tables import lazy
+
+# All decorated output of Holdfast contains one of these, or begins as below; a text without any
+# needs no other check.
 SIGNS = (
     *(
         "[#",
@@ -16,15 +20,22 @@ SIGNS = (
         "[turn ",
         "<turn",
         "<memory",
-        "# 2",
-        "ong-Term",
-        "ong-term",
+        *("- #", "* #", "+ #"),
     ),
-    *("conversations;", "Session recovered]", "id mem_", "(id: mem_"),
+    *("conversations;", "recovered]", "id mem_", "(id: mem_"),
     *('"content"', '"text"', '"key"', '"results"', '"memories"', "Here's the content of /memories"),
     "2 levels deep in /memories",
     # The same signs as written in JSON, HTML and editors.
     *("\\u00b7 ", "\\u2022 #", "&lt;item", "&lt;turn", "&lt;memory", "\u00a0·\u00a0", "•\u00a0#"),
+    "-\u00a0#",
+)
+# How a day and the long-term memory begin, whatever is between the words. One heading in ten of an
+# agent's answers is `### 2. …`, and the words alone are frequent.
+_OPENINGS = (
+    ("# 2", lazy(r"# 2\d{3}\W{1,3}\d\d")),
+    ("#\u00a02", lazy(r"#\u00a02\d{3}\W{1,3}\d\d")),
+    ("ong-Term", lazy(r"ong-Term.{1,40}Memory", re.DOTALL)),
+    ("ong-term", lazy(r"ong-term.{1,40}Memory", re.DOTALL)),
 )
 # The beginnings of replies without a memory, which are echoes only as a whole.
 _FIXED_BEGIN = (
@@ -47,7 +58,9 @@ class Echo(NamedTuple):
 
 def may_be_ours(text: str) -> bool:
     """Whether the text may contain an echo."""
-    return any(sign in text for sign in SIGNS)
+    return any(sign in text for sign in SIGNS) or any(
+        sign in text and opening.search(text) for sign, opening in _OPENINGS
+    )
 
 
 def may_be_fixed_reply(text: str) -> bool:

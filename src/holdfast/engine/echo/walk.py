@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from holdfast.domain.memory import Memory
 from holdfast.engine.echo.detect import Known
@@ -63,7 +64,6 @@ class Walk:
         self._nested = nested
         self._known = known
         self._hub = hub
-        self._bare: Bare = bare(text)
         self._echoes: list[Echo] = []
         self._frames: list[Frame] = []
         self._done = 0  # The end of the last echo.
@@ -71,6 +71,11 @@ class Walk:
         self._day = ""
         self._read_to = 0
         self._misses = 0
+
+    @cached_property
+    def _bare(self) -> Bare:
+        # Most texts that are looked through have no mark of ours, and nothing to compare.
+        return bare(self._text)
 
     def echoes(self) -> list[Echo]:
         objects = self._objects()
