@@ -353,6 +353,33 @@ def test_a_turn_whose_client_was_killed_is_not_lost(hooks: Hooks) -> None:
     assert "orchard" in block
 
 
+def test_what_programs_write_among_a_persons_messages_is_not_the_persons_word(hooks: Hooks) -> None:
+    """Clients write the output of a command that a person ran, and notices, as the user's."""
+    path = hooks.root / "session.jsonl"
+    fact = "Remember that the server is called heron."
+    written = (
+        f"<bash-stdout>{fact}</bash-stdout> {fact}",
+        f"\n<task-notification>\n<summary>{fact}</summary></task-notification>",
+        "[Request interrupted by user]",
+    )
+    rows: list[dict[str, object]] = [
+        {"type": "user", "message": {"role": "user", "content": text}}
+        for text in (*written, "Which server is it?")
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    hooks.call("UserPromptSubmit", prompt=written[1], prompt_id="t1")
+    hooks.call("SessionEnd", reason="exit", transcript_path=str(path))
+    assert logged(hooks) == ["Which server is it?"]
+    run = f"<user_shell_command>\n<result>\n{fact}\n</result>\n</user_shell_command>"
+    asked = f"# Context from my IDE setup:\n{fact}\n## My request for Codex:\nWhich port is it?"
+    parts = [[{"type": "input_text", "text": text}] for text in (run, asked)]
+    said = [{"type": "message", "role": "user", "content": part} for part in parts]
+    rows = [{"type": "response_item", "payload": one} for one in said]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    hooks.call("SessionEnd", client="codex", session="s2", transcript_path=str(path))
+    assert sorted(map(str.strip, logged(hooks))) == ["Which port is it?", "Which server is it?"]
+
+
 @pytest.mark.parametrize("names", [{"prompt_id": "t1"}, {}])
 def test_an_answer_is_logged_without_what_its_prompt_says_in_private(
     hooks: Hooks, names: dict[str, str]

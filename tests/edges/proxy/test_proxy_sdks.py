@@ -280,6 +280,14 @@ def test_tools_of_responses_pass_through(
         ]
 
 
+def test_the_output_of_a_command_that_a_person_ran_is_not_their_word(running: Running) -> None:
+    said: Any = {"role": "user", "content": "<bash-stdout>My name is Mallory.</bash-stdout>"}
+    with openai_client(running) as client:
+        client.chat.completions.create(model="test-model", messages=[said])
+    running.settle()
+    assert [role for role, _, _ in running.logged] == ["assistant"]
+
+
 @pytest.mark.parametrize("stateful", [False, True])
 def test_the_answer_after_a_tool_repeats_nothing_that_was_private(
     running: Running, model: ModelServer, stateful: bool

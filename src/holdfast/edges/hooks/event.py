@@ -50,6 +50,20 @@ _HOOK_CONTEXT = re.compile(
 )
 
 
+# What programs put among a person's messages begins with one of these: output of commands that the
+# person ran, notices of tasks, reminders, instructions.
+_OF_PROGRAMS = (
+    *("<command-name>", "<command-message>", "<command-args>", "<local-command"),
+    *("<bash-input>", "<bash-stdout>", "<bash-stderr>", "<user_shell_command>"),
+    *("<task-notification", "<teammate-message", "<cross-session-message"),
+    *("<subagent_notification>", "<turn_aborted>", "[Request interrupted by user"),
+    *("<system-reminder>", "<user-prompt-submit-hook>", "<hook_prompt", "<session_context>"),
+    *("<environment_context>", "<user_instructions>", "<permissions instructions>", "<skill>"),
+    *("<goal_context>", "<codex_internal_context", "<recommended_plugins>"),
+    *("Caveat: The messages below", "# AGENTS.md"),
+)
+
+
 class Event(NamedTuple):
     """An event in a session of a client. `turn` names the turn, if the client does."""
 
@@ -88,6 +102,7 @@ def parse(name: str, client: str, folder: str, data: bytes) -> Event:
     if not session:
         raise InvalidInput("The input of the hook names no session.")
     prompt = _text(given, "prompt", "user_prompt") or _inside(given, "tool_info", "user_prompt")
+    prompt = without_injected(prompt)
     answer = _text(given, "last_assistant_message", "prompt_response", "text", "response")
     return Event(
         kind,
@@ -97,7 +112,7 @@ def parse(name: str, client: str, folder: str, data: bytes) -> Event:
         said,
         _text(given, "prompt_id", "turn_id", "generation_id", "execution_id"),
         _text(given, "transcript_path", "transcriptPath"),
-        bounded(_unquoted(of, without_injected(prompt))),
+        "" if is_of_program(prompt) else bounded(_unquoted(of, prompt)),
         bounded(answer or _inside(given, "tool_info", "response")),
         _text(given, "source", "reason", "trigger"),
         said.lower().startswith("subagent") or bool(given.get("agent_id")),
@@ -138,6 +153,11 @@ def _ends(text: str) -> str:
 def without_injected(prompt: str) -> str:
     """The words that the person typed, without the output of hooks before them."""
     return _HOOK_CONTEXT.sub("", prompt).strip()
+
+
+def is_of_program(text: str) -> bool:
+    """Whether a message that is sent as the person's was written by a program."""
+    return text.lstrip().startswith(_OF_PROGRAMS)
 
 
 def _client_of(given: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from holdfast.edges.hooks.event import bounded, without_injected
+from holdfast.edges.hooks.event import bounded, is_of_program, without_injected
 from holdfast.text.clean import storable
 
 # A line with a pasted file or an image; longer lines are skipped.
@@ -110,14 +110,10 @@ def _claude_code(row: Mapping[str, Any]) -> _Said | None:
     if row.get("type") not in ("user", "assistant") or not isinstance(message, dict):
         return None
     text = _text(message.get("content"), ("text",))
-    if row["type"] == "user" and (text.startswith(_COMMANDS) or "toolUseResult" in row):
+    if row["type"] == "user" and (is_of_program(text) or "toolUseResult" in row):
         return None
     folder = str(row.get("cwd") or "")
     return _Said(row["type"], text, _time(row), str(row.get("promptId") or ""), folder)
-
-
-# Lines that Claude Code writes as the user: its own commands, and their output.
-_COMMANDS = ("<command-name>", "<local-command", "<command-message>", "Caveat: The messages below")
 
 
 def _codex(row: Mapping[str, Any]) -> _Said | None:
@@ -127,8 +123,10 @@ def _codex(row: Mapping[str, Any]) -> _Said | None:
     if given.get("type") != "message" or given.get("role") not in ("user", "assistant"):
         return None
     text = _text(given.get("content"), ("input_text", "output_text", "text"))
-    if text.lstrip().startswith(("<environment_context>", "<user_instructions>", "# AGENTS.md")):
+    if given["role"] == "user" and is_of_program(text):
         return None
+    if text.startswith("# Context from my IDE setup:"):
+        text = text.rpartition("## My request for Codex:")[2]
     passed = given.get("internal_chat_message_metadata_passthrough")
     turn = passed.get("turn_id") if isinstance(passed, dict) else ""
     return _Said(given["role"], text, _time(row), str(turn or ""))
@@ -137,7 +135,7 @@ def _codex(row: Mapping[str, Any]) -> _Said | None:
 def _gemini(row: Mapping[str, Any]) -> _Said | None:
     if row.get("type") == "user":
         text = without_injected(_text(row.get("content"), ("text",)))
-        return None if text.startswith("<session_context>") else _Said("user", text, _time(row))
+        return None if is_of_program(text) else _Said("user", text, _time(row))
     if row.get("type") == "gemini":
         return _Said("assistant", _text(row.get("content"), ("text",)), _time(row))
     return None

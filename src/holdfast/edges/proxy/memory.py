@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.domain.clock import to_text
 from holdfast.edges.hooks import inject
-from holdfast.edges.hooks.event import bounded
+from holdfast.edges.hooks.event import bounded, is_of_program
 from holdfast.edges.hooks.inject import PromptBlock
 from holdfast.edges.hooks.state_files import opened
 from holdfast.edges.project import hub_here
@@ -280,6 +280,8 @@ class ProxyMemory:
         asked, conversation = exchange.asked, exchange.found.conversation
         session = conversation.session
         prompt = bounded(asked.prompt)
+        if is_of_program(prompt):
+            return PromptBlock()
         if asks_to_forget_last(prompt):
             return PromptBlock(inject.forget_last(self.memory, exchange.hub, session))
         # An endpoint that keeps the conversation also keeps what was added to it.
@@ -319,6 +321,8 @@ class ProxyMemory:
             self._log_tools(exchange)
             final = answer.text if answer is not None and answer.final else ""
             prompt = bounded(asked.prompt)
+            if is_of_program(prompt):
+                prompt = ""
             if exchange.turn and not asks_to_forget_last(prompt):
                 self._log_turn(exchange, exchange.turn, prompt, bounded(final))
             elif exchange.continued_turn in conversation.logged:
@@ -340,7 +344,7 @@ class ProxyMemory:
             source=CLIENT,
             turn=turn,
             # Of an answer alone nothing is noted.
-            noted="" if known else None,
+            noted=None if prompt and not known else "",
             folder=self._folder or None,
         )
         conversation.add_logged(turn)
