@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # Why an answer may be worse than usual. The command line adds what to do about it.
 NO_MODEL = "there is no embedding model, so only words were matched"
-NO_VECTORS = "no vector of this model yet"
+NO_VECTORS = "no vector of this model yet: only their words find them"
 
 
 class SearchRequest(NamedTuple):

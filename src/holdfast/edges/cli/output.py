@@ -271,7 +271,7 @@ class Out:
             if reason == NO_MODEL:
                 command = "; `holdfast doctor` says why and how to get one"
             elif reason.endswith(NO_VECTORS):
-                command = "; `holdfast embed` makes them"
+                command = "; `holdfast embed` makes the vectors"
             self.note(f"Degraded: {reason}{command}.")
 
     def time(self, at: datetime | None) -> str:
