@@ -93,6 +93,11 @@ def test_who_has_a_name_is_called_by_it(said: str, told: str) -> None:
         ("past", "before last June", "before June 2026"),
         ("past", "after last June", "after June 2026"),
         ("past", "until last Friday", "until 13 November 2026"),
+        # What is told in the present is still to come.
+        ("past", "my last day is 30 November", "my last day is 30 November 2026"),
+        ("past", "the lease ends on 3 May", "the lease ends on 3 May 2027"),
+        ("past", "was born on 3 May", "was born on 3 May"),
+        ("past", "our son was born on 3 May", "our son was born on 3 May 2026"),
         ("ahead", "done by March", "done by March 2027"),
         ("past", "went to 4 shows in the last 3 months", "went to 4 shows in the last 3 months"),
         ("ahead", "moves in March", "moves in March 2027"),

@@ -482,8 +482,10 @@ def _named_in(text: str, said: datetime) -> datetime | None:
     """The end of the one day, month or year that a short statement names: 'sold it in 2009'."""
     if not _is_short(text):
         return None
-    from holdfast.text.dates import find_dates
+    from holdfast.text.dates import event_in, find_dates
 
+    if (event := event_in(text, at=said)) is not None:
+        return event.until
     found = find_dates(text, now=said, zone=said.tzinfo)
     # In 'a 2014 Golf', the year is not when it happened.
     return found[0].until if len(found) == 1 and not found[0].words.isdigit() else None

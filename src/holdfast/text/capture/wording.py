@@ -302,12 +302,19 @@ def resolve(clause: str, at: datetime | None, *, when: When = "past") -> Resolve
 
 
 _WAS = lazy(r"(?i)\b(?:was|were|had|went|attended|ended)\b")
+# 'My last day is 30 October': what is still to come is told in the present.
+_IS_ON = lazy(
+    r"(?i)\b(?:is|are|will be|starts?|begins?|ends?|expires?|opens?|closes?|leaves?|runs out)"
+    r"(?: (?:due|on|by|at))? *$"
+)
 
 
 def _is_due(clause: str, mention: DateMention) -> bool:
     if re.match(r"(?i)(?:until|till) ", mention.words):
         # 'On leave until February' is the next one, unless it is over.
         return _WAS.search(clause[: mention.start]) is None
+    if _IS_ON.search(clause[: mention.start]) and not re.match(r"(?i)since\b", mention.words):
+        return True
     before = clause[: mention.start] + (
         "for " if re.match(r"(?i)(?:for|on|by) ", mention.words) else ""
     )
@@ -351,10 +358,17 @@ def _with_years(clause: str, found: list[DateMention]) -> list[DateMention]:
     return out
 
 
+_BORN = lazy(r"(?i)\bborn *$")
+_CHILD = lazy(r"(?i)\b(?:son|daughter|baby|twins?|child|kid|boy|girl|niece|nephew|grand\w+)s?\b")
+
+
 def _describes(clause: str, mention: DateMention) -> bool:
-    """Whether a day of the week only says of which kind a thing is: 'Friday deploys'."""
+    """Whether a day of the week only says of which kind a thing is ('Friday deploys'), or a day of
+    the year comes every year."""
     if clause.startswith(" as ", mention.end) and mention.words.lower() == "today":
         return True  # 'Illyria, known today as Albania'
+    if _BORN.search(clause[: mention.start]) and not _CHILD.search(clause):
+        return True  # Grown-ups were not born last 3 May.
     if not _WEEKDAY.fullmatch(mention.words):
         return False
     after = _NEXT_WORD.match(clause, mention.end)
