@@ -373,10 +373,12 @@ class Proposed:
         """Whether something was proposed from this part of the user's words."""
         return bool(self._of_words(start, end))
 
-    def mark_standing(self, start: int, end: int) -> None:
-        """Marks proposals from this part of the user's words for long-term memory."""
+    def mark_standing(self, start: int, end: int, changes: str | None = None) -> None:
+        """Marks proposals from this part of the user's words for long-term memory, and which
+        memory these words change."""
         for at in self._of_words(start, end):
-            self.proposals[at] = self.proposals[at]._replace(standing=True)
+            changed = self.proposals[at].changes or changes
+            self.proposals[at] = self.proposals[at]._replace(standing=True, changes=changed)
 
     def _of_words(self, start: int, end: int) -> list[int]:
         if not self.proposals:
@@ -465,12 +467,18 @@ def by_changes(scope: Scope, proposed: Proposed) -> None:
     from holdfast.text.capture import told_changes
     from holdfast.text.grounding import Span
 
-    heard = proposed.heard
+    heard, seen = proposed.heard, -1
     with scope.read() as reader:
         for one in told_changes(heard.user, at=heard.at):
-            changed = changed_by(reader, scope, one.text)
-            if changed is not None and proposed.speaks_of(one.start, one.end):
-                proposed.mark_standing(one.start, one.end)
-            elif changed is not None and not heard.is_between_people:
+            # The parts of a sentence come behind the whole.
+            changed = None if one.start < seen else changed_by(reader, scope, one.text)
+            if changed is None or (
+                heard.is_between_people and not proposed.speaks_of(one.start, one.end)
+            ):
+                continue
+            seen = one.end
+            if proposed.speaks_of(one.start, one.end):
+                proposed.mark_standing(one.start, one.end, changed.id)
+            else:
                 span = Span(one.start, one.end)
                 proposed.add(one.text, category=changed.category, standing=True, verbatim=span)

@@ -198,6 +198,44 @@ def test_a_fact_that_may_replace_another_is_marked_as_newer(
 
 
 @pytest.mark.parametrize(
+    ("first", "later", "kept"),
+    [
+        # What its first part names, the rest of a sentence may point at.
+        (
+            "Our standup is at 9:15.",
+            "We dropped the daily standup, it's only for the interns.",
+            "We dropped the daily standup, it's only for the interns",
+        ),
+        ("My manager is Judith.", "Judith left, I report to Farid now.", "Reports to Farid now"),
+        ("I drink five coffees a day.", "Cut down to two coffees.", "Cut down to two coffees"),
+        ("We have a cat called Fiddle.", "Fiddle passed away.", "Fiddle passed away"),
+    ],
+)
+def test_what_tells_of_a_change_is_newer_than_what_it_changes(
+    memory: Holdfast, hub: HubMemory, clock: FixedClock, first: str, later: str, kept: str
+) -> None:
+    hub.observe_turn(first, "Good.")
+    noted(memory)
+    clock.tick(days=30)
+    hub.observe_turn(later, "Good.")
+    noted(memory)
+    newer, older = hub.list(layer="long_term")
+    assert newer.content == kept
+    assert number_of_close(newer) == older.number
+
+
+def test_days_are_no_thing_that_two_facts_are_about(
+    memory: Holdfast, hub: HubMemory, clock: FixedClock
+) -> None:
+    hub.observe_turn("My work hours are 9 to 5, Monday to Friday.", "Good.")
+    noted(memory)
+    clock.tick(days=30)
+    hub.observe_turn("I don't work out on Mondays and Fridays any more.", "Good.")
+    noted(memory)
+    assert all(number_of_close(one) is None for one in hub.list(layer="long_term"))
+
+
+@pytest.mark.parametrize(
     ("first", "later", "gone", "stands"),
     [
         # A preference for what was left, without a purpose of its own.
@@ -214,6 +252,7 @@ def test_a_fact_that_may_replace_another_is_marked_as_newer(
         ("I use Notion for my notes.", "I moved my notes from Notion to Obsidian.", "Uses Notion",
          "Obsidian"),
         ("I'm pregnant.", "Our son Emil was born on Tuesday.", "Is pregnant", "Emil"),
+        ("I work at Maersk.", "I quit Maersk, last day is 30 December.", "Works at", "30 December"),
     ],
 )  # fmt: skip
 def test_the_newest_word_of_the_person_holds(

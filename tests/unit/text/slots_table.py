@@ -10,6 +10,12 @@ REPLACES = (
     ("We deploy on Thursdays, not Tuesdays", "We deploy on Tuesdays"),
     ("Standup is at 10:15, no longer at 9:30", "Standup is at 9:30"),
     ("The office is in Braga, not Porto", "The office is in Porto"),
+    # the same has gone on for longer
+    ("Has been running for 9 months now", "Has been running for 6 months, three times a week"),
+    ("I've been at Lumen for 2 years", "I've been at Lumen for 1 year"),
+    # with and without its owner
+    ("Standup is at 10 now", "Our standup is at 9:15 every day"),
+    ("Our default branch is main now", "The default branch is master"),
     # a statement of several people that says it is new
     ("We deploy on Thursdays now", "We deploy on Tuesdays"),
     ("We deploy on Thursdays from now on", "We deploy on Tuesdays"),
@@ -272,6 +278,10 @@ SAME = (
 )
 
 UNRELATED = (
+    ("Has been running for two years", "Has been running a cafe for 6 months"),
+    ("Has been at Lumen for 2 years", "Has been learning Spanish for 1 year"),
+    ("Cat is Momo", "Cat is Luna"),
+    ("Maria leads the platform team now", "We deploy on Fridays"),
     ("Wakes up at 6 on Sundays", "Wakes up at 7"),
     # relatives
     ("Husband Tom works at BMW", "Husband Jim works at Siemens"),

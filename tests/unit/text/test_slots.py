@@ -198,6 +198,8 @@ def test_what_else_a_replaced_statement_says_is_kept() -> None:
         assert verdict == ("replaces", verdict.reason, "Lived in Porto" + rest, False)
     kept = compare("Moved to Lisbon", "Lives in Porto with my wife Ana").keeps
     assert kept == "Wife is Ana"
+    longer = compare("Has been running for a year", "I've been running for 6 months, twice a week")
+    assert longer.keeps == "Has been running, twice a week"
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,8 @@ class Proposal(NamedTuple):
     """Something to remember. If `said` is given, the turn that it was taken from, it is grounded
     here: stored only if the turn supports it. A proposer that has grounded it already gives only
     the `origin`. `quote` is the part of the turn that it relies on, and `at` when it was said. A
-    `standing` one is promoted to long-term memory at once."""
+    `standing` one is promoted to long-term memory at once. `changes` is the id of a memory that the
+    sentence around it changes."""
 
     text: str
     category: str | None = None
@@ -78,6 +79,7 @@ class Proposal(NamedTuple):
     source_path: str | None = None
     metadata: Mapping[str, Any] | None = None
     standing: bool = False
+    changes: str | None = None
 
 
 class Taken(NamedTuple):
@@ -105,13 +107,15 @@ def take_proposals(
     taken: list[Taken | None] = []
     drafts: list[Draft] = []
     standing: list[bool] = []
+    changes: list[str | None] = []
     for proposal in proposals:
         draft = _draft(scope.core, proposal, layer)
         taken.append(None if isinstance(draft, Draft) else draft)
         if isinstance(draft, Draft):
             drafts.append(draft)
             standing.append(proposal.standing and layer == "journal")
-    looked = _with_rivals(scope, list(prepare(scope, drafts)))
+            changes.append(proposal.changes)
+    looked = _with_rivals(scope, list(prepare(scope, drafts)), changes)
     prepared = iter(zip(looked, standing, strict=True))
     with scope.write() as writer:
         if change is not None:
@@ -193,7 +197,9 @@ def _as_line(core: Core, proposal: Proposal, draft: Draft) -> Draft:
     )
 
 
-def _with_rivals(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
+def _with_rivals(
+    scope: Scope, prepared: list[Prepared], changes: Sequence[str | None]
+) -> list[Prepared]:
     """The drafts with the existing memories that each may replace, searched before the transaction,
     while no lock is held."""
     if not prepared:
@@ -202,9 +208,9 @@ def _with_rivals(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
         return [
             item._replace(
                 seen=look(reader, item.memory, item.indexed),
-                close=_find_changed(reader, scope, item.memory),
+                close=_find_changed(reader, scope, item.memory) or changed,
             )
-            for item in prepared
+            for item, changed in zip(prepared, changes, strict=True)
         ]
 
 

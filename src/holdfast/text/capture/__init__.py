@@ -116,18 +116,22 @@ def told_changes(said: str, *, at: datetime) -> Iterator[Captured]:
 
 
 def _stands_alone(folded: str) -> bool:
-    """Whether a statement needs no other to be understood."""
+    """Whether a statement needs no other to be understood: what its first part names, its others
+    may point at."""
     # 'They raised our rent': whoever they are.
     plain = _THEY.sub(" ", _PATTERNS["refers nowhere"].sub(" ", folded))
+    first = _FIRST_PART.match(plain)
+    head = first[0] if first else plain
     return (
-        _OWN.search(folded) is not None
-        and BLANK not in folded
-        and not any(_PATTERNS[name].search(plain) for name in ("refers", "third", "supposed"))
+        BLANK not in folded
+        and _PATTERNS["supposed"].search(plain) is None
+        and not any(_PATTERNS[name].search(head) for name in ("refers", "third"))
     )
 
 
 _THEY = lazy(r"^they (?=(?:\w+ ){1,2}(?:my|our|me|us)\b)")
-_OWN = lazy(r"\b(?:i|i'?m|i'?ve|my|me|we|we're|we'?ve|our|us)\b")
+# At least three words, which name something that 'it' may be.
+_FIRST_PART = lazy(r"(?:[^\s,;]+ ){2,}[^\s,;]+(?=[,;] )")
 
 
 def _facts(sentence: Sentence, at: datetime | None, named: str) -> list[Captured]:

@@ -28,8 +28,15 @@ from holdfast.text.facts.statements import (
     words_key,
 )
 from holdfast.text.slots import STATEMENT_CHARS_MAX
-from holdfast.text.slots.endings import by_ending, by_kind, ended_terms
+from holdfast.text.slots.endings import (
+    by_duration,
+    by_ending,
+    by_kind,
+    duration_terms,
+    ended_terms,
+)
 from holdfast.text.slots.frames import (
+    about,
     amount_terms,
     begun_terms,
     by_frame,
@@ -45,6 +52,7 @@ from holdfast.text.slots.frames import (
     old_value_terms,
     plain,
     same_topic,
+    without_times,
 )
 from holdfast.text.slots.values import (
     RELATIONS,
@@ -236,6 +244,7 @@ _TERMS_OF_REPLACED = (
     slot_terms,
     negation_terms,
     state_terms,
+    duration_terms,
     amount_terms,
     key_terms,
     relative_terms,
@@ -256,6 +265,7 @@ _RULES = (
     by_old_value,
     by_negation,
     by_state,
+    by_duration,
     by_number,
     by_key,
     by_relative,
@@ -273,6 +283,8 @@ def compare(new: str, old: str) -> Verdict:
     if not (is_statement(new) and is_statement(old)):
         return _UNRELATED
     now, then = _read(new), _read(old)
+    if now.subject != then.subject and "we" in (now.subject, then.subject):
+        now, then = _without_owner(now), _without_owner(then)
     if "?" in (now.subject, then.subject) or now.subject != then.subject:
         return _UNRELATED
     if now.supposed or then.supposed:
@@ -322,10 +334,10 @@ def _is_told_change(text: str) -> bool:
 def _share_a_thing(now: Statement, then: Statement) -> bool:
     """Whether two statements share more than what is done, and neither is about somebody whom the
     other leaves out: 'Stopped taking vitamins' is not about 'Takes insulin'."""
-    new, old = core_stems(now.body), set(core_stems(then.body))
+    new, old = core_stems(about(now)), set(core_stems(about(then)))
     if now.owned and new and new[0] not in old and _PATTERNS["speaker"].search(now.body) is None:
         return False
-    return not old.intersection(new) <= _verb_stems()
+    return not without_times(old.intersection(new)) <= _verb_stems()
 
 
 _STATES_OF_PEOPLE = frozenset("vegan vegetarian allergic rent rents favourite favorite".split())  # noqa: SIM905
@@ -346,6 +358,15 @@ def have_one_topic(new: str, old: str) -> bool:
         return False
     now, then = read(new), read(old)
     return same_topic(now, then) or changes_topic(now, then)
+
+
+def _without_owner(said: Statement) -> Statement:
+    """'Our standup is at 9' in the form of 'Standup is at 9' and 'The standup is at 9'."""
+    if said.subject == "we" and said.owned:
+        return said._replace(subject="", owned=False)
+    if said.subject not in ("", "?", "we") and not said.owned:
+        return said._replace(subject="", body=f"{said.subject} {said.body}")
+    return said
 
 
 def _is_paraphrase(now: Statement, then: Statement) -> bool:

@@ -1,6 +1,6 @@
 """Statements that end what an older one says, though they fill no slot of their own: who ran the
-marathon no longer trains for it (`endings.txt`); and tools of one kind, of which somebody leaves
-one for another (`kinds.txt`).
+marathon no longer trains for it (`endings.txt`); the same that has gone on for longer by now; and
+tools of one kind, of which somebody leaves one for another (`kinds.txt`).
 """
 
 from __future__ import annotations
@@ -103,6 +103,47 @@ def ended_terms(now: Statement) -> TermSets:
     if now.begun and any(one.kind == "tool" and kind_of(one.value) for one in filled(now)):
         found.append(frozenset())
     return found
+
+
+# Durations
+
+_LASTS = lazy(
+    r"(?i),? \b(?:for|over)(?: (?:about|around|almost|nearly|over|more than|the (?:last|past)))*"
+    r" (?P<long>(?:\d+|an?|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
+    r" (?:day|week|month|year)s?)\b(?: now| already)?"
+)
+
+
+def _lasting(said: Statement) -> tuple[str, str] | None:
+    """What goes on, and for how long by now."""
+    match = _LASTS.search(said.body)
+    if match is None or said.denied:
+        return None
+    what = f"{said.body[: match.start()]}{said.body[match.end() :]}"
+    # A statement in the person's own words has lost its 'I'.
+    return re.sub(r"(?i)\Ahave\b", "Has", what), match["long"].lower()
+
+
+# Said beside what goes on: how often, where, with whom.
+_BESIDE = lazy(r"(?i)(?:,| (?:with|in|at|on|by|from|every|once|twice|\w+ times)\b|\Z)")
+
+
+def by_duration(now: Statement, then: Statement) -> Verdict | None:
+    """By how long the same has been going on; what else the older one says of it is kept."""
+    new, old = _lasting(now), _lasting(then)
+    if new is None or old is None or new[1] == old[1] or now.owned != then.owned:
+        return None
+    short, long = sorted((new[0], old[0]), key=len)
+    if not long.lower().startswith(short.lower()) or not _BESIDE.match(long, len(short)):
+        return None
+    keeps = old[0] if len(old[0]) > len(new[0]) else ""
+    return Verdict("replaces", f"it was {old[1]} and is {new[1]}", keeps)
+
+
+def duration_terms(now: Statement) -> TermSets:
+    lasting = _lasting(now)
+    stems = core_stems(lasting[0]) if lasting else []
+    return [frozenset(stem for stem in stems[:1] if stem.isascii())] if stems else []
 
 
 # Kinds of tools

@@ -15,6 +15,7 @@ from holdfast.text.analysis.terms import STOP_WORDS, fold, terms
 from holdfast.text.analysis.word_forms import is_number_word, numbers_in, tense
 from holdfast.text.facts.statements import VERBS, Statement, core_stems
 from holdfast.text.slots.values import (
+    SEVERAL_POSSIBLE,
     Relation,
     TermSets,
     Verdict,
@@ -82,11 +83,14 @@ def by_frame(now: Statement, then: Statement) -> Verdict | None:
         if found.before[-1] in _NUMBERED or _is_one_of_several(now, found):
             return None
         return Verdict("replaces", changed)
-    if kind != _type_of(found.old):
+    if not now.begun or then.begun:
         return None
-    if now.begun and not then.begun:
-        return Verdict("replaces", changed)
-    return None
+    # 'Standup is at 10 now' after '… at 9:15 every day': what else is said of it is how often.
+    is_new = kind == _type_of(found.old) or bool(kind and _TIMED.match(" ".join(found.old)))
+    return Verdict("replaces", changed) if is_new else None
+
+
+_TIMED = lazy(r"(?:at )?(?:\d{1,2}:\d\d|\d{1,2} ?[ap]\.?m|noon|midnight)")
 
 
 def by_old_value(now: Statement, then: Statement) -> Verdict | None:
@@ -415,8 +419,9 @@ def _by_pair(now: Statement, new: _Pair, old: _Pair) -> Verdict | None:
 
 
 def _has_one(pair: _Pair) -> bool:
-    """Whether the key is not one of a list that grows, such as notes or todos."""
-    return bool(pair.key) and pair.name.split()[-1] not in _LIST_KEYS
+    """Whether the key is none of which there are several, such as notes, todos and sisters."""
+    last = pair.name.split()[-1]
+    return bool(pair.key) and last not in _LIST_KEYS and last not in SEVERAL_POSSIBLE
 
 
 def _key_change(now: Statement, new: _Pair) -> Relation:
@@ -462,14 +467,14 @@ def is_close(now: Statement, then: Statement) -> bool:
 
 
 def _share_enough(now: Statement, then: Statement) -> bool:
-    new, old = set(core_stems(_about(now))), set(core_stems(_about(then)))
+    new, old = set(core_stems(about(now))), set(core_stems(about(then)))
     shared = new & old
     if shared <= _change_stems():
         # 'I moved to Helix' is not about 'Standup moved to 10:00'.
         return False
     if _tells_of_change(now):
-        # A number is what changes.
-        new, old = _without_numbers(new), _without_numbers(old)
+        # A number or a time is what changes.
+        new, old = without_times(new), without_times(old)
         is_shared = bool(new and old) and _share(new, old) >= _SHARED_CHANGED
         return is_shared or _ends_what_is_named(now, old)
     return len(shared) >= _SHARED_WORDS and _share(new, old) >= _SHARED_LEAST
@@ -479,8 +484,14 @@ def _share(new: set[str], old: set[str]) -> float:
     return len(new & old) / min(len(new), len(old))
 
 
-def _without_numbers(stems: set[str]) -> set[str]:
-    return {stem for stem in stems if not stem[0].isdigit()}
+def without_times(stems: set[str]) -> set[str]:
+    """Stems without numbers and words for times: no two statements are about the same for these."""
+    return {stem for stem in stems if not stem[0].isdigit()} - _time_stems()
+
+
+@lru_cache(maxsize=1)
+def _time_stems() -> frozenset[str]:
+    return frozenset(term for word in _WORDS["times"] for term in terms(word))
 
 
 def _tells_of_change(now: Statement) -> bool:
@@ -490,7 +501,7 @@ def _tells_of_change(now: Statement) -> bool:
 def _ends_what_is_named(now: Statement, old: set[str]) -> bool:
     """Whether it ends something that the older statement names: 'I cancelled Netflix'."""
     match = _PATTERNS["ended thing"].search(now.body)
-    stems = set(core_stems(match["what"])) if match else set()
+    stems = set(core_stems(match["what"] or match["who"])) if match else set()
     return bool(stems) and stems <= old
 
 
@@ -514,7 +525,7 @@ def _owner(said: Statement) -> str:
 
 def _subject_stems(said: Statement) -> set[str]:
     """The words of a statement before its verb; empty if the verb is unknown."""
-    words = _WORD.findall(_about(said))
+    words = _WORD.findall(about(said))
     for at, word in enumerate(words):
         plain = word.lower()
         if plain in _BE or plain in VERBS or plain in _MORE_VERBS:
@@ -542,7 +553,7 @@ def same_topic(now: Statement, then: Statement) -> bool:
         return False
     if _is_series(now, then) or _about_two_things(now, then):
         return False
-    new, old = core_stems(_about(now)), core_stems(_about(then))
+    new, old = core_stems(about(now)), core_stems(about(then))
     return bool(new and old) and new[0] == old[0] and new[0] not in _listing_stems()
 
 
@@ -554,8 +565,8 @@ def changes_topic(now: Statement, then: Statement) -> bool:
         return False
     if _is_series(now, then) or _about_two_things(now, then):
         return False
-    shared = {*core_stems(_about(now))} & {*core_stems(_about(then))}
-    return not _without_numbers(shared) <= _change_stems()
+    shared = {*core_stems(about(now))} & {*core_stems(about(then))}
+    return not without_times(shared) <= _change_stems()
 
 
 @lru_cache(maxsize=1)
@@ -571,6 +582,7 @@ def _is_series(now: Statement, then: Statement) -> bool:
     return bool(_type_of(found.new)) and _type_of(found.new) == _type_of(found.old)
 
 
-def _about(said: Statement) -> str:
+def about(said: Statement) -> str:
+    """What a statement says, with its subject."""
     subject = "" if said.subject in ("?", "we") else said.subject
     return f"{subject} {said.body}"

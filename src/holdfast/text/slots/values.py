@@ -214,7 +214,7 @@ def city_and_country(name: str) -> tuple[str, str] | None:
 
 
 # Somebody may have several of these, though they say 'my'.
-_SEVERAL_POSSIBLE = _WORDS["several possible"]
+SEVERAL_POSSIBLE = _WORDS["several possible"]
 
 
 def by_slot(now: Statement, then: Statement) -> Verdict | None:
@@ -293,7 +293,7 @@ def _by_value(now: Statement, then: Statement, new: Filled, old: Filled) -> Verd
     if _is_partial(new) or " and " in new.value or (by_person and not now.begun):
         return _both(f"{changed}, perhaps only in part")
     if new.kind == "name of":
-        several = not new.what or bool(_SEVERAL_POSSIBLE.intersection(new.what.split()))
+        several = not new.what or bool(SEVERAL_POSSIBLE.intersection(new.what.split()))
         certain = not several if new.what else not now.subject
         return Verdict("replaces", changed) if certain or now.begun else _both(changed)
     if new.kind == "due" and _is_vague(new.value) and not now.begun:
