@@ -40,11 +40,12 @@ from holdfast.text.capture.wording import (
     tell,
 )
 from holdfast.text.facts import about_oneself
-from holdfast.text.tables import Patterns, lazy
+from holdfast.text.tables import Patterns, lazy, read_words
 
 __all__ = ["CAPTURED_MAX", "Captured", "capture", "told_changes"]
 
 _PATTERNS = Patterns("capture/patterns.txt")
+_WORDS = read_words("capture/words.txt")
 
 # A turn with more facts is a form or a pasted list.
 CAPTURED_MAX = 20
@@ -74,6 +75,10 @@ def capture(
     for sentence in asked_behind(sentences(said)):
         for fact in _facts(sentence, at, named):
             found.setdefault(fact.text.casefold(), fact)
+        for fact in () if named else _named_beside(sentence):
+            name = fact.text.rsplit(" ", 1)[-1].casefold()
+            if not any(name in text for text in found):
+                found[fact.text.casefold()] = fact
         if len(found) >= CAPTURED_MAX:
             break
     facts = list(found.values())[:CAPTURED_MAX]
@@ -210,6 +215,30 @@ def _got_and_named(sentence: Sentence, at: datetime | None) -> Captured | None:
     return Captured(
         text, "person", sentence.start, sentence.start + len(words), "kin-name", verbatim=True
     )
+
+
+def _named_beside(sentence: Sentence) -> Iterator[Captured]:
+    """Who a relative or a pet is, where a sentence about something else names them."""
+    for found in _PATTERNS["named beside"].finditer(sentence.folded):
+        said = sentence.said[found.start("name") : found.end("name")]
+        after = sentence.said[found.end() : found.end() + 2]
+        if (found["verb"] or "").strip() in _WORDS["takes two"]:
+            continue
+        if not said[0].isupper() or said.isupper() or _PATTERNS["no name"].match(found["name"]):
+            continue
+        # 'My sister Mary Ann' has a second name, and 'my dad Formula 1' none.
+        if after[1:2].isupper() or after[1:2].isdigit() or BLANK in after:
+            continue
+        start = found.start("who")
+        text = f"{found['who'].capitalize()} is {said}"
+        yield Captured(
+            text,
+            "person",
+            sentence.start + start,
+            sentence.start + found.end(),
+            "kin-name",
+            verbatim=True,
+        )
 
 
 _HELLO = lazy(r"(?:hi|hey|hello|hiya|yo|good (?:morning|evening|afternoon))\b")

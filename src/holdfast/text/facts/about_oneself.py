@@ -26,6 +26,7 @@ RULE_OF = {
     "allergy": ("allergy", "fact"),
     "diet": ("trait", "fact"),
     "family": ("kin-is", "person"),
+    "prefer": ("prefers", "preference"),
     "like": ("likes", "preference"),
     "language": ("languages", "fact"),
     "order": ("standing-order", "preference"),
