@@ -200,7 +200,8 @@ def only_acknowledges(text: str) -> bool:
 _ACKNOWLEDGES = re.compile(
     r"\W*(?:\b(?:ok(?:ay)?|all right|alright|sure|right|all done|done|understood|got it|noted"
     r"|will do|of course|no problem|certainly|absolutely|great|perfect|you['’]?re (?:very )?welcome"
-    r"|good(?: to know)?|sounds (?:good|great)|makes sense|i (?:wrote|noted) (?:that|it) down|cool|nice|awesome|lovely|how nice|cheers|thx"
+    r"|good(?: to know)?|sounds (?:good|great)|makes sense"
+    r"|i (?:wrote|noted) (?:that|it) down|cool|nice|awesome|lovely|how nice|cheers|thx"
     r"|thanks|thank you|(?:very|so) much|a lot|many|again|danke|schön|vielen dank|merci|beaucoup"
     r"|(?:muchas )?gracias|(?:muito )?obrigad[oa]|grazie(?: mille)?|bedankt|dank je"
     r"|erledigt|verstanden|alles klar|gerne?|gemerkt|klar|gut|fertig|natürlich"
