@@ -33,8 +33,9 @@ _FIELDS: dict[str, tuple[str, ...]] = {
 
 
 # A cell that a spreadsheet would calculate instead of showing it: one such as =HYPERLINK(…) sends
-# what is beside it elsewhere. An item of a list or a phone number is none.
-_FORMULA = re.compile(r"'*(?:[=@\t\r]|[+-][^\n]*[(!|])")
+# what is beside it elsewhere. An item of a list or a phone number is none. A formula may go on in
+# the next line, and begin with a sign of full width.
+_FORMULA = re.compile(r"'*(?:[=@＝＠\t\r]|[+＋－-][^(!|]*[(!|])")
 
 
 def as_cell(text: str) -> str:

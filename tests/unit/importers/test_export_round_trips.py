@@ -150,6 +150,8 @@ FORMULAS = (
     "@SUM(A1:A9)",
     "+1+cmd|' /C calc'!A0",
     "-2+3+cmd|' /C calc'!A0",
+    "-2\n+3+cmd|' /C calc'!A0",
+    "＝HYPERLINK(A1)",
     "- IMPORTXML(A1)",
     "'=1+1",
 )
@@ -162,7 +164,7 @@ def test_no_cell_of_a_csv_file_is_a_formula(memory: Holdfast, tmp_path: Path) ->
     path = write(hub, "csv", tmp_path)
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert all(row[name][0] not in "=@" for row in rows for name in ("text", "title"))
+    assert all(row[name][0] not in "=@＝" for row in rows for name in ("text", "title"))
     assert {row["text"] for row in rows if row["text"][0] in "+-"} == {
         "- milk and tea",
         "+49 170 1234567",
