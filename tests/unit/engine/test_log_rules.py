@@ -286,6 +286,27 @@ def test_what_to_forget_has_to_be_said(talked: HubMemory) -> None:
     assert len(said(talked)) == 4
 
 
+@pytest.mark.parametrize(
+    ("about", "gone"),
+    [
+        ("Ines", ["Ask INES, not Al", "Ines's kite"]),
+        ("al", ["Ask INES, not Al"]),
+        ("東京", ["私は東京に住んでいます"]),
+        ("r", ["Written in R"]),
+    ],
+)
+def test_what_is_about_a_word_has_the_word_and_not_its_letters(
+    hub: HubMemory, about: str, gone: list[str]
+) -> None:
+    texts = ["The machines all run", "Ask INES, not Al", "Ines's kite", "私は東京に住んでいます"]
+    for text in (*texts, "Written in R"):
+        hub.log_turn("user", text)
+        hub.remember(text)
+    told = hub.forget_turns(about=about, dry_run=True)
+    assert [turn.content for turn in told.turns] == gone
+    assert [one.content for one in told.memories] == gone
+
+
 def test_nothing_is_left_of_what_was_forgotten(tmp_path: Path) -> None:
     settings = {"shadowJournal.enabled": True}
     with open_for_tests(tmp_path, settings=settings, embedder=HashEmbedder()) as memory:
@@ -328,10 +349,17 @@ def test_a_word_that_is_purged_is_gone_from_history_and_from_what_was_forgotten(
         hub.update(changed.number, content="The quokka poster is in the hall", tags=["hall"])
         gone = hub.remember("Tune the xylophone in May").memory
         hub.forget(gone.number, reason="no xylophone any more")
+        noted = hub.remember("The tuba", metadata={"by": [{"xylophone": "No xylophone"}]}).memory
+        hub.update(noted.number, metadata={"by": ["Kim"]})
         kept = hub.remember("The trumpet is in the hall").memory
         hub.update(kept.number, content="The trumpet is in the attic")
+        others = [
+            hub.remember("A", summary="On the xylophone").memory.number,
+            hub.remember("B", key="xylophone-tuner").memory.number,
+            hub.remember("C", metadata={"on": {"xylophone": 1}}).memory.number,
+        ]
         would = hub.forget_turns(about="xylophone", purge=True, dry_run=True)
-        assert [one.number for one in would.memories] == [gone.number]
+        assert [one.number for one in would.memories] == [gone.number, *others]
         hub.forget_turns(about="xylophone", purge=True)
         assert memory.core.store.check() == []
         assert hub.get(changed.number).content == "The quokka poster is in the hall"

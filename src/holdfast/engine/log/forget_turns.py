@@ -8,7 +8,8 @@ removes the words from the history of others. A dry run lists what would be dele
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from holdfast.errors import InvalidInput
 from holdfast.store.values import TermQuery, TextQuery, every_memory
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text import clean
-from holdfast.text.analysis.terms import query_terms, terms, trigram_text
+from holdfast.text.analysis.terms import is_unspaced, query_terms, terms, trigram_text
 
 if TYPE_CHECKING:
     from holdfast.domain.change import Change, Revision
@@ -53,6 +54,11 @@ class _Wanted(NamedTuple):
     turns: frozenset[str]
     about: str
     words: tuple[str, ...]
+
+    @property
+    def needle(self) -> str:
+        """What they are about, as the substring index has it."""
+        return trigram_text(self.about).strip()
 
     @property
     def is_all_about(self) -> bool:
@@ -287,8 +293,12 @@ def _words(about: str | None) -> tuple[str, ...]:
 def _holding(reader: Reader, hub_id: str, wanted: _Wanted) -> set[str]:
     """The turns that contain all of the words, or the text literally."""
     words, asked = wanted.words, TermQuery(wanted.words)
-    needle = trigram_text(wanted.about).strip()
-    whole = reader.search_substring(hub_id, needle, _TURNS_ONLY, limit=_FOUND_MAX)
+    whole: list[str] = []
+    ids = reader.search_substring(hub_id, wanted.needle, _TURNS_ONLY, limit=_FOUND_MAX)
+    for start in range(0, len(ids), _BATCH):
+        found = reader.turns_by_id(hub_id, ids[start : start + _BATCH])
+        texts = {one: trigram_text(turn.content) for one, turn in found.items()}
+        whole += [one for one, text in texts.items() if _says_literally(text, wanted.needle)]
     held: dict[str, set[str]] = {}
     for one in reader.search_terms(hub_id, asked, _TURNS_ONLY, limit=_FOUND_MAX):
         together = {*one.body.split(), *one.head.split()}
@@ -338,24 +348,72 @@ def _with_those_about(
     *,
     also_forgotten: bool,
 ) -> list[Memory]:
-    about = wanted.about
-    query = TextQuery(trigram_text(about).strip(), tuple(terms(about)) or wanted.words)
+    holds = _holding_text(wanted)
+    query = TextQuery(wanted.needle, tuple(terms(wanted.about)) or wanted.words)
     found = {one.id: one for one in memories}
-    for one in reader.matching(hub_id, query, EVERYTHING._replace(forgotten=False), order="number"):
-        found.setdefault(one.id, one)
-    if also_forgotten:
-        # They are not in the index.
-        holds = _holding_text(wanted)
-        for one in every_memory(reader, hub_id, EVERYTHING._replace(forgotten=True)):
-            if any(map(holds, (one.content, one.title, one.summary, " ".join(one.tags)))):
-                found[one.id] = one
+    current = EVERYTHING._replace(forgotten=False)
+    for one in reader.matching(hub_id, query, current, order="number"):
+        if any(map(holds, (*_indexed_texts(one), *_other_texts(one)))):
+            found.setdefault(one.id, one)
+    # The index lacks some texts, and forgotten memories.
+    for one in every_memory(reader, hub_id, EVERYTHING if also_forgotten else current):
+        texts = _other_texts(one)
+        if one.forgotten_at is not None:
+            texts += _indexed_texts(one)
+        if one.id not in found and any(map(holds, texts)):
+            found[one.id] = one
     return sorted(found.values(), key=lambda one: one.number)
+
+
+def _indexed_texts(memory: Memory) -> list[str]:
+    return [memory.content, memory.title, " ".join(memory.tags)]
+
+
+def _other_texts(memory: Memory) -> list[str]:
+    return [memory.summary, memory.key or "", *_texts_in(memory.metadata)]
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    """The texts of a JSON value, the names among them."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, one in value.items():
+            yield name
+            yield from _texts_in(one)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _texts_in(one)
 
 
 def _holding_text(wanted: _Wanted) -> Callable[[str], bool]:
     """Makes a predicate: whether a text contains all of the words, or the text literally."""
-    needle, words = trigram_text(wanted.about).strip(), set(wanted.words)
-    return lambda text: needle in trigram_text(text) or words <= set(query_terms(text))
+    needle, words = wanted.needle, set(wanted.words)
+    return lambda text: (
+        _says_literally(trigram_text(text), needle) or words <= set(query_terms(text))
+    )
+
+
+def _says_literally(text: str, needle: str) -> bool:
+    """Whether a text contains another. Words are whole, so that 'Ines' is not in 'machines', but in
+    scripts without spaces; a part of an identifier or an address may be anywhere."""
+    at = text.find(needle) if needle else -1
+    if at >= 0 and _SIGN_INSIDE.search(needle):
+        return True
+    while at >= 0:
+        end = at + len(needle)
+        if not (_is_inside_word(text, at) or _is_inside_word(text, end)):
+            return True
+        at = text.find(needle, at + 1)
+    return False
+
+
+_SIGN_INSIDE = re.compile(r"\w(?:_|[^\w\s])+\w")
+
+
+def _is_inside_word(text: str, place: int) -> bool:
+    around = text[max(0, place - 1) : place + 1]
+    return len(around) == 2 and all(one.isalnum() and not is_unspaced(one) for one in around)
 
 
 # What replaces a text in the history that was purged by a word of it.
@@ -372,7 +430,9 @@ def _clean_history(scope: Scope, wanted: _Wanted) -> None:
     def removed(value: Any) -> Any:
         if isinstance(value, str):
             return _REMOVED if holds(value) else value
-        if isinstance(value, tuple | list):
+        if isinstance(value, Mapping):
+            return {name: removed(one) for name, one in value.items() if not holds(name)}
+        if isinstance(value, tuple | list) and not hasattr(value, "_fields"):
             return type(value)(one for one in value if removed(one) == one)
         return value
 
