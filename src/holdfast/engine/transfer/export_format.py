@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from holdfast.domain.change import Change, Receipt, Revision
 from holdfast.domain.clock import from_text, to_text
-from holdfast.domain.memory import STATES, TIMES, TRUSTS, Memory, Origin
+from holdfast.domain.memory import REVISED, STATES, TIMES, TRUSTS, Memory, Origin
 from holdfast.domain.query import EVERYTHING
 from holdfast.domain.records import (
     Record,
@@ -97,11 +97,13 @@ def value_of(line: dict[str, Any], hub: Hub, bytes_max: int) -> Value:
             return memory_from_plain({**_checked(fields, bytes_max), "hub_id": hub.id})
         case "change":
             _texts(fields, "id", "actor", "action")
+            _texts_or_null(fields, "undoes", "undone_by")
+            _texts_or_empty(fields, "reason")
             return Change(**{**fields, "hub_id": hub.id, "at": from_text(fields["at"])})
         case "revision":
             _texts(fields, "change_id", "memory_id")
             count_of(fields, "version")
-            at, changed = from_text(fields.pop("at")), fields_from_plain(fields.pop("fields"))
+            at, changed = from_text(fields.pop("at")), _revised(fields.pop("fields"))
             return Revision(sequence=0, at=at, fields=changed, **fields)
         case "turn":
             _texts(fields, "id", "role", "content")
@@ -111,6 +113,7 @@ def value_of(line: dict[str, Any], hub: Hub, bytes_max: int) -> Value:
             return Turn(**{**fields, "hub_id": hub.id, "at": from_text(fields["at"])})
         case "receipt":
             _texts(fields, "memory_id", "actor")
+            _texts_or_empty(fields, "reason")
             count_of(fields, "number")
             count_of(fields, "revisions", least=0)
             return Receipt(**{**fields, "at": from_text(fields["at"])})
@@ -150,6 +153,7 @@ def _checked(fields: dict[str, Any], bytes_max: int) -> dict[str, Any]:
             count_of(fields, name, least=least)
     _texts(fields, "id", "title", "owner")
     _texts_or_null(fields, *_TEXTS_OR_NULL)
+    _texts_or_empty(fields, "summary", "state_reason", "quarantine")
     for name, value in fields.items():
         # A field that has a value unless it is given is never null.
         if value is None and name != "hub_id" and Memory._field_defaults.get(name, "") is not None:
@@ -185,6 +189,36 @@ def _texts_or_null(fields: dict[str, Any], *names: str) -> None:
     for name in names:
         if not isinstance(fields.get(name), str | None):
             raise ValueError(f"{name} must be text, not {fields[name]!r}")
+
+
+def _texts_or_empty(fields: dict[str, Any], *names: str) -> None:
+    for name in names:
+        if not isinstance(fields.get(name, ""), str):
+            raise ValueError(f"{name} must be text, not {fields[name]!r}")
+
+
+def _revised(plain: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """The fields of a revision, whose values have the types that the fields of a memory have."""
+    for name, pair in plain.items():
+        if name not in REVISED or not isinstance(pair, list) or len(pair) != 2:
+            raise ValueError(f"{name!r} is no field that was revised")
+        for value in pair:
+            _storable({name: value})
+            if not _is_of_field(name, value):
+                raise ValueError(f"{name} is never {value!r}")
+    return fields_from_plain(plain)
+
+
+def _is_of_field(name: str, value: Any) -> bool:
+    if value is None or name in TIMES:
+        return True  # Times are parsed.
+    if name == "tags":
+        return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    if name == "origin":
+        clean_origin(Origin(*value))
+        return True
+    types = {"pinned": bool, "metadata": dict}
+    return isinstance(value, types.get(name, str))
 
 
 def _storable(fields: dict[str, Any]) -> None:
