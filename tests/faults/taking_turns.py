@@ -60,7 +60,7 @@ def main(folder: str, step: str, length: str) -> None:
         elif step == "committed":
             observe.Observed = _die  # type: ignore[misc, assignment]
         elif step == "before the words":
-            late_words._index_some = _die
+            late_words.index_some = _die
         elif step == "between the words of the sides":
             SqliteWriter._index_turn = _after(SqliteWriter._index_turn)  # type: ignore[method-assign]
         elif step == "before the words are committed":

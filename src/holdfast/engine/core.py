@@ -268,13 +268,20 @@ class Core:
         except EmbedderError:
             return "", []
 
-    def catch_up(self) -> None:
-        """Makes missing vectors in the background, if that is enabled and a model is loaded."""
-        shared = self._shared
-        if self.settings["embed.background"] and shared.embedder is not None:
+    @property
+    def is_model_loaded(self) -> bool:
+        return self._shared.embedder is not None
+
+    def catch_up(self, *, words: bool = False) -> bool:
+        """Makes missing vectors in the background, if that is enabled and a model is loaded; and
+        with `words`, indexes those of long turns in any case. Returns whether it is enabled."""
+        if not self.settings["embed.background"]:
+            return False
+        if words or self.is_model_loaded:
             from holdfast.engine.writing.indexing import CatchUp
 
             self.start_background("catch-up", lambda: CatchUp(self))
+        return True
 
     # Work in the background
 

@@ -55,11 +55,11 @@ def index_late_turns(core: Core, hub_id: str, *, wait: bool = False) -> None:
         return
     # Otherwise, if the store is read-only or busy, the next search tries again.
     with nullcontext() if wait else suppress(HoldfastError):
-        while _index_some(core, hub_id, wait=wait):
+        while index_some(core, hub_id, wait=wait):
             pass
 
 
-def _index_some(core: Core, hub_id: str, *, wait: bool) -> bool:
+def index_some(core: Core, hub_id: str, *, wait: bool = False, at_most: int = _BATCH) -> bool:
     """Indexes a batch of turns; returns whether there may be more."""
     with core.store.read() as reader:
         if not reader.records(hub_id, WITHOUT_WORDS, limit=1):
@@ -67,7 +67,7 @@ def _index_some(core: Core, hub_id: str, *, wait: bool) -> bool:
     # If this write is lost the records are still there, so it need not wait for the disk. Only a
     # durable write waits for another process.
     with core.store.write(durable=wait, hub=hub_id) as writer:
-        waiting = [one.id for one in writer.records(hub_id, WITHOUT_WORDS, limit=_BATCH)]
+        waiting = [one.id for one in writer.records(hub_id, WITHOUT_WORDS, limit=at_most)]
         writer.index_turns(hub_id, waiting)
         drop_marks(writer, hub_id, waiting)
-    return len(waiting) == _BATCH
+    return len(waiting) == at_most

@@ -129,12 +129,28 @@ def test_a_rebuild_indexes_turns_that_wait(hub: HubMemory) -> None:
 
 
 def test_many_that_wait_are_indexed_where_nothing_else_does_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.engine.log.turns._LATE_SOME", 2)
+    monkeypatch.setattr("holdfast.engine.log.turns._LATE_MAX", 6)
+    with open_for_tests(tmp_path, settings={"embed.background": False}) as memory:
+        hub = memory.create_hub("work")
+        for _ in range(7):
+            hub.observe_turn("When does it leave?", LONG)
+        assert waiting(hub) == 2
+
+
+def test_without_a_model_a_thread_indexes_those_that_wait(
     hub: HubMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.engine.log.turns._LATE_MAX", 6)
-    for _ in range(7):
-        hub.observe_turn("When does it leave?", LONG)
-    assert waiting(hub) == 2
+    monkeypatch.setattr("holdfast.engine.log.turns._LATE_SOME", 4)
+    hub.observe_turn("When does it leave?", LONG)
+    hub.core.wait()
+    assert waiting(hub) == 2, "a process that logs a turn and ends starts no thread"
+    hub.observe_turn("When does it leave?", LONG)
+    hub.core.wait()
+    assert waiting(hub) == 0
+    assert hub.recall("tram to Ostrava")[0].turn is not None
 
 
 def test_turns_that_nobody_waits_for_are_indexed_at_once(hub: HubMemory) -> None:

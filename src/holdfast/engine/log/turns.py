@@ -45,7 +45,9 @@ RECOVERY_OPENING = (
 RECOVERY_CLOSING = "(End of recovery context. Wait for the next real message.)"
 # A longer text is not just the answer to 'What is the password?'.
 _ANSWER_CHARS_MAX = 1_000
-# The most turns that may wait for their index entries if no background thread writes them.
+# After so many turns a background thread writes the index entries of those that wait: a process that
+# logs one turn and ends does not start it. If there is to be no such thread, so many may wait.
+_LATE_SOME = 10
 _LATE_MAX = 100
 _TURN_ID = re.compile(r"trn_[0-9a-z]{1,64}")
 # A name up to this length passes all checks of a memory's fields.
@@ -173,8 +175,11 @@ def add_turns(
         note_author(scope, writer, turns)
         if also is not None:
             also(writer)
-    if late and scope.core.turns_logged[scope.hub_id] % _LATE_MAX < len(turns):
-        late_words.index_late_turns(scope.core, scope.hub_id)
+    logged = scope.core.turns_logged[scope.hub_id]
+    if late and logged % _LATE_SOME < len(turns) and not scope.core.catch_up(words=True):
+        # No thread does it.
+        if logged % _LATE_MAX < len(turns):
+            late_words.index_late_turns(scope.core, scope.hub_id)
 
 
 def clean_session(session: str | None) -> str | None:

@@ -136,6 +136,8 @@ _BATCH = 64
 # cost of a write per vector is negligible.
 _ROUND_S = (0.5, 1.0)
 _ROUND_MAX = 2_048
+# Words of long turns in one transaction: 10 ms, for which a program that logs a turn may wait.
+_TURNS_AT_ONCE = 16
 # An undo of a few memories returns with their vectors made; an undo of many does not block its
 # caller: this many take seconds with the bundled model, the rest is made in the background.
 _AT_ONCE_MAX = 256
@@ -178,14 +180,9 @@ def embed_missing(
     if embedder is None:
         return 0
     # Imported here, because most commands only write.
-    from holdfast.engine.late_words import index_late_turns
     from holdfast.recall.evidence import owners_by_id
 
-    with core.store.read() as reader:
-        hub_ids = [hub.id for hub in reader.hubs() if hub_id in (None, hub.id)]
-    for each in hub_ids:
-        _wait(quiet)
-        index_late_turns(core, each)
+    hub_ids = _index_late_words(core, stop, hub_id, quiet)
     total, done = unembedded(core), 0
     size = _BATCH
     for each in hub_ids:
@@ -207,6 +204,26 @@ def embed_missing(
                 progress(min(done, total), total)
             size = _next_size(size, time.monotonic() - began)
     return done
+
+
+def _index_late_words(
+    core: Core, stop: threading.Event | None, hub_id: str | None, quiet: Quiet | None
+) -> list[str]:
+    """Indexes the turns of one hub, or of all, that were logged without their words; returns the
+    ids of the hubs."""
+    # Imported here, because most commands only write.
+    from holdfast.engine.late_words import index_some
+
+    with core.store.read() as reader:
+        hub_ids = [hub.id for hub in reader.hubs() if hub_id in (None, hub.id)]
+    # Before a read-only or busy store is searched, it is tried again.
+    with suppress(HoldfastError):
+        for each in hub_ids:
+            more = Capability.LATE_WORDS in core.store.capabilities
+            while more and not _is_set(stop):
+                _wait(quiet)
+                more = index_some(core, each, at_most=_TURNS_AT_ONCE)
+    return hub_ids
 
 
 def _is_set(stop: threading.Event | None) -> bool:
@@ -311,7 +328,8 @@ def _write_vectors(core: Core, hub_id: str, embedder: Embedder, rows: Sequence[V
 
 
 class CatchUp:
-    """Makes missing vectors in a background thread, one at a time."""
+    """Indexes the words of long turns, and makes missing vectors if the model is loaded, in a
+    background thread, one at a time."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -338,7 +356,10 @@ class CatchUp:
         while self._is_asked():
             # The recall that started this reported that it was degraded; the next one tries again.
             with suppress(HoldfastError):
-                embed_missing(self._core, stop=self._stop, quiet=self._quiet)
+                if self._core.is_model_loaded:
+                    embed_missing(self._core, stop=self._stop, quiet=self._quiet)
+                else:
+                    _index_late_words(self._core, self._stop, None, self._quiet)
 
     def _is_asked(self) -> bool:
         with self._lock:
