@@ -239,3 +239,19 @@ def test_two_flushes_at_once_capture_once(hub: HubMemory, monkeypatch: pytest.Mo
     assert (outer.turns, inner[1].turns) == (0, 1)
     (made,) = hub.list(layer="journal")
     assert made.mention_count == 1
+
+
+def test_the_last_texts_that_were_processed_are_known(hub: HubMemory) -> None:
+    from holdfast.engine.log.observe import SEEN_MAX, mark_of, mark_seen, seen
+
+    texts = [f"It is number {n}." for n in range(SEEN_MAX + 120)]
+    with hub.core.store.write() as writer:
+        for n in range(0, len(texts), 2):
+            mark_seen(hub.core, writer, hub.id, texts[n : n + 2])
+        mark_seen(hub.core, writer, hub.id, [], not_seen=[texts[200], texts[-1]])
+        known = seen(writer, hub.id)
+    assert {mark_of(text) for text in texts[-SEEN_MAX:]} - set(known) == {
+        mark_of(texts[200]),
+        mark_of(texts[-1]),
+    }
+    assert mark_of(texts[0]) not in known

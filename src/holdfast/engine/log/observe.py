@@ -45,9 +45,11 @@ USER_CHARS_MAX = 12_000
 ASSISTANT_CHARS_MAX = 8_000
 # The question is at the end of the previous message.
 QUESTION_CHARS_MAX = 400
-_SEEN, _SEEN_ID = "seen-turns", "user"
-# Twice as many as a flush reads, so that none of those was dropped here.
+_SEEN, _SEEN_LAST = "seen-turns", "last"
+# At least so many are known: twice as many as a flush reads.
 SEEN_MAX = 400
+# In records of so many, so that a turn writes the last few of them again and not all.
+_SEEN_EACH = 25
 # The reason if a turn is only logged because automatic memory is off.
 SWITCHED_OFF = "shadowJournal.enabled is false"
 # Turns with the words of a tool or a document are logged, but no facts are taken from them.
@@ -86,11 +88,10 @@ def observe(
         return Observed(reason=log_rules.PRIVATE)
     noted = noted if noted is None else without_private(noted)
     name = turn_name(turn)
-    said, aside = _still_to_log(scope, said, name, session, folder, import_run)
+    said, question, aside = _still_to_log(scope, said, name, session, folder, import_run)
     if aside:
         return Observed(reason=aside)
     scope.settings.refresh()
-    question = last_said(scope, session, said["user"]) if said["user"] else ""
     turns = _turns(
         scope, said, question, source=source, session=session, at=at, speaker=speaker, trust=trust
     )
@@ -130,21 +131,22 @@ def _still_to_log(
     session: str | None,
     folder: str | None,
     import_run: str | None,
-) -> tuple[dict[str, str], str]:
-    """The sides of a turn without those that were logged under its name; and if none is left, the
-    reason."""
+) -> tuple[dict[str, str], str, str]:
+    """The sides of a turn without those that were logged under its name; the turn that it may
+    answer; and if nothing is left, the reason."""
     with scope.core.read() as reader:
         aside = log_rules.why_not(
             reader, scope.hub_id, session=session, folder=folder, now=scope.now()
         )
         if aside:
-            return said, aside
+            return said, "", aside
         if import_run is not None:
             runs.require_open(reader, scope.hub_id, import_run)
-        logged = logged_roles(reader, scope.hub_id, session, name) if name else None
-    if logged is not None:
-        said = {role: "" if logged(role) else text for role, text in said.items()}
-    return said, "" if any(said.values()) else KNOWN
+        if name:
+            logged = logged_roles(reader, scope.hub_id, session, name)
+            said = {role: "" if logged(role) else text for role, text in said.items()}
+        question = last_said(reader, scope.hub_id, session, said["user"])
+    return said, question, "" if any(said.values()) else KNOWN
 
 
 def _turns(
@@ -253,9 +255,12 @@ def mark_of(text: str) -> str:
 
 
 def seen(reader: Reader, hub_id: str) -> list[str]:
-    """The checksums of the users' texts that were processed, oldest first."""
-    record = reader.record(hub_id, _SEEN, _SEEN_ID)
-    return [] if record is None else list(record.body["marks"])
+    """The checksums of the users' texts that were processed."""
+    return [mark for record in _seen_records(reader, hub_id) for mark in record.body["marks"]]
+
+
+def _seen_records(reader: Reader, hub_id: str) -> list[Record]:
+    return reader.records(hub_id, _SEEN, limit=SEEN_MAX)
 
 
 def mark_seen(
@@ -263,6 +268,17 @@ def mark_seen(
 ) -> None:
     """Records that `texts` were processed, and that `not_seen` were not after all."""
     new, gone = [mark_of(text) for text in texts if text], {mark_of(text) for text in not_seen}
-    marks = [mark for mark in seen(writer, hub_id) if mark not in gone and mark not in new] + new
-    body = {"marks": marks[-SEEN_MAX:]}
-    writer.put_record(Record(hub_id, _SEEN, _SEEN_ID, core.now(), body))
+    for record in _seen_records(writer, hub_id) if gone else ():
+        kept = [mark for mark in record.body["marks"] if mark not in gone]
+        writer.put_record(record._replace(body={"marks": kept}))
+    last = writer.record(hub_id, _SEEN, _SEEN_LAST)
+    marks = [] if last is None else [mark for mark in last.body["marks"] if mark not in new]
+    marks += new
+    while len(marks) >= _SEEN_EACH:
+        full = {"marks": marks[:_SEEN_EACH]}
+        writer.put_record(Record(hub_id, _SEEN, core.ids.next("seen"), core.now(), full))
+        marks = marks[_SEEN_EACH:]
+        ids = [one.id for one in _seen_records(writer, hub_id) if one.id != _SEEN_LAST]
+        for old in ids[: -SEEN_MAX // _SEEN_EACH]:
+            writer.drop_record(hub_id, _SEEN, old)
+    writer.put_record(Record(hub_id, _SEEN, _SEEN_LAST, core.now(), {"marks": marks}))

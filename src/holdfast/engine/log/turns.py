@@ -45,9 +45,10 @@ RECOVERY_OPENING = (
 RECOVERY_CLOSING = "(End of recovery context. Wait for the next real message.)"
 # A longer text is not just the answer to 'What is the password?'.
 _ANSWER_CHARS_MAX = 1_000
-# After so many turns a background thread writes the index entries of those that wait: a process that
-# logs one turn and ends does not start it. If there is to be no such thread, so many may wait.
+# After so many turns a background thread writes the index entries of those that wait: not for one
+# turn, as a process may log one and end.
 _LATE_SOME = 10
+# The most turns that may wait if there is to be no such thread.
 _LATE_MAX = 100
 _TURN_ID = re.compile(r"trn_[0-9a-z]{1,64}")
 # A name up to this length passes all checks of a memory's fields.
@@ -85,7 +86,7 @@ def log_turn(
 
     with scope.core.read() as reader:
         refuse(reader)
-    question = last_said(scope, session, content)
+        question = last_said(reader, scope.hub_id, session, content)
     turn = made_turn(
         scope,
         role,
@@ -145,13 +146,12 @@ def _trust(trust: str | None, role: Role) -> Trust:
     return checked
 
 
-def last_said(scope: Scope, session: str | None, answer: str) -> str:
+def last_said(reader: Reader, hub_id: str, session: str | None, answer: str) -> str:
     """The content of the newest turn of a session, which the next one may answer."""
-    if len(answer) > _ANSWER_CHARS_MAX:
+    if not answer or len(answer) > _ANSWER_CHARS_MAX:
         return ""
     session = clean_session(session)
-    with scope.core.read() as reader:
-        newest = reader.turns(scope.hub_id, limit=1, session=session)
+    newest = reader.turns(hub_id, limit=1, session=session)
     return newest[0].content if newest and newest[0].session == session else ""
 
 
@@ -176,9 +176,9 @@ def add_turns(
         if also is not None:
             also(writer)
     logged = scope.core.turns_logged[scope.hub_id]
-    if late and logged % _LATE_SOME < len(turns) and not scope.core.catch_up(words=True):
-        # No thread does it.
-        if logged % _LATE_MAX < len(turns):
+    if late and logged % _LATE_SOME < len(turns):
+        by_thread = scope.core.catch_up(words=True)
+        if not by_thread and logged % _LATE_MAX < len(turns):
             late_words.index_late_turns(scope.core, scope.hub_id)
 
 

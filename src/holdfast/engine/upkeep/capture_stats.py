@@ -55,8 +55,10 @@ def note(core: Core, writer: Writer, hub_id: str, noted: Iterable[Noted]) -> Non
     body["last"] = body["last"][-_LAST_MAX:]
     due = now + timedelta(days=KEPT_DAYS)
     writer.put_record(Record(hub_id, KIND, day, now, body, due=due))
-    for old in writer.due_records(KIND, now, limit=10, hub_id=hub_id):
-        writer.drop_record(old.hub_id, KIND, old.id)
+    if record is None:
+        # A new day: old ones may be over.
+        for old in writer.due_records(KIND, now, limit=10, hub_id=hub_id):
+            writer.drop_record(old.hub_id, KIND, old.id)
 
 
 def forget(writer: Writer, hub_id: str, texts: Iterable[str]) -> None:
