@@ -146,6 +146,17 @@ def test_a_title_that_is_too_long_is_refused_and_the_form_keeps_it(
     assert memory.hub().get(1).content == "Tea at four"
 
 
+def test_a_form_without_its_fields_is_refused(client: TestClient, memory: Holdfast) -> None:
+    memory.hub().remember("The vault opens on Friday")
+    forms = [one.path for one in client.app.routes if getattr(one, "methods", None) == {"POST"}]  # type: ignore[attr-defined]
+    pages = [path for path in forms if path.startswith("/h/{hub}")]
+    assert len(pages) > 20
+    for path in pages:
+        address = path.replace("{hub}", "default").replace("{reference}", "1")
+        answer = client.post(re.sub(r"\{\w+\}", "x", address), headers=PAGE)
+        assert answer.status_code < 500, address
+
+
 @pytest.mark.parametrize("path", ["/h/default/m/1", "/?q=x", "/h/default"])
 def test_a_link_from_another_site_does_not_reach_a_page(client: TestClient, path: str) -> None:
     assert client.get(path, headers=LINK).status_code == 403

@@ -270,12 +270,15 @@ def _move(visit: Visit) -> Response:
 def _undo(visit: Visit) -> Response:
     """Takes change sets back; then the memory they were about, or a word that it is done."""
     hub = visit.hub("write")
+    last = None
     for pair in visit.fields("change"):
         change, _, where = pair.partition("@")
         target = hub if where in ("", visit.slug) else visit.other_hub(where, "write")
         undone = target.undo(change, force=visit.field("force") == "yes")
-        if target is hub:
+        if target is hub or last is None:
             last = undone
+    if last is None:
+        raise InvalidInput(t("error.nothing_chosen"))
     back = visit.field("memory")
     again = [UndoStep(visit.slug, last.change.id)]
     said = " ".join(filter(None, [t("done.undone"), last.note]))
