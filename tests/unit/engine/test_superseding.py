@@ -10,9 +10,8 @@ from holdfast import Duplicate, HubMemory, Quarantined, Stored, Superseded
 from holdfast.domain.hub import Act
 from holdfast.domain.memory import Draft, Memory
 from holdfast.engine.core import Scope
-from holdfast.engine.writing.drafts import prepare
+from holdfast.engine.writing import supersede
 from holdfast.engine.writing.remember import remember
-from holdfast.engine.writing.supersede import with_candidates
 from holdfast.errors import Forbidden
 from holdfast.testing import FixedClock, open_for_tests
 
@@ -240,12 +239,23 @@ def test_who_may_replace_nothing_is_told_of_the_older_memory(tmp_path: Path) -> 
         assert result.close_to is not None and result.close_to.id == old.id
 
 
-@pytest.mark.parametrize(("text", "asked"), [("Maybe we could go", 0), ("The gate is green", 1)])
-def test_no_read_begins_for_what_can_be_close_to_nothing(
-    hub: HubMemory, monkeypatch: pytest.MonkeyPatch, text: str, asked: int
+@pytest.mark.parametrize(
+    ("text", "begun", "searched"),
+    [
+        ("Maybe we could go", 0, 0),
+        ("The gate is green", 0, 1),
+        ("The gate is closed", 1, 1),
+    ],
+)
+def test_only_what_can_replace_or_be_close_to_a_memory_is_searched_for(
+    hub: HubMemory, monkeypatch: pytest.MonkeyPatch, text: str, begun: int, searched: int
 ) -> None:
-    begun: list[Scope] = []
-    read = Scope.read
-    monkeypatch.setattr(Scope, "read", lambda self: begun.append(self) or read(self))
-    with_candidates(hub.scope, list(prepare(hub.scope, [Draft(text)])))
-    assert len(begun) == asked
+    reads: list[Scope] = []
+    searches: list[str] = []
+    read, find = Scope.read, supersede._find_close
+    monkeypatch.setattr(Scope, "read", lambda self: reads.append(self) or read(self))
+    monkeypatch.setattr(
+        supersede, "_find_close", lambda *given: searches.append(text) or find(*given)
+    )
+    hub.remember(text)
+    assert (len(reads), len(searches)) == (begun, searched)

@@ -50,6 +50,7 @@ from holdfast.engine.writing.supersede import (
     ended_by,
     rivals_of,
     with_candidates,
+    with_close,
 )
 from holdfast.errors import InvalidInput, NotFound
 
@@ -98,6 +99,8 @@ def remember_many(
         prepared = with_candidates(scope, prepared)
     with scope.write() as writer:
         writer.expect(scope.hub_id, memories_of(prepared))
+        if by_rule:
+            prepared = with_close(writer, prepared)
         recorder = Recorder(scope, writer, "remember", reason=reason)
         results: list[Remembered] = []
         for item in prepared:
@@ -324,7 +327,8 @@ def _store(recorder: Recorder, item: Prepared, close: Memory | None) -> Remember
 
 
 def _still_close(writer: Writer, item: Prepared, recorder: Recorder) -> Memory | None:
-    """The memory that was found to be close to it before the transaction, if that still holds."""
+    """The memory that was found to be close to it before any draft was stored, if that still
+    holds."""
     close = close_to(writer, item)
     if close is None:
         return None
