@@ -185,12 +185,18 @@ def event_in(text: str, *, at: datetime) -> Event | None:
 
 
 _DAY_WORDS = tuple(word for words in _DAYS_AWAY.values() for word in words.split("|"))
+# Most of them have another one in them: 'vorgestern' has 'gestern'.
+_DAY_SIGNS = tuple(
+    word for word in _DAY_WORDS if not any(one in word for one in _DAY_WORDS if one != word)
+)
+_DAY_SIGNS_ASCII = tuple(filter(str.isascii, _DAY_SIGNS))
 
 
 def _may_name_a_day(text: str) -> bool:
     """Whether a day may be named in another language."""
     lowered = text.lower()
-    return bool([word for word in _DAY_WORDS if word in lowered])
+    signs = _DAY_SIGNS_ASCII if lowered.isascii() else _DAY_SIGNS
+    return bool([word for word in signs if word in lowered])
 
 
 def _days_away(text: str) -> int | None:

@@ -128,10 +128,12 @@ def _without_preposition(words: tuple[str, ...]) -> tuple[str, ...]:
 def frame_terms(now: Statement) -> TermSets:
     """Index terms of every statement that `by_frame` may replace by the value of a type: for every
     place in which this one has such a value, the words around it."""
-    tokens = _tokens(now.body)
     # Whether a word may be of a type at all; it is cheaper than to look which.
+    if now.denied or _VALUE.search(fold(now.body)) is None:
+        return []
+    tokens = _tokens(now.body)
     valued = [_VALUE.search(word) is not None for word in tokens]
-    if not any(valued) or now.denied or _is_event(tokens):
+    if not any(valued) or _is_event(tokens):
         return []
     found = []
     for start in range(1, len(tokens)):
@@ -148,8 +150,10 @@ def begun_terms(now: Statement) -> TermSets:
     """Index terms of every statement that `by_frame` may replace by any value, where this one says
     that its value is new: nearly all words, or those before the first place in which they may
     differ."""
+    if not now.begun or now.denied:
+        return []
     tokens = _tokens(now.body)
-    if not now.begun or now.denied or _is_event(tokens):
+    if _is_event(tokens):
         return []
     cut = (_index_terms((word,)) for word in tokens)
     whole = [term for found in cut if len(found) == 1 for term in found]
@@ -494,6 +498,8 @@ def _time_stems() -> frozenset[str]:
     return frozenset(term for word in _WORDS["times"] for term in terms(word))
 
 
+# Asked for each of the older statements that a new one is compared with.
+@lru_cache(maxsize=256)
 def _tells_of_change(now: Statement) -> bool:
     return now.begun or now.ended or _PATTERNS["change"].search(now.body) is not None
 
