@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from holdfast import engine
-from holdfast.api.argument_types import check_path
+from holdfast.api.arguments import check_path
 from holdfast.api.hub import HubMemory
 from holdfast.api.people import OpenMemory
 from holdfast.domain.hub import DEFAULT_HUB

@@ -18,7 +18,7 @@ from enum import Flag, auto
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeAlias, TypeVar, cast
 
-from holdfast.api.argument_types import check_arguments, checks_of
+from holdfast.api.arguments import check_arguments, checks_of
 from holdfast.domain.memory import (
     BOUNDARIES,
     CATEGORIES,

@@ -4,7 +4,7 @@ dropped and rebuilt at any time."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from holdfast.errors import NotFound
 from holdfast.store import rows as shared
@@ -37,6 +37,9 @@ class IndexWriter(SessionPart):
 
     def __init__(self, connection: apsw.Connection, viewer: Viewer | None = None) -> None:
         super().__init__(connection, viewer)
+        # Runs a statement that returns nothing: with one cursor, as making one takes longer than
+        # some of them.
+        self._do = connection.cursor().execute
         self._added: dict[tuple[int, str], Added] = {}
         # By hub: passages and terms. By hub and model: vectors, passages, and the newest passage.
         self._words: dict[int, tuple[int, int]] = {}
@@ -59,9 +62,6 @@ class IndexWriter(SessionPart):
                 " newest = max(newest, excluded.newest)",
                 (hub, model, size, passages, newest),
             )
-
-    def _do(self, sql: str, values: Sequence[Any] = ()) -> None:
-        self._connection.execute(sql, values)
 
     def index(
         self, hub_id: str, memory_id: str, text: str, entries: Sequence[IndexEntry], model: str

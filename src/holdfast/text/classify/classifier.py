@@ -413,11 +413,12 @@ def _code_openings() -> tuple[str, ...]:
 
 def content_type_of(content: str, source_path: str | None = None) -> ContentType:
     """One of the content types, by the file's extension, else by the text's own shape."""
-    extension, name = _extension(source_path)
-    if known := _by_extension("type").get(extension):
-        return cast("ContentType", known)
-    if extension in _by_extension("language") or name in _LANGUAGE_OF_FILE:
-        return "code"
+    if source_path:
+        extension, name = _extension(source_path)
+        if known := _by_extension("type").get(extension):
+            return cast("ContentType", known)
+        if extension in _by_extension("language") or name in _LANGUAGE_OF_FILE:
+            return "code"
     text = content.strip()[:SAMPLE_CHARS]
     if "://" in text and _PATTERNS["link"].fullmatch(text):
         return "link"
@@ -438,9 +439,10 @@ def content_type_of(content: str, source_path: str | None = None) -> ContentType
 
 def language_of(content: str, source_path: str | None = None) -> str:
     """The programming language in lower case (`python`, `c++`), or '' when it is not code."""
-    extension, name = _extension(source_path)
-    if known := _by_extension("language").get(extension) or _LANGUAGE_OF_FILE.get(name):
-        return known
+    if source_path:
+        extension, name = _extension(source_path)
+        if known := _by_extension("language").get(extension) or _LANGUAGE_OF_FILE.get(name):
+            return known
     text = content.strip()[:SAMPLE_CHARS]
     if text.startswith("```"):
         fence = re.fullmatch(r"```([\w+#-]*)[^\n]*\n(.*?)\n```", text, re.DOTALL)
@@ -466,9 +468,9 @@ def language_of(content: str, source_path: str | None = None) -> str:
     return ""
 
 
-def _extension(source_path: str | None) -> tuple[str, str]:
+def _extension(source_path: str) -> tuple[str, str]:
     """A path's extension without the dot, and its last part; both in lower case."""
-    name = (source_path or "").replace("\\", "/").rpartition("/")[2].lower()
+    name = source_path.replace("\\", "/").rpartition("/")[2].lower()
     return (name.rpartition(".")[2] if "." in name else ""), name
 
 

@@ -22,7 +22,7 @@ from holdfast.text.secrets.rules import (
     TOKENS_BY_CUE,
     Rule,
 )
-from holdfast.text.secrets.spelling import written_plainly
+from holdfast.text.secrets.spelling import MARKS, written_plainly
 from holdfast.text.tables import lazy
 
 # What replaces a secret.
@@ -48,7 +48,9 @@ def find(text: str, *, payment_numbers: bool = False) -> list[Found]:
     included only on request."""
     if len(text) < _CHARS_MIN:
         return []
-    plain = written_plainly(text)
+    # Most texts have no other spelling, which is known without a call.
+    is_plain = text.isascii() and not [mark for mark in MARKS if mark in text]
+    plain = None if is_plain else written_plainly(text)
     if plain is not None:
         found = find(plain.text, payment_numbers=payment_numbers)
         return [Found(one.kind, *plain.span(one.start, one.end)) for one in found]

@@ -12,7 +12,7 @@ from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.tables import lazy
 
 # What each escape that is read begins with: a text without them is plain, and soon known to be.
-_MARKS = ("\\", "&", "%3")
+MARKS = ("\\", "&", "%3")
 # An editor of Markdown may put a mark before each _; Go writes & as \\u0026 in JSON; JSON that is
 # within JSON twice has many backslashes before a quote. Of a URL only = and : are read: the rules
 # for URLs match other signs as they are written there.
@@ -49,7 +49,7 @@ def written_plainly(text: str) -> Plain | None:
         narrow = text.translate(_narrow())
         if narrow != text:
             return Plain(narrow, (), ())
-    if not any(mark in text for mark in _MARKS):
+    if not any(mark in text for mark in MARKS):
         return None
     out: list[str] = []
     places, longer = [], []
