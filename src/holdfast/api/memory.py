@@ -49,8 +49,10 @@ def open(
 ) -> Holdfast:
     """Opens the memory: the default home, a folder, or a store's URL such as `sqlite:/a/b.db`.
 
-    `settings` override the file and the environment. A clock, ids, an embedder, a language model or
-    a store may be passed in by tests and by programs that bring their own.
+    `settings` override the file and the environment. Turns are logged and found; facts are taken
+    from them only with `settings={"shadowJournal.enabled": True}` (see `observe_turn`). A clock,
+    ids, an embedder, a language model or a store may be passed in by tests and by programs that
+    bring their own.
     """
     if where is not None:
         # An empty one would be the person's own memory, where a variable was not set.
