@@ -235,6 +235,18 @@ def test_days_are_no_thing_that_two_facts_are_about(
     assert all(number_of_close(one) is None for one in hub.list(layer="long_term"))
 
 
+def test_only_an_order_changes_an_order(
+    memory: Holdfast, hub: HubMemory, clock: FixedClock
+) -> None:
+    hub.observe_turn("Always explain concepts of probability with examples.", "Good.")
+    noted(memory)
+    clock.tick(days=30)
+    hub.observe_turn("I get the concepts of probability now.", "Good.")
+    noted(memory)
+    (order,) = hub.list(layer="long_term")
+    assert order.content.startswith("Always explain")
+
+
 @pytest.mark.parametrize(
     ("first", "later", "gone", "stands"),
     [

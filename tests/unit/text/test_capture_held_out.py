@@ -92,6 +92,11 @@ def test_what_was_said_of_the_time_it_was_said_has_its_date() -> None:
     ]
 
 
+def test_a_day_without_its_month_has_the_date_on_which_it_was_named() -> None:
+    (fact,) = capture("Our daughter Saga was born on the 12th", at=AT)
+    assert fact.text == "Daughter Saga was born on the 12th (said on 16 November 2026)"
+
+
 def test_what_is_booked_for_a_date_is_ahead() -> None:
     (fact,) = capture("I got tickets for December 5 in London", at=AT)
     assert fact.occurred_at is not None

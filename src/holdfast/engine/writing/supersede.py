@@ -300,11 +300,13 @@ def _find_close(reader: Reader, item: Prepared, words: tuple[str, ...]) -> str |
 def changed_by(reader: Reader, scope: Scope, text: str) -> Memory | None:
     """The fact in long-term memory that a person's statement changes; of several, the one that
     shares most words with it."""
+    from holdfast.text.capture.requests import order_start
     from holdfast.text.slots.compare import close_terms, may_change
 
     words = close_terms(text)
     if not words:
         return None
+    is_order = order_start(text.lower()) is not None
     query = TermQuery(words, by_rarity=True, postings_max=_CLOSE_POSTINGS_MAX)
     found = reader.search_terms(scope.hub_id, query, _EVERYTHING, limit=_CHANGED_LOOKED_AT)
     there = reader.memories_by_id(scope.hub_id, [one.memory_id for one in found if _is_whole(one)])
@@ -313,7 +315,10 @@ def changed_by(reader: Reader, scope: Scope, text: str) -> Memory | None:
         is_own = memory.owner == actor and memory.boundary != "private"
         if memory.layer != "long_term" or not (is_own and memory.in_force(now)):
             continue
-        if _is_short(memory.content) and may_change(text, memory.content):
+        if not _is_short(memory.content) or not may_change(text, memory.content):
+            continue
+        # An order holds until another one takes its place.
+        if is_order or order_start(memory.content.lower()) is None:
             return memory
     return None
 

@@ -114,12 +114,16 @@ _LASTS = lazy(
 )
 
 
+# 'Has had their cat, Luna, for 9 months' says what 'Has had Luna for 6 months' says.
+_WHO_IT_IS = lazy(r" (?i:my|our|their|his|her) [a-z]+,? (?=[A-Z])")
+
+
 def _lasting(said: Statement) -> tuple[str, str] | None:
     """What goes on, and for how long by now."""
     match = _LASTS.search(said.body)
     if match is None or said.denied:
         return None
-    what = f"{said.body[: match.start()]}{said.body[match.end() :]}"
+    what = _WHO_IT_IS.sub(" ", said.body[: match.start()]) + said.body[match.end() :]
     # A statement in the person's own words has lost its 'I'.
     return re.sub(r"(?i)\Ahave\b", "Has", what), match["long"].lower()
 
