@@ -319,7 +319,19 @@ def test_each_tool_of_a_list_with_versions_is_a_fact() -> None:
         # Who somebody is, in a sentence about something else.
         ("what can I cook for my wife Noor tonight?", ["Wife is Noor"]),
         ("My sister Freya is a vet", ["Sister Freya is a vet"]),
+        (
+            "Both my kids, Ida (6) and Truls (9), are bilingual",
+            ["Kids are Ida (6) and Truls (9)"],
+        ),
+        ("my parents like Paris and Rome", []),
         ("I bought my son Minecraft", []),
+        # Without a subject, or a verb.
+        ("allergic to kiwi btw", ["Is allergic to kiwi"]),
+        ("wear hearing aids, so no calls", ["Wears hearing aids"]),
+        ("prefer dark mode", ["Prefers dark mode"]),
+        ("have a look at the diff", []),
+        # A list behind a colon belongs to what is said of it.
+        ("we're a team of three: me, Lena and Bo", ["We're a team of three: me, Lena and Bo"]),
         ("lunch with my cousin Sunday", []),
         # What holds for all of a kind.
         ("Everything we log goes to Loki", ["Everything we log goes to Loki"]),

@@ -76,7 +76,7 @@ def capture(
         for fact in _facts(sentence, at, named):
             found.setdefault(fact.text.casefold(), fact)
         for fact in () if named else _named_beside(sentence):
-            name = fact.text.rsplit(" ", 1)[-1].casefold()
+            name = _IS_CALLED.split(fact.text, maxsplit=1)[-1].casefold()
             if not any(name in text for text in found):
                 found[fact.text.casefold()] = fact
         if len(found) >= CAPTURED_MAX:
@@ -218,27 +218,35 @@ def _got_and_named(sentence: Sentence, at: datetime | None) -> Captured | None:
 
 
 def _named_beside(sentence: Sentence) -> Iterator[Captured]:
-    """Who a relative or a pet is, where a sentence about something else names them."""
-    for found in _PATTERNS["named beside"].finditer(sentence.folded):
-        said = sentence.said[found.start("name") : found.end("name")]
-        after = sentence.said[found.end() : found.end() + 2]
-        if (found["verb"] or "").strip() in _WORDS["takes two"]:
-            continue
-        if not said[0].isupper() or said.isupper() or _PATTERNS["no name"].match(found["name"]):
-            continue
-        # 'My sister Mary Ann' has a second name, and 'my dad Formula 1' none.
-        if after[1:2].isupper() or after[1:2].isdigit() or BLANK in after:
-            continue
-        start = found.start("who")
-        text = f"{found['who'].capitalize()} is {said}"
-        yield Captured(
-            text,
-            "person",
-            sentence.start + start,
-            sentence.start + found.end(),
-            "kin-name",
-            verbatim=True,
-        )
+    """Who relatives and pets are, where a sentence about something else names them."""
+    for form, verb in (("named beside", "is"), ("several named", "are")):
+        for found in _PATTERNS[form].finditer(sentence.folded):
+            begin, end = found.span("names" if verb == "are" else "name")
+            said, after = sentence.said[begin:end], sentence.said[end : end + 2]
+            if verb == "is" and (found["verb"] or "").strip() in _WORDS["takes two"]:
+                continue
+            # 'My sister Mary Ann' has a second name, and 'my dad Formula 1' none.
+            if after[1:2].isupper() or after[1:2].isdigit() or BLANK in said + after:
+                continue
+            if not all(map(_is_name, _BETWEEN_NAMES.split(said))):
+                continue
+            text = f"{found['who'].capitalize()} {verb} {said}"
+            start = sentence.start + found.start("who")
+            yield Captured(text, "person", start, sentence.start + end, "kin-name", verbatim=True)
+
+
+_IS_CALLED = lazy(r" (?:is|are) ")
+_BETWEEN_NAMES = lazy(r"(?: ?\(\d+\))?(?:,? (?:and|&) |, |\Z)")
+
+
+def _is_name(word: str) -> bool:
+    if not word:
+        return True
+    return (
+        word[0].isupper()
+        and not word.isupper()
+        and _PATTERNS["no name"].match(word.lower()) is None
+    )
 
 
 _HELLO = lazy(r"(?:hi|hey|hello|hiya|yo|good (?:morning|evening|afternoon))\b")

@@ -262,12 +262,18 @@ def clauses(sentence: Sentence) -> Iterator[Clause]:
         yield from _by_verbs(sentence, joints[n][1], joints[n + 1][0], n == 0)
 
 
+# 'We're four: me, Lena, Tom and Bo' goes on behind the colon.
+_LISTED = lazy(r"(?:[\w'&+.-]+(?: [\w'&+.-]+){0,2}, ){1,8}[\w'&+.-]+(?: [\w'&+-]+){0,3}\W*")
+
+
 def _joints(folded: str) -> list[tuple[int, int]]:
     """The places between statements, with the beginning and the end of them all."""
     joints = [(0, 0)]
     stop = len(folded)
     for found in _PATTERNS["joint"].finditer(folded):
         if found.group() == ": " and not _PATTERNS["openings"].fullmatch(folded[: found.end()]):
+            if _LISTED.fullmatch(folded, found.end()):
+                continue
             # What comes behind a colon is quoted, or an example.
             stop = found.start()
             break

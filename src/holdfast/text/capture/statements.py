@@ -289,6 +289,8 @@ _GOES_ON = lazy(r"(?:and|but|then)\b")
 
 def _left_out(clause: Clause, folded: str) -> str:
     """The subject of a clause without one, such as 'Moved to Lisbon last March'."""
+    if clause.first and _PATTERNS["verbless"].match(folded):
+        return "i am"
     if not clause.first or not _PATTERNS["subjectless"].match(folded):
         return ""
     return "i have" if folded.startswith(("been", "just been")) else "i"
