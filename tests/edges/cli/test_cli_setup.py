@@ -418,6 +418,19 @@ def test_a_command_of_the_person_is_neither_replaced_nor_removed(
     assert path.read_text() == "Show what I noted.\n"
 
 
+def test_what_a_person_wrote_into_our_command_stays_in_a_backup(
+    machine: Machine, person: Path
+) -> None:
+    path = person / ".claude" / "commands" / "memory.md"
+    machine("setup", "claude-code")
+    text = path.read_text() + "Show what I noted, too.\n"
+    path.write_text(text)
+    out = machine("teardown", "claude-code")
+    (kept,) = path.parent.iterdir()
+    assert kept.name.endswith(".bak") and str(kept) in out.err
+    assert kept.read_text() == text
+
+
 def test_all_that_are_here_are_set_up_and_one_that_fails_stops_no_other(
     machine: Machine, person: Path
 ) -> None:

@@ -337,7 +337,10 @@ def _change_each(
 
 def _without_backup(outcome: Outcome) -> Outcome:
     """Deletes the backup that a teardown made: it contains the entry that the user wanted removed,
-    and the rest of the file was compared with it before it was written."""
+    and the rest of the file was compared with it before it was written. That of a text of ours
+    which the user has edited stays."""
+    if outcome.is_edited:
+        return outcome
     if outcome.backup is not None:
         with suppress(OSError):
             os.unlink(outcome.backup)

@@ -368,7 +368,9 @@ def _written(
                 f"{path} cannot be used as it is: line {line}, column {column}: {error.reason}.",
                 hint="It was left as it is. Mend it, and run this again.",
             ) from None
-        return Outcome(client, path, result, None, text or "", after)
+        # A person writes into a text, not into a program.
+        is_edited = path.endswith(".md") and text not in (None, file.content)
+        return Outcome(client, path, result, None, text or "", after, is_edited=is_edited)
 
     return written(client, path, checked, now=now, dry_run=dry_run)
 

@@ -35,6 +35,8 @@ class Outcome(NamedTuple):
     before: str
     after: str | None  # None where the file is gone, or would be
     backup: str | None = None
+    # Whether the person has written into a file of ours: a backup of it stays where it goes.
+    is_edited: bool = False
 
     @property
     def changed(self) -> bool:
@@ -132,6 +134,9 @@ def written(
         if not outcome.changed or dry_run:
             return outcome
         try:
+            if outcome.after is None and outcome.is_edited:
+                backup = settings_file.put_aside(path, old=data or b"", now=now)
+                return outcome._replace(backup=backup)
             if outcome.after is None:
                 settings_file.remove(path, old=data or b"")
                 return outcome

@@ -104,6 +104,20 @@ def remove(path: str, *, old: bytes) -> None:
     os.unlink(path)
 
 
+def put_aside(path: str, *, old: bytes, now: datetime) -> str:
+    """Makes a backup of the file, which still holds `old`, and removes it; returns where the backup
+    is."""
+    backup = _free_name(path, now)
+    write_atomic(backup, old)
+    try:
+        remove(path, old=old)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(backup)
+        raise
+    return backup
+
+
 def backups(path: str) -> list[str]:
     """The backups of a file, newest first."""
     folder, name = os.path.split(path)
