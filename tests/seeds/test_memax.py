@@ -280,7 +280,7 @@ def test_import_takes_the_allowlist_and_asks_before_more_than_ten(run: Run, tmp_
         (folder / name).write_text(f"some text of {name}\n")
     asked = run("import", str(folder))
     assert asked.code == 2
-    assert "Take in 15 files of" in asked.err
+    assert "Store 15 files of" in asked.err
     assert run("list").out == ""
     rows = run("import", str(folder), "--yes").rows
     added = {row[1] for row in rows if row[0] == "added"}

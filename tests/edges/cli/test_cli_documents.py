@@ -50,7 +50,7 @@ def test_more_than_ten_new_files_of_another_folder_are_asked_about(
         (other / f"{n}.md").write_text(f"Note {n}", encoding="utf-8")
     refused = run("index-files", str(other))
     assert refused.code == 2
-    assert "Take in 11 files" in refused.err
+    assert "Index 11 files" in refused.err
     assert run("list").rows == []
     assert len(run("index-files", str(other), "--yes").rows) == 11
     assert run("index-files", str(other)).rows == []

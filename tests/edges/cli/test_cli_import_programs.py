@@ -18,8 +18,8 @@ def test_the_page_is_what_the_importers_say() -> None:
 
 def test_the_help_has_a_sentence_for_each_importer_whose_title_is_plural_or_not(run: Run) -> None:
     listed = run("help").out
-    assert "Take in memories from Graphiti and Zep." in listed
-    assert "Take in memories from a CSV file." in listed
+    assert "Import memories from Graphiti and Zep." in listed
+    assert "Import memories from a CSV file." in listed
     assert "has stored" not in listed
 
 

@@ -136,7 +136,7 @@ def test_more_than_ten_files_are_asked_about(push: Run, tmp_path: Path) -> None:
         file.write_text(f"Note {file.name}")
     ran = push("push", *map(str, files))
     assert ran.code == 2
-    assert "Take in 11 files?" in ran.err and "--yes" in ran.err
+    assert "Store 11 files?" in ran.err and "--yes" in ran.err
     assert len(push("push", "--yes", *map(str, files)).rows) == 11
 
 
@@ -178,7 +178,7 @@ def test_more_than_ten_new_files_of_a_folder_are_asked_about(push: Run, tmp_path
         (many / f"{number}.md").write_text(f"Note {number}")
     ran = push("push", str(many))
     assert ran.code == 2
-    assert "Take in 12 files of" in ran.err
+    assert "Store 12 files of" in ran.err
     assert push("list").out == ""
     assert len(by(push("push", str(many), "--yes"))["added"]) == 12
 

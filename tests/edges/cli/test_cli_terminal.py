@@ -314,7 +314,7 @@ def test_an_import_of_conversations_shows_them_and_asks(
     person = _with_claude_code(tmp_path / "ann")
     code, seen = at_terminal("import", "claude-code", HOME=str(person), typed="n\n")
     assert (code, run("log").out) == (1, "")
-    assert str(person) in seen and "Take in 1 conversation with 1 prompt?" in seen
+    assert str(person) in seen and "Import 1 conversation with 1 prompt?" in seen
     assert "Nothing was changed." in seen
     refused = run("import", "claude-code", "--from", str(person))
     assert (refused.code, "--yes" in refused.err) == (2, True)
@@ -322,7 +322,7 @@ def test_an_import_of_conversations_shows_them_and_asks(
     assert code == 0 and "Lisbon" in run("log").out
     assert "s1" in seen
     code, seen = at_terminal("import", "claude-code", "--yes", HOME=str(person))
-    assert code == 0 and "nothing was taken in" in seen
+    assert code == 0 and "nothing was imported" in seen
     assert "s1" not in seen
 
 

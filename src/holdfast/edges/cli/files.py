@@ -221,7 +221,7 @@ def _index_files(call: Call, args: Namespace) -> None:
     if args.folder is not None and not args.dry_run and not args.yes:
         coming = call.hub.index_files(args.folder, dry_run=True).added
         if len(coming) > _UNASKED:
-            call.confirm(f"Take in {len(coming)} files of {args.folder}?")
+            call.confirm(f"Index {len(coming)} files of {args.folder}?")
     with call.out.progress("index") as step:
         report = call.hub.index_files(
             args.folder, dry_run=args.dry_run, remove_many=args.yes, progress=step

@@ -315,10 +315,10 @@ def _steps(found: MachineSummary) -> list[tuple[str, str]]:
         steps.append(("holdfast setup", "put memory into your agents; it asks first"))
     if found.conversations:
         first = next(iter(found.conversations))
-        said = "take in what was said so far (or --dry-run)"
+        said = "import what was said so far (or --dry-run)"
         steps.append((f"holdfast import {NAMES[first]}", said))
     if found.notes:
-        steps.append(("holdfast import claude-md", "take in the instructions that are in files"))
+        steps.append(("holdfast import claude-md", "import the instructions that are in files"))
     steps.append(("holdfast demo", "a tour of a minute that leaves nothing behind"))
     steps.append(('holdfast remember "…"', "keep something; `recall` finds it again"))
     return steps

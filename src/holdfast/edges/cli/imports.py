@@ -55,10 +55,10 @@ def _add_importer(importer: Importer) -> None:
     """Adds the command that imports from one program."""
     scopes = f"Each {importer.scopes} there can have a hub of its own: --split. "
     text = (
-        f"Take in memories from {importer.title}.\n\n"
+        f"Import memories from {importer.title}.\n\n"
         f"PATH is {importer.path}.\n{scopes if importer.scopes else ''}"
-        "What is known is not taken in again, so it can be\n"
-        "broken off and run again; all of it is one change set, which `holdfast undo` takes back.\n"
+        "What is known is not imported again, so it can be interrupted and run again; all of it\n"
+        "is one change set, which `holdfast undo` takes back.\n"
         "In a pipe, a line each: hub, whose, and how many were new, updated, known, duplicate,\n"
         "held for review, forgotten here, edited here and refused."
     )
@@ -93,7 +93,7 @@ def _resumable() -> Iterator[None]:
     try:
         yield
     except StoreFull as error:
-        error.hint = "Free some space and run it again: what was taken in before is known then."
+        error.hint = "Free some space and run it again: what is imported already is left out."
         raise
 
 
@@ -125,7 +125,7 @@ def _show(call: Call, report: ImportReport, *, dry_run: bool) -> None:
         call.out.value(_plain(report, dry_run=dry_run))
         return
     if not report.rows:
-        call.out.note("There is nothing to take in.")
+        call.out.note("There is nothing to import.")
     else:
         used = [
             name
@@ -183,7 +183,7 @@ def _confirm(call: Call, found: Sequence[Conversation]) -> None:
     rows = [(one.folder, one.session, one.turns) for one in found]
     if call.out.terminal and not call.args.yes:
         call.out.table(("folder", *_SUMS), _by_place(rows))
-    call.confirm(f"Take in {_size(rows)}? They stay on this machine, and secrets are replaced.")
+    call.confirm(f"Import {_size(rows)}? They stay on this machine, and secrets are replaced.")
 
 
 # What one conversation, its place and its new turns are called in JSON.
@@ -219,8 +219,8 @@ def _show_conversations(call: Call, place: str, rows: list[tuple[str, str, int]]
     shown = [(where, session, str(count)) for where, session, count in listed]
     if call.out.terminal and len(listed) > _LISTED_MAX:
         headings, shown = (place, *_SUMS), _by_place(listed)
-    known = "All of it is known already; nothing was taken in."
-    empty = known if rows else "There is nothing to take in."
+    known = "All of it is known already; nothing was imported."
+    empty = known if rows else "There is nothing to import."
     call.out.rows(headings, shown, data=data, empty=empty)
 
 
@@ -228,9 +228,9 @@ NAMES = {"claude-code": "claude-code", "codex": "codex", "gemini-cli": "gemini"}
 
 _OF_AGENTS = """\
 Each goes to the hub of the repository where it took place, or to your own. Turns are
-logged with their times, secrets replaced, and what they say is noted as hooks do it.
-It shows what there is and asks first; in a script, --yes says yes beforehand.
-What is known is not taken in again: it can be broken off and run again. An import is
+logged with their times, secrets are replaced, and facts are captured as hooks do it.
+It lists what there is and asks first; in a script, --yes says yes beforehand.
+What is known is not imported again: it can be interrupted and run again. An import is
 one change set, of the same id in each hub: `--undo` takes it back everywhere, and
 `holdfast undo ID` in one hub.
 In a pipe, a line each: hub (or folder), session, how many prompts were new."""
@@ -242,12 +242,12 @@ def _add_agent(client: str, title: str) -> None:
     @COMMANDS.add(
         f"import {NAMES[client]}",
         f"holdfast import {NAMES[client]} --dry-run",
-        switch("--dry-run", "say what there is, take in nothing"),
+        switch("--dry-run", "list what there is, import nothing"),
         switch("--undo", "take the last import back"),
         _FORCE,
         option("--from", "FOLDER", "another home folder", dest="folder"),
         YES,
-        text=f"Take in the conversations that {title} has kept on this machine.\n\n{_OF_AGENTS}",
+        text=f"Import the conversations that {title} has kept on this machine.\n\n{_OF_AGENTS}",
     )
     def run(call: Call, args: Namespace) -> None:
         from holdfast.edges.hooks import past_sessions

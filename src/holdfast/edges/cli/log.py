@@ -266,7 +266,10 @@ def _path(folder: str) -> str:
 
 
 @COMMANDS.shows(
-    "log rules", "holdfast log rules", Flags(HubMemory.log_rules), text="Say what is not logged."
+    "log rules",
+    "holdfast log rules",
+    Flags(HubMemory.log_rules),
+    text="List what is kept out of the log.",
 )
 @COMMANDS.shows(
     "log aside",

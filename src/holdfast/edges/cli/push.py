@@ -226,7 +226,7 @@ def _push(call: Call, args: Namespace) -> None:
     _refuse_mixtures(args, named)
     files = named.texts + named.attachments
     if len(files) > _UNASKED and not args.dry_run:
-        call.confirm(f"Take in {len(files)} files?")
+        call.confirm(f"Store {len(files)} files?")
     results = _push_single(call, args, named)
     if call.out.json and not named.folders:
         values = [plain_result(result) for result in results]
@@ -387,7 +387,7 @@ def _push_folder(call: Call, args: Namespace, folder: str) -> None:
         return
     new = len(coming.added) + len(attachments.new)
     if new > _UNASKED:
-        call.confirm(f"Take in {new} files of {folder}?")
+        call.confirm(f"Store {new} files of {folder}?")
     gone = [*coming.removed, *coming.withheld, *attachments.gone]
     remove = bool(gone) and call.offers(_question(gone))
     with call.out.progress("push") as step:

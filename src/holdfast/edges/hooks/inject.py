@@ -220,8 +220,8 @@ def forget_last(memory: Holdfast, hub: HubMemory, session: str) -> str:
     if not gone:
         return _notice(
             hub,
-            "Nothing was taken in from what was said last, so nothing was forgotten. `holdfast"
-            " session` shows what was taken in before, `holdfast log forget --since 10m` removes"
+            "No memory was made of what was said last, so nothing was forgotten. `holdfast"
+            " session` shows what was captured before, `holdfast log forget --since 10m` removes"
             " what was said from the log.",
         )
     said = without_copies(gone)
