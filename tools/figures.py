@@ -63,7 +63,7 @@ def sizes() -> dict[str, Any]:
 
 # The files of each capability, by the beginnings of their paths; the longest one counts.
 CAPABILITIES = {
-    "command line": "edges/cli edges/zone",
+    "command line": "edges/cli",
     "its warm process": "edges/cli/warm edges/cli/fork_server edges/local_socket",
     "setting up clients": "edges/clients edges/cli/setup",
     "REST server": "edges/http edges/server edges/to_json edges/__init__",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -94,6 +94,10 @@ def _no_model(name: str, settings: Settings) -> None:
     return None
 
 
+def _utc(settings: Settings) -> tzinfo:
+    return UTC
+
+
 class Core:
     """One open store and its surroundings. Thread-safe."""
 
@@ -107,6 +111,7 @@ class Core:
         settings: Settings,
         find_embedder: Callable[[], Embedder | None],
         find_model: Callable[[str, Settings], Model | None] = _no_model,
+        find_zone: Callable[[Settings], tzinfo] = _utc,
     ) -> None:
         # All input is redacted by it; the wrapped store checks everything once more.
         self.redactor = Redactor(store, settings, clock.now)
@@ -131,6 +136,7 @@ class Core:
         self.log_limits: dict[str, int] = {}
         self._find_embedder = find_embedder
         self._find_model = find_model
+        self._find_zone = find_zone
         self._shared = _Shared()
 
     def acting(
@@ -227,6 +233,11 @@ class Core:
 
     def now(self) -> datetime:
         return self.clock.now()
+
+    def local_clock(self, at: datetime) -> datetime:
+        """What the person's clock shows at a moment, as a time of UTC. 'Tomorrow' is read from it,
+        since a day that is named in words is stored as a day of UTC."""
+        return at.astimezone(self._find_zone(self.settings)).replace(tzinfo=UTC)
 
     # The embedder
 

@@ -97,6 +97,7 @@ def _left_out_note(left_out: int) -> str:
 def _capture(
     core: Core, home: str, hub: Hub, heard: list[Heard], part: Callable[[str], str] | None
 ) -> tuple[Noted, ...]:
+    heard = [one._replace(clock=core.local_clock(one.at)) for one in heard]
     turns = [Proposed(one._replace(user=part(one.user)) if part else one) for one in heard]
     for one in turns:
         by_rules(one)

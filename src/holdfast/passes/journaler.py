@@ -63,6 +63,13 @@ class Heard(NamedTuple):
     question: str = ""
     # What both said around it in the same session, as far as it was said: the role and the words.
     around: Sequence[tuple[str, str]] = ()
+    # The time that the user's clock showed, from which days in words are counted.
+    clock: datetime | None = None
+
+    @property
+    def read_at(self) -> datetime:
+        """The time from which days in words are counted."""
+        return self.clock or self.at
 
     @property
     def is_between_people(self) -> bool:
@@ -110,11 +117,12 @@ def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
     heard = Heard(
         said.get("user", ""),
         said.get("assistant", ""),
-        from_text(about["at"]),
+        at := from_text(about["at"]),
         about["session"],
         about["turns"],
         question=about.get(jobs.QUESTION, ""),
         around=_around(core, job),
+        clock=core.local_clock(at),
     )
     # The memories belong to the person who spoke, and are compared with what they see.
     theirs = core.acting(about["actor"])
@@ -349,17 +357,17 @@ class Proposed:
 
         heard, claim = self.heard, without_note(text)
         found = verbatim or ground(
-            claim, heard.user, at=heard.at, quote=quote, speaker=heard.speaker
+            claim, heard.user, at=heard.read_at, quote=quote, speaker=heard.speaker
         )
         if not isinstance(found, Unsupported):
             return _Support(text, "user", found)
         if reworded and found.reason in _REWORDING:
             words = without_fillers(heard.user[reworded.start : reworded.end])[0]
-            own = in_own_words(_JOINED.sub("", words), heard.at)
+            own = in_own_words(_JOINED.sub("", words), heard.read_at)
             # An age needs the day on which it was said in any words.
             noted = own if without_note(own) != own else own + text[len(claim) :]
             return _Support(noted, "user", reworded)
-        by_assistant = ground(claim, heard.assistant, at=heard.at, quote=quote)
+        by_assistant = ground(claim, heard.assistant, at=heard.read_at, quote=quote)
         if isinstance(by_assistant, Unsupported):
             return found.reason
         return _Support(text, ASSISTANT, by_assistant)
@@ -427,7 +435,7 @@ def by_rules(proposed: Proposed, *, explicit_only: bool = False) -> None:
     from holdfast.text.grounding import Span
 
     heard, said = proposed.heard, proposed.heard.user
-    facts = capture(said, at=heard.at, speaker=heard.speaker, question=heard.question)
+    facts = capture(said, at=heard.read_at, speaker=heard.speaker, question=heard.question)
     standing = _standing(heard, facts)
     for one in standing:
         proposed.mark_standing(one.start, one.end)
@@ -469,7 +477,7 @@ def by_changes(scope: Scope, proposed: Proposed) -> None:
 
     heard, seen = proposed.heard, -1
     with scope.read() as reader:
-        for one in told_changes(heard.user, at=heard.at):
+        for one in told_changes(heard.user, at=heard.read_at):
             # The parts of a sentence come behind the whole.
             changed = None if one.start < seen else changed_by(reader, scope, one.text)
             if changed is None or (

@@ -301,7 +301,11 @@ SETTINGS: tuple[Setting, ...] = (
         "Seconds that the endpoint behind the proxy may be silent.",
         least=0.1,
     ),
-    Setting("time_zone", "", "The zone times are shown in; empty means this machine's."),
+    Setting(
+        "time_zone",
+        "",
+        "The zone times are shown in and days in words are meant in; empty means this machine's.",
+    ),
 )
 
 _BY_NAME = {setting.name: setting for setting in SETTINGS}

@@ -18,6 +18,7 @@ from holdfast.settings import home_folder as home_folder
 from holdfast.text.names import parse_person
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
     from importlib.metadata import EntryPoint
 
     from holdfast.domain.hub import PersonName
@@ -105,6 +106,7 @@ def build(
         settings=settings,
         find_embedder=find,
         find_model=find_model,
+        find_zone=_find_zone,
     )
 
 
@@ -135,6 +137,16 @@ def _find_model(name: str, settings: Settings) -> Model | None:
     return find_model(
         name, inherit=settings["llm.model"], key_variable_named=settings["llm.key_variable"]
     )
+
+
+def _find_zone(settings: Settings) -> tzinfo:
+    from holdfast.wiring.zone import zone_of
+
+    try:
+        return zone_of(settings["time_zone"])
+    except InvalidSetting:
+        # The edges name the wrong setting; what is said is remembered all the same.
+        return zone_of("")
 
 
 def _login() -> str:

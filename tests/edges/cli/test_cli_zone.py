@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.edges.cli.command import ago, span
-from holdfast.edges.zone import LocalZone, zone_of
 from holdfast.errors import InvalidInput, InvalidSetting
+from holdfast.wiring.zone import LocalZone, zone_of
 
 _MOMENTS = st.integers(31_536_000, 2_000_000_000).map(lambda s: datetime.fromtimestamp(s, UTC))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 from holdfast import Holdfast, HubMemory
 from holdfast.domain.memory import number_of_close
 from holdfast.passes.work import work_until_done
-from holdfast.testing import FixedClock
+from holdfast.testing import FixedClock, open_for_tests
 from holdfast.text.grounding import Span, Unsupported, ground
 from tests.unit.passes.conftest import Opener
 
@@ -51,6 +51,27 @@ def test_an_age_is_kept_with_the_day_on_which_it_was_said(
     (made,) = hub.list(layer="long_term")
     day = f"{clock.now().day} {clock.now():%B %Y}"
     assert made.content == f"I'm 45 (said on {day})"
+
+
+@pytest.mark.parametrize(
+    ("zone", "hour", "day"),
+    [("UTC", 12, 15), ("Pacific/Auckland", 12, 16), ("America/New_York", 27, 15)],
+)
+def test_tomorrow_is_the_day_after_the_persons_day(
+    tmp_path: Path, zone: str, hour: int, day: int
+) -> None:
+    settings = {"time_zone": zone, "shadowJournal.enabled": True}
+    clock = FixedClock(datetime(2026, 1, 14, tzinfo=UTC) + timedelta(hours=hour))
+    with open_for_tests(tmp_path, clock=clock, settings=settings) as memory:
+        memory.core.set_has_worker(True)
+        hub = memory.create_hub("work")
+        told = hub.remember("The car goes to the garage tomorrow").memory
+        assert told.occurred_at == datetime(2026, 1, day, tzinfo=UTC)
+        hub.observe_turn("I have a dentist appointment tomorrow", "Good luck.")
+        noted(memory)
+        assert texts(hub) == [f"Has a dentist appointment on {day} January 2026"]
+        hub.flush([{"role": "user", "content": "I have a doctor's appointment tomorrow"}])
+        assert f"Has a doctor's appointment on {day} January 2026" in texts(hub)
 
 
 @pytest.mark.parametrize(

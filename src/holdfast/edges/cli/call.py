@@ -309,7 +309,7 @@ class Call:
     # Times
 
     def _zone(self, settings: Settings) -> tzinfo:
-        from holdfast.edges.zone import zone_of
+        from holdfast.wiring.zone import zone_of
 
         return zone_of(settings["time_zone"])
 

@@ -69,7 +69,7 @@ def _set(call: Call, args: Namespace) -> None:
     if setting.name in ("store.url", "store.read_url"):
         refuse_password(args.value)
     if setting.name == "time_zone":
-        from holdfast.edges.zone import zone_of
+        from holdfast.wiring.zone import zone_of
 
         zone_of(args.value)
     if setting.name.endswith(".model") and setting.name != "embed.model":

@@ -26,9 +26,9 @@ from holdfast.api.lazy_hub import LazyHub
 from holdfast.api.project_hub import built_context
 from holdfast.edges.mcp.resources import VALUES_MAX, Prompts, Resources
 from holdfast.edges.server.offload import Offload
-from holdfast.edges.zone import zone_of
 from holdfast.engine.upkeep.automatic import upkeep_of
 from holdfast.errors import CallCancelled, HoldfastError, InvalidInput, NotFound
+from holdfast.wiring.zone import zone_of
 
 log = logging.getLogger("holdfast.mcp")
 

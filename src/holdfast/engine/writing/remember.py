@@ -92,7 +92,7 @@ def remember_many(
     by_rule = by_rule and not first_is_parent and len(drafts) <= _STATED_MAX
     now = scope.now()
     if by_rule:
-        drafts = [_with_event(draft, now) for draft in drafts]
+        drafts = [_with_event(scope, draft, now) for draft in drafts]
     prepared = list(prepare(scope, drafts, now))
     by_rule = by_rule and scope.settings["supersede.enabled"]
     if by_rule:
@@ -112,7 +112,7 @@ def remember_many(
     return results
 
 
-def _with_event(draft: Draft, now: datetime) -> Draft:
+def _with_event(scope: Scope, draft: Draft, now: datetime) -> Draft:
     """The draft with the time that its words refer to today; the words stay unchanged."""
     said = isinstance(draft.content, str) and draft.content_type in (None, "text")
     if not said or draft.occurred_at is not None or draft.source == "import" or draft.attachment:
@@ -123,7 +123,7 @@ def _with_event(draft: Draft, now: datetime) -> Draft:
     # Imported here, because most texts are longer, or name no time.
     from holdfast.text.dates import event_in
 
-    event = event_in(draft.content, at=now)
+    event = event_in(draft.content, at=scope.core.local_clock(now))
     if event is None:
         return draft
     return draft._replace(occurred_at=event.since, occurred_until=event.until)

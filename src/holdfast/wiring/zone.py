@@ -1,6 +1,7 @@
 """The zone a person lives in: the one the setting names, else this machine's.
 
-Everything inside Holdfast is in UTC; an edge turns what a person says into UTC, and back.
+Everything inside Holdfast is in UTC; an edge turns what a person says into UTC, and back. Where the
+engine reads a day in words, `Core.local_clock` says which day it was for the person.
 """
 
 from __future__ import annotations
