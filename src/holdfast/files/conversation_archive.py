@@ -29,7 +29,7 @@ from holdfast.files.journal.entries import JournalFolder
 from holdfast.files.merge import open_regular
 from holdfast.system.atomic_file import locked, real_path, write_atomic
 from holdfast.text import clean
-from holdfast.text.clean import without_private
+from holdfast.text.clean import without_private, without_private_sides
 
 FOLDER = "conversations"
 # More than any context window holds; if there are more, the newest are archived.
@@ -241,15 +241,22 @@ def _said(turn: Turn) -> _Said:
 
 
 def _from_caller(redactor: Redactor, given: Iterable[Any], notes: list[str]) -> list[_Said]:
-    """The messages that can be read; a note counts the others."""
+    """The messages that can be read; a note counts the others. A reply may not repeat what
+    the message before it says in private."""
     out: list[_Said] = []
     unreadable = 0
+    asker = asked = ""
     for item in given:
         said = _said(item) if isinstance(item, Turn) else _message(item)
         if said is None:
             unreadable += 1
             continue
-        said = said._replace(content=without_private(said.content))
+        shown = without_private(said.content)
+        if shown != said.content or said.role == asker:
+            asker, asked = said.role, said.content
+        else:
+            shown = without_private_sides(asked, said.content)[1]
+        said = said._replace(content=shown)
         if clean.is_visible(said.content):
             out.append(redactor.row(said))
     spoken = redactor.conversation([said.content for said in out])

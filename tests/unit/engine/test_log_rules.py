@@ -66,6 +66,9 @@ def test_a_reply_that_repeats_a_private_passage_is_logged_without_it(hub: HubMem
     asked = "Which lock fits the door? <private>My code is 4417.</private>"
     hub.observe_turn(asked, "Any lock fits the door. With 4417 as the code, use a dial. Ask Ann.")
     assert said(hub) == ["Which lock fits the door? ", "Any lock fits the door. Ask Ann."]
+    given = [("Ann", asked), ("Bot", "Keep 4417 to yourself. Any lock fits."), ("Bot", "Not 4417.")]
+    kept = hub.archive_conversation("s1", messages=given).memory
+    assert kept is not None and "Any lock fits." in kept.content and "4417" not in kept.content
 
 
 def test_a_pause_during_a_turn_holds_for_it(
