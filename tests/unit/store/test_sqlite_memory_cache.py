@@ -193,3 +193,18 @@ def test_what_is_kept_of_a_state_is_bounded(
             before = reader._read_before(kept.hub_id)
             assert before is not None and len(before) == 0
         store.close()
+
+
+def test_memories_are_read_once_in_a_state_though_nothing_was_searched(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path) as memory:
+        made = [memory.hub().remember(f"Guitar {number}").memory for number in range(8)]
+        store = SqliteStore(str(tmp_path / "memory.db"))
+        with store.read() as reader:
+            ids = [one.id for one in made]
+            first = reader.memories_by_id(made[0].hub_id, ids)
+            asked: list[str] = []
+            reader._connection.exec_trace = lambda _, sql, __: asked.append(sql) or True
+            assert reader.memories_by_id(made[0].hub_id, ids) == first
+            reader._connection.exec_trace = None
+        assert asked == []
+        store.close()

@@ -119,7 +119,9 @@ class MemoriesReader(SessionPart):
             read = self._memory_rows(hub_id, memory_ids, {})
             found = {row[0]: rows.memory_from_row(row, hub_id) for row in read}
             return {one: found[one] for one in memory_ids if one in found}
-        before = self._read_before(hub_id, len(memory_ids)) or HubRows()
+        before = self._read_before(hub_id, len(memory_ids))
+        if before is None:  # It is false while it is empty.
+            before = HubRows()
         there = before.memories
         unknown = [one for one in memory_ids if one not in there]
         if not unknown:
