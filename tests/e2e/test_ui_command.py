@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import holdfast
+
 pytestmark = pytest.mark.slow
 _PATIENCE_S = 60
 
@@ -46,16 +48,18 @@ def test_the_page_is_served_and_found_again(tmp_path: Path) -> None:
                     urllib.request.urlopen(address, timeout=_PATIENCE_S)
                 assert refused.value.code == 403
                 refused.value.close()
-            # The server that listens is opened; no second one is started.
+            # The server that listens is opened, at the page of the hub; no second one is started.
+            with holdfast.open(tmp_path) as memory:
+                memory.create_hub("work")
             again = subprocess.run(
-                command("--port", found[2]),
+                command("--port", found[2], "--hub", "work"),
                 capture_output=True,
                 text=True,
                 env=environment,
                 timeout=_PATIENCE_S,
             )
             assert again.returncode == 0
-            assert again.stdout.startswith(f"{found[1]}?ticket=") and again.stdout != printed
+            assert again.stdout.startswith(f"{found[1]}h/work?ticket=")
             with urllib.request.build_opener(urllib.request.HTTPCookieProcessor()).open(
                 again.stdout.strip(), timeout=_PATIENCE_S
             ) as page:

@@ -220,7 +220,7 @@ def _push(call: Call, args: Namespace) -> None:
 
     In a folder, text and code are read, respecting .gitignore. More than 10 new files need
     a confirmation; unchanged files are not read again; memories of missing files are
-    archived if you confirm it. Papers and pictures are stored, and read later.
+    archived if you confirm it. PDFs, office files and pictures are stored, and read later.
     In a pipe, a line per memory as `remember` prints it, or per file as `index-files` does."""
     named = _sort(args.things)
     _refuse_mixtures(args, named)

@@ -186,7 +186,7 @@ def _ui(call: Call, args: Namespace) -> None:
 
     port = app.PORT if args.port is None else args.port
 
-    def show(url: str, page: str = "/") -> None:
+    def show(url: str, page: str) -> None:
         address = address_with_ticket(call.home, f"{url}{page}")
         call.out.line(address)
         if not args.no_browser:
@@ -195,12 +195,12 @@ def _ui(call: Call, args: Namespace) -> None:
             webbrowser.open(address)
 
     running = app.url_of("127.0.0.1", port)
-    if port and _is_holdfast(running):
-        show(running)
-        return
     with library.open(args.home) as memory:
-        print_store_notes(memory, "ui", quiet=args.quiet)
         page = _page_of_folder(memory, args.hub)
+        if port and _is_holdfast(running):
+            show(running, page)
+            return
+        print_store_notes(memory, "ui", quiet=args.quiet)
 
         def show_own(url: str) -> None:
             show(url, page)

@@ -186,7 +186,7 @@ def _wants_all(call: Call, args: Namespace, place: Platform) -> bool:
 _WHAT_YES_MEANS = (
     "Yes adds hooks, the MCP server and the permission to read memory to their settings. From then"
     " on what you and they say is logged on this machine. `holdfast setup --dry-run` shows every"
-    " line first; `holdfast setup CLIENT` sets up one of them."
+    " line first."
 )
 
 
