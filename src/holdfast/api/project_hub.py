@@ -367,7 +367,8 @@ class ProjectHub(HubMemory):
         call.values["turns"] = [*call.values.get("turns", ())]
         asked = {"since", "until", "session", "about", "turns"} & call.values.keys()
         wanted = {name: call.values[name] for name in asked}
-        parts = parts_beside(self.scope, call.own.scope, **wanted)
+        is_dry = bool(call.values.get("dry_run"))
+        parts = parts_beside(self.scope, call.own.scope, **wanted, dry_run=is_dry)
         # First, because nothing says which they are once the turns here are gone.
         how = {name: value for name, value in call.values.items() if name not in asked}
         theirs = call.own.forget_turns(turns=parts, **how) if parts else None

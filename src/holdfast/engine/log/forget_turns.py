@@ -9,8 +9,10 @@ removes the words from the history of others. A dry run lists what would be dele
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from holdfast.domain.memory import TURN, is_archive
@@ -201,11 +203,15 @@ def parts_beside(
     session: str | None = None,
     about: str | None = None,
     turns: Sequence[str] = (),
+    dry_run: bool = False,
 ) -> list[str]:
     """The ids of the turns in the person's own log that are parts of turns of a project's log which
     meet all conditions: what the person said about themselves is in both. With `about`, only parts
     that contain the words themselves."""
     wanted = _wanted(since, until, session, about, turns)
+    if wanted.words:
+        for hub_id in (scope.hub_id, beside.hub_id):
+            late_words.index_late_turns(scope.core, hub_id, wait=not dry_run)
     said: dict[str | None, list[Turn]] = {}
     for one in _read_turns(scope, wanted):
         said.setdefault(one.session, []).append(one)
@@ -220,16 +226,25 @@ def parts_beside(
         about=wanted.about,
         words=wanted.words,
     )
+    for some in said.values():
+        some.sort(key=_TIME)
     return [
         part.id
         for part in _read_turns(beside, around)
-        if any(_is_part(part, one) for one in said.get(part.session, ()))
+        if any(_is_part(part, one) for one in _said_with(part, said.get(part.session, [])))
     ]
 
 
+_TIME = attrgetter("at")
+
+
+def _said_with(turn: Turn, others: list[Turn]) -> list[Turn]:
+    """Those of other turns, in order of time, that were said at the same moment."""
+    first = bisect_left(others, turn.at - traces.SAME_MOMENT, key=_TIME)
+    return others[first : bisect_right(others, turn.at + traces.SAME_MOMENT, key=_TIME)]
+
+
 def _read_turns(scope: Scope, wanted: _Wanted) -> Iterator[Turn]:
-    if wanted.words:
-        late_words.index_late_turns(scope.core, scope.hub_id)
     with scope.read() as reader:
         ids = _turns_wanted(reader, scope.hub_id, wanted)
         for start in range(0, len(ids), _BATCH):
@@ -237,11 +252,9 @@ def _read_turns(scope: Scope, wanted: _Wanted) -> Iterator[Turn]:
 
 
 def _is_part(part: Turn, whole: Turn) -> bool:
-    """Whether a turn of the person's own log is a part of one of a project's. If others read the
-    project, its log lacks that part, and the session and the time must do."""
-    return abs(part.at - whole.at) <= traces.SAME_MOMENT and (
-        part.session is not None or _has_all_words(whole, part)
-    )
+    """Whether a turn of the person's own log is a part of one that was said at the same moment. If
+    others read the project, its log lacks that part, and the session must do."""
+    return part.session is not None or _has_all_words(whole, part)
 
 
 def _wanted(
