@@ -208,10 +208,13 @@ def open_store(url: str, *, read_url: str = "", answer_s: float | None = None) -
     if scheme in ("postgresql", "postgres"):
         return _open_postgres(url, read_url, answer_s)
     if not scheme.translate(_SCHEME_MARKS).isalnum():
-        # Not repeated: what looks like no URL may be a password among other words.
+        # Repeated only as a path: what looks like no URL may be a password among other words.
+        is_path = url.startswith(("/", "~/", "./", "../"))
         raise InvalidSetting(
             "The store's URL cannot be read.",
-            hint="For example: sqlite:memory.db, or postgresql://user@host/database.",
+            hint=f"For this file, write sqlite:{url}."
+            if is_path
+            else "For example: sqlite:memory.db, or postgresql://user@host/database.",
         )
     store: Store = _store_plugin(scheme).load()(url)
     return store

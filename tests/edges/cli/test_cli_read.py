@@ -169,6 +169,7 @@ def test_archived_memories_are_for_those_who_ask(stocked: Run) -> None:
         (("list", "--state", "gone"), 2, "state"),
         (("related", "9"), 3, "no memory 9"),
         (("timeline", "last", "week", "--since", "7d"), 2, "not both"),
+        (("move", "--to", "/tmp/new.db"), 2, "sqlite:/tmp/new.db"),
         (("timeline", "once", "upon"), 2, "not a date"),
         (("timeline", "--limit", "0"), 2, "limit"),
     ],

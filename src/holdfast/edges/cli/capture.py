@@ -228,7 +228,7 @@ def _show_captured(call: Call, args: Namespace, days: list[CapturedDay]) -> None
 
 # The meaning of an outcome, for counts without a reason.
 _MEANINGS = {
-    "queued": "turns to look at",
+    "queued": "turns put into the queue",
     "nothing": "turns that say nothing to keep",
     "stored": "new memories",
     "mentioned": "said again",

@@ -65,7 +65,9 @@ def _timeline(call: Call, args: Namespace) -> None:
         call.out.value(happened, **window)
         return
     if not happened:
-        call.out.note("Nothing happened or was learnt then.")
+        asked = words or args.since or args.until
+        when = "then" if asked else "in the last seven days; `--since 30d` looks further back"
+        call.out.note(f"Nothing happened or was learnt {when}.")
     if call.out.terminal:
         _show_days(call, without_copies(happened))
         return
