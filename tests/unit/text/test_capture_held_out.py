@@ -84,6 +84,11 @@ def test_requests_to_remember_are_known_in_nine_languages_and_kept_as_said(name:
     assert len({line.split(" | ")[0] for line in lines}) == 9
 
 
+def test_an_order_that_is_to_be_remembered_is_a_preference() -> None:
+    (fact,) = capture("please use ruff, not black. Remember that!", at=AT)
+    assert (fact.text, fact.category, fact.explicit) == ("Use ruff, not black", "preference", True)
+
+
 def test_what_was_said_of_the_time_it_was_said_has_its_date() -> None:
     facts = capture("I've been learning Spanish for 6 months. I recently joined a choir.", at=AT)
     assert [fact.text for fact in facts] == [

@@ -140,10 +140,13 @@ _FIRST_PART = lazy(r"(?:[^\s,;]+ ){2,}[^\s,;]+(?=[,;] )")
 
 
 def _facts(sentence: Sentence, at: datetime | None, named: str) -> list[Captured]:
+    order = None if named else _ordered(sentence)
+    if order is not None and sentence.asked:
+        return [order._replace(rule="remember", explicit=True)]
     asked = _asked(sentence, at, named)
     if asked is not None:
         return [asked]
-    if not named and (order := _ordered(sentence)) is not None:
+    if order is not None:
         return [order]
     if not named and (other := _in_another_language(sentence, at)) is not None:
         return [other]
