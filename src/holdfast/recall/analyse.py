@@ -68,6 +68,8 @@ class Analysis(NamedTuple):
     is_prompt: bool = False
     # A question in a sentence, not a search for keywords.
     is_question: bool = False
+    # 'Can you recommend …?': it asks about the world, and the hub knows what the advice depends on.
+    asks_advice: bool = False
 
 
 def analyse(
@@ -118,6 +120,7 @@ def analyse(
         cut=cut or len(terms) > TERMS_MAX,
         is_prompt=is_prompt,
         is_question=bool(_QUESTION.match(asked)),
+        asks_advice=not is_prompt and _asks_advice(words),
     )
 
 
@@ -329,6 +332,23 @@ def _window(words: str, *, now: datetime, zone: tzinfo | None) -> Window | None:
 
 
 _LETTERS = lazy("[a-z]+")
+
+_ADVICE = lazy(
+    r"\b(?:recommend|suggest|advise|recommendations?|suggestions?|advice|tips|ideas|help me)\b"
+    r"|\b(?:what are|what would be|what['’]s|what is|are there)"
+    r" (?:some|a few|any|good|the best|a good)\b",
+    re.IGNORECASE,
+)
+_TO_ONE_ANOTHER = lazy(r"\b(?:i|me|my|we|us|our|you)\b", re.IGNORECASE)
+# Advice that was given is a fact: 'Which dentist did you recommend?'
+_GIVEN_BEFORE = lazy(r"\b(?:did|gave|given|said|told|was|were|had)\b", re.IGNORECASE)
+
+
+def _asks_advice(words: str) -> bool:
+    return bool(
+        _ADVICE.search(words) and _TO_ONE_ANOTHER.search(words) and not _GIVEN_BEFORE.search(words)
+    )
+
 
 # The first that matches counts: 'why did we choose how to deploy' asks for the reason.
 _INTENTS: tuple[tuple[Kind, re.Pattern[str]], ...] = (

@@ -213,8 +213,8 @@ def find_by_words(asked: SearchRequest, understood: Understood) -> list[lexical.
     return hits + [hit for hit in zip(then, scores, strict=True) if hit[1] > 0]
 
 
-def _scale_to_cosine(hits: Sequence[lexical.WordHit], *, alone: bool) -> list[float]:
-    """Scales BM25 scores to units of cosine: the best gets the full weight, the others their share.
+def _scale_to_cosine(hits: Sequence[lexical.WordHit], weight: float) -> list[float]:
+    """Scales BM25 scores to units of cosine: the best gets the weight, the others their share.
 
     BM25 scores grow with the number of words in the question and with the hub, so only their
     ratios are comparable. On a fixed scale a prompt of fifty words would dominate or vanish.
@@ -223,7 +223,6 @@ def _scale_to_cosine(hits: Sequence[lexical.WordHit], *, alone: bool) -> list[fl
     best = max(scores, default=0.0)
     if best <= 0:
         return scores
-    weight = weights.LEXICAL_ALONE_WEIGHT if alone else weights.LEXICAL_WEIGHT
     return [weight * score / best for score in scores]
 
 
@@ -234,7 +233,10 @@ def _score_passages(
     asked: SearchRequest, hits: Sequence[lexical.WordHit], question: QuestionVector | None
 ) -> list[_PassageScores]:
     """Returns the passages found by words, with their cosines, and those found by vectors only."""
-    words = _scale_to_cosine(hits, alone=question is None)
+    weight = weights.LEXICAL_ALONE_WEIGHT if question is None else weights.LEXICAL_WEIGHT
+    if asked.analysis.asks_advice and question is not None:
+        weight *= weights.ADVICE_SHARE
+    words = _scale_to_cosine(hits, weight)
     by_words = {one.passage_id: None for one, _ in hits}
     cosines: dict[int, float] = {}
     others: list[Candidate] = []

@@ -173,6 +173,7 @@ class Coverage:
                 # The hub has it under another name.
                 names = [other for one in self._others[term] for other in one.terms]
                 weight[term] = max(lexicon.rarity(name) for name in names)
+        self._asks_advice = asked.analysis.asks_advice
         self._terms = frozenset(query.terms)
         self._whole = sum(weight.values()) or 1.0
         # As they appear in a passage: between spaces. A single character of a script without
@@ -217,9 +218,13 @@ class Coverage:
 
     def of_first(self, ordered: Sequence[Evidence]) -> float:
         """Returns the coverage of the first hit. Its speaker and its time count as one word each:
-        the speaker if the question names one, the time if any hit is from the period asked for."""
+        the speaker if the question names one, the time if any hit is from the period asked for.
+
+        What advice depends on was said in other words: for such a request the best coverage of
+        these hits counts."""
         first, words = ordered[0], len(self._written)
-        held, whole = self(first) * words, words
+        held = (max(map(self, ordered)) if self._asks_advice else self(first)) * words
+        whole = words
         if self._speakers:
             held, whole = held + ("voice" in first.parts), whole + 1
         if any("window" in item.parts for item in ordered):

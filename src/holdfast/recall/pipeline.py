@@ -134,6 +134,7 @@ def recall(
         looked_up=not ask.analysis.is_question,
         held_words=weights.KEYWORDS_HELD_WEIGHT if _is_short_question(ask, understood) else 0.0,
         past=ask.past is not None,
+        session_weight=_session_weight(ask),
     )
     left.add(others, reason)
     shown, echoes = rank.collapsed(answers, keep=ask.limit)
@@ -224,12 +225,18 @@ def _ranked(
         covered,
         lambda pairs: _adjacent(reader, hub_id, pairs),
         lambda pairs: reader.adjacent_turns(hub_id, [(a.id, b.id) for a, b in pairs]),
+        _session_weight(ask),
     )
     rank.add_priors(kept, ask.analysis, ask.now, ask.project)
     kept, merged = merge_turns(kept)
     # Last, so that a memory made from a journal line gains what that line gains from its turn.
     rank.lift_consolidated(kept)
     return rank.ordered(kept), merged
+
+
+def _session_weight(ask: Ask) -> float:
+    share = weights.ADVICE_SHARE if ask.analysis.asks_advice else 1.0
+    return weights.SESSION_WEIGHT * share
 
 
 def _is_short_question(ask: Ask, understood: Understood) -> bool:
@@ -255,8 +262,9 @@ def _estimated(
     narrow = understood.foreign or _is_narrow(asked.wanted)
     compared = model in weights.CONFIDENCE or not narrow
     background = question.background(asked.reader, asked.hub_id) if question and compared else None
-    # A prompt often introduces new names.
-    telling = () if asked.analysis.is_prompt else names
+    # A prompt often introduces new names, and so does a request for advice ('… in Rome?').
+    introduces = asked.analysis.is_prompt or asked.analysis.asks_advice
+    telling = () if introduces else names
     estimated = estimate(ordered, covered, model, background, telling)
     if not question:
         return estimated, weights.CUT_CONFIDENCE_ANY_MODEL

@@ -61,12 +61,13 @@ def add_surroundings(
     covered: Coverage,
     adjacent: Adjacent,
     adjacent_turns: Adjacent,
+    session_weight: float = weights.SESSION_WEIGHT,
 ) -> None:
     """Adds evidence from neighbouring turns, the session and the speaker to each memory."""
     sessions, chats, alone = _by_session(items)
     people = {name for name in {item.memory.speaker for item in items} if _is_person(name)}
     floor = _floor(items)
-    _add_stored_together(alone)
+    _add_stored_together(alone, session_weight)
     _add_neighbours(sessions.values(), floor, people, adjacent)
     # The log is of a person and an agent, not between people.
     _add_neighbours(chats.values(), floor, set(), adjacent_turns)
@@ -78,7 +79,7 @@ def add_surroundings(
     for turns in (*sessions.values(), *chats.values()):
         best = turns[0].own if len(turns) == 1 else max([turn.own for turn in turns])
         for turn in turns:
-            turn.add("session", weights.SESSION_WEIGHT * best)
+            turn.add("session", session_weight * best)
     _add_voice(items, voice)
 
 
@@ -140,7 +141,7 @@ def _share_of_questions(text: str) -> float:
     return len([one for one in sentences if one.endswith("?")]) / len(sentences)
 
 
-def _add_stored_together(in_order: Sequence[Evidence]) -> None:
+def _add_stored_together(in_order: Sequence[Evidence], session_weight: float) -> None:
     """Adds session evidence to memories without a session, from those stored just before and after
     them at the same time: the lines of a conversation, the notes of one import."""
     best = [item.own for item in in_order]
@@ -150,7 +151,7 @@ def _add_stored_together(in_order: Sequence[Evidence]) -> None:
                 best[at] = max(best[at], two.own)
                 best[at + step] = max(best[at + step], one.own)
     for item, own in zip(in_order, best, strict=True):
-        item.add("session", weights.SESSION_WEIGHT * own)
+        item.add("session", session_weight * own)
 
 
 def _stored_together(one: Memory, two: Memory) -> bool:
@@ -407,6 +408,7 @@ def cut(
     looked_up: bool,
     held_words: float = 0.0,
     past: bool = False,
+    session_weight: float = weights.SESSION_WEIGHT,
 ) -> tuple[list[Evidence], list[Evidence], str]:
     """Returns the answers, the items that are not answers, both best first, and the reason why not.
 
@@ -425,7 +427,7 @@ def cut(
         strengths = [item.score + held_words * covered(item) for item in ordered]
     lowest = max(strengths) - behind
     strong = zip(ordered, strengths, strict=True)
-    near = [item for item, strength in strong if strength - _lent(item) >= lowest]
+    near = [item for item, strength in strong if strength - _lent(item, session_weight) >= lowest]
     holds = looked_up and _holds_keywords(best, covered)
     if holds:
         # The keywords were found, so items that are only similar are not what was meant.
@@ -434,7 +436,7 @@ def cut(
         near = [
             item
             for item in near
-            if item.score - _lent(item) >= lowest or _holds_keywords(item, covered)
+            if item.score - _lent(item, session_weight) >= lowest or _holds_keywords(item, covered)
         ]
     reason = f"its own score is more than {behind:g} behind the best"
     if not past and confidence < least and not holds:
@@ -446,12 +448,12 @@ def cut(
     return near, [item for item in ordered if item not in shown], reason
 
 
-def _lent(item: Evidence) -> float:
+def _lent(item: Evidence, session_weight: float) -> float:
     """Returns the evidence that a memory without a session got from those stored beside it. It
     counts in the ranking, but not in the cut-off."""
     if item.memory.session is not None:
         return 0.0
-    return item.parts.get("session", 0.0) - weights.SESSION_WEIGHT * item.own
+    return item.parts.get("session", 0.0) - session_weight * item.own
 
 
 def _holds_keywords(item: Evidence, covered: Callable[[Evidence], float]) -> bool:

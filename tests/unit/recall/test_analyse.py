@@ -422,3 +422,20 @@ def test_code_is_asked_about_where_little_else_is_written() -> None:
     analysis = analyse(f"please fix this\n\n{CODE}", now=NOW)
     assert analysis.terms[0] == "fix"
     assert "acquir" in analysis.terms
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("Can you recommend a hotel in Lisbon?", True),
+        ("What are some good places to eat in Naples for us", True),
+        ("Any ideas for my weekend in Graz?", True),
+        ("Could you help me plan a route from Paris to Rome?", True),
+        ("Which hotel in Lisbon did you recommend?", False),
+        ("What advice was I given about Lisbon?", False),
+        ("What are some of the hobbies of Priya?", False),
+        ("Where do I live?", False),
+    ],
+)
+def test_a_request_for_advice_is_told_from_a_question_about_advice(text: str, asks: bool) -> None:
+    assert analyse(text, now=NOW).asks_advice is asks

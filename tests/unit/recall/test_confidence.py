@@ -376,5 +376,8 @@ def test_a_request_for_advice_finds_the_preference_that_it_bears_on(
         )
         found = hub.recall("Where could I stay in Lisbon for four nights?")
         assert [hit.memory.number for hit in found][:1] == [7]
+        # The place is news, as in a prompt.
+        elsewhere = hub.recall("Can you suggest where to eat in Naples on New Year's Eve?")
+        assert [hit.memory.number for hit in elsewhere][:1] == [10]
         for stranger in ("Can you recommend a mortgage broker?", "What is the name of my dog?"):
             assert not hub.recall(stranger)
