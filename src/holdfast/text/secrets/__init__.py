@@ -8,7 +8,7 @@ docs/decisions/secret-scanner.md says why no library is used.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from holdfast.system.named_tuple import NamedTuple
@@ -307,7 +307,9 @@ def _matches(
             yield from pattern.finditer(text, start, end)
         return
     if not rule.is_at_cue:
-        yield from pattern.finditer(text)
+        lines = _lines_with(rule.cues, low) if rule.is_in_line else [(0, len(text))]
+        for start, end in lines:
+            yield from pattern.finditer(text, start, end)
         return
     for cue in rule.cues:
         at = low.find(cue)
@@ -316,6 +318,19 @@ def _matches(
             if match is not None:
                 yield match
             at = low.find(cue, match.end() if match is not None else at + len(cue))
+
+
+def _lines_with(cues: Sequence[str], low: str) -> list[tuple[int, int]]:
+    """Where the lines begin and end that hold one of the cues, in order."""
+    lines: set[tuple[int, int]] = set()
+    for cue in cues:
+        at = low.find(cue)
+        while at >= 0:
+            end = low.find("\n", at)
+            end = len(low) if end < 0 else end
+            lines.add((low.rfind("\n", 0, at) + 1, end))
+            at = low.find(cue, end)
+    return sorted(lines)
 
 
 def _apart(found: list[Found], text: str) -> list[Found]:

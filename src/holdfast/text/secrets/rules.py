@@ -35,6 +35,11 @@ class Rule(NamedTuple):
         return self.how == "word"
 
     @property
+    def is_in_line(self) -> bool:
+        """Whether it matches only within a line that holds a cue."""
+        return self.how == "line"
+
+    @property
     def is_command(self) -> bool:
         return self.how == "command"
 
