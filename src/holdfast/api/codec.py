@@ -481,7 +481,7 @@ def _guarded(decode: Callable[[Any], Any]) -> Callable[[Any], Any]:
             return decode(data)
         except KeyError as error:
             raise WireError(f"without {error}") from None
-        except (TypeError, ValueError, AttributeError) as error:
+        except (TypeError, ValueError, AttributeError, OverflowError) as error:
             missing = [one for one in Memory._fields if f"'{one}'" in str(error)]
             raise WireError(f"without {missing[0]!r}" if missing else f"wrong ({error})") from None
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+from datetime import datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -20,7 +21,6 @@ from holdfast.client.responses import decoded, understanding
 from holdfast.domain.clock import SystemClock
 from holdfast.domain.hub import Hub
 from holdfast.errors import AlreadyExists, NotFound
-from holdfast.text.clean import clean_time
 
 # Longer than the longest recall that a server allows itself, with room for a slow line.
 TIMEOUT_S = 30.0
@@ -76,8 +76,7 @@ class Client(RemotePeople):
                 raise
             self._make(chosen)
             answer = self._look(chosen)
-        now = clean_time(answer["now"])
-        assert now is not None
+        now = decoded(self.url, datetime, answer["now"])
         info = decoded(self.url, Hub, answer["data"])
         return RemoteHub(self.server, info, self._clock, now, self._home)
 
@@ -87,7 +86,8 @@ class Client(RemotePeople):
             if not name.strip("."):
                 raise NotFound(f"There is no hub `{name}`.", hint="List the hubs to see yours.")
             # A header holds plain letters only; a path holds all that a hub's name may have.
-            name = self.server.get(f"/hubs/{quote(name, safe='')}")["data"]["id"]
+            found = self.server.get(f"/hubs/{quote(name, safe='')}")
+            name = decoded(self.url, Hub, found["data"]).id
         return self.server.get("/hub", hub=name)
 
     @property
@@ -103,12 +103,12 @@ class Client(RemotePeople):
 
     def create_hub(self, name: str) -> RemoteHub:
         """Makes a hub, which the caller owns."""
-        made = self.server.send("POST", "/hubs", {"name": name}, once=False)["data"]
-        return self.hub(made["id"])
+        made = self.server.send("POST", "/hubs", {"name": name}, once=False)
+        return self.hub(decoded(self.url, Hub, made["data"]).id)
 
     def hubs(self) -> list[Hub]:
         """The hubs in reach, by name."""
-        return [decoded(self.url, Hub, one) for one in self.server.get("/hubs")["data"]]
+        return decoded(self.url, list[Hub], self.server.get("/hubs")["data"])
 
     def rename_hub(self, name: str, new: str) -> Hub:
         hub_id = self.hub(name).id

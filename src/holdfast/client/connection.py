@@ -157,13 +157,13 @@ class Connection:
         for line in self.lines(path, body, hub=hub):
             try:
                 said = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 said = None
             if not isinstance(said, dict):
                 break
             if "data" in said:
                 yield said["data"]
-            elif "error" in said:
+            elif isinstance(said.get("error"), dict):
                 raise of_body(self.url, said["error"])
             else:
                 if said.get("end"):
@@ -310,7 +310,7 @@ def _text(value: Any) -> str:
 def _json(url: str, answer: httpx2.Response) -> Any:
     try:
         value = answer.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict) or "data" not in value:
         raise HoldfastError(

@@ -22,7 +22,7 @@ from holdfast.api.operation import (
     operations_of,
 )
 from holdfast.api.people import OpenMemory
-from holdfast.client.responses import not_text, other_version
+from holdfast.client.responses import decoded, not_text, other_version
 from holdfast.domain.query import Page, check_count
 from holdfast.errors import HoldfastError, InvalidInput
 from holdfast.text.clean import clean_time
@@ -117,7 +117,6 @@ class RemoteHub(HubMemory):
         return index_files(self, **given)
 
     def _on_move_many(self, call: _Call, given: dict[str, Any]) -> Any:
-        from holdfast.client.responses import decoded
         from holdfast.domain.memory import Memory
 
         names = [reference_text(one) for one in given["references"]]
@@ -126,7 +125,7 @@ class RemoteHub(HubMemory):
             return []
         body = {"ids": names, "hub": given["to"].id}
         answer = self.server.send("POST", "/memories/batch-move", body, hub=self.id)
-        return [decoded(self.server.url, Memory, one) for one in answer["data"]]
+        return decoded(self.server.url, list[Memory], answer["data"])
 
     def _on_recall(self, call: _Call, given: dict[str, Any]) -> Any:
         zone = given.get("zone")
@@ -213,7 +212,8 @@ class _Call:
             answer = server.send("POST", path, body, hub=self._hub.id)
         except UnicodeEncodeError:
             raise not_text() from None
-        self._hub._note_redacted(answer.get("redacted", {}))
+        redacted = decoded(server.url, dict[str, int], answer.get("redacted", {}))
+        self._hub._note_redacted(redacted)
         return self._result(answer["data"])
 
     def _items(self, items: Iterator[Any]) -> Iterator[Any]:

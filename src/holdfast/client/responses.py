@@ -3,7 +3,7 @@ the errors that the library raises."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import wraps
 from inspect import isfunction
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -30,10 +30,10 @@ _Kind = TypeVar("_Kind", bound=type)
 _Value = TypeVar("_Value")
 
 
-def decoded(url: str, kind: Callable[..., _Value], data: Mapping[str, Any], **more: Any) -> _Value:
-    """A value of that type from the answer of a server, and from what is known besides."""
+def decoded(url: str, kind: Callable[..., _Value], data: Any) -> _Value:
+    """A value of that type from the answer of a server."""
     try:
-        value: _Value = codec.coder(kind).decode({**data, **more})
+        value: _Value = codec.coder(kind).decode(data)
     except codec.WireError as error:
         raise other_version(url, str(error)) from error
     return value
@@ -145,7 +145,7 @@ def code_of(answer: httpx2.Response) -> str:
 def _error_in(answer: httpx2.Response) -> dict[str, Any] | None:
     try:
         value = answer.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     said = value.get("error") if isinstance(value, dict) else None
     return said if isinstance(said, dict) else None

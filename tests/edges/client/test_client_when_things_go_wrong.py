@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import holdfast
+from holdfast.client import RemoteHub
 from holdfast.client.connection import TRIES, Connection
 from holdfast.edges.http.limits import Limits
 from tests.edges.client.servers import Served, lose_an_answer, served
@@ -176,7 +177,9 @@ def test_an_error_of_the_server_is_the_librarys_own(status: int, code: str, kind
     assert not pauses
 
 
-@pytest.mark.parametrize("body", [b"<html>hello</html>", b'{"fine": true}', b"[]", b""])
+@pytest.mark.parametrize(
+    "body", [b"<html>hello</html>", b'{"fine": true}', b"[]", b"", b"[" * 100_000]
+)
 def test_what_is_no_holdfast_server_is_said_to_be_none(body: bytes) -> None:
     with scripted(Script((200, body, {}))) as url:
         connection, _ = connected(url)
@@ -281,6 +284,32 @@ def test_a_server_of_another_version_is_a_sentence_and_not_a_key_error() -> None
         assert "same version" in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("answer", "call"),
+    [
+        ({"data": {"id": "late"}, "redacted": 5}, lambda hub: hub.undo()),
+        ({"data": {}, "redacted": {"key": None}}, lambda hub: hub.undo()),
+        ({"data": 5}, lambda hub: hub.get(1)),
+        ({"data": {**HUB, "created_at": "0001-01-01T00:00:00+14:00"}}, lambda hub: hub.get(1)),
+    ],
+)
+def test_an_answer_of_other_types_is_a_sentence(
+    answer: Any, call: Callable[[RemoteHub], object]
+) -> None:
+    known = (200, {"data": HUB, "now": "2026-05-27T12:00:00+00:00"}, {})
+    with scripted(Script(known, (200, answer, {}))) as url, holdfast.Client(url) as client:
+        hub = client.hub()
+        with pytest.raises(holdfast.HoldfastError, match="which this version cannot read"):
+            call(hub)
+    for data in (None, 5, [None]):
+        with (
+            scripted(Script((200, {"data": data}, {}))) as url,
+            holdfast.Client(url) as client,
+            pytest.raises(holdfast.HoldfastError, match="which this version cannot read"),
+        ):
+            client.hubs()
+
+
 def test_more_than_a_server_gives_is_refused_and_not_cut(client: holdfast.Client) -> None:
     hub = client.hub()
     hub.remember("One")
@@ -331,7 +360,11 @@ def test_secrets_that_a_server_replaced_are_counted_here(client: holdfast.Client
 
 
 @pytest.mark.parametrize(
-    "lines", [b"", b'{"data": "one"}\n', b'{"data": "one"}\n{"da', b'{"data": "one"}\n[]\n']
+    "lines",
+    [
+        *(b"", b'{"data": "one"}\n', b'{"data": "one"}\n{"da', b'{"data": "one"}\n[]\n'),
+        *(b"[" * 100_000, b'{"error": 5}\n'),
+    ],
 )
 def test_an_answer_that_ends_too_soon_is_an_error(lines: bytes) -> None:
     with scripted(Script((200, lines, {}))) as url:
