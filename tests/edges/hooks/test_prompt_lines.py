@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.edges.hooks import inject
 from holdfast.edges.hooks.inject import prompt_block
+from holdfast.engine import jobs
 from holdfast.passes.work import work_until_done
 from holdfast.testing import HashEmbedder, open_for_tests
 from tests.edges.hooks.hook_calls import Hooks
@@ -182,6 +184,25 @@ def test_another_part_of_a_long_memory_is_new(hooks: Hooks) -> None:
             for asked in ("How are the invoices partitioned?", "Where does the nightly backup go?")
         ]
         assert ["quarter" in str(found[0]), "Oslo" in str(found[1])] == [number == 0] * 2
+
+
+def test_a_new_session_waits_for_facts_that_another_process_works_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_for_tests(tmp_path, settings={"shadowJournal.enabled": True}) as memory:
+        memory.core.set_has_worker(True)
+        hub = memory.create_hub("web")
+        hub.observe_turn("I moved to Porto.", "How nice.")
+        core = memory.core.acting(sees_all=True)
+        job = jobs.lease(core, work=jobs.JOURNAL, in_order=True)
+        assert job is not None
+        monkeypatch.setattr(inject, "_pause", lambda seconds: jobs.put_back(core, job))
+        assert "Moved to Porto" in inject.start_block(memory, hub).text
+        # One that takes longer is not waited for.
+        hub.observe_turn("I have two cats.", "How nice.")
+        assert jobs.lease(core, work=jobs.JOURNAL, in_order=True) is not None
+        monkeypatch.setattr(inject, "_WAIT_S", 0.0)
+        assert "Moved to Porto" in inject.start_block(memory, hub).text
 
 
 def test_after_a_compaction_what_was_said_before_is_found_again(hooks: Hooks) -> None:

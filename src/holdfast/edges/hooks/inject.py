@@ -5,6 +5,7 @@ deliver the text, and know what a conversation was given before."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
@@ -135,7 +136,7 @@ class PromptBlock(NamedTuple):
 
 def start_block(memory: Holdfast, hub: HubMemory) -> PromptBlock:
     """The block of a new conversation: the standing facts, and the end of the last session."""
-    finish_jobs(memory)
+    finish_jobs(memory, _hubs(hub))
     limit: int = memory.core.settings["hooks.start_chars"]
     room = limit - len(_start_text(hub, "x"))
     for one in _hubs(hub):
@@ -199,23 +200,40 @@ def prompt_block(
     return PromptBlock(text, tuple(taken))
 
 
-def finish_jobs(memory: Holdfast) -> None:
+# How long facts are waited for that another process is writing, and how often that is checked.
+_WAIT_S, _CHECK_S = 0.4, 0.02
+_pause = time.sleep
+
+
+def finish_jobs(memory: Holdfast, hubs: Sequence[HubMemory]) -> None:
     """Runs queued journaler jobs of earlier sessions that need no model, because the next session
-    may need the facts at once."""
+    may need the facts at once, and waits a moment for those that another worker has begun."""
     settings = memory.core.settings
     if settings["llm.model"] or settings["shadowJournal.model"]:
         return
     from holdfast.engine.jobs import JOURNAL
     from holdfast.passes.work import work_until_done
 
+    until = time.monotonic() + _WAIT_S
     with suppress(HoldfastError):
         work_until_done(memory.core, memory.home, works=(JOURNAL,))
+        while time.monotonic() < until and any(_is_noted(hub) for hub in hubs):
+            _pause(_CHECK_S)
+            work_until_done(memory.core, memory.home, works=(JOURNAL,))
+
+
+def _is_noted(hub: HubMemory) -> bool:
+    """Whether a worker is at a turn of this hub."""
+    from holdfast.engine.jobs import JOURNAL, open_jobs
+
+    with hub.core.read() as reader:
+        return any(job.state == "running" for job in open_jobs(reader, hub.id, JOURNAL))
 
 
 def forget_last(memory: Holdfast, hub: HubMemory, session: str) -> str:
     """Forgets the memories made from the person's last message in this session; returns the text
     that tells the model."""
-    finish_jobs(memory)
+    finish_jobs(memory, _hubs(hub))
     gone = hub.forget_last(session, reason="the person said: forget that")
     if not gone:
         return _notice(
