@@ -14,6 +14,10 @@ REPLACES = (
     ("Has been running for 9 months now", "Has been running for 6 months, three times a week"),
     ("I've been at Lumen for 2 years", "I've been at Lumen for 1 year"),
     ("Has had their cat, Luna, for 9 months now", "Has had Luna for about 6 months"),
+    ("Pytest, not unittest", "Use unittest for all tests"),
+    ("Bun, not pnpm", "Switched from npm to pnpm"),
+    ("Stopped smoking around 31 March 2026", "Smokes a pack a day"),
+    ("J'ai déménagé à Bordeaux", "J'habite à Rennes et je travaille chez Orange"),
     # with and without its owner
     ("Standup is at 10 now", "Our standup is at 9:15 every day"),
     ("Our default branch is main now", "The default branch is master"),

@@ -325,6 +325,13 @@ def test_each_tool_of_a_list_with_versions_is_a_fact() -> None:
         ),
         ("my parents like Paris and Rome", []),
         ("I bought my son Minecraft", []),
+        ("we adopted a puppy, Bruno", ["Adopted a puppy, Bruno"]),
+        # A name or an address with an order behind it, and an order for this time.
+        ("My email is a@b.example, use that one", ["Email is a@b.example"]),
+        ("don't change the signature, just the body of this function", []),
+        ("our main branch is called trunk", ["Our main branch is called trunk"]),
+        ("Our app is called from the shell", []),
+        ("finally settled in Maastricht", ["Settled in Maastricht"]),
         # Without a subject, or a verb.
         ("allergic to kiwi btw", ["Is allergic to kiwi"]),
         ("wear hearing aids, so no calls", ["Wears hearing aids"]),

@@ -89,6 +89,18 @@ def test_an_order_that_is_to_be_remembered_is_a_preference() -> None:
     assert (fact.text, fact.category, fact.explicit) == ("Use ruff, not black", "preference", True)
 
 
+@pytest.mark.parametrize("name", ["2_dev", "2_held_out"])
+def test_what_is_asked_for_with_and_without_that_is_kept_for_good(name: str) -> None:
+    wrong = []
+    for line in (DATA / f"remember_that_{name}.txt").read_text(encoding="utf-8").splitlines():
+        _, said, wanted = line.split(" | ")
+        kept = [fact.text.lower() for fact in capture(said, at=AT) if fact.standing]
+        found = any(all(word in text for word in wanted.lower().split()) for text in kept)
+        if (wanted == "-" and kept) or (wanted != "-" and not found):
+            wrong.append((said, kept))
+    assert wrong == []
+
+
 def test_what_was_said_of_the_time_it_was_said_has_its_date() -> None:
     facts = capture("I've been learning Spanish for 6 months. I recently joined a choir.", at=AT)
     assert [fact.text for fact in facts] == [

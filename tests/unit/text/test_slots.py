@@ -198,6 +198,8 @@ def test_what_else_a_replaced_statement_says_is_kept() -> None:
         assert verdict == ("replaces", verdict.reason, "Lived in Porto" + rest, False)
     kept = compare("Moved to Lisbon", "Lives in Porto with my wife Ana").keeps
     assert kept == "Wife is Ana"
+    moved = compare("Me he mudado a Madrid", "Vivo en Barcelona y trabajo como enfermero")
+    assert moved.keeps == "Trabajo como enfermero"
     longer = compare("Has been running for a year", "I've been running for 6 months, twice a week")
     assert longer.keeps == "Has been running, twice a week"
 

@@ -59,10 +59,12 @@ class Captured(NamedTuple):
 
 @cache
 def _unclear(rule: str) -> tuple[re.Pattern[str], ...]:
-    """What a fact of this rule says that is unclear by itself (`unclear.txt`)."""
+    """What a fact of this rule says that is unclear by itself (`unclear.txt`). What is to be
+    remembered is for the person to choose, in any language."""
     rows = read_table("capture/unclear.txt")
+    of_all = "" if rule == "remember" else "-"
     return tuple(
-        lazy(pattern) for rules, _, pattern in rows if rules == "-" or rule in pieces(rules)
+        lazy(pattern) for rules, _, pattern in rows if rules == of_all or rule in pieces(rules)
     )
 
 
@@ -269,7 +271,7 @@ _REFUSES = lazy(
 )
 # 'From Monday on I'm on leave' is clearer than with its time last.
 _FROM_WHEN = lazy(r"(?i)(?:from|starting) (?!now)")
-_PLACE_NAMED = lazy(r"\b(?:to|into|from|in with|out of) \S")
+_PLACE_NAMED = lazy(r"\b(?:to|into|from|in with|out of|settled(?: down)? in(?! at\b)) \S")
 _AT_TIMES = lazy(r"\b(?:usually|sometimes|often|when|while|during)\b")
 
 

@@ -87,7 +87,7 @@ def _stops_a_thing(said: Statement) -> bool:
 
 def _stance(said: Statement) -> tuple[list[str], bool]:
     """The stems of a statement, and whether it is negated: hating counts as not liking."""
-    stems = core_stems(said.body)
+    stems = core_stems(without_when(said.body))
     if stems and stems[0] in _DISLIKES:
         return ["like", *stems[1:]], not said.denied
     if stems and stems[0] in _LIKES:
@@ -278,6 +278,28 @@ _RULES = (
 @lru_cache(maxsize=1_024)
 def compare(new: str, old: str) -> Verdict:
     """How a new statement relates to an older one."""
+    verdict = _compare(new, old)
+    if verdict.relation == "unrelated" and (parts := _two_in_one(old)) is not None:
+        first = _compare(new, parts[0])
+        if first.relation in ("replaces", "contradicts"):
+            return first._replace(keeps=parts[1])
+    return verdict
+
+
+def _two_in_one(text: str) -> tuple[str, str] | None:
+    """The two statements of 'Ich wohne in Kassel und arbeite bei Bosch', of which one may end."""
+    # 'En' is 'and' in Dutch, and 'in' in Spanish and French.
+    for found in _AND.finditer(text):
+        first, rest = text[: found.start()], text[found.end() :]
+        if as_english(first) != first:
+            return first, rest[:1].upper() + rest[1:]
+    return None
+
+
+_AND = lazy(r",? (?:und|et|y|e|en) ")
+
+
+def _compare(new: str, old: str) -> Verdict:
     if words_key(new) == words_key(old):
         return Verdict("same", "they are the same words")
     if not (is_statement(new) and is_statement(old)):
