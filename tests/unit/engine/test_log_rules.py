@@ -359,7 +359,6 @@ def test_a_word_that_is_purged_is_gone_from_history_and_from_what_was_forgotten(
         others = [
             hub.remember("A", summary="On the xylophone").memory.number,
             hub.remember("B", key="xylophone-tuner").memory.number,
-            hub.remember("C", metadata={"on": {"xylophone": 1}}).memory.number,
         ]
         would = hub.forget_turns(about="xylophone", purge=True, dry_run=True)
         assert [one.number for one in would.memories] == [gone.number, *others]
@@ -370,6 +369,18 @@ def test_a_word_that_is_purged_is_gone_from_history_and_from_what_was_forgotten(
     held = {place: data.lower() for place, data in kept_in(tmp_path)}
     assert [place for place, data in held.items() if b"xylophon" in data] == []
     assert any(b"trumpet is in the hall" in data for data in held.values())
+
+
+def test_a_word_that_is_purged_leaves_fields_that_holdfast_fills(hub: HubMemory) -> None:
+    number = hub.remember("The tuba", category="decision", boundary="hub").memory.number
+    hub.update(number, boundary="team", category="fact", kind="episodic")
+    hub.archive(number)
+    hub.restore(number)
+    before = [entry.revision.fields for entry in hub.history(number)]
+    for word in ("team", "hub", "episodic", "decision", "fact", "active"):
+        assert hub.forget_turns(about=word, purge=True).memories == ()
+    assert [entry.revision.fields for entry in hub.history(number)] == before
+    assert hub.recall("tuba")
 
 
 def test_everything_is_kept_and_a_year_is_forecast(hub: HubMemory, clock: FixedClock) -> None:

@@ -15,7 +15,7 @@ from datetime import datetime
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.memory import TURN, is_archive
+from holdfast.domain.memory import CATEGORIES, TURN, is_archive
 from holdfast.domain.query import EVERYTHING, Filter
 from holdfast.domain.results import ForgottenTurns
 from holdfast.engine import jobs, late_words, traces
@@ -383,20 +383,7 @@ def _indexed_texts(memory: Memory) -> list[str]:
 
 
 def _other_texts(memory: Memory) -> list[str]:
-    return [memory.summary, memory.key or "", *_texts_in(memory.metadata)]
-
-
-def _texts_in(value: Any) -> Iterator[str]:
-    """The texts of a JSON value, the names among them."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for name, one in value.items():
-            yield name
-            yield from _texts_in(one)
-    elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _texts_in(one)
+    return [memory.summary, memory.key or ""]
 
 
 def _holding_text(wanted: _Wanted) -> Callable[[str], bool]:
@@ -431,6 +418,11 @@ def _is_inside_word(text: str, place: int) -> bool:
 
 # What replaces a text in the history that was purged by a word of it.
 _REMOVED = "(removed)"
+# The fields of memories with words of people; the values of others are Holdfast's own.
+_WRITTEN = frozenset(
+    {"content", "title", "summary", "key", "category", "tags", "session", "speaker", "metadata"}
+    | {"source_path", "source_agent", "assisted_by_agent", "state_reason", "quarantine"}
+)
 
 
 def _clean_history(scope: Scope, wanted: _Wanted) -> None:
@@ -442,16 +434,17 @@ def _clean_history(scope: Scope, wanted: _Wanted) -> None:
 
     def removed(value: Any) -> Any:
         if isinstance(value, str):
-            return _REMOVED if holds(value) else value
+            return _REMOVED if value not in CATEGORIES and holds(value) else value
         if isinstance(value, Mapping):
             return {name: removed(one) for name, one in value.items() if not holds(name)}
-        if isinstance(value, tuple | list) and not hasattr(value, "_fields"):
+        if isinstance(value, tuple | list):
             return type(value)(one for one in value if removed(one) == one)
         return value
 
     def cleaned(revision: Revision) -> Revision:
         fields = {
-            name: (removed(old), removed(new)) for name, (old, new) in revision.fields.items()
+            name: (removed(old), removed(new)) if name in _WRITTEN else (old, new)
+            for name, (old, new) in revision.fields.items()
         }
         return revision if fields == dict(revision.fields) else revision._replace(fields=fields)
 
