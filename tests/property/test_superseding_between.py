@@ -11,14 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast import HubMemory
-from holdfast.engine.core import Core, Scope
 from holdfast.engine.writing import proposals, remember
 from holdfast.engine.writing.drafts import Prepared
 from holdfast.engine.writing.supersede import _CHANGED_MAX
 from holdfast.errors import Conflict, NotFound
 from tests.property.test_superseding_properties import ONE, Step, a_hub, do, rows
 
-Looked = Callable[[Core, str, str, list[Prepared]], list[Prepared]]
+Looked = Callable[..., list[Prepared]]
 
 
 @contextmanager
@@ -27,8 +26,8 @@ def between(others: Callable[[], object]) -> Iterator[None]:
     waiting = [others]
 
     def after(looked: Looked) -> Looked:
-        def wrapped(scope: Scope, prepared: list[Prepared]) -> list[Prepared]:
-            found = looked(scope, prepared)
+        def wrapped(*arguments: object) -> list[Prepared]:
+            found = looked(*arguments)
             if waiting:
                 waiting.pop()()
             return found
