@@ -50,6 +50,16 @@ def test_a_question_that_nobody_answered_is_not_put_beside_a_prompt(
     assert hooks.turn(asked, turn="t1", session="s2") == ""
 
 
+def test_what_corrects_a_turn_comes_with_it(hooks: Hooks) -> None:
+    hooks.turn("The billing gateway restarts at night, at two.", "I see.", turn="t1")
+    hooks.turn("Correction: at four", "I see.", turn="t2")
+    asked = "When does the billing gateway restart?"
+    assert lines(hooks.turn(asked, turn="t1", session="s2"))[:2] == [
+        "user, since corrected] The billing gateway restarts at night, at two.",
+        "user] Correction: at four",
+    ]
+
+
 def test_thanks_are_not_put_beside_a_prompt(hooks: Hooks) -> None:
     hooks.turn("Great, thank you very much!", "You're welcome!", turn="t1")
     assert hooks.turn("Thank you very much, where is it?", turn="t1", session="s2") == ""

@@ -233,6 +233,57 @@ def test_a_turn_whose_fact_was_corrected_since_is_marked(tmp_path: Path) -> None
         assert 'speaker="user" note="since corrected">I live in Lisbon' in xml
 
 
+def test_what_corrects_a_turn_later_in_its_session_comes_behind_it(hub: HubMemory) -> None:
+    hub.observe_turn("The colleague who reviews the draft is Beate", "Noted.", session="s", at=AT)
+    hub.observe_turn("Not Beate, Renate. I always mix them up.", "I see.", session="s", at=AT)
+    hub.observe_turn("Let's go on with the slides", "Sure.", session="s", at=AT)
+    found = lines(hub.context("which colleague reviews the draft?"))
+    assert found[:2] == [
+        "- [turn 2026-01-14 user, since corrected] The colleague who reviews the draft is Beate",
+        "- [turn 2026-01-14 user] Not Beate, Renate. I always mix them up.",
+    ]
+
+
+def test_what_changes_a_memory_later_in_its_session_comes_behind_it(tmp_path: Path) -> None:
+    for hub in corrected_home(tmp_path):
+        hub.observe_turn("Remember that the drill is in the cellar", "OK", session="s", at=AT)
+        work_until_done(hub.core, hub.home)
+        hub.observe_turn("hm, Jo says the drill was moved upstairs", "OK", session="s", at=AT)
+        found = lines(hub.context("where is the drill?"))
+        assert [line.partition("] ")[2] for line in found][-2:] == [
+            "The drill is in the cellar",
+            "hm, Jo says the drill was moved upstairs",
+        ]
+
+
+def test_a_question_of_the_agent_comes_with_the_answer(hub: HubMemory) -> None:
+    hub.observe_turn("create the repo", "What licence should the repo have?", session="s", at=AT)
+    hub.observe_turn("Apache 2", "Added.", session="s", at=AT)
+    assert "] Apache 2" in hub.context("licence of the repo")
+
+
+def test_what_was_said_next_comes_last_and_only_with_what_answers(hub: HubMemory) -> None:
+    hub.observe_turn("Our team offsite is in the autumn", "Nice.", session="s", at=AT)
+    hub.observe_turn("we're going to Texel for it", "Nice.", session="s", at=AT)
+    hub.observe_turn("what does a ferry cost?", "20 euros.", session="s", at=AT)
+    found = lines(hub.context("when is the team offsite?"))
+    assert found[-1] == "- [turn 2026-01-14 user] we're going to Texel for it"
+    assert not any("ferry" in line for line in found)
+    assert "Texel" not in hub.context("quarterly revenue of the Tokyo branch")
+
+
+def test_turns_that_are_switched_off_do_not_come_behind_others(tmp_path: Path) -> None:
+    settings = {"shadowJournal.enabled": True, "context.turns": False}
+    with open_for_tests(tmp_path, settings=settings) as memory:
+        memory.core.set_has_worker(True)
+        hub = memory.create_hub("work")
+        hub.observe_turn("Remember that the drill is in the cellar", "OK", session="s", at=AT)
+        hub.observe_turn("Jo says the drill was moved upstairs", "OK", session="s", at=AT)
+        work_until_done(hub.core, hub.home)
+        block = hub.context("where is the drill?")
+        assert "cellar" in block and "turn" not in block
+
+
 def test_a_question_of_the_log_comes_once_and_with_its_reply(hub: HubMemory) -> None:
     asked = "Which database do we use in production for the billing gateway?"
     for number in range(3):

@@ -3,12 +3,17 @@ conversation was given already, and a question from the log only together with i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from holdfast.domain.memory import Memory, made_from
 from holdfast.domain.query import Hit
 from holdfast.domain.records import Turn, as_memory
+from holdfast.engine.context.follow_ups import (
+    follow_ups,
+    only_acknowledges,
+    only_asks,
+    source_turn,
+)
 from holdfast.engine.context.items import MARK, CorrectedFact, is_corrected, turned_down_by
 from holdfast.engine.core import Scope
 from holdfast.engine.traces import Withheld
@@ -16,7 +21,6 @@ from holdfast.recall.evidence import says_nothing
 from holdfast.store.base import Reader
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import is_stop, terms
-from holdfast.text.sentences import sentence_spans
 
 # A turn that only accompanies another one is cut to this length.
 _CHARS = 200
@@ -112,6 +116,9 @@ def _group(
     turn = hit.turn
     if turn is None:
         yield PromptLine(hit.memory, hit.passage.text, why, part=_part(hit))
+        source = source_turn(reader, hit.memory)
+        if source is not None:
+            yield from _later_lines(reader, scope, source, known)[1]
         return
     if only_acknowledges(turn.content):
         return
@@ -127,19 +134,35 @@ def _group(
     if turn.role == "assistant":
         question = _adjacent_turn(reader, scope, turn, "user")
         group = _with_correction(reader, scope, turn, line, known)
-        if question is not None and _only_asks(question.content):
+        if question is not None and only_asks(question.content):
             if not group or not _answers(question, turn):
                 return
             yield _companion_line(question, "the question of a reply")
         yield from group
         return
-    yield line
+    is_corrected_later, later = _later_lines(reader, scope, turn, known)
+    yield line._replace(note=MARK) if is_corrected_later else line
+    yield from later
+
+
+def _later_lines(
+    reader: Reader, scope: Scope, turn: Turn, known: Collection[str]
+) -> tuple[bool, list[PromptLine]]:
+    """Whether the person corrected a turn of theirs later in its session, and the lines of what
+    corrects or changes it, without those that are known."""
+    later = [one for one in follow_ups(reader, scope, turn) if one.belongs]
+    lines = [
+        _companion_line(one.turn, "what was said of it later")
+        for one in later
+        if turn.role == "user" and one.turn.id not in known
+    ]
+    return any(one.corrects for one in later), lines
 
 
 def _is_question(turn: Turn) -> bool:
     """Whether a turn only asks the agent. Between people, a question may contain as much
     information as its reply."""
-    return turn.role == "user" and turn.speaker is None and _only_asks(turn.content)
+    return turn.role == "user" and turn.speaker is None and only_asks(turn.content)
 
 
 def reply_to(reader: Reader, scope: Scope, turn: Turn) -> Turn | None:
@@ -180,35 +203,10 @@ def _adjacent_turn(reader: Reader, scope: Scope, turn: Turn, role: str) -> Turn 
     return None
 
 
-def _only_asks(text: str) -> bool:
-    sentences = [text[start:end].rstrip() for start, end in sentence_spans(text)]
-    return bool(sentences) and all(one.endswith(("?", "？")) for one in sentences)
-
-
 def _answers(question: Turn, reply: Turn) -> bool:
     if says_nothing(reply.content) or only_acknowledges(reply.content):
         return False
     return bool(_terms(reply.content) - _terms(question.content))
-
-
-def only_acknowledges(text: str) -> bool:
-    """Whether a turn only thanks or confirms, which tells nothing later."""
-    return _ACKNOWLEDGES.fullmatch(text.strip()) is not None
-
-
-# In several languages.
-_ACKNOWLEDGES = re.compile(
-    r"\W*(?:\b(?:ok(?:ay)?|all right|alright|sure|right|all done|done|understood|got it|noted"
-    r"|will do|of course|no problem|certainly|absolutely|great|perfect|you['’]?re (?:very )?welcome"
-    r"|good(?: to know)?|sounds (?:good|great)|makes sense"
-    r"|i (?:wrote|noted) (?:that|it) down|cool|nice|awesome|lovely|how nice|cheers|thx"
-    r"|thanks|thank you|(?:very|so) much|a lot|many|again|danke|schön|vielen dank|merci|beaucoup"
-    r"|(?:muchas )?gracias|(?:muito )?obrigad[oa]|grazie(?: mille)?|bedankt|dank je"
-    r"|erledigt|verstanden|alles klar|gerne?|gemerkt|klar|gut|fertig|natürlich"
-    r"|fait|d'accord|compris|bien sûr|hecho|entendido|claro|vale|fatto|capito|certo|va bene"
-    r"|feito|entendi|gedaan|begrepen|prima)\b\W*)+",
-    re.IGNORECASE,
-)
 
 
 def _terms(text: str) -> set[str]:

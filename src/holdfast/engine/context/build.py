@@ -18,10 +18,11 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 from holdfast.domain.memory import TRUSTS, Memory, Trust, made_from
-from holdfast.domain.query import Filter, Recalled
+from holdfast.domain.query import Filter, Hit, Recalled
 from holdfast.domain.records import Turn, as_memory
-from holdfast.engine.context.beside_prompt import only_acknowledges, reply_to
+from holdfast.engine.context.beside_prompt import reply_to
 from holdfast.engine.context.budget import Budget, Candidates, Tokenizer, Unit, budget_of
+from holdfast.engine.context.follow_ups import FollowUp, follow_ups, only_acknowledges, source_turn
 from holdfast.engine.context.items import (
     CATEGORIES,
     MARK,
@@ -63,6 +64,8 @@ _ANSWERS_MAX = 40
 _STANDING_MAX = 5
 _STANDING_SHARE = 4
 _STANDING_READ = 200
+# The number of the best hits that are shown with what the person said after them.
+_FOLLOWED_MAX = 5
 # Without a question: the most lines of standing facts, and of other long-term memories, the most
 # recently used of them. Together they are about 4,000 characters: more of the prompt is not worth
 # spending without a question. Pinned ones are all included, as far as there is room.
@@ -273,7 +276,8 @@ def _for_question(request: _Request, asked: str, outdated: Sequence[CorrectedFac
     words = query_terms(asked)
     old = corrected_in(scope, found)
     known = (*outdated, *old)
-    hits = newer_first(_relevant(request, found, words, known))
+    lines, said_next = _relevant(request, found, words, known)
+    hits = newer_first(lines)
     relevant = {item.memory.id for item in hits}
     standing = [
         BlockItem(memory, memory.content, "standing")
@@ -284,35 +288,66 @@ def _for_question(request: _Request, asked: str, outdated: Sequence[CorrectedFac
     block = Block(look, scope.hub, allowed, items_max=0, waiting=waiting, counts_left=False)
     block.add_fitting(standing, block.room // _STANDING_SHARE, _NO_ROOM)
     block.add_fitting(hits, block.room, _NO_ROOM)
+    block.add_fitting(said_next, block.room, _NO_ROOM)
     left_out = [Absent(one.memory, "relevant now", one.reason) for one in found.left_out]
     return request.finished(block, left_out, found.degraded, old)
 
 
 def _relevant(
     request: _Request, found: Recalled, words: Sequence[str], outdated: Sequence[CorrectedFact]
-) -> list[BlockItem]:
-    """The lines that answer. Of turns with the same words only the best is shown; a turn that only
-    asks comes with its reply if that fits into a line."""
+) -> tuple[list[BlockItem], list[BlockItem]]:
+    """The lines that answer, and what the person said next after the best of them. Of turns with
+    the same words only the best is shown; a turn that only asks comes with its reply if that fits
+    into a line, and what was corrected later in its session with the correction."""
     scope, chars, elsewhere = request.scope, request.line_chars, request.elsewhere
     out: list[BlockItem] = []
+    said_next: list[BlockItem] = []
     said: set[str] = set()
-    for hit in for_question(found):
+    hits = for_question(found)
+    sources = {hit.memory.origin.turn for hit in hits if hit.memory.origin is not None}
+    for place, hit in enumerate(hits):
         turn = hit.turn
         if _reason_to_omit(scope.core, hit.memory, request.now, asked=True):
             continue
-        if turn is None:
-            out.append(BlockItem(hit.memory, quoted(hit, words, chars), "relevant"))
-            continue
-        if _words_said(turn) in said or (elsewhere is not None and elsewhere(turn.session)):
-            continue
-        said.add(_words_said(turn))
-        note = _note(scope, turn, outdated)
+        if turn is not None:
+            if _words_said(turn) in said or (elsewhere is not None and elsewhere(turn.session)):
+                continue
+            said.add(_words_said(turn))
+        later = _later_words(scope, hit, elsewhere) if place < _FOLLOWED_MAX else []
+        note = _note(scope, turn, outdated) if turn is not None else ""
+        if turn is not None and any(one.corrects for one in later):
+            note = MARK
         out.append(BlockItem(hit.memory, quoted(hit, words, chars), "relevant", note))
-        reply = _short_reply(scope, turn, chars)
+        reply = None if turn is None else _short_reply(scope, turn, chars)
         if reply is not None and (replied := _words_said(reply)) not in said:
             said.add(replied)
             out.append(BlockItem(as_memory(reply), " ".join(reply.content.split()), "relevant"))
-    return out
+        for one in later:
+            text = " ".join(one.turn.content.split())
+            if one.turn.id in sources or len(text) > chars or text.casefold() in said:
+                continue
+            item = BlockItem(as_memory(one.turn), text, "relevant")
+            if one.belongs:
+                said.add(text.casefold())
+                out.append(item)
+            else:
+                said_next.append(item)
+    shown = {item.memory.id for item in out}
+    return out, [item for item in said_next if item.memory.id not in shown]
+
+
+def _later_words(
+    scope: Scope, hit: Hit, elsewhere: Callable[[str | None], bool] | None
+) -> list[FollowUp]:
+    """What the person said after a turn, or after that which a memory was made from, that belongs
+    to it."""
+    if (hit.turn or hit.memory.origin) is None or not scope.settings["context.turns"]:
+        return []
+    with scope.core.read() as reader:
+        turn = hit.turn or source_turn(reader, hit.memory)
+        if turn is None or (elsewhere is not None and elsewhere(turn.session)):
+            return []
+        return follow_ups(reader, scope, turn)
 
 
 def _words_said(turn: Turn) -> str:

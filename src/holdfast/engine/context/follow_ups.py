@@ -1,0 +1,121 @@
+"""What a person said next in a session, where a line of the block would mislead without it: what
+corrects, changes or takes back the line, and the answer to a question of the agent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from holdfast.engine.core import Scope
+from holdfast.engine.traces import Withheld
+from holdfast.system.named_tuple import NamedTuple
+from holdfast.text.sentences import sentence_spans
+
+if TYPE_CHECKING:
+    from holdfast.domain.memory import Memory
+    from holdfast.domain.records import Turn
+    from holdfast.store.base import Reader
+
+# How far a correction may be from what it corrects: three messages of the person and their replies.
+_TURNS_AFTER = 6
+
+
+class FollowUp(NamedTuple):
+    """What the person said later in a session: whether it is about the same thing, and so belongs
+    next to it, and whether it corrects it."""
+
+    turn: Turn
+    belongs: bool
+    corrects: bool = False
+
+
+def follow_ups(reader: Reader, scope: Scope, turn: Turn) -> list[FollowUp]:
+    """What the person said later that corrects or changes a turn of theirs; if nothing does, the
+    next they said. For a reply of the agent that asks, the answer. Their own questions and thanks
+    do not count."""
+    from holdfast.text.slots.corrections import corrects
+
+    if turn.speaker is not None or turn.session is None:
+        # Between people, others speak in between.
+        return []
+    after = reader.turns_around(scope.hub_id, turn.id, before=0, after=_TURNS_AFTER)
+    said = _of_the_person(after, Withheld(reader, scope))
+    if turn.role == "assistant":
+        return [FollowUp(said[0], belongs=True)] if _asks(turn) and said else []
+    found = []
+    for place, later in enumerate(said):
+        reply = _reply_before(after, later)
+        manner = corrects(
+            later.content,
+            turn.content,
+            is_next=place == 0,
+            is_answer=reply is not None and _is_about(reply, later, turn),
+        )
+        if manner is not None:
+            found.append(FollowUp(later, belongs=True, corrects=manner != "changed"))
+    if found or not said or only_asks(said[0].content):
+        return found
+    return [FollowUp(said[0], belongs=False)]
+
+
+def _reply_before(turns: Sequence[Turn], said: Turn) -> Turn | None:
+    """What the agent had said before a message of the person."""
+    place = turns.index(said)
+    return turns[place - 1] if place and turns[place - 1].role == "assistant" else None
+
+
+def _is_about(reply: Turn, later: Turn, earlier: Turn) -> bool:
+    """Whether a message answers or turns down the agent's reply, and not what the person had
+    said."""
+    from holdfast.text.capture.requests import turns_down
+    from holdfast.text.slots.corrections import shares_a_thing
+
+    if _asks(reply):
+        return True
+    is_turned_down = turns_down(later.content, reply.content)
+    return is_turned_down and not shares_a_thing(later.content, earlier.content)
+
+
+def _asks(turn: Turn) -> bool:
+    return turn.content.rstrip().endswith(("?", "？"))
+
+
+def source_turn(reader: Reader, memory: Memory) -> Turn | None:
+    """The turn that a memory was made from."""
+    if memory.origin is None:
+        return None
+    return reader.turns_by_id(memory.hub_id, [memory.origin.turn]).get(memory.origin.turn)
+
+
+def _of_the_person(turns: Sequence[Turn], withheld: Withheld) -> list[Turn]:
+    return [
+        one
+        for one in turns
+        if one.role == "user" and not withheld.parts(one) and not only_acknowledges(one.content)
+    ]
+
+
+def only_asks(text: str) -> bool:
+    sentences = [text[start:end].rstrip() for start, end in sentence_spans(text)]
+    return bool(sentences) and all(one.endswith(("?", "？")) for one in sentences)
+
+
+def only_acknowledges(text: str) -> bool:
+    """Whether a turn only thanks or confirms, which tells nothing later."""
+    return _ACKNOWLEDGES.fullmatch(text.strip()) is not None
+
+
+# In several languages.
+_ACKNOWLEDGES = re.compile(
+    r"\W*(?:\b(?:ok(?:ay)?|all right|alright|sure|right|all done|done|understood|got it|noted"
+    r"|will do|of course|no problem|certainly|absolutely|great|perfect|you['’]?re (?:very )?welcome"
+    r"|good(?: to know)?|sounds (?:good|great)|makes sense"
+    r"|i (?:wrote|noted) (?:that|it) down|cool|nice|awesome|lovely|how nice|cheers|thx"
+    r"|thanks|thank you|(?:very|so) much|a lot|many|again|danke|schön|vielen dank|merci|beaucoup"
+    r"|(?:muchas )?gracias|(?:muito )?obrigad[oa]|grazie(?: mille)?|bedankt|dank je"
+    r"|erledigt|verstanden|alles klar|gerne?|gemerkt|klar|gut|fertig|natürlich"
+    r"|fait|d'accord|compris|bien sûr|hecho|entendido|claro|vale|fatto|capito|certo|va bene"
+    r"|feito|entendi|gedaan|begrepen|prima)\b\W*)+",
+    re.IGNORECASE,
+)

@@ -1,0 +1,67 @@
+"""How people correct, take back or change what they said shortly before."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.text.slots.corrections import corrects, read
+
+
+@pytest.mark.parametrize(
+    ("said", "manner", "about"),
+    [
+        ("Scratch that, it gets changed tomorrow anyway", "taken back", ""),
+        ("oh wait, I was only joking", "taken back", ""),
+        ("Thanks. Forget what I said about the blue theme, green is fine", "taken back", "the blue theme"),
+        ("never mind the printer thing", "taken back", "printer"),
+        ("Correction: 15k, my wife talked me into it", "corrects", ""),
+        ("Not Beate, Renate. I always mix them up.", "corrects", ""),
+        ("ah, I misread: it is stage4", "corrects", ""),
+        ("sorry, it's stage4", "may correct", ""),
+        ("The demo was pushed to Monday", "changed", ""),
+    ],
+)  # fmt: skip
+def test_a_correction_is_recognised(said: str, manner: str, about: str) -> None:
+    found = read(said)
+    assert found is not None
+    assert (found.manner, found.about) == (manner, about)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "never mind, found it",
+        "Actually, can you add a test?",
+        "delete the comment about spaces in foo.py",
+        "sorry for the delay",
+        "Not sure, maybe tomorrow",
+        "not really, no",
+        "make it faster",
+        "fix the failing test\nscratch that",
+        "",
+    ],
+)
+def test_other_words_correct_nothing(said: str) -> None:
+    assert read(said) is None
+
+
+def test_a_change_is_about_what_it_names() -> None:
+    demo = "The demo for Halvorsen is on Friday at 11"
+    moved = "Halvorsen asked to push it to Monday"
+    assert corrects(moved, demo, is_next=False) == "changed"
+    assert corrects(moved, "The invoice is due on Friday", is_next=True) is None
+    # 'It is Friday now': a time alone is no thing that both are about.
+    assert corrects("The bike moved on Friday", demo, is_next=True) is None
+
+
+def test_the_words_that_name_what_is_taken_back_choose_it() -> None:
+    said = "ignore what I said about the linter"
+    assert corrects(said, "Always run the linter", is_next=False) == "taken back"
+    assert corrects(said, "Tabs, please", is_next=True) is None
+
+
+def test_no_is_an_answer_behind_a_question() -> None:
+    earlier = "The config is in the repo"
+    assert corrects("no, in the wiki", earlier, is_next=True) == "may correct"
+    assert corrects("no, in the wiki", earlier, is_next=True, is_answer=True) is None
+    assert corrects("no, in the wiki", "Is it in the repo?", is_next=True) is None
