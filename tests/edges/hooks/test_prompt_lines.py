@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.edges.hooks import inject
-from holdfast.edges.hooks.inject import prompt_block
+from holdfast.api import prompt_blocks
+from holdfast.api.prompt_blocks import prompt_block
 from holdfast.engine import jobs
 from holdfast.passes.work import work_until_done
 from holdfast.testing import HashEmbedder, open_for_tests
@@ -206,13 +206,13 @@ def test_a_new_session_waits_for_facts_that_another_process_works_on(
         core = memory.core.acting(sees_all=True)
         job = jobs.lease(core, work=jobs.JOURNAL, in_order=True)
         assert job is not None
-        monkeypatch.setattr(inject, "_pause", lambda seconds: jobs.put_back(core, job))
-        assert "Moved to Porto" in inject.start_block(memory, hub).text
+        monkeypatch.setattr(prompt_blocks, "_pause", lambda seconds: jobs.put_back(core, job))
+        assert "Moved to Porto" in prompt_blocks.start_block(memory, hub).text
         # One that takes longer is not waited for.
         hub.observe_turn("I have two cats.", "How nice.")
         assert jobs.lease(core, work=jobs.JOURNAL, in_order=True) is not None
-        monkeypatch.setattr(inject, "_WAIT_S", 0.0)
-        assert "Moved to Porto" in inject.start_block(memory, hub).text
+        monkeypatch.setattr(prompt_blocks, "_WAIT_S", 0.0)
+        assert "Moved to Porto" in prompt_blocks.start_block(memory, hub).text
 
 
 def test_after_a_compaction_what_was_said_before_is_found_again(hooks: Hooks) -> None:

@@ -8,8 +8,9 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from holdfast.api import prompt_blocks
 from holdfast.domain.clock import to_text
-from holdfast.edges.hooks import inject, transcripts
+from holdfast.edges.hooks import transcripts
 from holdfast.edges.hooks.event import Event
 from holdfast.edges.hooks.state_files import SessionState, all_states, opened
 from holdfast.edges.project import hub_here
@@ -96,7 +97,7 @@ def _start(memory: Holdfast, hub: HubMemory, state: SessionState, event: Event) 
         state.forget_injected(_now(memory))
     elif is_known and event.client != "gemini-cli":
         return ""
-    block = inject.start_block(memory, hub)
+    block = prompt_blocks.start_block(memory, hub)
     at = _now(memory)
     _note_injected(state, block, "start", at)
     state.add_event("start", at, len(block.text), event.cause)
@@ -114,12 +115,12 @@ def _prompt(
         state.add_event("prompt", at, 0)
         return ""
     if asks_to_forget_last(event.prompt):
-        text = inject.forget_last(memory, hub, event.session)
+        text = prompt_blocks.forget_last(memory, hub, event.session)
         # Logged now, because the transcript would bring it after the answer.
         _log(hub, state, event, user=event.prompt)
         state.add_event("prompt", at, len(text), "forget that")
         return text
-    block = inject.prompt_block(
+    block = prompt_blocks.prompt_block(
         hub,
         event.prompt,
         session=event.session,
@@ -133,7 +134,9 @@ def _prompt(
     return block.text
 
 
-def _note_injected(state: SessionState, block: inject.PromptBlock, event: str, at: str) -> None:
+def _note_injected(
+    state: SessionState, block: prompt_blocks.PromptBlock, event: str, at: str
+) -> None:
     for line in block.lines:
         state.add_injected(line, event, at)
 

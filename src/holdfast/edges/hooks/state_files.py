@@ -21,7 +21,7 @@ from holdfast.system.atomic_file import locked, make_folder, write_atomic
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from holdfast.edges.hooks.inject import BlockLine
+    from holdfast.api.prompt_blocks import BlockLine
 
 SESSIONS = "sessions"
 # Some months of daily work; the oldest files are deleted.

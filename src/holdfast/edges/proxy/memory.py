@@ -21,10 +21,10 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
+from holdfast.api import prompt_blocks
+from holdfast.api.prompt_blocks import PromptBlock
 from holdfast.domain.clock import to_text
-from holdfast.edges.hooks import inject
 from holdfast.edges.hooks.event import bounded, is_of_program
-from holdfast.edges.hooks.inject import PromptBlock
 from holdfast.edges.hooks.state_files import opened
 from holdfast.edges.project import hub_here
 from holdfast.edges.proxy.formats import ModelRequest
@@ -261,7 +261,7 @@ class ProxyMemory:
         """The text for the instructions, and those before messages, by their places."""
         conversation, marks = exchange.found.conversation, exchange.found.marks
         if conversation.standing is None:
-            conversation.standing = inject.start_block(self.memory, exchange.hub)
+            conversation.standing = prompt_blocks.start_block(self.memory, exchange.hub)
             self._note(exchange, conversation.standing, "start")
         said = exchange.asked.said
         turn = exchange.turn
@@ -283,12 +283,12 @@ class ProxyMemory:
         if is_of_program(prompt):
             return PromptBlock()
         if asks_to_forget_last(prompt):
-            return PromptBlock(inject.forget_last(self.memory, exchange.hub, session))
+            return PromptBlock(prompt_blocks.forget_last(self.memory, exchange.hub, session))
         # An endpoint that keeps the conversation also keeps what was added to it.
         seen = conversation.blocks if asked.is_stateful else exchange.found.marks
         shown = [conversation.blocks[mark] for mark in seen if mark in conversation.blocks]
         shown.append(conversation.standing or PromptBlock())
-        return inject.prompt_block(
+        return prompt_blocks.prompt_block(
             exchange.hub,
             prompt,
             session=session,
@@ -299,10 +299,10 @@ class ProxyMemory:
     def _refresh(self, hub: HubMemory, conversation: Conversation) -> None:
         """Takes out what was forgotten, changed or superseded since it was given."""
         standing = conversation.standing
-        if standing is not None and not inject.is_current(self.memory, standing):
-            conversation.standing = inject.start_block(self.memory, hub)
+        if standing is not None and not prompt_blocks.is_current(self.memory, standing):
+            conversation.standing = prompt_blocks.start_block(self.memory, hub)
         for mark, block in conversation.blocks.items():
-            if not inject.is_current(self.memory, block):
+            if not prompt_blocks.is_current(self.memory, block):
                 conversation.blocks[mark] = PromptBlock()
 
     # An answer

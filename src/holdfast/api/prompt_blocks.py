@@ -1,7 +1,7 @@
 """Builds the text that is injected into a conversation: the block of a new session, the block for a
 prompt, and the answer to 'forget that'. Each is marked as Holdfast's, says how to see and change it
-and what was left out, and never exceeds its limit. Hooks and the proxy share this module; they
-deliver the text, and know what a conversation was given before."""
+and what was left out, and never exceeds its limit. Hooks and the proxy deliver the text, and know
+what a conversation was given before."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _as_line(hub: HubMemory, memory: Memory) -> BlockLine:
 
 
 def is_current(memory: Holdfast, block: PromptBlock) -> bool:
-    """Whether everything in a block is still current."""
+    """Whether no memory in a block was changed, replaced or forgotten since the block was made."""
     hubs: dict[str, dict[str, int]] = {}
     for line in block.lines:
         hubs.setdefault(line.hub, {})[line.memory_id] = line.version
@@ -200,7 +200,7 @@ def prompt_block(
     return PromptBlock(text, tuple(taken))
 
 
-# How long facts are waited for that another process is writing, and how often that is checked.
+# How long to wait for facts that another process is writing, and how often to check.
 _WAIT_S, _CHECK_S = 0.4, 0.02
 _pause = time.sleep
 
@@ -217,13 +217,13 @@ def finish_jobs(memory: Holdfast, hubs: Sequence[HubMemory]) -> None:
     until = time.monotonic() + _WAIT_S
     with suppress(HoldfastError):
         work_until_done(memory.core, memory.home, works=(JOURNAL,))
-        while time.monotonic() < until and any(_is_noted(hub) for hub in hubs):
+        while time.monotonic() < until and any(_has_running_job(hub) for hub in hubs):
             _pause(_CHECK_S)
             work_until_done(memory.core, memory.home, works=(JOURNAL,))
 
 
-def _is_noted(hub: HubMemory) -> bool:
-    """Whether a worker is at a turn of this hub."""
+def _has_running_job(hub: HubMemory) -> bool:
+    """Whether a worker is capturing facts from a turn of this hub."""
     from holdfast.engine.jobs import JOURNAL, open_jobs
 
     with hub.core.read() as reader:
@@ -232,7 +232,7 @@ def _is_noted(hub: HubMemory) -> bool:
 
 def forget_last(memory: Holdfast, hub: HubMemory, session: str) -> str:
     """Forgets the memories made from the person's last message in this session; returns the text
-    that tells the model."""
+    that informs the model."""
     finish_jobs(memory, _hubs(hub))
     gone = hub.forget_last(session, reason="the person said: forget that")
     if not gone:
