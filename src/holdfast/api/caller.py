@@ -209,6 +209,9 @@ class Caller:
     def rename_hub(self, hub: Hub, new: str) -> None:
         self._memory._rename_hub(hub.name, new, self.name_scope)
 
+    def delete_hub(self, hub: Hub) -> None:
+        self._memory.delete_hub(hub.name)
+
     def require_free(self, what: str) -> None:
         """Raises Forbidden for a key that is limited to some hubs or to reading."""
         if self.key is not None and (self.key.hubs or self.key.read_only):

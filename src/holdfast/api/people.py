@@ -402,6 +402,22 @@ class CallersPeople(People):
             engine.members.set_card(self._caller.core, found.id, **card)
         return found.id
 
+    def hub_card(self, hub: str) -> HubCard | None:
+        """Returns the team and the organisation that a hub is shared with; None for a caller who is
+        not a member of it."""
+        found, standing = self._caller.hub_standing(hub)
+        if standing.role is None:
+            return None
+        return engine.members.card(self._caller.memory_core, found.id)
+
+    def delete_hub(self, hub: str) -> str:
+        """Deletes a hub and everything in it, permanently, and returns its id."""
+        found, standing = self._caller.hub_standing(hub)
+        self._caller.require(standing, "own", found.called)
+        self._caller.require_deletes()
+        self._caller.delete_hub(found)
+        return found.id
+
 
 class OpenMemory(People, ABC):
     """The operations on hubs and people that a local memory and a remote one have in common."""

@@ -53,10 +53,7 @@ def recovery(
 @writes(router, "/conversations", answer(Archived), status=201)
 def archive_conversation(call: Calling, what: Conversation) -> Any:
     """Keeps a conversation as a memory to find, and as a file beside the hub."""
-    done = call.hub("write").archive_conversation(**what.model_dump())
-    # Only the owner of the machine learns where its files are.
-    path = done.path if call.caller.local else None
-    return {"memory": done.memory, "path": path, "notes": done.notes}
+    return call.hub("write").archive_conversation(**what.model_dump())
 
 
 router.serves("GET", "/log/speakers", HubMemory.speakers)

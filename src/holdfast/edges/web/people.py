@@ -12,7 +12,6 @@ from holdfast.api.people import is_limited
 from holdfast.domain.hub import ROLES
 from holdfast.edges.web.rendering import t
 from holdfast.edges.web.visit import Visit, route
-from holdfast.engine.people import members
 from holdfast.engine.upkeep import doctor
 from holdfast.errors import Forbidden, InvalidInput, NotFound
 
@@ -39,7 +38,7 @@ def _keys(visit: Visit, secret: str = "") -> dict[str, Any]:
 
 def _members(visit: Visit) -> dict[str, Any]:
     hub, standing = visit.caller.hub_standing(visit.hub_name)
-    found = members.members(visit.memory.core, "hub", hub.id) if standing.role else []
+    found = visit.caller.people().members(hub.id) if standing.role is not None else []
     return {
         "members": found,
         "roles": ROLES,
