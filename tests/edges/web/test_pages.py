@@ -43,6 +43,21 @@ def test_what_a_conversation_said_is_shown_once(tmp_path: Path) -> None:
             assert "Lisbon" in journal
 
 
+def test_a_page_of_the_list_is_full_without_lines_that_a_memory_repeats(tmp_path: Path) -> None:
+    with open_for_tests(tmp_path, settings={"shadowJournal.enabled": True}) as memory:
+        hub = memory.hub("default", create=True)
+        for number in range(40):
+            hub.remember(f"Note {number} on something else entirely")
+        memory.core.set_has_worker(True)
+        hub.observe_turn("I live in Lisbon.", "", session="s")
+        work_until_done(memory.core, memory.home)
+        app = make_app(memory, key_needed=False, limits=PATIENT)
+        with TestClient(app, base_url="http://localhost") as client:
+            page = client.get("/h/default/results", headers=PAGE).text
+    shown = [int(one) for one in re.findall(r"/h/default/m/(\d+)", page)]
+    assert len(set(shown)) == 30, shown
+
+
 def test_where_a_memory_is_from_is_said_in_words(client: TestClient, memory: Holdfast) -> None:
     for source in SOURCES:
         memory.hub().remember(f"Came in by {source}", source=source)

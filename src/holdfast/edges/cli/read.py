@@ -3,10 +3,11 @@ for an agent's prompt."""
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from holdfast.api.hub import HubMemory
-from holdfast.domain.memory import SOURCES, TURN, made_by_line, without_copies
+from holdfast.domain.memory import SOURCES, TURN
 from holdfast.edges.cli.bind import Flags, flag, joined, number
 from holdfast.edges.cli.command import Commands, Namespace, option, switch, whole
 from holdfast.edges.cli.output import note_absent_category, note_filters, short, times
@@ -287,14 +288,12 @@ def _list(call: Call, args: Namespace) -> None:
     if limit is None and not call.out.json:
         _list_everything(call, wanted, cursor)
         return
-    pages = _pages(call, wanted, limit, cursor)
-    page, cursor = next(pages)
-    for _ in range(1, args.page):
-        if cursor is None:
-            raise InvalidInput(f"There is no page {args.page}.", hint="Ask for an earlier one.")
-        page, cursor = next(pages)
+    pages = islice(_pages(call, wanted, limit, cursor), args.page - 1, None)
+    page = next(pages, None)
+    if page is None:
+        raise InvalidInput(f"There is no page {args.page}.", hint="Ask for an earlier one.")
     if call.out.json:
-        call.out.value(page, next_cursor=cursor)
+        call.out.value(list(page), next_cursor=page.cursor)
         return
     _show_list(call, page)
     if not page:
@@ -303,27 +302,29 @@ def _list(call: Call, args: Namespace) -> None:
         call.note_own_hub()
     if not page:
         note_absent_category(call, args.category)
-    if cursor is not None:
+    if page.cursor is not None:
         call.out.note(f"There is more: add --page {args.page + 1}")
 
 
 def _pages(
     call: Call, wanted: dict[str, Any], limit: int | None, cursor: str | None
-) -> Iterator[tuple[list[Memory], str | None]]:
-    """Yields pages of a list, each with the cursor of the next. For a person, a memory that repeats
-    a line of the journal is left out and not counted; a pipe gets every row."""
-    made: dict[str, Memory] = {}
+) -> Iterator[Page]:
+    """Yields pages of a list. A pipe gets every row; a person, none that repeats another."""
+
+    def fetch(limit: int | None, cursor: str | None) -> Page:
+        return call.hub.list(**wanted, limit=limit, cursor=cursor)
+
+    if call.out.terminal:
+        from holdfast.engine.reading.listing import pages_without_copies
+
+        yield from pages_without_copies(fetch, limit, cursor)
+        return
     while True:
-        page = call.hub.list(**wanted, limit=limit, cursor=cursor)
-        rows, cursor = list(page), page.cursor
-        if call.out.terminal:
-            made |= made_by_line(rows)
-            rows = without_copies(rows, made)
-            while limit is not None and len(rows) < limit and cursor is not None:
-                page = call.hub.list(**wanted, limit=limit - len(rows), cursor=cursor)
-                made |= made_by_line(page)
-                rows, cursor = without_copies([*rows, *page], made), page.cursor
-        yield rows, cursor
+        page = fetch(limit, cursor)
+        yield page
+        if page.cursor is None:
+            return
+        cursor = page.cursor
 
 
 def _list_everything(call: Call, wanted: dict[str, Any], cursor: str | None) -> None:

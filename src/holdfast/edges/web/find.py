@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.domain.memory import KINDS, LAYERS, SOURCES, STATES, without_copies
+from holdfast.domain.memory import KINDS, LAYERS, SOURCES, STATES
 from holdfast.edges.web import rendering
 from holdfast.edges.web.visit import Visit, route
+from holdfast.engine.reading.listing import pages_without_copies
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
     from holdfast.api.hub import HubMemory
     from holdfast.domain.memory import Memory
-    from holdfast.domain.query import Hit
+    from holdfast.domain.query import Hit, Page
     from holdfast.domain.records import Turn
 
 _HITS_MAX = 30
@@ -118,20 +119,22 @@ def search(visit: Visit, hub: HubMemory, asked: SearchForm) -> Results:
 
 
 def _listed(visit: Visit, hub: HubMemory, asked: SearchForm) -> Results:
-    page = hub.list(
-        layer=asked.layer or None,
-        category=asked.category or None,
-        kind=asked.kind or None,
-        state=asked.state if asked.state in STATES else None,
-        source=asked.who if asked.who in SOURCES else None,
-        forgotten=asked.state == "forgotten",
-        since=_since(asked, hub.core.now()),
-        as_of=_end_of(asked.as_of),
-        limit=_LIST_MAX,
-        cursor=visit.query("cursor") or None,
-    )
-    rows = [ResultRow(memory, memory.content) for memory in without_copies(page)]
-    return Results(rows, page.cursor)
+    def fetch(limit: int | None, cursor: str | None) -> Page:
+        return hub.list(
+            layer=asked.layer or None,
+            category=asked.category or None,
+            kind=asked.kind or None,
+            state=asked.state if asked.state in STATES else None,
+            source=asked.who if asked.who in SOURCES else None,
+            forgotten=asked.state == "forgotten",
+            since=_since(asked, hub.core.now()),
+            as_of=_end_of(asked.as_of),
+            limit=limit,
+            cursor=cursor,
+        )
+
+    page = next(pages_without_copies(fetch, _LIST_MAX, visit.query("cursor") or None))
+    return Results([ResultRow(memory, memory.content) for memory in page], page.cursor)
 
 
 def _rows(hits: Sequence[Hit]) -> list[ResultRow]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import binascii
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from holdfast.domain.memory import Memory
+from holdfast.domain.memory import Memory, made_by_line, without_copies
 from holdfast.domain.query import (
     DOWNWARDS,
     ORDERS,
@@ -55,6 +55,26 @@ def list_memories(
             return Page(items, _cursor(items[-1], checked))
         items.append(memory)
     return Page(items, None)
+
+
+def pages_without_copies(
+    fetch: Callable[[int | None, str | None], Page], limit: int | None, cursor: str | None
+) -> Iterator[Page]:
+    """Yields pages of a list for a person: lines of the journal that a memory on this page or an
+    earlier one repeats are left out, and each page is filled up to the limit. `fetch` lists one
+    page, given a limit and a cursor."""
+    made: dict[str, Memory] = {}
+    while True:
+        page = fetch(limit, cursor)
+        made |= made_by_line(page)
+        rows, cursor = without_copies(page, made), page.cursor
+        while limit is not None and len(rows) < limit and cursor is not None:
+            page = fetch(limit - len(rows), cursor)
+            made |= made_by_line(page)
+            rows, cursor = without_copies([*rows, *page], made), page.cursor
+        yield Page(rows, cursor)
+        if cursor is None:
+            return
 
 
 def scan_memories(scope: Scope, wanted: Filter, *, after: int = 0) -> Iterator[Memory]:
