@@ -345,7 +345,7 @@ export interface HubOut {
   id: string;
   /** its name */
   name: string;
-  /** whose it is, as a name for people */
+  /** the name of its owner */
   owner: string;
   /** when it was made */
   created_at: string;
@@ -619,7 +619,7 @@ export interface MemoriesChanges {
   pinned?: boolean | null;
   /** who said it: user, agent, tool, import */
   trust?: string | null;
-  /** whose it is */
+  /** the id of its owner */
   owner_id?: string | null;
 }
 
@@ -639,9 +639,9 @@ export interface MemoryOut {
   title: string;
   /** a shorter form of a long text */
   summary: string;
-  /** whose it is, as a name for people */
+  /** the name of its owner */
   owner: string;
-  /** whose it is */
+  /** the id of its owner */
   owner_id: string;
   /** text, markdown, code, chat, transcript, file, structured or link */
   content_type: string;
@@ -818,7 +818,7 @@ export interface NewMemory {
   assisted_by_agent?: string | null;
   /** where it comes from */
   source_path?: string | null;
-  /** the memory whose place it takes */
+  /** the memory that it replaces */
   supersedes?: string | null;
   /** the memory that it is a part of */
   parent?: string | null;
@@ -826,7 +826,7 @@ export interface NewMemory {
   origin?: OriginIn | null;
   /** whether the page behind a link is fetched by a worker */
   fetch?: boolean;
-  /** whose it is */
+  /** the id of its owner */
   owner_id?: string | null;
 }
 
@@ -1189,7 +1189,7 @@ export interface StepOut {
   text: string;
   /** what it is filed under, for example preference or fact */
   category: string;
-  /** the number of the memory whose place it takes */
+  /** the number of the memory that it replaces */
   replaces: number | null;
   /** the number of the memory that takes its place */
   replaced_by: number | null;

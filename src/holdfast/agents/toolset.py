@@ -99,7 +99,7 @@ def _strict(tool: Tool) -> dict[str, Any] | None:
 
 
 def _as_text(spec: dict[str, Any]) -> None:
-    """Leaves only the text of a filter: the subset has no objects whose keys are not known. An
+    """Leaves only the text of a filter: the subset has no objects with unknown keys. An
     object is read from its JSON."""
     del spec["anyOf"]
     spec["type"] = "string"

@@ -161,7 +161,7 @@ def states_from(state: str | None, *, hidden: bool) -> tuple[Any, ...]:
 
 Check = Callable[[str, Any], None]
 
-# Parameters whose bounds or form are checked together with their type.
+# The bounds or form of these parameters are checked together with their type.
 _CHECKED_BELOW = {
     "int": frozenset({"around", "budget", "chars", "limit", "turns"}),
     "str": frozenset({"before"}),

@@ -27,7 +27,7 @@ _BATCH = 100
 
 
 class AsyncHub:
-    """A hub whose methods are coroutines. `wrapped` is the synchronous hub."""
+    """A hub with coroutines as methods. `wrapped` is the synchronous hub."""
 
     def __init__(self, hub: HubMemory) -> None:
         self.wrapped = hub
@@ -45,7 +45,7 @@ class AsyncHub:
 
 
 class AsyncHoldfast:
-    """An open memory, or a `holdfast.Client`, whose methods are coroutines. `wrapped` is the
+    """An open memory, or a `holdfast.Client`, with coroutines as methods. `wrapped` is the
     synchronous object."""
 
     def __init__(self, memory: Any) -> None:

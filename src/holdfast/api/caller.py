@@ -69,7 +69,7 @@ class Caller:
 
     @property
     def memory_core(self) -> Core:
-        """The engine without the caller's limits, for operations whose permission was checked
+        """The engine without the caller's limits, for operations after their permission was checked
         already."""
         return self._memory.core
 

@@ -144,7 +144,7 @@ def _type_checking_imports(module: str) -> dict[str, tuple[str, str]]:
 _TYPE_CHECKING = re.compile(r"^if TYPE_CHECKING:\n((?:[ ][^\n]*\n|\n)+)", re.MULTILINE)
 
 
-# Types whose values are a single JSON value
+# Types with a single JSON value
 
 
 def _wrong(expected: str, value: Any) -> WireError:
@@ -278,7 +278,7 @@ def _literal(values: tuple[Any, ...]) -> Coder:
     return _SIMPLE[kind]
 
 
-# Types whose values contain others
+# Types that contain others
 
 
 def _items(value: Any) -> Iterable[Any]:

@@ -423,7 +423,7 @@ class HubMemory:
         order: str = "newest",
         limit: int = 20,
     ) -> list_[Memory]:
-        """Finds memories whose content contains this text, ignoring case and accents; with `words`,
+        """Finds memories that contain this text, ignoring case and accents; with `words`,
         also those that contain all of its words in any form. The text has no operators and the
         results are not ranked: they come in the same `order` as in `list`."""
         wanted = filter_from(category=category, layer=layer)
@@ -842,7 +842,7 @@ class HubMemory:
     @writes(permission="manage", retry=False, deadline=None)
     def lifecycle(self, *, dry_run: bool = False, category: str | None = None) -> LifecycleMoves:
         """Cools and archives memories that are due, or only those of one category. A dry run only
-        reports what it would do and why. The run is one change set, whose id is `change`."""
+        reports what it would do and why. The run is one change set; `change` is its id."""
         return engine.lifecycle.lifecycle(self.scope, dry_run=dry_run, category=category)
 
     @writes(permission="manage", retry=False, deadline=None, local=UPKEEP_IS_LOCAL)
@@ -1506,9 +1506,9 @@ class HubMemory:
     ) -> Report:
         """Updates the index of documents in a folder: the hub's own `files`, or another one.
 
-        New and changed files are read, unchanged files are not opened, and documents whose file is
-        missing are archived unless `remove` is False. If very many files are missing, `remove_many`
-        confirms that this is meant. A dry run only reports what it would do.
+        New and changed files are read, unchanged files are not opened, and documents with a file
+        that is missing are archived unless `remove` is False. If very many files are missing,
+        `remove_many` confirms that this is meant. A dry run only reports what it would do.
         """
         from holdfast.files import documents
         from holdfast.files.documents import other_place

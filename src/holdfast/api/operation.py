@@ -263,7 +263,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "source_path": Parameter("where it comes from"),
     "source_agent": Parameter("the agent that it comes from"),
     "assisted_by_agent": Parameter("the agent that helped to write it"),
-    "supersedes": Parameter("the memory whose place it takes"),
+    "supersedes": Parameter("the memory that it replaces"),
     "parent": Parameter("the memory that it is a part of"),
     "origin": Parameter("where in a conversation it was taken from"),
     "fetch": Parameter("whether the page behind a link is fetched"),

@@ -567,7 +567,7 @@ def _set_aside(hub: ProjectHub, values: dict[str, Any]) -> str:
 
 
 def _taking(first: str) -> frozenset[str]:
-    """The names of the operations whose first argument has that name."""
+    """The names of the operations with a first argument of that name."""
     operations = operations_of(HubMemory)
     return frozenset(
         name

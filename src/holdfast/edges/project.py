@@ -65,7 +65,7 @@ class Chosen(NamedTuple):
     @property
     def own(self) -> HubMemory | None:
         """The person's own hub, where it is read beside the project's."""
-        # A hub of its own kind, whose module a command elsewhere need not load.
+        # A command elsewhere need not load the module of this kind of hub.
         own: HubMemory | None = getattr(self.hub, "own", None)
         return own
 
@@ -185,7 +185,7 @@ def _project(name: str, git: str) -> Project:
 
 
 def _alone(root: str) -> Project:
-    """A submodule, or a repository whose data is kept elsewhere: it is the folder it is in."""
+    """A submodule, or a repository with its data elsewhere: it is the folder it is in."""
     return Project(os.path.basename(root), root)
 
 

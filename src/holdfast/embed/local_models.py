@@ -147,7 +147,7 @@ class MultilingualEmbedder(SizedEmbedder):
     nothing is fetched; questions and passages are embedded alike."""
 
     identity = "use-multilingual-3"
-    # The package builds one flat batch, whose size grows with its texts.
+    # The package builds one flat batch, which grows with its texts.
     BATCH_TEXTS = 64
 
     def __init__(self) -> None:

@@ -305,7 +305,7 @@ def _restored_fields(
 ) -> dict[str, Any]:
     if revision.creates:
         # Forgetting counts as a change: undoing the forgetting later would otherwise restore a
-        # memory whose creation was undone.
+        # memory if its creation was undone.
         if not force:
             _refuse_changed_since(writer, memory, revision)
         return {"forgotten_at": memory.forgotten_at or recorder.change.at}

@@ -32,7 +32,7 @@ JobState: TypeAlias = Literal["waiting", "running", "done", "failed"]
 # The kinds of work, and the queue of each.
 EXTRACT, JOURNAL = "extract", "journal"
 QUEUES: Mapping[str, str] = {EXTRACT: "job", JOURNAL: "job-journal"}
-# Kinds whose jobs run one after the other in a hub: journal lines are in the order of the
+# Jobs of these kinds run one after the other in a hub: journal lines are in the order of the
 # conversation.
 IN_ORDER = (JOURNAL,)
 # The field of `Job.about` with the texts of a turn. It is removed when the job is over.
@@ -53,8 +53,8 @@ _REASON_MAX = 500
 
 
 class Job(NamedTuple):
-    """A job. `lease` identifies the current attempt, so that a worker that lost its lease is told
-    so when it reports."""
+    """A job. `lease` identifies the current attempt, so that a worker that lost its lease is
+    informed so when it reports."""
 
     id: str
     hub_id: str
@@ -122,8 +122,8 @@ def lease(
     `after` is the hub of the last job. With `in_order`, only one job of a hub is worked on at a
     time, and none before older ones are over.
 
-    `lost` is called for a job whose last worker died, in the transaction that ends it, to inform
-    those who wait for it.
+    `lost` is called for a job after its last worker died, in the transaction that ends it, to
+    inform those who wait for it.
     """
     busy: list[str] = []
     for hub_id in _hubs_in_turn(core, QUEUES[work], after):
@@ -365,9 +365,10 @@ class Stopped(Exception):
 
 class Runner(NamedTuple):
     """How the jobs of one kind are run. `run` ends the job, as done or failed, in the transaction
-    of its effect, and raises Stopped if it was asked to stop. `lost` is called for a job whose last
-    worker died, and `failed` for one that raised an unexpected error; without `failed`, the job is
-    retried when its lease is over. `in_order` is for work where the order of a hub's jobs matters.
+    of its effect, and raises Stopped if it was asked to stop. `lost` is called for a job after its
+    last worker died, and `failed` for one that raised an unexpected error; without `failed`, the
+    job is retried when its lease is over. `in_order` is for work where the order of a hub's jobs
+    matters.
     """
 
     work: str

@@ -266,7 +266,7 @@ class HoldfastSystem:
         return [doc for hit in hits for doc in self._documents(hit.memory)]
 
     def _documents(self, memory: Memory) -> Sequence[str]:
-        # A fact that was taken out of a transcript stands for it.
+        # A fact that was taken out of a transcript counts as the transcript.
         return self._docs_of.get(memory.id) or self._docs_of[memory.parent or ""]
 
     def close(self) -> None:

@@ -3,10 +3,10 @@ byte order mark, else Windows-1252), images, PDFs and office documents (docx, xl
 the limited process, as the libraries are large and the files are a stranger's; a library is
 imported when a file of its kind is read.
 
-Text in images is read by the program tesseract, where it is installed; an image whose header claims
-too many pixels is refused before a decoder sees it. Pages of a PDF that hold nothing but a picture
-are read in the same way. An office document is a zip file, and is opened only if its unpacked size
-is within a limit.
+Text in images is read by the program tesseract, where it is installed; an image with a header that
+claims too many pixels is refused before a decoder sees it. Pages of a PDF that hold nothing but a
+picture are read in the same way. An office document is a zip file, and is opened only if its
+unpacked size is within a limit.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Runs a job: starts the limited process, reads its output, and stores the text that it found.
 
 The process is ended when it takes too long or says too much. A worker that dies leaves a job that
-another takes over; one whose job was taken over writes nothing.
+another takes over, and the first then writes nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Packs attachments into one file beside a backup or an export: a tar archive whose members are
+"""Packs attachments into one file beside a backup or an export: a tar archive with members that are
 named by the SHA-256 of their bytes. The store knows the memory of each; the archive of an export
 begins with a list of them.
 

@@ -96,7 +96,7 @@ def files_of(place: JournalFolder, references: Sequence[Reference]) -> list[str]
 
 
 def remove(place: JournalFolder, files: Sequence[str]) -> None:
-    """Removes archives whose memory was purged, unless another memory has them now."""
+    """Removes archives after their memory was purged, unless another memory has them now."""
     for relative in files:
         with place.scope.core.store.read() as reader:
             if reader.memory_by_path(place.scope.hub_id, relative) is not None:

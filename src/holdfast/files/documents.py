@@ -121,7 +121,7 @@ class FolderRun:
         self.skipped.append(Note(path, reason[:1].lower() + reason[1:]))
 
     def hold(self, path: str, result: Quarantined) -> None:
-        """Notes a file whose memory waits for review."""
+        """Notes a file with a memory that waits for review."""
         reason = f"held for review as #{result.memory.number}: it {result.reason}"
         self.refused.append(Note(path, reason))
         self.held.append(path)

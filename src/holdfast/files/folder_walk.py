@@ -260,7 +260,7 @@ _MIRRORED = re.compile(r"(?:MEMORY|INBOX)\.md|[a-z0-9]+(?:-[a-z0-9]+)*\.md")
 
 
 def watch_hubs(home: str, *, stop: Any = None) -> Iterator[set[str]]:
-    """Yields the names of hubs whose mirrored files have changed, until `stop` (an event) is set or
+    """Yields the names of hubs with changed mirrored files, until `stop` (an event) is set or
     the process is interrupted."""
     watch = _need_watch()
     root = os.path.realpath(os.path.join(home, HUBS))

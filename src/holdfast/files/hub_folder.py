@@ -315,7 +315,7 @@ def _move(source: str, target: str) -> None:
         if os.path.isdir(target):
             os.rmdir(target)
         make_folder(os.path.dirname(target))
-        # A single rename if both are on one disk; else a copy, whose source is deleted last.
+        # A single rename if both are on one disk; else a copy, and the source is deleted last.
         shutil.move(source, target)
 
 

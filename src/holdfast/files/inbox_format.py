@@ -115,7 +115,7 @@ def _item(item: Item) -> str:
 
 
 def _sum_of(text: str) -> str:
-    """A checksum that tells whether a text was changed."""
+    """A checksum that shows whether a text was changed."""
     return f"{crc32(text.encode('utf-8', 'surrogatepass')):08x}"
 
 

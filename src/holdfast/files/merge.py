@@ -51,10 +51,10 @@ def changed(base: str | None, store: str | None, file: str | None) -> Changed:
 
 
 KEEPS = ("store", "file", "both")
-# The recorded reasons, by whose text was kept.
+# The recorded reasons, by the text that was kept.
 SETTLED = {
-    name: f"conflict settled: the {whose} text was kept"
-    for name, whose in (("store", "store's"), ("file", "file's"), ("both", "file's"))
+    name: f"conflict settled: the {owner} text was kept"
+    for name, owner in (("store", "store's"), ("file", "file's"), ("both", "file's"))
 }
 
 

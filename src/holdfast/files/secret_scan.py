@@ -1,4 +1,4 @@
-"""Finds secrets in the files of a hub, and in the files attached to memories, whose text is read
+"""Finds secrets in the files of a hub, and in the files attached to memories; their text is read
 piece by piece.
 
 Files written by Holdfast (MEMORY.md, its pages, journals, archives) are cleaned; other files (the

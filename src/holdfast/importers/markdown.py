@@ -307,8 +307,8 @@ BASIC_MEMORY = Importer(
         Row("its database", "not read: it is made from the files"),
     ),
     example="~/basic-memory",
-    tried="notes whose observations and relations the parser of basic-memory 0.20.3 reads alike (2"
-    " and 3; it could not write them here)",
+    tried="notes in which the parser of basic-memory 0.20.3 finds the same observations and"
+    " relations (2 and 3; it could not write them here)",
 )
 
 

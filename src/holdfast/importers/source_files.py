@@ -151,7 +151,7 @@ class Database:
         return {str(row["name"]) for row in self.rows("SELECT name FROM sqlite_master")}
 
     def columns(self, table: str) -> set[str]:
-        """The columns of a table; none for a view, whose rows may have no end."""
+        """The columns of a table; none for a view, which may have endless rows."""
         kind = self.rows("SELECT 1 FROM sqlite_master WHERE name = ? AND type = 'table'", [table])
         if next(kind, None) is None:
             return set()

@@ -39,7 +39,8 @@ _FORMULA = re.compile(r"'*(?:[=@＝＠\t\r]|[+＋－-][^(!|]*[(!|])")
 
 
 def as_cell(text: str) -> str:
-    """The text for a cell of a CSV file: an apostrophe tells spreadsheets that it is no formula."""
+    """The text for a cell of a CSV file: an apostrophe marks what is no formula for
+    spreadsheets."""
     return f"'{text}" if _FORMULA.match(text) else text
 
 

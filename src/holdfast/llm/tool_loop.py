@@ -239,7 +239,7 @@ def _done(call: ModelCall, tools: Tools) -> str:
     try:
         return handler(arguments)[:RESULT_CHARS_MAX]
     except (InvalidInput, NotFound, Conflict, Forbidden) as error:
-        # The call itself is wrong, which the model is told. Errors of the store are raised.
+        # The call itself is wrong: the model gets the reason. Errors of the store are raised.
         return f"{_ERROR}{error}"
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from holdfast.engine.core import Scope
 
 WORK = "condense"
-# The second attempt is told what was wrong with the first.
+# The second attempt gets what was wrong with the first.
 _ATTEMPTS = 2
 # A model is asked for fewer characters than the limit, because it counts them badly.
 _ROOM = 0.9

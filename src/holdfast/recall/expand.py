@@ -5,7 +5,7 @@ Alternatives come from a table (prod, production), from definitions in the hub (
 from spellings of numbers and words (colour, color; time zone, timezone), from inflections and
 compounds of six languages, and, if a word of the question looks misspelled and is not in the hub,
 from the hub's vocabulary. An alternative never adds to the score of the word that it replaces: a
-passage counts the better of the two. A question about a person whom no memory mentions gets no
+passage counts the better of the two. A question about a person that no memory mentions gets no
 answer, however similar the statements of other people are.
 """
 
@@ -351,9 +351,9 @@ def _other_number(
 def _compounds_ending_with(
     reader: Reader, hub_id: str, word: str, ending: str, term: str, language: str
 ) -> _SimilarTerms:
-    """Returns compounds whose last part has this stem: Krankenversicherung, for Versicherung. The
-    index strips English suffixes from both, so a compound may also end with the word's own index
-    term: autoverzekering, for verzekering."""
+    """Returns compounds that end in a word with this stem: Krankenversicherung, for Versicherung.
+    The index strips English suffixes from both, so a compound may also end with the word's own
+    index term: autoverzekering, for verzekering."""
     # The stem of a Dutch word may be spelled differently from the word.
     written = ending if word.startswith(ending) else term
     ids = reader.search_substring(hub_id, written, EVERYTHING, limit=_COMPOUND_MEMORIES_MAX)

@@ -72,7 +72,7 @@ class Ask(NamedTuple):
     project: str = ""
     # Whether hits include the span that is nearest to the question.
     windows: bool = False
-    # Memories whose cosine with the question is wanted, whether they are hits or not.
+    # Memories for which the cosine with the question is wanted, whether they are hits or not.
     compared: Sequence[str] = ()
     # Returns whether a span of a turn is withheld because a memory made from it was forgotten.
     withheld: Callable[[Memory, int, int], bool] | None = None
@@ -279,7 +279,7 @@ def _least_confidence(analysis: Analysis, found: int, model: str, *, narrow: boo
     few = found < weights.CONFIDENCE_BACKGROUND_LEAST
     if model in weights.CONFIDENCE and not (few and narrow):
         return least_among(found)
-    # Among few memories, no cosine can be told from chance.
+    # Among few memories, a cosine says no more than chance.
     if few and (narrow or not has_spread(found)):
         return weights.CUT_CONFIDENCE_UNSURE
     return weights.CUT_CONFIDENCE_ANY_MODEL

@@ -461,7 +461,7 @@ def _holds_keywords(item: Evidence, covered: Callable[[Evidence], float]) -> boo
 
 
 def merge_turns(items: Sequence[Evidence]) -> tuple[list[Evidence], list[Evidence]]:
-    """Returns the items without the turns that a memory stands for, and those turns. The memory
+    """Returns the items without the turns that a memory was made from, and those turns. The memory
     ranks at least as high as its turn did.
 
     Only the best items are compared; the others are not shown anyway.

@@ -169,7 +169,7 @@ def find_speakers(
 
 
 def is_group(reader: Reader, hub_id: str, about: Iterable[str], words: Sequence[WordHit]) -> bool:
-    """Whether more than two people talk: these speakers and those whose texts mention them."""
+    """Whether more than two people talk: these speakers and those who mention them."""
     talking = {_first_name(name) for name in about}
     for name in talking.copy():
         own = [f" {term} " for term in terms(name)]

@@ -75,9 +75,9 @@ ADVICE_SHARE = 0.5
 # 3.1) and +1.5 (without), and no loss on unrelated notes.
 TOGETHER_NUMBERS = 3
 TOGETHER_HOURS = 1
-# Said by the person whom the question is about: -2.0.
+# Said by the person that the question is about: -2.0.
 VOICE_WEIGHT = 0.10
-# In a conversation between people, a turn that asks a question tells less. This is for a turn of
+# In a conversation between people, a turn that asks a question says less. This is for a turn of
 # nothing but questions. On LoCoMo +0.6; on its adversarial questions, which were held out, +1.1
 # (-0.3 to +2.8).
 ASKS_WEIGHT = -0.05
@@ -108,7 +108,7 @@ NOT_CURRENT_WEIGHT = -1.0
 # questions.
 SUCCESSOR_SHARE = 0.98
 
-# Two hits of the same event, or of none, whose terms overlap this much are near duplicates.
+# Two hits of the same event, or of none, are near duplicates if their terms overlap this much.
 # Collapsing across sessions as well loses 2.7 on long chats, where people say the same thing twice.
 NEAR_IDENTICAL = 0.9
 # The same for a memory and its source: the memory may be reworded, but a source that says much more
@@ -129,8 +129,8 @@ NEWER_COVERAGE = 0.5
 # Weights trained on four kinds lose 0.5 more on others, and 7 more on requests for advice.
 CONFIDENCE_LOOKS_AT = 10
 # The gap is the difference between the cosines of the nearest memory and of the thirtieth. In a hub
-# of thirty that would be the farthest, from which the nearest always stands out, so below 45
-# memories the one at two thirds is used. Below sixty, general text stands in for the missing
+# of thirty that would be the farthest, which is always far from the nearest, so below 45
+# memories the one at two thirds is used. Below sixty, general text replaces the missing
 # memories.
 CONFIDENCE_GAP_RANK = 30
 CONFIDENCE_GAP_SHARE = 0.67

@@ -1,5 +1,5 @@
 """The two kinds of sources that are built in: a folder of text files, which is read anew for each
-question, and another hub of this Holdfast or of another one, whose store is opened for reading only
+question, and another hub of this Holdfast or of another one; its store is opened for reading only
 (nothing is counted, migrated or taken in there)."""
 
 from __future__ import annotations

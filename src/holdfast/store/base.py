@@ -274,7 +274,7 @@ class Reader(Protocol):
     def candidates(
         self, hub_id: str, passage_ids: Sequence[int], wanted: Filter
     ) -> list[Candidate]:
-        """The passages with these ids whose memory or turn matches the filter."""
+        """The passages with these ids, if their memory or turn matches the filter."""
         ...
 
     def vector_state(self, hub_id: str, model: str) -> VectorState: ...

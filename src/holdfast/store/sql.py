@@ -111,7 +111,7 @@ class SqlReader(ABC):
     @abstractmethod
     def _seen_changes(self, table: str) -> str:
         """The condition for change sets: a viewer sees those that changed something visible to
-        them, and those whose memories were all purged."""
+        them, and those of which all memories were purged."""
 
     def _query(self, table: str, hub_id: str, rest: str) -> tuple[str, int]:
         hub = self._records_hub if table == "records" else self._hub_number
@@ -385,7 +385,7 @@ def _insertion(table: str, hub: str) -> tuple[str, list[str]]:
 
 
 class SqlWriter(SqlReader):
-    """The part of a Writer for the same tables, whose rows are written one by one."""
+    """The part of a Writer for the same tables, with rows that are written one by one."""
 
     @abstractmethod
     def _execute(self, sql: str, **values: Any) -> int:

@@ -205,7 +205,7 @@ def every_memory(
 
 
 def every_record(reader: Reader, hub_id: str, kind: str, prefix: str = "") -> Iterator[Record]:
-    """The records of a kind whose ids have this prefix, by id, read in batches."""
+    """The records of a kind with ids that have this prefix, by id, read in batches."""
     after, limit = prefix, _RECORDS_FIRST
     while True:
         batch = reader.records(hub_id, kind, limit=limit, after=after)

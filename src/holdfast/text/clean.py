@@ -468,7 +468,8 @@ def _tag_begins() -> re.Pattern[str]:
 
 @cache
 def _private_tag() -> re.Pattern[str]:
-    """A tag in any case, with spaces, or escaped. One whose attributes do not end is a tag too."""
+    """A tag in any case, with spaces, or escaped. One with attributes that do not end is a tag
+    too."""
     name = _UNSEEN.join(("", *"private", ""))
     attributes = r"(?:\s(?:[^<>'\"]|'[^'<]*'|\"[^\"<]*\"){0,200})?"
     return re.compile(

@@ -16,7 +16,7 @@ from holdfast.text.clean import HUB_NAME_CHARS_MAX
 
 # The application that adapters and importers use where none is named.
 DEFAULT_APP = "agents"
-# In the metadata of memories in hubs whose names are digests.
+# In the metadata of memories in hubs that are named by a digest.
 SCOPE = "scope"
 
 _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789-")

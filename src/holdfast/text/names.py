@@ -10,7 +10,7 @@ the same value are the same name; a spelling that only looks like a name is refu
   (NFKC) is suggested;
 - letters of one script only, by 'moderately restrictive' of UTS 39: Latin with one other script is
   allowed, as are Japanese, Chinese and Korean with Latin, but not Latin with Cyrillic, Greek or
-  another script whose letters look like Latin ones;
+  another script with letters that look like Latin ones;
 - at most four combining marks in a row, and none at the beginning.
 
 Case matters: `Alice` and `alice` look different, and are different people. Which names exist, this
@@ -167,7 +167,7 @@ def _refuse_loose_marks(name: str, what: str) -> None:
 
 
 def _refuse_mixed_scripts(name: str, what: str) -> None:
-    """Refuses names whose letters come from scripts that are not written together."""
+    """Refuses names with letters from scripts that are not written together."""
     scripts = {_script(character) for character in name if character.isalpha()} - {""}
     if len(scripts) <= 1 or any(scripts <= together for together in _TOGETHER):
         return

@@ -111,7 +111,7 @@ def build(
 
 
 def _checked(embedder: Embedder) -> Embedder:
-    """An embedder whose vectors are checked. Most commands need none, and load nothing of it."""
+    """An embedder that checks its vectors. Most commands need none, and load nothing of it."""
     from holdfast.embed import CheckedEmbedder, SizedEmbedder
 
     if isinstance(embedder, CheckedEmbedder | SizedEmbedder):

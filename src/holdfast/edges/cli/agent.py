@@ -29,7 +29,12 @@ def _hook_options() -> tuple[Option, ...]:
     about = f"{', '.join(EVENT_KINDS)}, or the client's name"
     return (
         option("event", "EVENT", about, offers=EVENT_KINDS),
-        option("--client", "NAME", "whose event (recognised by its fields)", offers=CLIENTS),
+        option(
+            "--client",
+            "NAME",
+            "the client (recognised by the fields of the event)",
+            offers=CLIENTS,
+        ),
     )
 
 
@@ -208,7 +213,7 @@ def _dialect_options() -> tuple[Option, ...]:
     """The options that select the tools."""
     from holdfast.agents.dialects import NAMES
 
-    about = "whose tools (holdfast)"
+    about = "the tools of this dialect (holdfast)"
     return (
         option("--dialect", "DIALECT", about, offers=NAMES, default="holdfast"),
         switch("--all-tools", "the less usual ones too"),

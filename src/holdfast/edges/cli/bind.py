@@ -6,7 +6,7 @@ and parameters to leave out. An option that is not given is not passed on, so th
 own default applies.
 
 Annotations are read as text. Resolving them would import every type that they name, which would
-delay agents whose hooks run `holdfast recall`.
+delay agents with hooks that run `holdfast recall`.
 """
 
 from __future__ import annotations

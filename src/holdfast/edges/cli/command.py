@@ -269,7 +269,7 @@ class Parser:
         )
 
     def _by_meaning(self, name: str) -> str:
-        """The option whose value has this name: `--as` for `--name`."""
+        """The option that sets the value of this name: `--as` for `--name`."""
         meant = name.removeprefix("--").replace("-", "_")
         return next((o.names[-1] for o in self.options.values() if o.dest == meant), "")
 
@@ -397,7 +397,7 @@ def switch(name: str, about: str) -> Option:
 
 
 class Late(NamedTuple):
-    """Options whose values are imported only when the parser is made."""
+    """Options with values that are imported only when the parser is made."""
 
     make: Callable[[], Sequence[Option]]
 

@@ -123,7 +123,7 @@ def close_to_others(call: Call) -> list[str]:
 
 
 def attachment_problems(call: Call) -> list[str]:
-    """Attachments whose file is missing, and files that belong to no memory."""
+    """Attachments without their file, and files that belong to no memory."""
     hubs = [call.memory.hub(hub.name) for hub in call.memory.hubs()]
     return [f"hub {hub.name}: {note}" for hub in hubs for note in hub.attachments.check()]
 
@@ -157,7 +157,7 @@ def _beside_store(call: Call) -> str:
 
 
 def files_left_alone(call: Call) -> list[str]:
-    """The hubs whose files in this home are ignored, and why."""
+    """The hubs with files in this home that are ignored, and why."""
     from holdfast.engine.core import Scope
     from holdfast.files import hub_path
     from holdfast.files.hub_folder import other_place_note, refusal_of_foreign_files

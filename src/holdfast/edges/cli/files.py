@@ -172,7 +172,7 @@ def _show_compacted(call: Call, args: Namespace, done: Compacted) -> None:
     Texts are the same if they have the same words in the same order; case, punctuation
     and articles do not count. One memory stays, the others are archived with a link to
     it; one undo brings them back. In MEMORY.md, sections of the same category are joined.
-    In a pipe, a line per merge: the number that stays, then those it stands for."""
+    In a pipe, a line per merge: the number that stays, then those it replaces."""
     if call.out.json:
         call.out.value(
             {

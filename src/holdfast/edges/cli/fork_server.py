@@ -278,7 +278,8 @@ class _Announced(io.FileIO):
 
 
 def _die_with(connection: socket.socket) -> None:
-    """Makes this process end together with the client, whose end closes the connection."""
+    """Makes this process end together with the client: the connection closes when the client
+    ends."""
     signal.signal(signal.SIGIO, signal.SIG_DFL)
     fcntl.fcntl(connection, fcntl.F_SETOWN, os.getpid())
     flags = fcntl.fcntl(connection, fcntl.F_GETFL)

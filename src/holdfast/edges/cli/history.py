@@ -117,14 +117,14 @@ _LIST = Flags(
 def _history(call: Call, args: Namespace) -> None:
     """Show everything that happened to a memory, or to the hub.
 
-    In a pipe, a line per version: version, time, by whom, action, change set,
-    changed fields, reason; or a line per change set: change set, time, by whom,
+    In a pipe, a line per version: version, time, actor, action, change set,
+    changed fields, reason; or a line per change set: change set, time, actor,
     action, memory, reason."""
     if args.reference is not None:
         _history_of_one(call, args.reference)
         return
     limit = _CHANGES if args.limit is None else args.limit
-    # One row more than is shown tells whether there are more.
+    # One row more than is shown, to know whether there are more.
     found = call.hub.changes(limit=limit + 1 if limit > 0 else limit, before=args.before)
     has_more = len(found) > limit
     found = found[:limit]

@@ -59,7 +59,7 @@ def _add_importer(importer: Importer) -> None:
         f"PATH is {importer.path}.\n{scopes if importer.scopes else ''}"
         "What is known is not imported again, so it can be interrupted and run again; all of it\n"
         "is one change set, which `holdfast undo` takes back.\n"
-        "In a pipe, a line each: hub, whose, and how many were new, updated, known, duplicate,\n"
+        "In a pipe, a line each: hub, owner, and how many were new, updated, known, duplicate,\n"
         "held for review, forgotten here, edited here and refused."
     )
     example = f"holdfast import {importer.name} {importer.example} --dry-run"

@@ -140,7 +140,7 @@ def _show_found(call: Call, args: Namespace, found: list[Turn]) -> None:
     ),
 )
 def _show_recovered(call: Call, args: Namespace, prompt: str) -> None:
-    """Print a prompt that tells a new session about the one that was lost.
+    """Print a prompt that informs a new session about the one that was lost.
 
     It holds the last turns between an opening and a closing line. Nothing is printed if
     the log is empty."""
@@ -302,7 +302,7 @@ def _path(folder: str) -> str:
     makes_hub=True,
     text="""Log no turns from now on, or until a time.
 
-    What stands in <private>…</private> is never logged, paused or not.""",
+    Text in <private>…</private> is never logged, paused or not.""",
 )
 def _show_rules(call: Call, args: Namespace, rules: LogRules) -> None:
     until = None if rules.until is None else to_text(rules.until)

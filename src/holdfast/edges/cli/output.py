@@ -217,7 +217,7 @@ class Out:
         **headings: str,
     ) -> bool:
         """Prints a list of records: as JSON, objects with these names (or `data`); otherwise a
-        table whose columns have these names unless `headings` rename them; or the note `empty`.
+        table with columns of these names, unless `headings` renames them; or the note `empty`.
         Returns whether there are rows and the output is for people."""
         if self.json:
             named = [dict(zip(names, row, strict=True)) for row in rows]

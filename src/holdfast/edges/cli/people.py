@@ -48,7 +48,7 @@ def _of_place(operation: Callable[..., Any], **changed: Any) -> Flags:
 def _members(call: Call, args: Namespace, found: list[Member]) -> None:
     """List the members of the hub, a team or an organisation.
 
-    In a pipe, a line per member: name, role, since when, added by whom."""
+    In a pipe, a line per member: name, role, since when, added by."""
     rows = [(one.actor, one.role, call.out.time(one.since), one.added_by) for one in found]
     data = [_plain(member) for member in found]
     call.out.rows(("name", "role", "since", "added by"), rows, data=data)

@@ -313,7 +313,7 @@ def _push_single(call: Call, args: Namespace, named: _Sorted) -> list[Remembered
     total = len(drafts) + len(named.texts) + len(named.attachments)
     with call.out.progress("push") as step:
         for path in named.texts:
-            # The path tells a new version of the file from a new memory.
+            # The path decides whether it is a new version or a new memory.
             drafts.append(_file_draft(call, args, path))
             size = sum(len(draft["content"]) for draft in drafts)
             if len(drafts) >= _BATCH or size >= _BATCH_BYTES:

@@ -145,7 +145,7 @@ def _expiry(call: Call, text: str) -> datetime:
 def _key_list(call: Call, args: Namespace) -> None:
     """List the keys, with their scope and last use.
 
-    In a pipe, a line per key: id, name, for whom, scope, last use, good or why not."""
+    In a pipe, a line per key: id, name, owner, scope, last use, valid or why not."""
     found = call.memory.keys(everyone=call.client is None)
     data = [_plain_key(call, key) for key in found] if call.out.json else None
     rows = [

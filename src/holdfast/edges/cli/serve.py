@@ -28,7 +28,13 @@ _DESCRIPTION_BYTES_MAX = 5_000_000
 @COMMANDS.add(
     "mcp",
     "holdfast mcp --dialect maven --read-only",
-    option("--dialect", "NAME", "whose tools (holdfast)", default="holdfast", offers=NAMES),
+    option(
+        "--dialect",
+        "NAME",
+        "tools of this dialect (holdfast)",
+        default="holdfast",
+        offers=NAMES,
+    ),
     switch("--read-only", "only tools that change nothing"),
     switch("--all-tools", "the rarer tools as well"),
     switch("--every-hub", "let tools that take a hub's name reach all hubs"),

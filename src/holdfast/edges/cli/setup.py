@@ -64,7 +64,7 @@ _WHERE_OPTIONS = (
     "holdfast setup claude-code",
     *_WHERE_OPTIONS,
     switch("--print", "only print the entry, to paste it"),
-    option("--dialect", "NAME", "whose tools the client gets"),
+    option("--dialect", "NAME", "the tools that the client gets"),
     switch("--read-only", "only tools that change nothing"),
     switch("--no-hooks", "the MCP server alone, no hooks"),
     switch("--all-tools", "the rarer tools as well"),
@@ -411,8 +411,8 @@ def _files(client: Client, args: Namespace, place: Platform) -> list[str]:
 
 
 def _hook_files(client: Client, args: Namespace, place: Platform) -> list[HookFile]:
-    """The files with the hooks of a client. None for a project, whose shared settings must not name
-    programs of this machine."""
+    """The files with the hooks of a client. None for a project, because shared settings must not
+    name programs of this machine."""
     if args.file or args.scope != "user":
         return []
     return install_hooks.files_of(

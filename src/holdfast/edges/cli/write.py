@@ -103,7 +103,7 @@ def _of_files(call: Call, args: Namespace, shared: dict[str, Any]) -> list[dict[
         )
     drafts = []
     for path in args.file:
-        # The path tells a new version of the file from a new memory.
+        # The path decides whether it is a new version or a new memory.
         place = shared.get("source_path") or os.path.abspath(path)
         drafts.append({"content": call.read(path, "a file"), **shared, "source_path": place})
     return drafts

@@ -87,7 +87,7 @@ def tear_down(
 
 
 def look(client: Client, path: str, name: str) -> EntryState:
-    """Whether a file has an entry of that name, and whose it is."""
+    """Whether a file has an entry of that name, and who wrote it."""
     try:
         data = settings_file.read(path)
         value = _parsed(client, path, settings_file.decode(path, data or b""))

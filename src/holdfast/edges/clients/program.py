@@ -46,7 +46,7 @@ class Platform(NamedTuple):
 
     @property
     def local_app_data(self) -> str:
-        """The same for files that do not move with the person; only Windows tells them apart."""
+        """The same for files that do not move with the person; only Windows distinguishes them."""
         return self.named("LOCALAPPDATA") or self.at_home("AppData", "Local")
 
     @property

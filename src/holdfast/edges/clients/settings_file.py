@@ -199,7 +199,7 @@ def remove_made(home: str, paths: Iterable[str]) -> None:
     """Removes the folders of these files that a setup made and that are empty now. The caller
     holds the lock."""
     made = _made(home)
-    # A folder whose file is still there is asked about again at the next teardown.
+    # If its file is still there, the next teardown asks about a folder again.
     gone = {folder for path in paths if not os.path.lexists(path) for folder in _above(path)} & made
     for folder in sorted(gone, key=len, reverse=True):
         with suppress(OSError):

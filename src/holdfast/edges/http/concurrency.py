@@ -223,8 +223,8 @@ def _lower(counter: Counter[str], name: str) -> None:
 
 
 class Admission:
-    """Gives each request a place. `uncounted` are paths whose answers stay open or cost nothing;
-    their routes count them."""
+    """Gives each request a place. `uncounted` are paths with answers that stay open or cost
+    nothing; their routes count them."""
 
     def __init__(self, app: ASGIApp, *, places: Places, uncounted: Callable[[Scope], bool]) -> None:
         self._app = app

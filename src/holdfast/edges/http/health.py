@@ -86,7 +86,7 @@ class RequestLog:
         try:
             await self._app(scope, receive, answered)
         except Exception:
-            # The route failed; the client is not told why.
+            # The route failed; the client does not learn why.
             log.exception("request %s failed", request_id)
             if status == 500:
                 said = "Something went wrong here; the server's log has it under this request id."

@@ -63,7 +63,7 @@ class Limits(NamedTuple):
     per_minute: int = 600
     hosts: tuple[str, ...] = LOOPBACK
     origins: tuple[str, ...] = ()
-    # Paths whose bodies are streamed and have a limit of their own.
+    # The bodies of these paths are streamed and have a limit of their own.
     streamed: tuple[str, ...] = ("/v1/memories/upload",)
 
 
@@ -73,7 +73,7 @@ UNPACED = ("/healthz", "/readyz")
 UNCOUNTED = (*UNPACED, "/metrics", "/v1/events")
 # The most bytes of all arriving bodies; one caller may use a quarter.
 _BODIES_BYTES = 256_000_000
-# Bodies of a key whose connections are kept open while they arrive, whatever others need.
+# The most bodies of a key that keep their connections while they arrive, even if others need them.
 _KEPT_PER_KEY = 16
 # A request over the rate limit is answered after this delay, unless too many are waiting already.
 _DELAY_S = 0.25

@@ -230,14 +230,14 @@ class Agents:
         nobody loses a server because of others while they have few."""
         held = Counter(place.actor for place in self._servers)
         if held[new.actor] > _SERVERS_EACH:
-            whose = new.actor
+            evicted = new.actor
         elif len(self._servers) > _SERVERS_MAX:
             most = max(held.values())
             # Among the callers with the most servers, the server that was idle the longest.
-            whose = next(place.actor for place in self._servers if held[place.actor] == most)
+            evicted = next(place.actor for place in self._servers if held[place.actor] == most)
         else:
             return
-        oldest = next(place for place in self._servers if place.actor == whose)
+        oldest = next(place for place in self._servers if place.actor == evicted)
         self._end_server(oldest)
 
     def _end_server(self, place: _Place) -> None:

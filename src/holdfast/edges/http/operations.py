@@ -254,7 +254,7 @@ def _run(call: Call, declared: Operation, values: dict[str, Any]) -> Any:
 
 
 class Routes(APIRouter):
-    """A router whose routes run operations."""
+    """A router for routes that run operations."""
 
     def serves(
         self,
@@ -269,7 +269,7 @@ class Routes(APIRouter):
         **fields: tuple[Any, Any],
     ) -> None:
         """Makes the route of an operation: its docstring describes it, its declaration says what
-        it needs, and its hints what it answers with. A parameter of the path stands for its first
+        it needs, and its hints what it answers with. A parameter of the path is its first
         argument. The others come in the body, which is a model or the name of one, and without a
         body in the query. `fields` has the type and the default of those that differ."""
         declared = operation_of(operation)

@@ -362,7 +362,7 @@ class TopicOut(ResponseModel):
     count: int
 
 
-# In another order than the record has, and clients are told that the time may be missing.
+# In another order than in the record, and the time is described as optional.
 @describes(JournalEntry)
 class JournalEntryOut(ResponseModel):
     time: str | None

@@ -104,7 +104,7 @@ class Proxy:
         self.budget = BodyBudget(_BODIES_BYTES, _BODIES_BYTES)
         self._threads = CapacityLimiter(THREADS_MAX)
         self._client: httpx2.AsyncClient | None = None
-        # Requests that are on their way, or whose turn is being logged.
+        # Requests that are being forwarded, or have a turn that is being logged.
         self.requests_open = 0
 
     @asynccontextmanager

@@ -7,8 +7,8 @@ that only its owner can read; a second `holdfast ui` reads it to open a server t
 ticket is good for one port, and for a server that ran when it was made.
 
 Every account can also read the arguments of the browser's process, and so the address; and it can
-listen on another port, where the browser sends the cookie too. Where the system says whose a
-connection is, both are taken from the account of the server alone.
+listen on another port, where the browser sends the cookie too. Where the system says which account
+owns a connection, both are taken from the account of the server alone.
 
 A request with a key passes: whether the key is good is decided where all keys are checked.
 """

@@ -1,7 +1,7 @@
 """One request of the web page: who makes it, the hub it is about, what its form says, and how an
 answer or an error becomes HTML; signing in with a key, and out. The key comes in the
 Authorization header, as everywhere, so that no other page can sign somebody in; the cookie that
-it is exchanged for stands for the key in later requests."""
+it is exchanged for replaces the key in later requests."""
 
 from __future__ import annotations
 
@@ -239,7 +239,7 @@ View: TypeAlias = Callable[[Visit], Response]
 
 
 def route(path: str, view: View, *, post: bool = False) -> Route:
-    """A route whose view runs in a thread, with its form read and its errors as HTML."""
+    """A route with a view that runs in a thread, its form read, and its errors as HTML."""
 
     async def endpoint(request: Request) -> Response:
         form: dict[str, list[str]] = {}

@@ -203,7 +203,7 @@ class Block:
             self._ids.add(item.memory.id)
             self.chosen.append(item)
 
-    # Styles whose long-term part is a file
+    # Styles with a file as the long-term part
 
     def add_file(self, file: Sequence[FilePart], items: Candidates, room: int, reason: str) -> None:
         """Adds the file, with those of its memories that are among the items, which are given best

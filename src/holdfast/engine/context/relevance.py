@@ -16,7 +16,7 @@ ANSWERED_LEAST = 0.25
 # Chosen on LoCoMo: 97.0 instead of 95.1 % of its questions get their answer, and no more questions
 # about strangers do.
 NAMED_LEAST = 0.15
-# For a question, hits are shown whose score is at most this far behind the best, and memories that
+# For a question, hits are shown with a score at most this far behind the best, and memories that
 # are at least this share as likely. Chosen on LoCoMo and small stores of notes: it removes a
 # quarter of the turns and half of the notes, and at most 1 % of those that answer. A turn that
 # answers may be unlike the question if the turns around it are like it.

@@ -52,7 +52,7 @@ class Heard(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The reply to a write whose text has nothing new."""
+        """The reply to a write without new text."""
         if not self.memories:
             return "This is an answer of memory itself; nothing new was stored."
         named = [_named(one) for one in self.memories[:_SHOWN_MAX]]
@@ -362,7 +362,7 @@ class Known:
         return [self._memories.setdefault(one.id, as_memory(one)) for one in turns.values()]
 
     def turns(self, text: str, start: int) -> Iterator[tuple[str, str]]:
-        """Turns of the log whose bare words begin like the text at this position."""
+        """Turns of the log that begin, in bare words, like the text at this position."""
         if self._turns is None:
             self._turns = {}
             for turn in self._reader.turns(self._hub_id, limit=_TURNS_MAX):
@@ -380,7 +380,7 @@ def _words(text: str) -> str:
 
 
 def _on_one_line(text: str) -> Iterator[str]:
-    """The bare words of a text whose lines may have been joined, if that makes a difference."""
+    """The bare words of a text in which lines may have been joined, if that makes a difference."""
     if "\n" in text and (">" in text or "\\" in text):
         yield _words(" ".join(text.split()))
 

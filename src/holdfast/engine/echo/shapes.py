@@ -239,7 +239,7 @@ def _said_before(text: str, claim: Claim, more: str) -> list[Claim]:
 
 
 def _spaced(sentence: str) -> str:
-    """A pattern for a sentence whose spaces may have become any white space."""
+    """A pattern for a sentence in which spaces may have become any white space."""
     return _GAP.join(re.escape(word) for word in sentence.split())
 
 

@@ -1,6 +1,7 @@
-"""Members and invitations, with whom a hub is shared, and the role of a person in it.
-`domain/hub.py` defines what a role allows; the callers of these functions have checked the
-permission. An invitation is a one-time token for membership in a hub, a team or an organisation."""
+"""Members and invitations, the teams and organisations that a hub is shared with, and the role of a
+person in it. `domain/hub.py` defines what a role allows; the callers of these functions have
+checked the permission. An invitation is a one-time token for membership in a hub, a team or an
+organisation."""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader
 
 
-# Hubs and with whom they are shared
+# Hubs and who they are shared with
 
 
 def card(core: Core, hub_id: str) -> HubCard:

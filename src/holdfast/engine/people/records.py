@@ -89,7 +89,7 @@ def put_member(writer: Writer, member: Member) -> None:
 
 
 def refuse_lookalike(writer: Writer, scope: ScopeKind, scope_id: str, actor: PersonName) -> None:
-    """Refuses a new member whose name looks like that of another."""
+    """Refuses a new member with a name that looks like that of another."""
     found = [*of(writer, look_of(scope_id, actor), "look")]
     hub = writer.hub_by_id(scope_id) if scope == "hub" else None
     if hub is not None and names.skeleton(hub.owner) == names.skeleton(actor):
@@ -302,7 +302,7 @@ def clean_policy(policy: str) -> DeletePolicy:
 # The kinds of index entries. For a person: their hubs, teams, organisations and keys. For a team or
 # an organisation: the hubs shared with it. For an organisation: its teams. For a scope: its
 # invitations. For a name: the hubs labelled with it. For the look of a name in a scope: the members
-# whose names look like that.
+# with names that look like that.
 What: TypeAlias = Literal[
     "hub", "team", "org", "key", "shared", "team of", "invite", "called", "look"
 ]

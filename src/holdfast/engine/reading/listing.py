@@ -160,7 +160,7 @@ def _read_cursor(cursor: str, hub_id: str, order: Order) -> tuple[int, int]:
     return value, number
 
 
-# The query is a keyword or a sentence; whoever searches for a whole document has it already.
+# The query is a keyword or a sentence. Nobody searches for a whole document: they have it already.
 _CHARS_MAX = 2_000
 
 

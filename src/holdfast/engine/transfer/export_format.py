@@ -198,7 +198,7 @@ def _texts_or_empty(fields: dict[str, Any], *names: str) -> None:
 
 
 def _revised(plain: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """The fields of a revision, whose values have the types that the fields of a memory have."""
+    """The fields of a revision. Their values have the types of the fields of a memory."""
     for name, pair in plain.items():
         if name not in REVISED or not isinstance(pair, list) or len(pair) != 2:
             raise ValueError(f"{name!r} is no field that was revised")

@@ -308,7 +308,7 @@ _FRONT = "import:"
 
 
 class SourceStatement(NamedTuple):
-    """A statement of the source, as an item whose id is made from its words, with its section."""
+    """A statement of the source, as an item with its section and an id made from its words."""
 
     item: ImportItem
     section: str = ""

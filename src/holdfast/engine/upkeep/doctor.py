@@ -133,7 +133,7 @@ def _problems(core: Core) -> list[Problem]:
 
 
 def changed_outside(core: Core) -> list[Problem]:
-    """Memories whose content was changed from outside: by an edit of the database file, or a
+    """Memories that were changed from outside: by an edit of the database file, or a
     failing disk."""
     out: list[Problem] = []
     more = 0

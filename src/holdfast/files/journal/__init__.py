@@ -321,7 +321,7 @@ def follow(place: JournalFolder, *, purged: bool = False) -> list[str]:
 
 
 def day_of(memory: Memory) -> date | None:
-    """The day whose journal holds a memory."""
+    """The day of the journal that holds a memory."""
     name, hash_, _ = (memory.source_path or "").partition("#")
     return day_of_name(name) if hash_ and memory.layer == "journal" else None
 

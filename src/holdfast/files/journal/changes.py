@@ -200,8 +200,8 @@ def _read_stamps(core: Core, hub_id: str, folder: str) -> dict[str, Signature]:
     try:
         with open(os.path.join(folder, STAMPS), encoding="utf-8") as file:
             first, *lines = file.read().split("\n")
-        whose, change, count = json.loads(first)
-        if whose != hub_id or len(lines) != count:
+        noted_hub, change, count = json.loads(first)
+        if noted_hub != hub_id or len(lines) != count:
             return {}
         known = {}
         for line in lines:

@@ -46,7 +46,7 @@ class Merged(NamedTuple):
 
     `ids` are entries that have a memory already; `edits` change theirs; `fresh` ones get a new one,
     and if they are also in `clashes`, both sides had changed that memory. `gone` are the memories
-    of removed entries, by their old key. `back` are memories whose missing line is restored,
+    of removed entries, by their old key. `back` are memories with a missing line that is restored,
     because their current text was never in the file.
     """
 

@@ -42,7 +42,7 @@ _KEPT_MAX = 20_000
 
 class Known(NamedTuple):
     """The hub's state when it was read, and the memories by id, in order of number, with those
-    whose expiry is known."""
+    with a known expiry."""
 
     token: Token
     memories: dict[str, Memory]
@@ -272,8 +272,8 @@ _NEWEST = 3
 
 
 def tidy(reader: Reader, hub_id: str, path: str, agreed: str) -> list[str]:
-    """Removes repeated copies, and older ones whose text is stored elsewhere; returns their names.
-    `agreed` is MEMORY.md."""
+    """Removes repeated copies, and older ones with text that is stored elsewhere; returns their
+    names. `agreed` is MEMORY.md."""
     folder, front = os.path.dirname(path), os.path.basename(path) + MARK
     try:
         # Their names end with the time of the copy.

@@ -82,7 +82,7 @@ def without(text: str, ids: Iterable[str]) -> str:
 
 
 def taken_over(seen: Document, text: str, now: Document) -> Document:
-    """The new text as a document whose items have the ids of their memories.
+    """The new text as a document in which items have the ids of their memories.
 
     `seen` is the file as its author saw it, `now` the current file: text that a person has added in
     between stays.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # The names of the pages; the row exists as long as they do.
 _NAMES = f"{FILE_NAME} pages"
 _UNDER_WAY = f"{FILE_NAME} pages being written"
-# The categories whose headings were created by Holdfast, not typed by a person.
+# The categories with headings that Holdfast created, not typed by a person.
 _HEADINGS = f"{FILE_NAME} headings"
 
 
@@ -184,7 +184,7 @@ def set_agreed(
 
 
 def headings_of(reader: Reader, hub_id: str) -> set[str]:
-    """The categories whose headings were created by Holdfast; empty for a file from before that was
+    """The categories with headings that Holdfast created; empty for a file from before that was
     recorded."""
     found = reader.agreed(hub_id, _HEADINGS)
     return set(json.loads(found.text)) if found else set()
@@ -281,7 +281,7 @@ class MirrorFiles:
         self._agree(agreed, pages=work.pages or len(agreed) > 1)
 
     def headings(self) -> set[str]:
-        """The categories whose headings in MEMORY.md were created by Holdfast."""
+        """The categories with headings in MEMORY.md that Holdfast created."""
         with self._scope.core.store.read() as reader:
             return headings_of(reader, self._scope.hub_id)
 

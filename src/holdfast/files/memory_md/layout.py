@@ -32,7 +32,7 @@ _PLACE = {category: place for place, category in enumerate(CATEGORIES)}
 class Wanted(NamedTuple):
     """The wanted content of the file: its memories; the memory of each item; which of them are
     placed beside another; which items stay as typed, whatever the store says; the categories with
-    changes; and a function for the categories whose headings Holdfast created."""
+    changes; and a function for the categories with headings that Holdfast created."""
 
     memories: Mapping[str, Memory]
     links: Mapping[int, str]
@@ -291,7 +291,7 @@ def _is_in_our_form(section: Section, newline: str) -> bool:
 
 
 def headings_made(before: Document, after: Document) -> tuple[set[str], set[str]]:
-    """The categories whose headings a layout created, and those whose headings are a person's: in
+    """The categories with headings that a layout created, and those with headings by a person: in
     another form, or more than one."""
     there = [block for block in before.blocks if isinstance(block, Section)]
     now = {block.category for block in after.blocks if isinstance(block, Section)}

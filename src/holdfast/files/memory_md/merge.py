@@ -30,7 +30,7 @@ from holdfast.text import clean
 class View(NamedTuple):
     """What the merge may know of the store.
 
-    `ours` are the memories that belong in the file; `elsewhere` are others whose id is in the file.
+    `ours` are the memories that belong in the file; `elsewhere` are others with an id in the file.
     `texts_since` returns the texts that a memory has had since a given one (all of them for None);
     `twins` returns the long-term memories with exactly this text.
     """
@@ -160,7 +160,7 @@ class _Merge:
         self.new.append(New(index, item.content, item.category, beside=memory, twin=twin))
 
     def _match_without_id(self, index: int, item: MarkdownItem) -> None:
-        """Handles a bullet without an id: a memory whose comment was lost, one that is added again,
+        """Handles a bullet without an id: a memory that lost its comment, one that is added again,
         or a new one."""
         if not item.content:
             return

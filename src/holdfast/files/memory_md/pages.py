@@ -148,7 +148,7 @@ def gathered(document: Document) -> Document:
 
 
 def spread(document: Document) -> Document:
-    """Moves each section of MEMORY.md whose category can have a page to that page."""
+    """Moves each section of MEMORY.md to the page of its category, if that can have one."""
     parts = _parts(document)
     first, sections = _sections(parts[FILE_NAME])
     for category, blocks in sections:

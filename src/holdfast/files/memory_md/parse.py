@@ -1,4 +1,4 @@
-"""Parses MEMORY.md into blocks whose texts add up to the file, byte for byte. After a small edit
+"""Parses MEMORY.md into blocks that add up to the file, byte for byte. After a small edit
 only the changed region is parsed again."""
 
 from __future__ import annotations

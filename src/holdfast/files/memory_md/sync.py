@@ -231,7 +231,7 @@ class Mirror:
         return taken.report(plan)._replace(written=written, notes=files.notes)
 
     def _headings(self, before: Document, after: Document) -> set[str] | None:
-        """The categories whose headings Holdfast created, if they have changed."""
+        """The categories with headings that Holdfast created, if they have changed."""
         if self.files.pages:
             return None
         new, typed = headings_made(before, after)

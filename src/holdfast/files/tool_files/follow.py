@@ -48,7 +48,7 @@ class _Moved(NamedTuple):
 
 
 class PurgedFile(NamedTuple):
-    """A file whose memory is about to be purged, with the digest of its text."""
+    """A file with a memory that is about to be purged, with the digest of its text."""
 
     path: str
     digest: str

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer
 
 
-# The reason for archiving a memory whose file is empty: a memory cannot be empty.
+# The reason for archiving the memory of an empty file: a memory cannot be empty.
 EMPTIED = "file is empty"
 _BLANK = "blank"
 

@@ -98,19 +98,19 @@ class RelatedMemories:
         self._by_slot: dict[tuple[object, str, str], list[int]] = {}
         for memory in sorted(memories, key=said_at):
             self._memories[memory.number] = memory
-            whose = voice(memory)
+            speaker = voice(memory)
             for term in set(terms(memory.content)):
-                self._by_term.setdefault((whose, term), []).append(memory.number)
+                self._by_term.setdefault((speaker, term), []).append(memory.number)
             if slot := slot_of(memory.content):
-                place = (whose, slot.subject, slot.attribute)
+                place = (speaker, slot.subject, slot.attribute)
                 self._by_slot.setdefault(place, []).append(memory.number)
 
     def to(self, memory: Memory, text: str | None = None) -> list[Memory]:
         """The memories most similar to a memory, or to a text made from it, with the same voice;
         never the memory itself."""
         said = memory.content if text is None else text
-        whose = voice(memory)
-        listed = [self._by_term.get((whose, term), ()) for term in set(terms(said))]
+        speaker = voice(memory)
+        listed = [self._by_term.get((speaker, term), ()) for term in set(terms(said))]
         shared: dict[int, int] = {}
         for numbers in sorted(listed, key=len)[:_TERMS_MAX]:
             for number in numbers[-_LISTED_MAX:]:
@@ -118,7 +118,7 @@ class RelatedMemories:
         # One more, because the memory itself is the most similar.
         best = nlargest(_RELATED_MAX + 1, shared, key=lambda number: (shared[number], number))
         slot = slot_of(said)
-        same = self._by_slot.get((whose, slot.subject, slot.attribute), []) if slot else []
+        same = self._by_slot.get((speaker, slot.subject, slot.attribute), []) if slot else []
         newest = same[: -_RELATED_MAX - 2 : -1]
         found = dict.fromkeys([*newest, *best])
         return [self._memories[number] for number in found if number != memory.number]

@@ -126,7 +126,7 @@ def touches(step: Step) -> tuple[int, ...]:
 
 
 def _ended(material: Material) -> list[Step]:
-    """Retires memories whose text says that they are over."""
+    """Retires memories that say in words that they are over."""
     out = []
     for memory in material.long_term:
         ends = [end for end in (memory.valid_until, memory.expires_at) if end is not None]
@@ -202,7 +202,7 @@ _Key: TypeAlias = tuple[object, ...]
 def _join_reworded(
     group_of: dict[_Key, list[Memory]], key_of: Mapping[int, _Key], near: RelatedMemories
 ) -> None:
-    """Merges groups whose first memories say the same in other words."""
+    """Merges groups if their first memories say the same in other words."""
     for key, first in {key: group[0] for key, group in group_of.items()}.items():
         for other in near.to(first):
             # Everything except the words must be equal: the speaker, the times, the audience.

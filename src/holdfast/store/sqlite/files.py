@@ -81,7 +81,7 @@ def _verify_copy(partial: str, *, whole: bool) -> None:
 
 
 def refuse_place(path: str) -> None:
-    """Refuses a name for a copy that exists already, or whose folder does not."""
+    """Refuses a name for a copy if the file exists already, or its folder does not."""
     if os.path.exists(path):
         raise AlreadyExists(f"{path} exists already.", hint="Choose another name for the backup.")
     folder = os.path.dirname(os.path.abspath(path))

@@ -261,7 +261,7 @@ class TermCache:
             return known
 
 
-# The most hubs whose terms are cached.
+# The most hubs with cached terms.
 _HUBS_MAX = 8
 
 

@@ -88,7 +88,7 @@ def _computed(compute: Any, *values: Any) -> Any:
 
 
 def _table(name: str, key: str = "pk", columns: str = "") -> Table:
-    """A table whose checksum covers its columns unchanged."""
+    """A table with a checksum over its columns unchanged."""
     named = tuple((columns or TABLES[name].columns.removesuffix(", checksum")).split(", "))
     first = tuple(key.split())
     hub = () if name == "hubs" else ("hub",)

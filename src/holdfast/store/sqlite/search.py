@@ -439,7 +439,7 @@ class FindingReader(SessionPart):
         return self._candidates(hub_id, found)
 
     def _joined(self, hub_id: str, passage_ids: Sequence[int], wanted: Filter) -> list[shared.Row]:
-        """The rows of passages whose memories or turns match a filter."""
+        """The rows of passages of memories or turns that match a filter."""
         joins, conditions, values = self._owners(wanted)
         columns = _OWNED_COLUMNS if " turns " in joins else _PASSAGE_COLUMNS
         return self._all(

@@ -37,10 +37,10 @@ def _ranges(table: str) -> str:
     return "".join("-".join(chr(int(end, 16)) for end in pair.split("-")) for pair in pairs)
 
 
-# Marks whose loss does not change the word. Indic and Thai vowel signs are letters in all but
-# name and are not here.
+# Marks that can be lost without changing the word. Indic and Thai vowel signs are letters in all
+# but name and are not here.
 _ACCENTS = """
-    0300-0305 0307-036F 1AB0-1AFF 1DC0-1DFF FE20-FE2F  | Latin, Greek; 0306 is told apart below
+    0300-0305 0307-036F 1AB0-1AFF 1DC0-1DFF FE20-FE2F  | Latin, Greek; 0306 is handled below
     0483-0489                                          | Cyrillic
     0591-05BD 05BF 05C1-05C2 05C4-05C5 05C7            | Hebrew points and cantillation
     0610-061A 064B-065F 0670 06D6-06DC 06DF-06E4       | Arabic vowels
@@ -146,7 +146,7 @@ def trigram_text(text: str) -> str:
 
 # ── words ────────────────────────────────────────────────────────────────────────────────────
 
-# Scripts written without spaces, and Korean, whose particles hang on to the word: cut by a
+# Scripts written without spaces, and Korean, where particles are part of the word: cut by a
 # dictionary they would be found only when both sides cut alike, so they become bigrams instead.
 _UNSPACED = """
     0E01-0E3A 0E40-0E4E                                | Thai

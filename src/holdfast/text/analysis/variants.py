@@ -1,7 +1,7 @@
 """Words that mean the same: a table of abbreviations, definitions in text, spellings of numbers,
 British and American spellings, one word for two; and how many single mistakes lie between two.
 
-A variant is a tuple of index terms, since 'pr' stands for two words. Knows no hub and no ranking.
+A variant is a tuple of index terms, since 'pr' means two words. Knows no hub and no ranking.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from holdfast.system.named_tuple import NamedTuple
 # A line with its end. Only these three ends, so that the lines agree with those of Python's ast
 # and a form feed inside a line is a character like any other.
 LINE = re.compile(r"[^\r\n]+(?:\r\n?|\n)?|\r\n?|\n")
-# The splitter is written in Rust, whose strings cannot hold half a surrogate pair.
+# The splitter is written in Rust, where a string cannot hold half a surrogate pair.
 _SURROGATE = "[\ud800-\udfff]"
 
 # Passages per window: enough that finishing a window is rare, and few enough that 3 MB without
@@ -205,7 +205,7 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int] | None:
 # Token counts
 
 
-# In UTF-8 each character has one byte that is not a continuation byte, and that byte tells the
+# In UTF-8 each character has one byte that is not a continuation byte, and that byte gives the
 # script apart; deleting bytes is done in C, so a count costs about a nanosecond a character.
 _LETTERS = bytes([*range(0x41, 0x5B), *range(0x61, 0x7B)]) + b" \t\r\n"
 _CONTINUATIONS = bytes(range(0x80, 0xC0))
@@ -228,7 +228,7 @@ def count_tokens(text: str) -> int:
     return (count_quarters(text) + 3) // 4
 
 
-# One vector for a few sentences, not for a page: the best of a page's windows tells far more than
+# One vector for a few sentences, not for a page: the best of a page's windows says far more than
 # an average of all it says. Measured on three sets: 64 tokens 77.3, 512 tokens 74.0 (R@10). The
 # estimate of tokens is about a fifth too high, so this is about 64 of the model's.
 WINDOW_TOKENS = 76

@@ -31,7 +31,7 @@ KEPT_MAX = 4_096
 
 
 class Statement(NamedTuple):
-    """A statement. The subject is '' for the person whose memory it is, otherwise folded words.
+    """A statement. The subject is '' for the owner of the memory, otherwise folded words.
     With `owned`, the body begins with what that subject has: 'Ann's dog is called Rex'."""
 
     subject: str
@@ -92,7 +92,7 @@ def long_forms(text: str) -> str:
     return text
 
 
-# Words by which a statement without a subject begins; it is about the person whose memory it is.
+# Words by which a statement without a subject begins; it is about the owner of the memory.
 VERBS = _WORDS["verbs"]
 # Words that are no names, though they begin a statement: what they name is somebody's.
 _NOUNS = _WORDS["nouns"]
@@ -381,7 +381,7 @@ def fixed_words(text: str) -> FixedWords:
 
 About: TypeAlias = Literal["person", "project"]
 
-# Categories of a memory that say by themselves whom it is about.
+# Categories of a memory that say by themselves who it is about.
 _PERSONAL = ("person", "preference", "routine")
 
 

@@ -64,7 +64,7 @@ _SAYING = lazy(r"(?i)\b(?:says?|said|told|thinks?|thought|believes?|claims?|hear
 
 
 def is_attributed(claim: str) -> bool:
-    """Whether a claim says whose words it reports."""
+    """Whether a claim names the speaker of the words that it reports."""
     return _SAYING.search(claim) is not None
 
 

@@ -166,7 +166,7 @@ def _neighbours(text: str, end: int) -> set[str]:
     return {"", *(base_form(word) for word in after)}
 
 
-# Prepositions whose object must not change: from one to the other, this over that.
+# The object of these prepositions must not change: from one to the other, this over that.
 _DIRECTIONS = frozenset("from to into over than before after by instead with against".split())  # noqa: SIM905
 
 

@@ -220,11 +220,11 @@ def is_basic(value: str) -> bool:
     import binascii
 
     try:
-        told = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
+        decoded = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
     except (binascii.Error, UnicodeDecodeError, ValueError):
         return False
-    user, colon, password = told.partition(":")
-    return bool(user and colon) and len(password) >= 3 and told.isprintable()
+    user, colon, password = decoded.partition(":")
+    return bool(user and colon) and len(password) >= 3 and decoded.isprintable()
 
 
 def is_url_password(value: str) -> bool:

@@ -19,7 +19,7 @@ _IBAN_CHARS = range(15, 35)
 
 
 def find_payment_numbers(text: str) -> Iterator[tuple[str, int, int]]:
-    """Kind, start and end of each number whose check digits are right."""
+    """Kind, start and end of each number with correct check digits."""
     for pattern in (_CARD, _AMEX):
         for match in pattern.finditer(text):
             digits = re.sub(r"\D", "", match[0])

@@ -13,7 +13,7 @@ from holdfast.text.tables import lazy
 Span = tuple[str, int, int]
 
 QUOTES = dict(zip("\"'`“”„‘«「『", "\"'`””“’»」』", strict=True))
-# Not part of a value at whose end they are.
+# Not part of the value that they follow.
 TRAILING = ".,;:)*]}…?_"
 PIN = lazy(r"[#*]?\d{4,10}[#*]?(?![A-Za-z0-9_-]|\.\d)|\d{1,2}(?:-\d{1,2}){2,4}(?![A-Za-z0-9_-])")
 

@@ -67,7 +67,7 @@ def written_plainly(text: str) -> Plain | None:
 
 
 def _meant(escape: str) -> str:
-    """The one character that an escape stands for."""
+    """The one character that an escape encodes."""
     if escape.startswith("&"):
         name = escape[1:-1]
         return _ENTITIES.get(name) or ("'" if name in ("#39", "#039", "#x27") else '"')
