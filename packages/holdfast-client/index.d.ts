@@ -32,7 +32,7 @@ export class HoldfastError extends Error {
   readonly details: unknown;
 }
 
-/** An option by its words or its number. */
+/** A decision: an option by its words or its number. */
 export interface Answer {
   /** the question: its number, its id or its key */
   reference: string;
@@ -40,15 +40,15 @@ export interface Answer {
   option: string | number;
   /** why */
   note?: string;
-  /** the door it came through: cli, import, hook, web, api, sdk, mcp or extraction */
+  /** where it came in: cli, import, hook, web, api, sdk, mcp or extraction */
   source?: string;
 }
 
-/** With another text for one item; with `keep_both`, nothing is replaced. */
+/** The items to approve. `text` changes one item; with `keep_both`, nothing is replaced. */
 export interface Approval {
   /** the memory: its number (12), its id (mem_…) or its key */
   references?: string[];
-  /** what the one that is approved shall say instead */
+  /** a new text for the approved item */
   text?: string | null;
   /** approves without replacing anything */
   keep_both?: boolean;
@@ -62,7 +62,7 @@ export interface Approval {
   reason?: string;
 }
 
-/** An archived conversation; what went wrong is in the notes. */
+/** An archived conversation; problems are in the notes. */
 export interface ArchivedOut {
   /** the memory */
   memory: MemoryOut | null;
@@ -75,9 +75,9 @@ export interface ArchivedOut {
 export interface Aside {
   /** sessions that are not logged, by name or with `*` */
   sessions?: string[];
-  /** folders that are not logged, with all that is below them */
+  /** folders that are not logged, with everything below them */
   folders?: string[];
-  /** takes these out of the list again */
+  /** removes these from the list */
   remove?: boolean;
 }
 
@@ -129,7 +129,7 @@ export interface ChangesChanges {
   changes: string[];
 }
 
-/** Which items are meant: those named, or all of them, of a kind, from a source. */
+/** The items to decide: those named, or all of them, of a kind, from a source. */
 export interface Chosen {
   /** the memory: its number (12), its id (mem_…) or its key */
   references?: string[];
@@ -145,7 +145,7 @@ export interface Chosen {
 
 /** What a consolidation did; `change` is what undo takes back, `skipped` why nothing was done. */
 export interface ConsolidatedOut {
-  /** what to do, as `POST /v1/consolidation/plan` gave it; without it, a new one is made */
+  /** the plan, as returned by `POST /v1/consolidation/plan`; without it, a new one is made */
   plan: PlanOut;
   /** what was done */
   done: DoneOut[];
@@ -162,13 +162,13 @@ export interface ConsolidatedOut {
   [field: string]: unknown;
 }
 
-/** A conversation to archive: the messages given, else what the log has of the session. */
+/** A conversation to archive: the given messages, or else the session's turns in the log. */
 export interface Conversation {
   /** the conversation it is from */
   session: string;
   /** the conversation: objects with `role` and `content` */
   messages?: unknown[] | null;
-  /** what the conversation is called in the names of its file and memory */
+  /** the name of the conversation, used for its file and memory */
   name?: string | null;
   /** when it was */
   at?: string | null;
@@ -183,11 +183,11 @@ export interface CountOut {
 export interface DecisionOut {
   /** the memory */
   memory: MemoryOut;
-  /** what a person is asked to decide */
+  /** the question for a person */
   question: string;
   /** 2 to 4 answers to choose from */
   options: string[];
-  /** what the person has to know to decide */
+  /** what the person needs to know to decide */
   context: string;
   /** open, decided or withdrawn */
   status: string;
@@ -201,7 +201,7 @@ export interface DecisionOut {
 }
 
 export interface Deleted {
-  /** the ids of what was removed for good */
+  /** the ids of what was removed permanently */
   deleted: string;
   [field: string]: unknown;
 }
@@ -220,7 +220,7 @@ export interface DiffOut {
 
 /** An applied step, and the memory that it added or changed. */
 export interface DoneOut {
-  /** one thing to do */
+  /** one step of the plan */
   step: StepOut;
   /** the memory */
   memory: MemoryOut;
@@ -254,13 +254,13 @@ export interface FlushedConversation {
 
 /** The prompt for the agent, how many turns were looked at, and what was captured. `left_out` counts older turns that were too many; `note` says what was not looked at, and what to do. */
 export interface FlushedOut {
-  /** what to tell the agent before its context is compacted */
+  /** a prompt for the agent before its context is compacted */
   prompt: string;
-  /** how many turns were looked at */
+  /** how many turns were read */
   turns: number;
   /** what was captured by rules */
   noted: NotedOut[];
-  /** how many older turns were too many to look at */
+  /** how many older turns exceeded the limit and were not read */
   left_out: number;
   /** a sentence on what was left out, or why */
   note: string;
@@ -275,13 +275,13 @@ export interface Forget {
   until?: string | null;
   /** the conversation it is from */
   session?: string | null;
-  /** a word or a few that what is meant is about */
+  /** the words to look for */
   about?: string | null;
   /** find turns of the conversation log too */
   turns?: string[];
-  /** removes the memories for good, instead of in a change set that can be undone */
+  /** removes the memories permanently, instead of in a change set that can be undone */
   purge?: boolean;
-  /** whether nothing is changed, and only said what would be */
+  /** whether it only reports what it would change */
   dry_run?: boolean;
   /** why; kept in the history */
   reason?: string;
@@ -289,13 +289,13 @@ export interface Forget {
 
 /** How many turns, the newest of them, and the memories that were made from them. */
 export interface ForgottenOut {
-  /** how many turns are meant */
+  /** how many turns match */
   total: number;
   /** the turns */
   turns: TurnOut[];
   /** the memories */
   memories: MemoryOut[];
-  /** whether nothing is changed, and only said what would be */
+  /** whether it only reports what it would change */
   dry_run: boolean;
   [field: string]: unknown;
 }
@@ -323,11 +323,11 @@ export interface HitOut {
   parts: Record<string, number>;
   /** the turn of the conversation log */
   turn: TurnOut | null;
-  /** the turns before and after it, where they were asked for */
+  /** the turns before and after it, if requested */
   around: TurnOut[];
 }
 
-/** What is to be different; an empty team or organisation is none. */
+/** The changes of a hub; an empty team or organisation means none. */
 export interface HubChanges {
   /** its name */
   name?: string | null;
@@ -339,7 +339,7 @@ export interface HubChanges {
   delete_policy?: string | null;
 }
 
-/** A hub, and the caller's role in it; without a role they only read what it shares. */
+/** A hub and the caller's role in it. A caller without a role only reads what the hub shares. */
 export interface HubOut {
   /** its id, which never changes */
   id: string;
@@ -349,7 +349,7 @@ export interface HubOut {
   owner: string;
   /** when it was made */
   created_at: string;
-  /** the role of who asks: viewer, contributor, admin or owner */
+  /** the caller's role: viewer, contributor, admin or owner */
   role: string | null;
   /** what contributors may delete: any, own or none */
   delete_policy: string;
@@ -370,7 +370,7 @@ export interface InviteHanded {
   expires_at: string;
   /** when it was used last */
   used_at: string | null;
-  /** who took the place */
+  /** who accepted it */
   used_by: string | null;
   /** what the invited person sends to `POST /v1/invites/accept` */
   token: string;
@@ -390,7 +390,7 @@ export interface InviteOut {
   expires_at: string;
   /** when it was used last */
   used_at: string | null;
-  /** who took the place */
+  /** who accepted it */
   used_by: string | null;
   [field: string]: unknown;
 }
@@ -410,7 +410,7 @@ export interface ItemOut {
   [field: string]: unknown;
 }
 
-/** Work for later: waiting, running, done or failed. */
+/** A background job: waiting, running, done or failed. */
 export interface JobOut {
   /** its id, which never changes */
   id: string;
@@ -430,7 +430,7 @@ export interface JobOut {
   reason: string;
   /** when it was made */
   created_at: string;
-  /** when it was over */
+  /** when it ended */
   ended_at: string | null;
   [field: string]: unknown;
 }
@@ -466,7 +466,7 @@ export interface JournalOut {
 export interface KeyHanded {
   /** its id, which never changes */
   id: string;
-  /** the person that it speaks for */
+  /** the owner of the key */
   actor: string;
   /** its name */
   name: string;
@@ -474,13 +474,13 @@ export interface KeyHanded {
   hubs: string[];
   /** whether the key may only read */
   read_only: boolean;
-  /** whether the key may remove nothing */
+  /** whether the key may not delete */
   no_delete: boolean;
   /** when it was made */
   created_at: string;
   /** when it ends; null for never */
   expires_at: string | null;
-  /** when it was ended */
+  /** when it was revoked */
   revoked_at: string | null;
   /** when it was used last */
   used_at: string | null;
@@ -492,7 +492,7 @@ export interface KeyHanded {
 export interface KeyOut {
   /** its id, which never changes */
   id: string;
-  /** the person that it speaks for */
+  /** the owner of the key */
   actor: string;
   /** its name */
   name: string;
@@ -500,13 +500,13 @@ export interface KeyOut {
   hubs: string[];
   /** whether the key may only read */
   read_only: boolean;
-  /** whether the key may remove nothing */
+  /** whether the key may not delete */
   no_delete: boolean;
   /** when it was made */
   created_at: string;
   /** when it ends; null for never */
   expires_at: string | null;
-  /** when it was ended */
+  /** when it was revoked */
   revoked_at: string | null;
   /** when it was used last */
   used_at: string | null;
@@ -514,7 +514,7 @@ export interface KeyOut {
 }
 
 export interface LastOut {
-  /** what became of it */
+  /** what happened to it */
   outcome: string;
   /** why */
   reason: string;
@@ -536,7 +536,7 @@ export interface LeftOutOut {
 
 /** What moved, or would move; `change` is what undo takes back. */
 export interface LifecycleOut {
-  /** whether nothing is changed, and only said what would be */
+  /** whether it only reports what it would change */
   dry_run: boolean;
   /** the memories that cool down or are archived */
   moves: MoveOut[];
@@ -545,7 +545,7 @@ export interface LifecycleOut {
   [field: string]: unknown;
 }
 
-/** What to run: everything that is due, or what is due of one category. */
+/** The scope of a run: every memory that is due, or those of one category. */
 export interface LifecycleRequest {
   /** only say what would happen */
   dry_run?: boolean;
@@ -554,9 +554,9 @@ export interface LifecycleRequest {
 }
 
 export interface ManyDeleted {
-  /** the ids of what was removed for good */
+  /** the ids of what was removed permanently */
   deleted: string[];
-  /** what is known of each that was purged */
+  /** the receipt of each purged memory */
   receipts: ReceiptOut[];
   [field: string]: unknown;
 }
@@ -573,7 +573,7 @@ export interface MemberOut {
   [field: string]: unknown;
 }
 
-/** Fields to be set; those not given stay. `owner_id` may be sent back as it was received. */
+/** Fields to set; the others stay. `owner_id` may be sent back as it was received. */
 export interface MemoriesChanges {
   /** why; kept in the history */
   reason?: string;
@@ -623,7 +623,7 @@ export interface MemoriesChanges {
   owner_id?: string | null;
 }
 
-/** One memory, with everything that is known about it. `owner_id` is the owner once more. `shown_count` counts how often recall returned it, `access_count` how often it was used. */
+/** One memory, with all its fields. `owner_id` is the same as `owner`. `shown_count` counts how often recall returned it, `access_count` how often it was used. */
 export interface MemoryOut {
   /** its id, which never changes */
   id: string;
@@ -645,7 +645,7 @@ export interface MemoryOut {
   owner_id: string;
   /** text, markdown, code, chat, transcript, file, structured or link */
   content_type: string;
-  /** what it is filed under, for example preference or fact */
+  /** its category, for example preference or fact */
   category: string;
   /** its labels */
   tags: string[];
@@ -661,7 +661,7 @@ export interface MemoryOut {
   layer: string;
   /** whether it never ages */
   pinned: boolean;
-  /** the door it came through: cli, import, hook, web, api, sdk, mcp or extraction */
+  /** where it came in: cli, import, hook, web, api, sdk, mcp or extraction */
   source: string;
   /** its version; every change makes a new one */
   version: number;
@@ -702,7 +702,7 @@ export interface ModelUsageOut {
   [field: string]: unknown;
 }
 
-/** Several memories, and the hub they are to be in. */
+/** Several memories, and the hub to move them to. */
 export interface Move {
   /** the memories, by id, number or key */
   ids: string[];
@@ -716,7 +716,7 @@ export interface Move {
 export interface MoveOut {
   /** the memory */
   memory: MemoryOut;
-  /** the state that it goes into */
+  /** its new state */
   to: string;
   /** why */
   reason: string;
@@ -731,15 +731,15 @@ export interface NewEntry {
   at?: string | null;
   /** who said it: user, agent, tool, import */
   trust?: string;
-  /** the door it came through: cli, import, hook, web, api, sdk, mcp or extraction */
+  /** where it came in: cli, import, hook, web, api, sdk, mcp or extraction */
   source?: string;
   /** the agent that it comes from */
   source_agent?: string | null;
-  /** nothing is added where the day says it already */
+  /** adds nothing if the day contains it already */
   once?: boolean;
 }
 
-/** A hub to be made. */
+/** A new hub. */
 export interface NewHub {
   /** its name */
   name: string;
@@ -748,11 +748,11 @@ export interface NewHub {
 export interface NewInvite {
   /** viewer, contributor, admin or owner */
   role?: string;
-  /** how many days it is good for */
+  /** for how many days it is valid */
   days?: number;
 }
 
-/** A key to be made; `hubs` are ids or names, and none means all. */
+/** A new key; `hubs` are ids or names, and none means all. */
 export interface NewKey {
   /** its name */
   name: string;
@@ -760,13 +760,13 @@ export interface NewKey {
   hubs?: string[];
   /** whether the key may only read */
   read_only?: boolean;
-  /** whether the key may remove nothing */
+  /** whether the key may not delete */
   no_delete?: boolean;
   /** when it ends; null for never */
   expires_at?: string | null;
 }
 
-/** A memory to be taken in. Whatever is not given is picked by the rules. */
+/** A memory to store. Rules choose the fields that are not given. */
 export interface NewMemory {
   /** the text */
   content?: string | null;
@@ -810,7 +810,7 @@ export interface NewMemory {
   pinned?: boolean;
   /** who said it: user, agent, tool, import */
   trust?: string;
-  /** the door it came through: cli, import, hook, web, api, sdk, mcp or extraction */
+  /** where it came in: cli, import, hook, web, api, sdk, mcp or extraction */
   source?: string;
   /** the agent that it comes from */
   source_agent?: string | null;
@@ -824,7 +824,7 @@ export interface NewMemory {
   parent?: string | null;
   /** where in a conversation it was taken from */
   origin?: OriginIn | null;
-  /** whether the page behind a link is fetched by a worker */
+  /** whether a worker fetches the page behind a link */
   fetch?: boolean;
   /** the id of its owner */
   owner_id?: string | null;
@@ -835,13 +835,13 @@ export interface NewName {
   name: string;
 }
 
-/** One turn of a conversation: what the user said and what the assistant answered. The mode is current, cron, heartbeat or consolidation. */
+/** One turn of a conversation: the user's message and the assistant's answer. The mode is current, cron, heartbeat or consolidation. */
 export interface NewObservation {
   /** what the user said */
   user: string | null;
   /** what the assistant answered */
   assistant: string | null;
-  /** current, cron, heartbeat or consolidation; only the first is looked at for facts */
+  /** current, cron, heartbeat or consolidation; facts are captured only from the first */
   mode?: string;
   /** the conversation it is from */
   session?: string | null;
@@ -867,7 +867,7 @@ export interface NewRole {
   role: string;
 }
 
-/** A team to be made; its organisation by id or name. */
+/** A new team; its organisation by id or name. */
 export interface NewTeam {
   /** its name */
   name: string;
@@ -897,7 +897,7 @@ export interface NewTurn {
 
 /** What became of one thing: stored, mentioned, superseded, held, dropped …, and why. */
 export interface NotedOut {
-  /** what became of it */
+  /** what happened to it */
   outcome: string;
   /** why */
   reason: string;
@@ -936,9 +936,9 @@ export interface OrgOut {
 export interface OriginIn {
   /** the id of the turn */
   turn: string;
-  /** the first character */
+  /** the position of the first character */
   start: number;
-  /** the character behind the last one */
+  /** the position after the last character */
   end: number;
   /** the hash of the turn's text */
   hash: string;
@@ -947,9 +947,9 @@ export interface OriginIn {
 export interface PassageOut {
   /** the text */
   text: string;
-  /** the first character */
+  /** the position of the first character */
   start: number;
-  /** the character behind the last one */
+  /** the position after the last character */
   end: number;
   /** the headings that the passage is under */
   headings: string[];
@@ -969,7 +969,7 @@ export interface PlanOut {
   made_at: string;
   /** the model that proposed it, or `rules` */
   by: string;
-  /** what to do, one by one */
+  /** the steps of the plan */
   steps: StepOut[];
   /** what was not done, and why */
   refused: RefusedOut[];
@@ -980,17 +980,17 @@ export interface PlanOut {
   [field: string]: unknown;
 }
 
-/** Several memories, and whether what else holds their words goes too. */
+/** Several memories, and whether other copies of their words are removed too. */
 export interface Purge {
   /** the memories, by id, number or key */
   ids: string[];
   /** why */
   reason?: string;
-  /** what holds the same words is removed too */
+  /** also removes other copies of the same words */
   everywhere?: boolean;
 }
 
-/** What became of a memory that was sent: stored, updated, duplicate, superseded, quarantined; with the change set, what it was before, or why it is held for review. `close_to` is an older memory that a stored one may be meant to replace: send it with `supersedes` for that. */
+/** The result of storing a memory: stored, updated, duplicate, superseded or quarantined; with the change set, what it was before, or why it is held for review. `close_to` is an older memory that the stored one may replace; to replace it, send it with `supersedes`. */
 export interface Pushed {
   /** the answer */
   data: MemoryOut;
@@ -1000,21 +1000,21 @@ export interface Pushed {
   change?: string | null;
   /** the memory that was replaced, as it was */
   previous?: MemoryOut | null;
-  /** an older memory that the new one may be meant to replace */
+  /** an older memory that the new one may replace */
   close_to?: MemoryOut | null;
   /** why */
   reason?: string | null;
 }
 
-/** Memories to be taken in, all of them or none; `first_is_parent`: the others are its parts. */
+/** Memories to store, all of them or none; `first_is_parent`: the others are its parts. */
 export interface Pushes {
-  /** the memories to be taken in, all or none */
+  /** the memories to store, all or none */
   items: NewMemory[];
   /** the others point to the first as their `parent` */
   first_is_parent?: boolean;
 }
 
-/** What is asked. `now` and `zone` are the moment of the question and the caller's zone, for words such as `yesterday`. */
+/** A question. `now` and `zone` are the time of the question and the caller's time zone, for words such as `yesterday`. */
 export interface RecallQuestion {
   /** the question */
   query: string;
@@ -1054,13 +1054,13 @@ export interface RecallQuestion {
   plain?: boolean;
   /** find turns of the conversation log too */
   turns?: boolean;
-  /** with so many turns before and after a turn that is a hit */
+  /** how many turns to return before and after a turn that is a hit */
   around?: number;
   /** 1 finds nothing unlikely, 0.5 finds more, 0 always the closest */
   caution?: number | null;
 }
 
-/** What answers a question, best first; `degraded` says why it may be less than usual. What was found and not shown is counted by reason, and named where an explanation was asked for. */
+/** The hits for a question, best first; `degraded` says why the answer may be weaker than usual. What was found and not shown is counted by reason, and listed if an explanation was requested. */
 export interface RecalledOut {
   /** the answer */
   data: HitOut[];
@@ -1093,14 +1093,14 @@ export interface ReceiptOut {
 
 /** A step that is not applied, and the reason. */
 export interface RefusedOut {
-  /** one thing to do */
+  /** one step of the plan */
   step: StepOut;
   /** why */
   reason: string;
   [field: string]: unknown;
 }
 
-/** Memories near a memory, and in `hits` the same with the passages and the reasons. */
+/** Memories similar to a memory, and in `hits` the same with the passages and the reasons. */
 export interface RelatedOut {
   /** the answer */
   data: MemoryOut[];
@@ -1111,22 +1111,22 @@ export interface RelatedOut {
 }
 
 export interface Removed {
-  /** what was taken away */
+  /** what was removed */
   removed: string;
   [field: string]: unknown;
 }
 
 /** A question for a person, with 2 to 4 options. */
 export interface ReviewQuestion {
-  /** what a person is asked to decide */
+  /** the question for a person */
   question: string;
   /** 2 to 4 answers to choose from */
   options: string[];
-  /** what the person has to know to decide */
+  /** what the person needs to know to decide */
   context?: string;
   /** who said it: user, agent, tool, import */
   trust?: string;
-  /** the door it came through: cli, import, hook, web, api, sdk, mcp or extraction */
+  /** where it came in: cli, import, hook, web, api, sdk, mcp or extraction */
   source?: string;
   /** the agent that it comes from */
   source_agent?: string | null;
@@ -1140,7 +1140,7 @@ export interface RulesOut {
   until: string | null;
   /** sessions that are not logged, by name or with `*` */
   sessions: string[];
-  /** folders that are not logged, with all that is below them */
+  /** folders that are not logged, with everything below them */
   folders: string[];
   [field: string]: unknown;
 }
@@ -1163,7 +1163,7 @@ export interface SizeOut {
   oldest: string | null;
   /** when the newest was made */
   newest: string | null;
-  /** what a year like the last days would take */
+  /** about how many bytes a year at the present rate takes */
   year_bytes: number;
   [field: string]: unknown;
 }
@@ -1179,7 +1179,7 @@ export interface SpeakerOut {
   [field: string]: unknown;
 }
 
-/** One thing to do: promote, merge or retire. Memories are named by their numbers. */
+/** One step: promote, merge or retire. Memories are named by their numbers. */
 export interface StepOut {
   /** promote, merge or retire */
   kind: string;
@@ -1187,18 +1187,18 @@ export interface StepOut {
   sources: number[];
   /** the text */
   text: string;
-  /** what it is filed under, for example preference or fact */
+  /** its category, for example preference or fact */
   category: string;
   /** the number of the memory that it replaces */
   replaces: number | null;
-  /** the number of the memory that takes its place */
+  /** the number of the memory that replaces it */
   replaced_by: number | null;
   /** why */
   reason: string;
   [field: string]: unknown;
 }
 
-/** A team. Without a role, one knows that it is there: it is of one's organisation. */
+/** A team. A caller without a role sees it if it belongs to their organisation. */
 export interface TeamOut {
   /** its id, which never changes */
   id: string;
@@ -1213,7 +1213,7 @@ export interface TeamOut {
   [field: string]: unknown;
 }
 
-/** A block of text; where an explanation was asked for, also what is in it and what is not. */
+/** A block of text; if an explanation was requested, also what is in it and what is not. */
 export interface TextOut {
   /** the text */
   text: string;
@@ -1319,11 +1319,11 @@ export interface UsageOut {
   [field: string]: unknown;
 }
 
-/** A plan to do, as `POST /consolidation/plan` gives it or as text; without one, one is made. */
+/** A plan, as returned by `POST /consolidation/plan` or as text; without it, a new one is made. */
 export interface Wanted {
-  /** what to do, as `POST /v1/consolidation/plan` gave it; without it, a new one is made */
+  /** the plan, as returned by `POST /v1/consolidation/plan`; without it, a new one is made */
   plan?: Record<string, unknown> | string | null;
-  /** whether nothing is changed, and only said what would be */
+  /** whether it only reports what it would change */
   dry_run?: boolean;
 }
 
@@ -1336,7 +1336,7 @@ export interface Withdrawal {
 }
 
 export interface Withdrawn {
-  /** what was taken back */
+  /** the id of what was withdrawn */
   withdrawn: string;
   [field: string]: unknown;
 }
@@ -1346,52 +1346,52 @@ export class Holdfast {
   constructor(options?: ClientOptions);
   /** The same client with other options: another hub, another key. */
   with(options: ClientOptions): Holdfast;
-  /** Takes the place that a token offers: in a hub, a team or an organisation. */
+  /** Accepts an invitation to a hub, a team or an organisation by its token. */
   acceptInvite(body: Token, options?: CallOptions): Promise<MemberOut>;
-  /** Keeps a conversation as a memory to find, and as a file beside the hub. */
+  /** Archives a conversation as a searchable memory and as a file of the hub. */
   archiveConversation(body: Conversation, options?: CallOptions): Promise<ArchivedOut>;
   /** Returns what automatic memory captured and what it left out, with reasons, for the last days that have anything; newest first. */
   captured(query?: { days?: number }, options?: CallOptions): Promise<CapturedDayOut[]>;
-  /** The block to put into an agent's prompt; with `explain`, also what is in, what is not, and why. */
+  /** Returns the context block for an agent's prompt; with `explain`, also what is in it, what is not, and why. */
   context(query?: { query?: string | null; budget?: number | null; style?: string; unit?: string; count_tokens?: string | null; explain?: boolean }, options?: CallOptions): Promise<TextOut>;
-  /** The changes of a hub from now on, or since the last one that was seen. `change` has a change set and the memories it touched; `text` has memories whose files or pages have been read; `purge` tells members what is gone for good; `missed` says to look for oneself; `end` that it is over. */
+  /** Streams the changes of a hub from now on, or since the last event received. `change` has a change set and the memories it touched; `text` has memories whose files or pages have been read; `purge` lists for members what was removed permanently; `missed` asks the client to fetch everything again; `end` closes the stream. */
   events(options?: CallOptions): Promise<Response>;
-  /** The hub as lines of JSON, as far as the caller may see it; for its members. */
+  /** Exports the part of the hub that the caller may see, as lines of JSON; for its members. */
   export(options?: CallOptions): Promise<Response>;
   /** Prepares for a compaction of the agent's context. Returns the prompt that asks the agent to save what it must keep, and captures by rules what users said that was not processed yet: from the log, or from the given conversation (a transcript, or messages with role and content). Calling it again captures nothing twice. The log is only read in a hub that is not shared, because it does not say who said what; `note` then says so. */
   flush(body: FlushedConversation, options?: CallOptions): Promise<FlushedOut>;
   /** Removes from a text whatever this hub itself has returned, in context blocks and replies. `text` is the rest, `memories` are those that were found in it. For programs that store an agent's output. */
   heard(body: Said, options?: CallOptions): Promise<HeardOut>;
-  /** Cools and archives what is due by the rules, as one change set. With `dry_run`, says what would move and why, and writes nothing. */
+  /** Cools and archives memories that are due by the rules, as one change set. With `dry_run`, says what would move and why, and writes nothing. */
   lifecycle(body: LifecycleRequest, options?: CallOptions): Promise<LifecycleOut>;
-  /** Work for later on memories in sight: waiting, running, done, failed, oldest first. */
+  /** Lists background jobs on memories that the caller sees: waiting, running, done or failed, oldest first. */
   listJobs(query?: { limit?: number }, options?: CallOptions): Promise<JobOut[]>;
   /** Returns what language models cost this hub: requests and tokens by day, pass and model, newest day first. What the hub holds is counted by `statistics`, which is `/usage` in REST. */
   modelUsage(query?: { days?: number }, options?: CallOptions): Promise<ModelUsageOut[]>;
   /** Takes in a turn of a conversation. Both sides are logged, where recall finds them. With `shadowJournal.enabled`, facts worth keeping are written to the day's journal in the background, after the reply. Turns with the mode cron, heartbeat or consolidation are only logged. `turn` is the turn's name within its session, for idempotency: a side that was logged under it is not logged again. `noted` is the part of `user` to take facts from, if not all of it. `speaker` is the user's name, if there are several. `trust` says where the user's words come from, as in `log_turn`. `folder` is where the agent works. Text in `<private>…</private>` and whatever `log_rules` exclude is not logged, and `reason` says so. `import_run` is the change set of a running import; facts taken from the turn become part of it. */
   observeTurn(body: NewObservation, options?: CallOptions): Promise<ObservedOut>;
-  /** What answers a question, best first, each with its reasons. */
+  /** Finds memories and turns that answer a question, best first, each with its reasons. */
   recall(body: RecallQuestion, options?: CallOptions): Promise<RecalledOut>;
   /** Lists the receipts of what was purged. */
   receipts(options?: CallOptions): Promise<ReceiptOut[]>;
-  /** The hub that `X-Hub-ID` names, else the one the server uses; and the server's time. */
+  /** Returns the hub that `X-Hub-ID` names, or else the server's default hub, and the server's time. */
   thisHub(options?: CallOptions): Promise<ThisHub>;
-  /** What the hub is about: its categories, with how many memories each has. */
+  /** Lists the topics of a hub: its categories, with the number of memories in each. */
   topics(options?: CallOptions): Promise<TopicOut[]>;
   /** Undoes the last change set, or the one named. Undoing an undo reapplies the changes. */
   undo(body: Undo, options?: CallOptions): Promise<UndoneOut>;
-  /** What is in the hub, counted: `statistics` of the library. What language models cost is at `/model-usage`. */
+  /** Counts what is in the hub: `statistics` of the library. The cost of language models is at `/model-usage`. */
   usage(options?: CallOptions): Promise<UsageOut>;
   readonly changes: {
     /** Lists change sets, newest first. */
     list(query?: { limit?: number; before?: string | null }, options?: CallOptions): Promise<ChangeOut[]>;
-    /** The memories that each change set touched, as they are now. */
+    /** Lists the memories that each change set touched, as they are now. */
     touched(body: ChangesChanges, options?: CallOptions): Promise<Record<string, MemoryOut[]>>;
   };
   readonly consolidation: {
-    /** Moves what lasts from the journals to long-term memory, as one change set. */
+    /** Moves lasting facts from the journals to long-term memory, as one change set. */
     consolidate(body: Wanted, options?: CallOptions): Promise<ConsolidatedOut>;
-    /** What a consolidation would promote, merge and retire, and what it refuses. Writes nothing. */
+    /** Plans a consolidation: what it would promote, merge and retire, and what it refuses. Writes nothing. */
     plan(options?: CallOptions): Promise<PlanOut>;
   };
   readonly decisions: {
@@ -1405,41 +1405,41 @@ export class Holdfast {
     withdraw(body: Withdrawal, options?: CallOptions): Promise<DecisionOut>;
   };
   readonly hubs: {
-    /** Renames a hub, gives it to a team, shares it with an organisation, or says what contributors may delete. Only who belongs to a team or an organisation gives it a hub. */
+    /** Renames a hub, gives it to a team, shares it with an organisation, or sets what contributors may delete. Only members of a team or an organisation can give it a hub. */
     change(hubId: string | number, body: HubChanges, options?: CallOptions): Promise<HubOut>;
-    /** Makes a hub, which the caller owns. */
+    /** Creates a hub, owned by the caller. */
     create(body: NewHub, options?: CallOptions): Promise<HubOut>;
-    /** A one-time token that gives a role; it is in this answer and nowhere else. */
+    /** Creates an invitation: a one-time token for a role. Only this answer contains the token. */
     createInvite(hubId: string | number, body: NewInvite, options?: CallOptions): Promise<InviteHanded>;
-    /** Removes a hub and everything in it, for good. */
+    /** Deletes a hub and everything in it, permanently. */
     delete(hubId: string | number, options?: CallOptions): Promise<Deleted>;
-    /** One hub by id or name; whom it is shared with, its members learn. */
+    /** Returns one hub by id or name; for its members also the team and the organisation that it is shared with. */
     get(hubId: string | number, options?: CallOptions): Promise<HubOut>;
-    /** The hubs in reach, by name. */
+    /** Lists the hubs that the caller can reach, by name. */
     list(options?: CallOptions): Promise<HubOut[]>;
-    /** The invitations to it, used ones among them; never their tokens. */
+    /** Lists the invitations, also used ones, without their tokens. */
     listInvites(hubId: string | number, options?: CallOptions): Promise<InviteOut[]>;
-    /** Who belongs to it, for those who do. */
+    /** Lists the members. Only members may ask. */
     listMembers(hubId: string | number, options?: CallOptions): Promise<MemberOut[]>;
-    /** Takes a member's role away; anyone may leave. */
+    /** Removes a member; anyone may leave. */
     removeMember(hubId: string | number, actor: string | number, options?: CallOptions): Promise<Removed>;
-    /** Adds a member, or changes their role. Only an owner makes owners, or changes one. */
+    /** Adds a member or changes their role. Only an owner may add or change an owner. */
     setMember(hubId: string | number, actor: string | number, body: NewRole, options?: CallOptions): Promise<MemberOut>;
-    /** Takes an invitation back. */
+    /** Withdraws an invitation. */
     withdrawInvite(hubId: string | number, inviteId: string | number, options?: CallOptions): Promise<Withdrawn>;
   };
   readonly journal: {
     /** Adds an entry to the journal of its UTC day, in the file and as a memory. With `once`, an entry that the day already has is not added again. */
     add(body: NewEntry, options?: CallOptions): Promise<MemoryOut>;
-    /** The journals of today, yesterday, a date or a range such as 2026-05-01..2026-05-27; newest day first. */
+    /** Returns the journals of today, yesterday, a date or a range such as 2026-05-01..2026-05-27; newest day first. */
     read(query?: { when?: string }, options?: CallOptions): Promise<JournalOut>;
   };
   readonly keys: {
-    /** Makes a key for oneself; its secret is in this answer and nowhere else. */
+    /** Creates a key for the caller. Only this answer contains its secret. */
     create(body: NewKey, options?: CallOptions): Promise<KeyHanded>;
-    /** One's own keys, revoked ones among them; never their secrets. A limited one lists itself: the others may be for hubs that are none of its business. */
+    /** Lists the caller's keys, also revoked ones, without their secrets. A limited key lists only itself: the others may be for hubs that it cannot reach. */
     list(options?: CallOptions): Promise<KeyOut[]>;
-    /** Ends a key, for good; a limited one ends only itself. */
+    /** Revokes a key permanently; a limited key can revoke only itself. */
     revoke(keyId: string | number, options?: CallOptions): Promise<KeyOut>;
   };
   readonly log: {
@@ -1447,13 +1447,13 @@ export class Holdfast {
     forgetTurns(body: Forget, options?: CallOptions): Promise<ForgottenOut>;
     /** Stops logging turns, until a time or until `resume_log`. */
     pause(body: Pause, options?: CallOptions): Promise<RulesOut>;
-    /** What to tell a new session of the one that was lost; empty where the log is. */
+    /** Returns a prompt that gives a new session the last turns of a lost one; empty if nothing is logged. */
     recovery(query?: { turns?: number; chars?: number; name?: string; session?: string | null }, options?: CallOptions): Promise<TextOut>;
     /** Resumes logging. */
     resume(options?: CallOptions): Promise<RulesOut>;
     /** Returns what is not logged: whether the log is paused, and the excluded sessions and folders. */
     rules(options?: CallOptions): Promise<RulesOut>;
-    /** Turns that hold words of the query, best first. */
+    /** Finds turns that contain words of the query, best first. */
     searchTurns(query: { q: string; limit?: number }, options?: CallOptions): Promise<TurnOut[]>;
     /** Excludes sessions (a name, or a pattern with `*`) and folders with their subfolders from the log from now on; `remove` ends the exclusion. Turns already logged stay: see `forget_turns`. */
     setLogAside(body: Aside, options?: CallOptions): Promise<RulesOut>;
@@ -1469,87 +1469,87 @@ export class Holdfast {
   readonly memories: {
     /** Records that a memory was used. Appearing in a recall does not count as use. */
     access(memoryId: string | number, options?: CallOptions): Promise<MemoryOut>;
-    /** Notes that all of them were really used, at the same moment. */
+    /** Records that all of them were used, at the same moment. */
     accessMany(body: Batch, options?: CallOptions): Promise<MemoryOut[]>;
     /** Archives a memory: it is kept, but hidden from recall and lists. */
     archive(memoryId: string | number, query?: { reason?: string }, options?: CallOptions): Promise<MemoryOut>;
-    /** Hides several from recall and lists, and keeps them. */
+    /** Hides several memories from recall and lists, and keeps them. */
     archiveMany(body: Batch, options?: CallOptions): Promise<MemoryOut[]>;
-    /** The file of a memory, as it was sent. */
+    /** Returns the file of a memory, as it was sent. */
     attachment(memoryId: string | number, options?: CallOptions): Promise<Response>;
-    /** Removes several for good, or none of them; with `everywhere`, also what their traces name. */
+    /** Removes several memories permanently, or none of them; with `everywhere`, also what their traces name. */
     batchDelete(body: Purge, options?: CallOptions): Promise<ManyDeleted>;
-    /** Takes several to another hub. They are there before they are forgotten here, where their history stays and a restore brings them back. */
+    /** Moves several memories to another hub. They are stored there before they are forgotten here, where their history stays and a restore brings them back. */
     batchMove(body: Move, options?: CallOptions): Promise<MemoryOut[]>;
-    /** Removes it and its whole history, for good; only a receipt without content stays. With `everywhere`, also what its traces name. */
+    /** Removes a memory and its whole history permanently; only a receipt without content stays. With `everywhere`, also what its traces name. */
     delete(memoryId: string | number, query?: { everywhere?: boolean }, options?: CallOptions): Promise<Deleted>;
-    /** What differs between two versions; by default the last change. */
+    /** Compares two versions; by default, the last change. */
     diff(memoryId: string | number, query?: { old?: number | null; new?: number | null }, options?: CallOptions): Promise<DiffOut[]>;
     /** Like `get`, but also finds a forgotten memory. */
     find(query: { reference: string }, options?: CallOptions): Promise<MemoryOut>;
     /** Hides a memory everywhere; `restore` or `undo` brings it back. */
     forget(memoryId: string | number, query?: { reason?: string }, options?: CallOptions): Promise<MemoryOut>;
-    /** Hides several, or none of them; a restore brings them back. */
+    /** Hides several memories, or none of them; a restore brings them back. */
     forgetMany(body: Batch, options?: CallOptions): Promise<MemoryOut[]>;
-    /** One memory by id, number or key; its ETag is its version. */
+    /** Returns one memory by id, number or key; its ETag is its version. */
     get(memoryId: string | number, query?: { as_of?: string | null }, options?: CallOptions): Promise<MemoryOut>;
     /** Returns everything that happened to a memory, oldest first. */
     history(memoryId: string | number, options?: CallOptions): Promise<EntryOut[]>;
-    /** Memories in an order, a page at a time; the cursor of a page fetches the next one. `where` holds conditions on metadata and fields, as a line of text or a JSON object. */
+    /** Lists memories in an order, a page at a time; the cursor of a page fetches the next one. `where` holds conditions on metadata and fields, as a line of text or a JSON object. */
     list(query?: { category?: string | null; kind?: string | null; state?: string | null; stability?: string | null; layer?: string | null; source?: string | null; tag?: string[] | null; session?: string | null; pinned?: boolean | null; since?: string | null; until?: string | null; where?: string | null; forgotten?: boolean; quarantined?: boolean; order?: string; limit?: number; cursor?: string | null; as_of?: string | null }, options?: CallOptions): Promise<MemoryPage>;
-    /** Sets fields. With `If-Match`, only where the memory is still at that version (else 412). */
+    /** Sets fields. With `If-Match`, only if the memory is still at that version (else 412). */
     patch(memoryId: string | number, body: MemoriesChanges, options?: CallOptions): Promise<MemoryOut>;
     /** Pins a memory: it does not age, and ranks a little higher. */
     pin(memoryId: string | number, options?: CallOptions): Promise<MemoryOut>;
-    /** Takes a memory in: 201 where it is new, 200 where it was there or is a new version. */
+    /** Stores a memory: 201 if it is new, 200 if it exists already or is a new version. */
     push(body: NewMemory, options?: CallOptions): Promise<Pushed>;
-    /** Takes in all of them or none, as one change set. */
+    /** Stores all memories or none, as one change set. */
     pushMany(body: Pushes, options?: CallOptions): Promise<Pushed[]>;
-    /** Memories near a memory. */
+    /** Finds memories similar to a memory. */
     related(memoryId: string | number, query?: { limit?: number }, options?: CallOptions): Promise<RelatedOut>;
     /** Brings back a memory that was forgotten, archived or held for review. */
     restore(memoryId: string | number, query?: { reason?: string }, options?: CallOptions): Promise<MemoryOut>;
-    /** Brings several back, or none of them. */
+    /** Restores several memories, or none of them. */
     restoreMany(body: Batch, options?: CallOptions): Promise<MemoryOut[]>;
-    /** Every visible memory by number, archived and expired ones among them; `after` is the number of the last one that was seen. */
+    /** Lists every visible memory by number, also archived and expired ones; `after` is the number of the last one that was seen. */
     scan(query?: { after?: number; limit?: number }, options?: CallOptions): Promise<MemoryOut[]>;
-    /** Memories that hold a text or, with `words`, all of its words; nothing in it is syntax. */
+    /** Finds memories that contain a text or, with `words`, all of its words; nothing in it is syntax. */
     search(query: { q: string; limit?: number; category?: string | null; layer?: string | null; order?: string; words?: boolean }, options?: CallOptions): Promise<MemoryOut[]>;
-    /** What else holds its words: the same in another layer, and turns of the log. Of a forgotten memory, what was hidden with it. */
+    /** Lists what else contains its words: the same text in another layer, and turns of the log. Of a forgotten memory, what was hidden with it. */
     traces(memoryId: string | number, options?: CallOptions): Promise<TracesOut>;
     /** Unpin */
     unpin(memoryId: string | number, options?: CallOptions): Promise<MemoryOut>;
-    /** Keeps a file: 201 with a memory in state `processing`, whose text comes when a worker has read it; 200 where the file was there, or is a new version of what has its path or key. */
+    /** Stores a file: 201 with a memory in state `processing`, which gets its text when a worker has read it; 200 if the file exists already, or is a new version of the memory with its path or key. */
     upload(form: FormData, options?: CallOptions): Promise<Pushed>;
   };
   readonly orgs: {
-    /** Makes an organisation, which the caller owns. */
+    /** Creates an organisation, owned by the caller. */
     create(body: NewOrg, options?: CallOptions): Promise<OrgOut>;
-    /** A one-time token that gives a role; it is in this answer and nowhere else. */
+    /** Creates an invitation: a one-time token for a role. Only this answer contains the token. */
     createInvite(orgId: string | number, body: NewInvite, options?: CallOptions): Promise<InviteHanded>;
-    /** One organisation by id or name. */
+    /** Returns one organisation by id or name. */
     get(orgId: string | number, options?: CallOptions): Promise<OrgOut>;
-    /** The organisations that one belongs to, by name. */
+    /** Lists the caller's organisations, by name. */
     list(options?: CallOptions): Promise<OrgOut[]>;
-    /** The invitations to it, used ones among them; never their tokens. */
+    /** Lists the invitations, also used ones, without their tokens. */
     listInvites(orgId: string | number, options?: CallOptions): Promise<InviteOut[]>;
-    /** Who belongs to it, for those who do. */
+    /** Lists the members. Only members may ask. */
     listMembers(orgId: string | number, options?: CallOptions): Promise<MemberOut[]>;
-    /** Removes an organisation that has no teams any more; 409 while it has. Hubs that were shared with it stay, for their members. */
+    /** Removes an organisation; 409 while it has teams. Hubs that were shared with it stay, for their members. */
     remove(orgId: string | number, options?: CallOptions): Promise<Removed>;
-    /** Takes a member's role away; anyone may leave. */
+    /** Removes a member; anyone may leave. */
     removeMember(orgId: string | number, actor: string | number, options?: CallOptions): Promise<Removed>;
     /** Renames an organisation. */
     rename(orgId: string | number, body: NewName, options?: CallOptions): Promise<OrgOut>;
-    /** Adds a member, or changes their role. Only an owner makes owners, or changes one. */
+    /** Adds a member or changes their role. Only an owner may add or change an owner. */
     setMember(orgId: string | number, actor: string | number, body: NewRole, options?: CallOptions): Promise<MemberOut>;
-    /** Takes an invitation back. */
+    /** Withdraws an invitation. */
     withdrawInvite(orgId: string | number, inviteId: string | number, options?: CallOptions): Promise<Withdrawn>;
   };
   readonly review: {
     /** Approves items of the review inbox: those named, `every` one, or those of a `kind` or from a `source`. A single item may be given another `text`. An approved item replaces the memory that it contradicts or renews, unless `keep_both`. Returns the memories that are now visible. */
     approve(body: Approval, options?: CallOptions): Promise<MemoryOut[]>;
-    /** How many items wait. */
+    /** Counts the items that wait for review. */
     count(options?: CallOptions): Promise<CountOut>;
     /** Lists what is hidden until a person has reviewed it, oldest first: all, or of a kind (quarantined, conflict, low_trust), or from a source (mcp, an agent, a file or folder). */
     list(query?: { kind?: string | null; source?: string | null; limit?: number | null }, options?: CallOptions): Promise<ItemOut[]>;
@@ -1557,27 +1557,27 @@ export class Holdfast {
     reject(body: Chosen, options?: CallOptions): Promise<MemoryOut[]>;
   };
   readonly teams: {
-    /** Makes a team of an organisation that the caller manages; the caller owns it. */
+    /** Creates a team in an organisation that the caller manages, owned by the caller. */
     create(body: NewTeam, options?: CallOptions): Promise<TeamOut>;
-    /** A one-time token that gives a role; it is in this answer and nowhere else. */
+    /** Creates an invitation: a one-time token for a role. Only this answer contains the token. */
     createInvite(teamId: string | number, body: NewInvite, options?: CallOptions): Promise<InviteHanded>;
-    /** One team by id or name. */
+    /** Returns one team by id or name. */
     get(teamId: string | number, options?: CallOptions): Promise<TeamOut>;
-    /** The teams that one belongs to and the others of one's organisations, by name. */
+    /** Lists the caller's teams and the other teams of the caller's organisations, by name. */
     list(options?: CallOptions): Promise<TeamOut[]>;
-    /** The invitations to it, used ones among them; never their tokens. */
+    /** Lists the invitations, also used ones, without their tokens. */
     listInvites(teamId: string | number, options?: CallOptions): Promise<InviteOut[]>;
-    /** Who belongs to it, for those who do. */
+    /** Lists the members. Only members may ask. */
     listMembers(teamId: string | number, options?: CallOptions): Promise<MemberOut[]>;
-    /** Removes a team. Its hubs stay and belong to no team: what was for the team is then for the members of the hub alone. */
+    /** Removes a team. Its hubs stay and belong to no team: memories for the team are then for the members of the hub alone. */
     remove(teamId: string | number, options?: CallOptions): Promise<Removed>;
-    /** Takes a member's role away; anyone may leave. */
+    /** Removes a member; anyone may leave. */
     removeMember(teamId: string | number, actor: string | number, options?: CallOptions): Promise<Removed>;
     /** Renames a team. */
     rename(teamId: string | number, body: NewName, options?: CallOptions): Promise<TeamOut>;
-    /** Adds a member, or changes their role. Only an owner makes owners, or changes one. */
+    /** Adds a member or changes their role. Only an owner may add or change an owner. */
     setMember(teamId: string | number, actor: string | number, body: NewRole, options?: CallOptions): Promise<MemberOut>;
-    /** Takes an invitation back. */
+    /** Withdraws an invitation. */
     withdrawInvite(teamId: string | number, inviteId: string | number, options?: CallOptions): Promise<Withdrawn>;
   };
 }

@@ -45,7 +45,7 @@ router.serves(
     "/changes/touched",
     HubMemory.touched,
     body=Changes,
-    about="The memories that each change set touched, as they are now.",
+    about="Lists the memories that each change set touched, as they are now.",
 )
 router.serves("POST", "/undo", HubMemory.undo, body="Undo")
 router.serves("GET", "/receipts", HubMemory.receipts)
@@ -53,7 +53,7 @@ router.serves("GET", "/receipts", HubMemory.receipts)
 
 @router.get("/export", response_class=StreamingResponse)
 def export(call: Calling) -> StreamingResponse:
-    """The hub as lines of JSON, as far as the caller may see it; for its members."""
+    """Exports the part of the hub that the caller may see, as lines of JSON; for its members."""
     return stream_lines(call.request, call.hub_of_members(lasting=True).export())
 
 
@@ -72,10 +72,10 @@ _LISTENERS_EACH = 20
 async def events(
     call: Calling, last_event_id: Annotated[str | None, Header(alias="Last-Event-ID")] = None
 ) -> StreamingResponse:
-    """The changes of a hub from now on, or since the last one that was seen. `change` has a change
-    set and the memories it touched; `text` has memories whose files or pages have been read;
-    `purge` tells members what is gone for good; `missed` says to look for oneself; `end` that it is
-    over."""
+    """Streams the changes of a hub from now on, or since the last event received. `change` has a
+    change set and the memories it touched; `text` has memories whose files or pages have been read;
+    `purge` lists for members what was removed permanently; `missed` asks the client to fetch
+    everything again; `end` closes the stream."""
     state = call.request.app.state
     hub = await run_in_threadpool(call.hub)
     listeners: Counter[str] = state.listeners

@@ -22,7 +22,7 @@ _TURNS_MAX = 500
 class Conversation(
     body_of(HubMemory.archive_conversation)  # type: ignore[misc]
 ):
-    """A conversation to archive: the messages given, else what the log has of the session."""
+    """A conversation to archive: the given messages, or else the session's turns in the log."""
 
 
 router.serves("POST", "/log", HubMemory.log_turn, body="NewTurn", status=201)
@@ -33,7 +33,7 @@ router.serves("GET", "/log", HubMemory.turns)
 def search_turns(
     call: Calling, q: str, limit: Annotated[int, Query(ge=1, le=_TURNS_MAX)] = 10
 ) -> Any:
-    """Turns that hold words of the query, best first."""
+    """Finds turns that contain words of the query, best first."""
     return data(call.hub_of_members().search_turns(q, limit))
 
 
@@ -45,14 +45,15 @@ def recovery(
     name: str = "Assistant",
     session: str | None = None,
 ) -> Any:
-    """What to tell a new session of the one that was lost; empty where the log is."""
+    """Returns a prompt that gives a new session the last turns of a lost one; empty if nothing is
+    logged."""
     text = call.hub_of_members().recovery_prompt(turns, chars, name=name, session=session)
     return {"data": {"text": text}}
 
 
 @writes(router, "/conversations", answer(Archived), status=201)
 def archive_conversation(call: Calling, what: Conversation) -> Any:
-    """Keeps a conversation as a memory to find, and as a file beside the hub."""
+    """Archives a conversation as a searchable memory and as a file of the hub."""
     return call.hub("write").archive_conversation(**what.model_dump())
 
 
@@ -77,7 +78,7 @@ observing_router = Routes(tags=["automatic memory"])
 class NewObservation(
     body_of(HubMemory.observe_turn, without=("turn", "noted", "import_run"))  # type: ignore[misc]
 ):
-    """One turn of a conversation: what the user said and what the assistant answered. The mode is
+    """One turn of a conversation: the user's message and the assistant's answer. The mode is
     current, cron, heartbeat or consolidation."""
 
 

@@ -1,7 +1,7 @@
-"""Memories over REST: take in, read, list, change, take away, bring back; one or several at once.
-What a batch does, it does as a whole, as one change set.
+"""Memories over REST: store, read, list, change, remove, restore; one or several at once.
+A batch runs as a whole, as one change set.
 
-Routes of one memory come last: `find` would be taken for its name."""
+The routes of one memory come last: otherwise `find` would be taken for a memory's name."""
 
 from __future__ import annotations
 
@@ -36,10 +36,12 @@ from holdfast.errors import Conflict
 
 router = Routes(prefix="/memories", tags=["memories"])
 
-# As many as one request may take away or move: each is looked up, and all go in one transaction.
+# The most memories that one request may remove or move: each is looked up, and all go in one
+# transaction.
 _BATCH_MAX = 100
 _PAGE_MAX = 100
-# As many as one transaction may take without others noticing; the size of the body is bounded too.
+# The most memories of one transaction that others do not notice; the size of the body is bounded
+# too.
 _PUSH_MAX = 500
 _SCAN_MAX = 500
 
@@ -58,10 +60,10 @@ class NewMemory(
         },
     )
 ):
-    """A memory to be taken in. Whatever is not given is picked by the rules."""
+    """A memory to store. Rules choose the fields that are not given."""
 
     def fields(self) -> dict[str, Any]:
-        """What was given, as the library takes it."""
+        """The given fields as arguments of the library."""
         given: dict[str, Any] = self.model_dump(exclude={"origin", "owner_id"}, exclude_none=True)
         if self.origin is not None:
             given["origin"] = Origin(**self.origin.model_dump())
@@ -75,7 +77,7 @@ class Changes(
         fields={"owner_id": (str | None, None)},
     )
 ):
-    """Fields to be set; those not given stay. `owner_id` may be sent back as it was received."""
+    """Fields to set; the others stay. `owner_id` may be sent back as it was received."""
 
 
 class Batch(Body):
@@ -86,19 +88,19 @@ class Batch(Body):
 
 
 class Purge(Batch):
-    """Several memories, and whether what else holds their words goes too."""
+    """Several memories, and whether other copies of their words are removed too."""
 
     everywhere: bool = False
 
 
 class Move(Batch):
-    """Several memories, and the hub they are to be in."""
+    """Several memories, and the hub to move them to."""
 
     hub: str
 
 
 class Pushes(Body):
-    """Memories to be taken in, all of them or none; `first_is_parent`: the others are its parts."""
+    """Memories to store, all of them or none; `first_is_parent`: the others are its parts."""
 
     items: list[NewMemory] = Field(max_length=_PUSH_MAX)
     first_is_parent: bool = False
@@ -106,7 +108,7 @@ class Pushes(Body):
 
 @router.post("", response_model=Pushed, responses={201: {"model": Pushed}})
 def push(call: Calling, new: NewMemory, response: Response, key: IdempotencyKey = None) -> Any:
-    """Takes a memory in: 201 where it is new, 200 where it was there or is a new version."""
+    """Stores a memory: 201 if it is new, 200 if it exists already or is a new version."""
     if not (new.content or "").strip():
         raise Refused(400, "missing_content", "There is no content.", hint="Send `content`.")
 
@@ -131,13 +133,13 @@ class Listing(
         },
     )
 ):
-    """Which memories, in which order, and which page of them."""
+    """The filters, the order and the page of a list of memories."""
 
 
 @router.get("", response_model=MemoryPage)
 def list_memories(call: Calling, wanted: Annotated[Listing, Query()]) -> Any:
-    """Memories in an order, a page at a time; the cursor of a page fetches the next one. `where`
-    holds conditions on metadata and fields, as a line of text or a JSON object."""
+    """Lists memories in an order, a page at a time; the cursor of a page fetches the next one.
+    `where` holds conditions on metadata and fields, as a line of text or a JSON object."""
     page = call.hub().list(**wanted.model_dump())
     return {**data(page), "next_cursor": page.cursor}
 
@@ -152,7 +154,8 @@ def search(
     order: str = "newest",
     words: bool = True,
 ) -> Any:
-    """Memories that hold a text or, with `words`, all of its words; nothing in it is syntax."""
+    """Finds memories that contain a text or, with `words`, all of its words; nothing in it is
+    syntax."""
     hub = call.hub(soon=True)
     asked: dict[str, Any] = {"category": category, "layer": layer, "order": order}
     return data(hub.search_text(q, words=words, limit=limit, **asked))
@@ -160,15 +163,16 @@ def search(
 
 @writes(router, "/batch-delete", One[ManyDeleted])
 def batch_delete(call: Calling, batch: Purge) -> Any:
-    """Removes several for good, or none of them; with `everywhere`, also what their traces name."""
+    """Removes several memories permanently, or none of them; with `everywhere`, also what their
+    traces name."""
     receipts = call.hub().purge_many(batch.ids, reason=batch.reason, everywhere=batch.everywhere)
     return {"deleted": [receipt.memory_id for receipt in receipts], "receipts": receipts}
 
 
 @writes(router, "/batch-move", ManyMemories, harmless=True)
 def batch_move(call: Calling, move: Move) -> Any:
-    """Takes several to another hub. They are there before they are forgotten here, where their
-    history stays and a restore brings them back."""
+    """Moves several memories to another hub. They are stored there before they are forgotten here,
+    where their history stays and a restore brings them back."""
     return call.hub().move_many(move.ids, call.caller.hub(move.hub, "write"))
 
 
@@ -181,14 +185,14 @@ def scan(
     after: Annotated[int, Query(ge=0, lt=2**62)] = 0,
     limit: Annotated[int, Query(ge=1, le=_SCAN_MAX)] = _SCAN_MAX,
 ) -> Any:
-    """Every visible memory by number, archived and expired ones among them; `after` is the number
+    """Lists every visible memory by number, also archived and expired ones; `after` is the number
     of the last one that was seen."""
     return data(list(islice(call.hub().scan(after=after), limit)))
 
 
 @writes(router, "/batch", ManyPushed, harmless=True)
 def push_many(call: Calling, pushes: Pushes) -> Any:
-    """Takes in all of them or none, as one change set."""
+    """Stores all memories or none, as one change set."""
     results = call.hub("write").remember_many(
         [item.fields() for item in pushes.items], first_is_parent=pushes.first_is_parent
     )
@@ -197,32 +201,32 @@ def push_many(call: Calling, pushes: Pushes) -> Any:
 
 @writes(router, "/batch-forget", ManyMemories)
 def forget_many(call: Calling, batch: Batch) -> Any:
-    """Hides several, or none of them; a restore brings them back."""
+    """Hides several memories, or none of them; a restore brings them back."""
     return call.hub().forget_many(batch.ids, reason=batch.reason)
 
 
 @writes(router, "/batch-restore", ManyMemories)
 def restore_many(call: Calling, batch: Batch) -> Any:
-    """Brings several back, or none of them."""
+    """Restores several memories, or none of them."""
     return call.hub("write").restore_many(batch.ids, reason=batch.reason)
 
 
 @writes(router, "/batch-archive", ManyMemories)
 def archive_many(call: Calling, batch: Batch) -> Any:
-    """Hides several from recall and lists, and keeps them."""
+    """Hides several memories from recall and lists, and keeps them."""
     said = {"reason": batch.reason} if batch.reason else {}
     return call.hub("write").archive_many(batch.ids, **said)
 
 
 @writes(router, "/batch-access", ManyMemories)
 def access_many(call: Calling, batch: Batch) -> Any:
-    """Notes that all of them were really used, at the same moment."""
+    """Records that all of them were used, at the same moment."""
     return call.hub().access_many(batch.ids)
 
 
 @router.get("/{memory_id}", response_model=OneMemory)
 def get(call: Calling, memory_id: str, response: Response, as_of: str | None = None) -> Any:
-    """One memory by id, number or key; its ETag is its version."""
+    """Returns one memory by id, number or key; its ETag is its version."""
     memory = call.hub().get(memory_id, as_of=as_of)
     response.headers["ETag"] = etag(memory)
     return data(memory)
@@ -236,7 +240,7 @@ def patch(
     response: Response,
     if_match: Annotated[str | None, Header()] = None,
 ) -> Any:
-    """Sets fields. With `If-Match`, only where the memory is still at that version (else 412)."""
+    """Sets fields. With `If-Match`, only if the memory is still at that version (else 412)."""
     fields = changes.model_dump(exclude_unset=True, exclude={"reason", "owner_id"})
     hub = call.hub("write")
     if changes.owner_id is not None:
@@ -251,12 +255,12 @@ def patch(
 
 
 def etag(memory: Memory) -> str:
-    """A memory's version, as HTTP names versions."""
+    """The version of a memory as an ETag."""
     return f'"{memory.version}"'
 
 
 def _refuse_other_owner(given: str | None, owner: str) -> None:
-    """The owner is who pushed it, and cannot be set to somebody else."""
+    """Raises an error for another owner: a memory belongs to the caller who stored it."""
     if given is not None and given != owner:
         raise Refused(
             400,
@@ -279,15 +283,15 @@ def _version(header: str | None) -> int | None:
 
 @writes(router, "/{memory_id}", One[Deleted], method="DELETE")
 def delete(call: Calling, memory_id: str, everywhere: bool = False) -> Any:
-    """Removes it and its whole history, for good; only a receipt without content stays. With
-    `everywhere`, also what its traces name."""
+    """Removes a memory and its whole history permanently; only a receipt without content stays.
+    With `everywhere`, also what its traces name."""
     return {"deleted": call.hub().purge(memory_id, everywhere=everywhere).memory_id}
 
 
 @router.get("/{memory_id}/traces", response_model=answer(Traces))
 def traces(call: Calling, memory_id: str) -> Any:
-    """What else holds its words: the same in another layer, and turns of the log. Of a forgotten
-    memory, what was hidden with it."""
+    """Lists what else contains its words: the same text in another layer, and turns of the log. Of
+    a forgotten memory, what was hidden with it."""
     return data(call.hub().traces([memory_id]))
 
 
@@ -301,7 +305,7 @@ router.serves("POST", "/{memory_id}/access", HubMemory.access)
 
 @router.get("/{memory_id}/related", response_model=RelatedOut)
 def related(call: Calling, memory_id: str, limit: Annotated[int, Query(ge=1, le=50)] = 5) -> Any:
-    """Memories near a memory."""
+    """Finds memories similar to a memory."""
     found = call.hub().related(memory_id, limit=limit)
     memories = [hit.memory for hit in found]
     return {**data(memories), "hits": to_json(found), "degraded": list(found.degraded)}
@@ -317,7 +321,7 @@ def diff(
     old: Annotated[int | None, Query(ge=1, lt=2**62)] = None,
     new: Annotated[int | None, Query(ge=1, lt=2**62)] = None,
 ) -> Any:
-    """What differs between two versions; by default the last change."""
+    """Compares two versions; by default, the last change."""
     return data(
         [
             one._replace(

@@ -35,13 +35,13 @@ this_hub_router = APIRouter(tags=["hubs"])
 
 
 class NewHub(Body):
-    """A hub to be made."""
+    """A new hub."""
 
     name: str = Field(min_length=1, max_length=200)
 
 
 class HubChanges(Body):
-    """What is to be different; an empty team or organisation is none."""
+    """The changes of a hub; an empty team or organisation means none."""
 
     name: str | None = Field(default=None, min_length=1, max_length=200)
     team: str | None = None
@@ -51,27 +51,28 @@ class HubChanges(Body):
 
 @hubs_router.get("", response_model=Many[HubOut])
 def list_hubs(call: Calling) -> Any:
-    """The hubs in reach, by name."""
+    """Lists the hubs that the caller can reach, by name."""
     return data([_in_reach(*pair) for pair in call.caller.hubs()])
 
 
 @hubs_router.post("", status_code=status.HTTP_201_CREATED, response_model=One[HubOut])
 def create_hub(call: Calling, new: NewHub) -> Any:
-    """Makes a hub, which the caller owns."""
+    """Creates a hub, owned by the caller."""
     made = call.caller.create_hub(new.name)
     return data(_in_reach(*call.caller.hub_standing(made.id)))
 
 
 @hubs_router.get("/{hub_id}", response_model=One[HubOut])
 def get_hub(call: Calling, hub_id: str) -> Any:
-    """One hub by id or name; whom it is shared with, its members learn."""
+    """Returns one hub by id or name; for its members also the team and the organisation that it is
+    shared with."""
     return data(_with_sharing(call, hub_id))
 
 
 @hubs_router.patch("/{hub_id}", response_model=One[HubOut])
 def change_hub(call: Calling, hub_id: str, changes: HubChanges) -> Any:
-    """Renames a hub, gives it to a team, shares it with an organisation, or says what contributors
-    may delete. Only who belongs to a team or an organisation gives it a hub."""
+    """Renames a hub, gives it to a team, shares it with an organisation, or sets what contributors
+    may delete. Only members of a team or an organisation can give it a hub."""
     return data(_with_sharing(call, call.people.change_hub(hub_id, **changes.model_dump())))
 
 
@@ -95,13 +96,14 @@ def _with_sharing(call: Call, hub_id: str) -> dict[str, Any]:
 
 @hubs_router.delete("/{hub_id}", response_model=One[Deleted])
 def delete_hub(call: Calling, hub_id: str) -> Any:
-    """Removes a hub and everything in it, for good."""
+    """Deletes a hub and everything in it, permanently."""
     return data({"deleted": call.people.delete_hub(hub_id)})
 
 
 @this_hub_router.get("/hub", response_model=ThisHub)
 def this_hub(call: Calling) -> Any:
-    """The hub that `X-Hub-ID` names, else the one the server uses; and the server's time."""
+    """Returns the hub that `X-Hub-ID` names, or else the server's default hub, and the server's
+    time."""
     found = _in_reach(*call.caller.hub_standing(call.hub_name))
     return {**data(found), "now": to_text(call.memory.core.now())}
 
@@ -123,39 +125,41 @@ class Token(Body):
 
 
 def routes_for(scope: ScopeKind, word: str) -> APIRouter:
-    """Members of, and invitations to, one kind of place. A person's name may hold a slash."""
+    """The routes for members and invitations of hubs, teams or organisations. A person's name may
+    contain a slash."""
     router = APIRouter(prefix=f"/{scope}s/{{{scope}_id}}", tags=["people"])
     named = Path(alias=f"{scope}_id", description=f"The {word}, by id or name.")
 
     @router.get("/members", response_model=answer(list[Member]))
     def list_members(call: Calling, place_id: str = named) -> Any:
-        """Who belongs to it, for those who do."""
+        """Lists the members. Only members may ask."""
         return data(call.people.members(**{scope: place_id}))
 
     @router.put("/members/{actor:path}", response_model=answer(Member))
     def set_member(call: Calling, actor: str, new: NewRole, place_id: str = named) -> Any:
-        """Adds a member, or changes their role. Only an owner makes owners, or changes one."""
+        """Adds a member or changes their role. Only an owner may add or change an owner."""
         return data(call.people.set_member(actor, new.role, **{scope: place_id}))
 
     @router.delete("/members/{actor:path}", response_model=One[Removed])
     def remove_member(call: Calling, actor: str, place_id: str = named) -> Any:
-        """Takes a member's role away; anyone may leave."""
+        """Removes a member; anyone may leave."""
         return data({"removed": call.people.remove_member(actor, **{scope: place_id})})
 
     @router.get("/invites", response_model=Many[InviteOut])
     def list_invites(call: Calling, place_id: str = named) -> Any:
-        """The invitations to it, used ones among them; never their tokens."""
+        """Lists the invitations, also used ones, without their tokens."""
         return data(call.people.invites(**{scope: place_id}))
 
     @router.post("/invites", status_code=201, response_model=One[InviteHanded])
     def create_invite(call: Calling, new: NewInvite, place_id: str = named) -> Any:
-        """A one-time token that gives a role; it is in this answer and nowhere else."""
+        """Creates an invitation: a one-time token for a role. Only this answer contains the
+        token."""
         handed = call.people.invite(new.role, days=new.days, **{scope: place_id})
         return data({**to_json(handed.what), "token": handed.secret})
 
     @router.delete("/invites/{invite_id}", response_model=One[Withdrawn])
     def withdraw_invite(call: Calling, invite_id: str, place_id: str = named) -> Any:
-        """Takes an invitation back."""
+        """Withdraws an invitation."""
         call.people.withdraw_invite(invite_id, **{scope: place_id})
         return data({"withdrawn": parse_id(invite_id, "invitation")})
 
@@ -164,7 +168,7 @@ def routes_for(scope: ScopeKind, word: str) -> APIRouter:
 
 @joining.post("/invites/accept", response_model=answer(Member))
 def accept_invite(call: Calling, token: Token) -> Any:
-    """Takes the place that a token offers: in a hub, a team or an organisation."""
+    """Accepts an invitation to a hub, a team or an organisation by its token."""
     return data(call.people.accept_invite(token.token))
 
 
@@ -177,7 +181,7 @@ class NewOrg(Body):
 
 
 class NewTeam(Body):
-    """A team to be made; its organisation by id or name."""
+    """A new team; its organisation by id or name."""
 
     name: str = Field(min_length=1, max_length=100)
     org: str
@@ -189,20 +193,20 @@ class NewName(Body):
 
 @orgs_router.get("", response_model=Many[OrgOut])
 def list_orgs(call: Calling) -> Any:
-    """The organisations that one belongs to, by name."""
+    """Lists the caller's organisations, by name."""
     return data([_with_role(*pair) for pair in call.caller.orgs()])
 
 
 @orgs_router.post("", status_code=status.HTTP_201_CREATED, response_model=One[OrgOut])
 def create_org(call: Calling, new: NewOrg) -> Any:
-    """Makes an organisation, which the caller owns."""
+    """Creates an organisation, owned by the caller."""
     made = call.people.create_org(new.name)
     return data(_with_role(*call.caller.org(made.id)))
 
 
 @orgs_router.get("/{org_id}", response_model=One[OrgOut])
 def get_org(call: Calling, org_id: str) -> Any:
-    """One organisation by id or name."""
+    """Returns one organisation by id or name."""
     return data(_with_role(*call.caller.org(org_id)))
 
 
@@ -215,27 +219,27 @@ def rename_org(call: Calling, org_id: str, new: NewName) -> Any:
 
 @orgs_router.delete("/{org_id}", response_model=One[Removed])
 def remove_org(call: Calling, org_id: str) -> Any:
-    """Removes an organisation that has no teams any more; 409 while it has. Hubs that were shared
+    """Removes an organisation; 409 while it has teams. Hubs that were shared
     with it stay, for their members."""
     return data({"removed": call.people.remove_org(org_id).id})
 
 
 @teams_router.get("", response_model=Many[TeamOut])
 def list_teams(call: Calling) -> Any:
-    """The teams that one belongs to and the others of one's organisations, by name."""
+    """Lists the caller's teams and the other teams of the caller's organisations, by name."""
     return data([_with_role(*pair) for pair in call.caller.teams()])
 
 
 @teams_router.post("", status_code=status.HTTP_201_CREATED, response_model=One[TeamOut])
 def create_team(call: Calling, new: NewTeam) -> Any:
-    """Makes a team of an organisation that the caller manages; the caller owns it."""
+    """Creates a team in an organisation that the caller manages, owned by the caller."""
     made = call.people.create_team(new.name, org=new.org)
     return data(_with_role(*call.caller.team(made.id)))
 
 
 @teams_router.get("/{team_id}", response_model=One[TeamOut])
 def get_team(call: Calling, team_id: str) -> Any:
-    """One team by id or name."""
+    """Returns one team by id or name."""
     return data(_with_role(*call.caller.team(team_id)))
 
 
@@ -248,7 +252,7 @@ def rename_team(call: Calling, team_id: str, new: NewName) -> Any:
 
 @teams_router.delete("/{team_id}", response_model=One[Removed])
 def remove_team(call: Calling, team_id: str) -> Any:
-    """Removes a team. Its hubs stay and belong to no team: what was for the team is then for the
+    """Removes a team. Its hubs stay and belong to no team: memories for the team are then for the
     members of the hub alone."""
     return data({"removed": call.people.remove_team(team_id).id})
 
@@ -261,7 +265,7 @@ keys_router = APIRouter(prefix="/keys", tags=["keys"])
 
 
 class NewKey(Body):
-    """A key to be made; `hubs` are ids or names, and none means all."""
+    """A new key; `hubs` are ids or names, and none means all."""
 
     name: str = Field(min_length=1, max_length=100)
     hubs: list[str] = Field(default=[], max_length=100)
@@ -272,19 +276,19 @@ class NewKey(Body):
 
 @keys_router.get("", response_model=Many[KeyOut])
 def list_keys(call: Calling) -> Any:
-    """One's own keys, revoked ones among them; never their secrets. A limited one lists itself: the
-    others may be for hubs that are none of its business."""
+    """Lists the caller's keys, also revoked ones, without their secrets. A limited key lists only
+    itself: the others may be for hubs that it cannot reach."""
     return data(call.people.keys())
 
 
 @keys_router.post("", status_code=status.HTTP_201_CREATED, response_model=One[KeyHanded])
 def create_key(call: Calling, new: NewKey) -> Any:
-    """Makes a key for oneself; its secret is in this answer and nowhere else."""
+    """Creates a key for the caller. Only this answer contains its secret."""
     handed = call.people.create_key(**new.model_dump())
     return data({**to_json(handed.what), "secret": handed.secret})
 
 
 @keys_router.delete("/{key_id}", response_model=One[KeyOut])
 def revoke_key(call: Calling, key_id: str) -> Any:
-    """Ends a key, for good; a limited one ends only itself."""
+    """Revokes a key permanently; a limited key can revoke only itself."""
     return data(call.people.revoke_key(key_id))

@@ -1,4 +1,4 @@
-"""Recall over REST, the block to inject, and what a hub is about."""
+"""Recall over REST, the context block for a prompt, and the topics of a hub."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ class Question(
     body_of(  # type: ignore[misc]
         HubMemory.recall,
         fields={
-            # Null: as many as the server's settings say.
+            # Null: the limit of the server's settings.
             "limit": (int | None, Field(default=5, ge=1, le=1_000)),
             "around": (int, Field(default=0, ge=0, le=10)),
             "caution": (float | None, Field(default=None, ge=0, le=5)),
         },
     )
 ):
-    """What is asked. `now` and `zone` are the moment of the question and the caller's zone, for
+    """A question. `now` and `zone` are the time of the question and the caller's time zone, for
     words such as `yesterday`."""
 
 
 @router.post("/recall", response_model=RecalledOut)
 def recall(call: Calling, question: Question) -> Any:
-    """What answers a question, best first, each with its reasons."""
+    """Finds memories and turns that answer a question, best first, each with its reasons."""
     fields = question.model_dump(exclude={"query", "now", "zone"})
     zone = None if question.zone is None else zone_named(question.zone)
     now = clean.clean_time(question.now)
@@ -53,8 +53,8 @@ def context(
     count_tokens: str | None = None,
     explain: bool = False,
 ) -> Any:
-    """The block to put into an agent's prompt; with `explain`, also what is in, what is not, and
-    why."""
+    """Returns the context block for an agent's prompt; with `explain`, also what is in it, what is
+    not, and why."""
     hub = call.hub()
     asked: dict[str, Any] = {"budget": budget, "style": style, "unit": unit}
     if not explain:
@@ -67,13 +67,13 @@ router.serves(
     "/usage",
     HubMemory.statistics,
     name="usage",
-    about="What is in the hub, counted: `statistics` of the library. What language models cost is"
+    about="Counts what is in the hub: `statistics` of the library. The cost of language models is"
     " at `/model-usage`.",
 )
 
 
 @router.get("/topics", response_model=Many[TopicOut])
 def topics(call: Calling) -> Any:
-    """What the hub is about: its categories, with how many memories each has."""
+    """Lists the topics of a hub: its categories, with the number of memories in each."""
     counts = call.hub().statistics().by_category
     return data([{"name": name, "count": count} for name, count in counts.items()])

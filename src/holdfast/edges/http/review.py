@@ -1,4 +1,4 @@
-"""What waits for a person over REST: the review inbox, and decisions that agents ask for."""
+"""The review inbox over REST, and decisions that agents request from a person."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from holdfast.edges.http.shapes import One, ResponseModel
 
 router = Routes(prefix="/review", tags=["review"])
 
-# More than anybody looks at one by one; `every` takes all of them.
+# More than a person reviews one by one; `every` means all of them.
 _REFERENCES: tuple[Any, Any] = (list[str], Field(default=[], max_length=1_000))
 
 
 class Chosen(
     body_of(HubMemory.reject, fields={"references": _REFERENCES})  # type: ignore[misc]
 ):
-    """Which items are meant: those named, or all of them, of a kind, from a source."""
+    """The items to decide: those named, or all of them, of a kind, from a source."""
 
 
 class Approval(
     body_of(HubMemory.approve, fields={"references": _REFERENCES})  # type: ignore[misc]
 ):
-    """With another text for one item; with `keep_both`, nothing is replaced."""
+    """The items to approve. `text` changes one item; with `keep_both`, nothing is replaced."""
 
 
 class CountOut(ResponseModel):
@@ -38,7 +38,7 @@ router.serves("GET", "", HubMemory.review)
 
 @router.get("/count", response_model=One[CountOut])
 def review_count(call: Calling) -> Any:
-    """How many items wait."""
+    """Counts the items that wait for review."""
     return {"data": {"count": call.hub().review_count()}}
 
 
@@ -67,7 +67,7 @@ class Answer(
         },
     )
 ):
-    """An option by its words or its number."""
+    """A decision: an option by its words or its number."""
 
 
 decisions_router.serves("GET", "/decisions", HubMemory.decisions)

@@ -72,9 +72,7 @@ class Shape(NamedTuple):
 
 _NOT_DESCRIBED = Shape("")
 _SHAPES = {
-    Archived: Shape(
-        "An archived conversation; what went wrong is in the notes.", fields="memory notes"
-    ),
+    Archived: Shape("An archived conversation; problems are in the notes.", fields="memory notes"),
     Consolidated: Shape(
         "What a consolidation did; `change` is what undo takes back, `skipped` why nothing was\n"
         "done.",
@@ -98,7 +96,7 @@ _SHAPES = {
         " lifecycle_at",
     ),
     Step: Shape(
-        "One thing to do: promote, merge or retire. Memories are named by their numbers.",
+        "One step: promote, merge or retire. Memories are named by their numbers.",
         fields="kind sources text category replaces replaced_by reason",
     ),
     Traces: _NOT_DESCRIBED,
@@ -175,7 +173,7 @@ def answer_of(operation: Callable[..., Any]) -> Any:
 # With `owner_id`, as Memax calls the owner; of the rest, what every client needs is described.
 @describes(Memory)
 class MemoryOut(ResponseModel):
-    """One memory, with everything that is known about it. `owner_id` is the owner once more.
+    """One memory, with all its fields. `owner_id` is the same as `owner`.
     `shown_count` counts how often recall returned it, `access_count` how often it was used."""
 
     id: str
@@ -213,9 +211,9 @@ class ManyMemories(BaseModel):
 
 
 class Pushed(OneMemory):
-    """What became of a memory that was sent: stored, updated, duplicate, superseded, quarantined;
+    """The result of storing a memory: stored, updated, duplicate, superseded or quarantined;
     with the change set, what it was before, or why it is held for review. `close_to` is an older
-    memory that a stored one may be meant to replace: send it with `supersedes` for that."""
+    memory that the stored one may replace; to replace it, send it with `supersedes`."""
 
     result: str
     change: str | None = None
@@ -234,8 +232,9 @@ class MemoryPage(BaseModel):
 
 
 class RecalledOut(BaseModel):
-    """What answers a question, best first; `degraded` says why it may be less than usual. What was
-    found and not shown is counted by reason, and named where an explanation was asked for."""
+    """The hits for a question, best first; `degraded` says why the answer may be weaker than usual.
+    What was found and not shown is counted by reason, and listed if an explanation was
+    requested."""
 
     data: list[model_of(Hit)]  # type: ignore[valid-type]
     confidence: float
@@ -245,7 +244,7 @@ class RecalledOut(BaseModel):
 
 
 class RelatedOut(BaseModel):
-    """Memories near a memory, and in `hits` the same with the passages and the reasons."""
+    """Memories similar to a memory, and in `hits` the same with the passages and the reasons."""
 
     data: list[MemoryOut]
     hits: list[model_of(Hit)]  # type: ignore[valid-type]
@@ -253,7 +252,7 @@ class RelatedOut(BaseModel):
 
 
 class HubOut(ResponseModel):
-    """A hub, and the caller's role in it; without a role they only read what it shares."""
+    """A hub and the caller's role in it. A caller without a role only reads what the hub shares."""
 
     id: str
     name: str
@@ -277,7 +276,7 @@ class OrgOut(ResponseModel):
 
 
 class TeamOut(OrgOut):
-    """A team. Without a role, one knows that it is there: it is of one's organisation."""
+    """A team. A caller without a role sees it if it belongs to their organisation."""
 
     org_id: str
 
@@ -352,7 +351,7 @@ class EntryOut(ResponseModel):
 
 
 class TextOut(ResponseModel):
-    """A block of text; where an explanation was asked for, also what is in it and what is not."""
+    """A block of text; if an explanation was requested, also what is in it and what is not."""
 
     text: str
 
@@ -391,7 +390,7 @@ class CapturedDayOut(ResponseModel):
 # The record says in `about` what it works on; an answer names the memory alone.
 @describes(Job)
 class JobOut(ResponseModel):
-    """Work for later: waiting, running, done or failed."""
+    """A background job: waiting, running, done or failed."""
 
     id: str
     work: str

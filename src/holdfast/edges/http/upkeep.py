@@ -1,5 +1,5 @@
 """Journals over REST, consolidation from journals to long-term memory, the lifecycle of memories,
-and what language models cost."""
+and the cost of language models."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ journal_router.serves(
 
 @journal_router.get("", response_model=JournalOut)
 def read(call: Calling, when: str = "today") -> Any:
-    """The journals of today, yesterday, a date or a range such as 2026-05-01..2026-05-27; newest
-    day first."""
+    """Returns the journals of today, yesterday, a date or a range such as 2026-05-01..2026-05-27;
+    newest day first."""
     found = call.hub().journal(when)
     return {**data(found), "notes": found.notes}
 
@@ -37,7 +37,8 @@ consolidation_router = Routes(prefix="/consolidation", tags=["consolidation"])
 
 
 class Wanted(Body):
-    """A plan to do, as `POST /consolidation/plan` gives it or as text; without one, one is made."""
+    """A plan, as returned by `POST /consolidation/plan` or as text; without it, a new one is
+    made."""
 
     plan: dict[str, Any] | str | None = None
     dry_run: bool = False
@@ -45,13 +46,14 @@ class Wanted(Body):
 
 @consolidation_router.post("/plan", response_model=answer(Plan))
 def plan(call: Calling) -> Any:
-    """What a consolidation would promote, merge and retire, and what it refuses. Writes nothing."""
+    """Plans a consolidation: what it would promote, merge and retire, and what it refuses. Writes
+    nothing."""
     return {"data": to_plain(call.hub("manage", lasting=True).plan_consolidation())}
 
 
 @writes(consolidation_router, "", answer(Consolidated))
 def consolidate(call: Calling, wanted: Wanted) -> Any:
-    """Moves what lasts from the journals to long-term memory, as one change set."""
+    """Moves lasting facts from the journals to long-term memory, as one change set."""
     given = from_plain(wanted.plan) if isinstance(wanted.plan, dict) else wanted.plan
     done = call.hub("manage", lasting=True).consolidate(given, dry_run=wanted.dry_run)
     return {
@@ -71,13 +73,13 @@ lifecycle_router = Routes(prefix="/lifecycle", tags=["lifecycle"])
 class LifecycleRequest(
     body_of(HubMemory.lifecycle)  # type: ignore[misc]
 ):
-    """What to run: everything that is due, or what is due of one category."""
+    """The scope of a run: every memory that is due, or those of one category."""
 
 
 @writes(lifecycle_router, "", One[LifecycleOut], harmless=True)
 def lifecycle(call: Calling, request: LifecycleRequest) -> Any:
-    """Cools and archives what is due by the rules, as one change set. With `dry_run`, says what
-    would move and why, and writes nothing."""
+    """Cools and archives memories that are due by the rules, as one change set. With `dry_run`,
+    says what would move and why, and writes nothing."""
     hub = call.hub("manage", lasting=True)
     moves = hub.lifecycle(dry_run=request.dry_run, category=request.category)
     return {"dry_run": request.dry_run, "moves": moves, "change": moves.change}

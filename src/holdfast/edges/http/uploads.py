@@ -77,8 +77,9 @@ class Uploaded(BaseModel):
     "/upload", response_model=Pushed, responses={201: {"model": Pushed}}, openapi_extra=_FORM
 )
 async def upload(call: Calling, response: Response, key: IdempotencyKey = None) -> Any:
-    """Keeps a file: 201 with a memory in state `processing`, whose text comes when a worker has
-    read it; 200 where the file was there, or is a new version of what has its path or key."""
+    """Stores a file: 201 with a memory in state `processing`, which gets its text when a worker has
+    read it; 200 if the file exists already, or is a new version of the memory with its path or
+    key."""
     hub = await run_in_threadpool(call.hub, "write")
     boundary = _boundary(call.request)
     uploads: Streams = call.request.app.state.uploads
@@ -281,7 +282,7 @@ def _broken(how: str) -> Refused:
 
 @router.get("/{memory_id}/attachment", response_class=FileResponse)
 def attachment(call: Calling, memory_id: str) -> FileResponse:
-    """The file of a memory, as it was sent."""
+    """Returns the file of a memory, as it was sent."""
     kept = call.hub().attachment(memory_id)
     return FileResponse(
         kept.path,
@@ -298,5 +299,6 @@ def attachment(call: Calling, memory_id: str) -> FileResponse:
 
 @jobs.get("/jobs", response_model=Many[JobOut])
 def list_jobs(call: Calling, limit: Annotated[int, Query(ge=1, le=500)] = 100) -> Any:
-    """Work for later on memories in sight: waiting, running, done, failed, oldest first."""
+    """Lists background jobs on memories that the caller sees: waiting, running, done or failed,
+    oldest first."""
     return {"data": [job_to_json(job) for job in call.hub().jobs(limit=limit)]}
