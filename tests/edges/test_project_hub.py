@@ -219,6 +219,37 @@ def test_a_hub_that_others_read_has_nothing_of_the_person_in_its_log(
     assert "Lisbon" in str(web.recall("where do I live?", meaning=False))
 
 
+def test_a_reply_by_itself_goes_where_what_it_answers_went(
+    memory: holdfast.Holdfast, tmp_path: Path
+) -> None:
+    web = project(memory, tmp_path / "web")
+    assert web.own is not None
+    memory.set_member("ben", "viewer", hub=web.name)
+    web.observe_turn("My dog is called Rex.", "", session="s", turn="a")
+    web.observe_turn("", "Rex, a fine name.", session="s", turn="a")
+    web.log_turn("user", "My cat is called Tom.", session="t")
+    web.log_turn("assistant", "Tom, a fine name.", session="t")
+    web.observe_turn("ls\nRex Tom", "", session="u", trust="tool")
+    web.observe_turn(
+        "I live in Lisbon. The build is red.", "", session="u", noted="I live in Lisbon."
+    )
+    web.observe_turn("ls -l", "", session="u", trust="tool")
+    web.observe_turn("", "Lisbon!", session="u")
+    past = {"session": "v", "at": "2026-01-01T10:00:00Z"}
+    web.observe_turn("The tests are green.", "", session="v", turn="c")
+    web.observe_turn("", "Green indeed.", session="v")
+    web.observe_turn("My car is a Fiat.", "", **past, turn="d")
+    web.observe_turn("", "A red Fiat.", **past)
+    seen = {turn.content for turn in web.turns()}
+    assert seen == {
+        "ls\nRex Tom",
+        "The build is red.",
+        "ls -l",
+        "The tests are green.",
+        "Green indeed.",
+    }
+
+
 @pytest.mark.parametrize(
     "said",
     [

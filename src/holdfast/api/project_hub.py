@@ -18,6 +18,8 @@ from holdfast.domain.query import Recalled
 from holdfast.errors import Conflict, InvalidInput, NotFound
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from holdfast.api.operation import Operation
     from holdfast.domain.change import Change, Receipt
     from holdfast.domain.hub import Hub
@@ -251,16 +253,51 @@ class ProjectHub(HubMemory):
             if isinstance(reply, str):
                 given["assistant"] = shown
         parts = parts_of(user) if isinstance(user, str) else []
-        personal = said_about(parts, "person")
-        if not personal or given.get("noted") is not None:
+        if not user and given.get("assistant"):
+            turn = given.get("turn")
+            is_personal = self._replies_to_person(given.get("session"), turn, given.get("at"))
+            return (call.own if is_personal else _alone(self)).observe_turn(**given)
+        personal, noted = said_about(parts, "person"), given.get("noted")
+        if not personal:
             return _alone(self).observe_turn(**given)
         rest = said_about(parts, "project")
         if _is_shared(self):
-            seen = call.own.observe_turn(**{**given, "user": personal})
-            ours = {**given, "user": rest, "assistant": ""}
+            theirs, ours = {**given, "user": personal}, {**given, "user": rest, "assistant": ""}
+            if noted is not None:
+                to_note = parts_of(noted)
+                theirs["noted"] = said_about(to_note, "person")
+                ours["noted"] = said_about(to_note, "project")
+            seen = call.own.observe_turn(**theirs)
             return _alone(self).observe_turn(**ours) if rest else seen
+        if noted is not None:
+            return _alone(self).observe_turn(**given)
         call.own.observe_turn(**{**given, "user": personal, "assistant": ""})
         return _alone(self).observe_turn(**{**given, "noted": rest})
+
+    def observe_reply(self, reply: str, *, is_personal: bool, **given: Any) -> Observed:
+        """Logs the reply to words that were logged before: in the personal log if the words are
+        about the person and others can read the project's hub."""
+        given.setdefault("folder", self.place)
+        if self.own is None:
+            return self.observe_turn("", reply, **given)
+        if aside := _set_aside(self, given):
+            from holdfast.domain.results import Observed
+
+            return Observed(reason=aside)
+        hub = self.own if is_personal and _is_shared(self) else _alone(self)
+        return hub.observe_turn("", reply, **given)
+
+    def _replies_to_person(
+        self, session: str | None, turn: str | None, at: datetime | str | None
+    ) -> bool:
+        """Whether a reply may repeat what the person said about themselves, and others can read
+        this hub: of what it replies to, a part is in the personal log."""
+        from holdfast.engine.log.turns import is_last_said_beside
+
+        assert self.own is not None
+        return _is_shared(self) and is_last_said_beside(
+            self.scope, self.own.scope, session=session, turn=turn, at=at
+        )
 
     def _on_flush(self, call: _Call) -> Flushed:
         """Captures what the person said about themselves in the personal hub, and the rest here."""
@@ -295,6 +332,9 @@ class ProjectHub(HubMemory):
             )
         given = dict(zip(("role", "content"), call.args, strict=False)) | call.values
         content = given.get("content")
+        if given.get("role") == "assistant":
+            session, at = given.get("session"), given.get("at")
+            return call.there() if self._replies_to_person(session, None, at) else call.here()
         if given.get("role") != "user" or not isinstance(content, str) or not _is_shared(self):
             return call.here()
         parts = parts_of(without_private(content))
@@ -493,6 +533,24 @@ def _context(
 ) -> str | Context:
     built = built_context(hub, query, explain=explain, **asked)
     return built if explain else built.text
+
+
+def is_about_person(hub: HubMemory, said: str) -> bool:
+    """Whether a part of what somebody said goes to the personal log beside this hub."""
+    from holdfast.text.clean import without_private
+    from holdfast.text.facts.statements import parts_of, said_about
+
+    if not isinstance(hub, ProjectHub) or hub.own is None:
+        return False
+    return bool(said_about(parts_of(without_private(said)), "person"))
+
+
+def observe_reply(hub: HubMemory, reply: str, *, is_personal: bool, **given: Any) -> Observed:
+    """Logs the reply to words that were logged before; `is_personal` if a part of them is about the
+    person."""
+    if isinstance(hub, ProjectHub):
+        return hub.observe_reply(reply, is_personal=is_personal, **given)
+    return hub.observe_turn("", reply, **given)
 
 
 def _is_shared(hub: HubMemory) -> bool:

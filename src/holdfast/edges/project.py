@@ -157,6 +157,29 @@ def hub_before(memory: Holdfast, folder: str) -> HubMemory | None:
     return _with_own(memory, memory.hub(found[max(found, key=len)]), place, create=True)
 
 
+def hub_of_past(memory: Holdfast, folder: str) -> HubMemory | None:
+    """The hub of a folder in which something was said, even if its repository was moved since; None
+    if the folder is gone and no repository of it is known."""
+    if folder and os.path.isdir(folder):
+        return hub_here(memory, folder=folder)[0]
+    if (before := hub_before(memory, folder)) is not None:
+        return before
+    # A missing folder may have been part of an existing repository, such as a worktree.
+    is_known = bool(folder) and project_of(folder) is not None
+    return hub_here(memory, folder=folder)[0] if is_known else None
+
+
+def hub_by_id(memory: Holdfast, hub_id: str, *, folder: str, is_named: bool) -> HubMemory | None:
+    """The hub that was chosen for a folder earlier, by its id; None if it was deleted."""
+    names = {hub.id: hub.name for hub in memory.hubs()}
+    if hub_id not in names:
+        return None
+    found = memory.hub(names[hub_id])
+    if is_named or found.name == memory.core.settings["hub"]:
+        return found
+    return _with_own(memory, found, folder, create=True)
+
+
 # The repository
 
 

@@ -81,14 +81,15 @@ class Hooks:
         session: str = "s1",
         client: str = "claude-code",
         folder: str = "web",
+        hub: str = "",
         **fields: Any,
     ) -> str:
-        """What an event adds to the context."""
+        """What an event adds to the context; `hub` is the one that the hook names."""
         given = {"session_id": session, "cwd": str(self.root / folder), "hook_event_name": event}
         data = json.dumps({**given, **fields}).encode()
         if self.in_process:
             with patch.dict(os.environ, self.environ, clear=True):
-                head = [event, client, str(self.root / folder), ""]
+                head = [event, client, str(self.root / folder), hub]
                 out = answer_here(str(self.home), head, data)
         else:
             ran = self.raw(event, data, client=client, folder=folder)

@@ -6,6 +6,7 @@ import ctypes
 import json
 import os
 import shlex
+import shutil
 import stat
 import subprocess
 import sys
@@ -405,6 +406,115 @@ def test_what_is_private_in_a_long_prompt_stays_so_where_its_tag_is_cut_out(hook
     hooks.call("UserPromptSubmit", prompt=prompt, prompt_id="t1")
     (said,) = logged(hooks)
     assert said.startswith("Mind the gate.") and "z w" not in said
+
+
+# Which hub a turn belongs to
+
+
+def written(hooks: Hooks, *turns: tuple[str, str, str, str]) -> dict[str, str]:
+    """A transcript of turns: each its name, its folder, the prompt and the answer."""
+    path = hooks.root / "session.jsonl"
+    rows = []
+    for name, folder, prompt, answer in turns:
+        about = {"promptId": name, "cwd": str(hooks.root / folder)}
+        rows.append({"type": "user", "message": {"content": prompt}, **about})
+        if answer:
+            words = [{"type": "text", "text": answer}]
+            rows.append({"type": "assistant", "message": {"content": words}, **about})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return {"transcript_path": str(path)}
+
+
+def hubs_with(hooks: Hooks, word: str) -> list[str]:
+    """The hubs whose logs have a word."""
+    with hooks.opened() as memory:
+        names = [hub.name for hub in memory.hubs()]
+        return [name for name in names if any(word in t.content for t in memory.hub(name).turns())]
+
+
+IN_SHOP = ("t1", "shop", "The trunk is called maple.", "Then it is maple.")
+
+
+def test_a_killed_session_is_logged_in_its_own_hub_by_one_whose_hooks_name_another(
+    hooks: Hooks,
+) -> None:
+    given = written(hooks, IN_SHOP, ("t2", "shop", "Thanks.", ""))
+    hooks.call("SessionStart", folder="shop", session="killed", source="startup", **given)
+    hooks.call("SessionStart", hub="team", session="s2", source="startup")
+    assert hubs_with(hooks, "maple") == ["shop"]
+
+
+def test_a_killed_session_is_logged_in_the_hub_that_its_hooks_name(hooks: Hooks) -> None:
+    given = written(hooks, IN_SHOP, ("t2", "shop", "Thanks.", ""))
+    started = {"session": "killed", "source": "startup", **given}
+    hooks.call("SessionStart", folder="shop", hub="team", **started)
+    hooks.call("SessionStart", session="s2", source="startup")
+    assert hubs_with(hooks, "maple") == ["team"]
+
+
+def test_a_killed_session_of_a_worktree_that_is_gone_is_logged_in_its_hub(hooks: Hooks) -> None:
+    tree = hooks.root / "tree"
+    tree.mkdir()
+    own = hooks.root / "shop" / ".git" / "worktrees" / "tree"
+    own.mkdir(parents=True)
+    (own / "commondir").write_text("../..\n")
+    (own / "gitdir").write_text(f"{tree / '.git'}\n")
+    (tree / ".git").write_text(f"gitdir: {own}\n")
+    turns = [(name, "tree", *said) for name, _, *said in (IN_SHOP, ("t2", "shop", "Thanks.", ""))]
+    given = written(hooks, *turns)
+    hooks.call("SessionStart", folder="tree", session="killed", source="startup", **given)
+    shutil.rmtree(tree)
+    hooks.call("SessionStart", session="s2", source="startup")
+    assert hubs_with(hooks, "maple") == ["shop"]
+
+
+def test_a_killed_session_of_a_deleted_hub_is_logged_nowhere(hooks: Hooks) -> None:
+    given = written(hooks, IN_SHOP, ("t2", "shop", "Thanks.", ""))
+    hooks.call("SessionStart", folder="shop", session="killed", source="startup", **given)
+    hooks.holdfast("hub", "delete", "shop", "--yes")
+    hooks.call("SessionStart", session="s2", source="startup")
+    assert hubs_with(hooks, "maple") == []
+
+
+def test_a_turn_belongs_to_the_folder_in_which_it_began(hooks: Hooks) -> None:
+    """An agent may change to another repository, within a turn and between two."""
+    given = written(hooks)
+    hooks.call("SessionStart", folder="shop", source="startup", **given)
+    name, _, prompt, answer = IN_SHOP
+    hooks.call("UserPromptSubmit", folder="shop", prompt=prompt, prompt_id=name, **given)
+    written(hooks, IN_SHOP)
+    hooks.call("Stop", folder="web", last_assistant_message=answer, prompt_id=name, **given)
+    missed = ("t2", "shop", "The maple is old.", "An old maple.")
+    written(hooks, IN_SHOP, missed, ("t3", "web", "The site is heron.", "Heron it is."))
+    asked = {"prompt": "The site is heron.", "prompt_id": "t3"}
+    hooks.call("UserPromptSubmit", folder="web", **asked, **given)
+    hooks.call("Stop", folder="web", last_assistant_message="Heron it is.", prompt_id="t3", **given)
+    hooks.call("SessionEnd", folder="web", reason="exit", **given)
+    assert (hubs_with(hooks, "maple"), hubs_with(hooks, "eron")) == (["shop"], ["web"])
+    assert len(logged(hooks, "shop")) == 4
+    assert len(logged(hooks, "web")) == 2
+
+
+@pytest.mark.parametrize("by", ["hook", "transcript"])
+@pytest.mark.parametrize("names", ["named", "unnamed"])
+def test_an_answer_to_what_is_about_the_person_stays_out_of_a_hub_that_others_read(
+    hooks: Hooks, by: str, names: str
+) -> None:
+    hooks.holdfast("remember", "The trunk is called maple")
+    with hooks.opened() as memory:
+        memory.set_member("ben", "viewer", hub="web")
+    turns = (
+        ("t1" if names == "named" else "", "web", "My wife is called Zelda.", "Zelda, noted."),
+        ("t2" if names == "named" else "", "web", "The site is heron.", "Heron it is."),
+    )
+    given = written(hooks, *turns)
+    for name, _, prompt, answer in turns if by == "hook" else ():
+        called = {"prompt_id": name} if name else {}
+        hooks.call("UserPromptSubmit", prompt=prompt, **called, **given)
+        hooks.call("Stop", last_assistant_message=answer, **called, **given)
+    hooks.call("SessionEnd", reason="exit", **given)
+    assert (hubs_with(hooks, "Zelda"), hubs_with(hooks, "eron")) == (["default"], ["web"])
+    assert len(logged(hooks)) == 2
 
 
 # What goes wrong

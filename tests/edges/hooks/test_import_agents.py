@@ -132,6 +132,23 @@ def test_a_past_of_a_repository_inside_another_goes_to_its_own_hub(hooks: Hooks)
     assert {row["where"] for row in taken["data"]} == {"app"}
 
 
+def test_a_past_that_went_through_two_repositories_goes_to_the_hubs_of_both(hooks: Hooks) -> None:
+    sessions = hooks.root / "person" / ".claude" / "projects"
+    rows: list[object] = [*claude(hooks.root / "web")]
+    at = {"timestamp": "2026-05-01T11:00:00Z", "cwd": str(hooks.root / "shop")}
+    rows.append({"type": "user", "promptId": "p2", "message": {"content": "The maple?"}, **at})
+    rows.append({"type": "assistant", "message": {"content": "A maple."}, **at})
+    write(sessions / "-web" / "s1.jsonl", rows)
+    taken = json.loads(hooks.holdfast("import", "claude-code", "--json", "--yes"))["data"]
+    assert taken == [{"where": "web", "session": "s1", "count": 2}]
+    for name, said in (("web", [SAID, "Noted."]), ("shop", ["The maple?", "A maple."])):
+        turns = json.loads(hooks.holdfast("log", "--hub", name, "--json"))["data"]
+        assert sorted(turn["content"] for turn in turns) == sorted(said)
+    hooks.holdfast("import", "claude-code", "--undo")
+    for name in ("web", "shop"):
+        assert json.loads(hooks.holdfast("log", "--hub", name, "--json"))["data"] == []
+
+
 def test_a_past_goes_to_the_hub_that_is_named_for_all(hooks: Hooks) -> None:
     hooks.holdfast("remember", "The trunk is called maple")
     sessions = hooks.root / "person" / ".claude" / "projects"

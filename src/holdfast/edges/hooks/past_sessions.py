@@ -17,7 +17,7 @@ from holdfast.api.memory import Holdfast
 from holdfast.api.project_hub import ProjectHub
 from holdfast.edges.hooks import transcripts
 from holdfast.edges.hooks.respond import log_turn
-from holdfast.edges.project import hub_before, hub_here, project_of
+from holdfast.edges.project import hub_of_past
 from holdfast.engine.core import Scope
 from holdfast.engine.jobs import JOURNAL
 from holdfast.engine.log import import_run
@@ -89,13 +89,9 @@ def _head(client: str, path: str) -> tuple[str, str]:
 
 
 def hub_for(memory: Holdfast, one: Conversation) -> HubMemory:
-    """The hub of the repository in which it took place, even if that was moved since; the person's
-    own hub if no repository is known."""
-    if not os.path.isdir(one.folder) and (before := hub_before(memory, one.folder)) is not None:
-        return before
-    # A missing folder may have been part of an existing repository, such as a worktree.
-    is_known = bool(one.folder) and project_of(one.folder) is not None
-    return hub_here(memory, folder=one.folder)[0] if is_known else memory.hub()
+    """The hub of the repository in which it took place; the person's own hub if no repository is
+    known."""
+    return hub_of_past(memory, one.folder) or memory.hub()
 
 
 class Import:
@@ -109,31 +105,39 @@ class Import:
         self._runs: dict[str, tuple[Scope, Run]] = {}
 
     def import_session(self, one: Conversation) -> int:
-        """Logs the turns that are new and notes what they say; how many that were."""
+        """Logs the turns that are new, each in the hub of the folder it was said in, and notes what
+        they say; how many that were."""
+        turns, _ = transcripts.read_turns(one.client, one.path)
+        places = {one.folder, *(turn.folder for turn in turns if turn.folder)}
         hub = hub_for(self._memory, one)
-        scopes = [each.scope for each in _hubs_of(hub)]
-        for scope in scopes:
-            _, run = self._runs.get(scope.hub_id) or (
+        hubs = {place: hub_of_past(self._memory, place) or hub for place in places}
+        scopes = {each.id: each.scope for hub in hubs.values() for each in _hubs_of(hub)}
+        for hub_id, scope in scopes.items():
+            _, run = self._runs.get(hub_id) or (
                 scope,
                 import_run.begin(scope, self._client, self.change),
             )
             run = import_run.begin_session(scope, run, one.session)
-            self._runs[scope.hub_id] = (scope, run)
+            self._runs[hub_id] = (scope, run)
         count = 0
         # A turn without a time was said before the transcript was last written.
         written = datetime.fromtimestamp(os.path.getmtime(one.path), UTC)
-        turns, _ = transcripts.read_turns(one.client, one.path)
         for start in range(0, len(turns), _BATCH):
-            batch = [turn._replace(at=turn.at or written) for turn in turns[start : start + _BATCH]]
-            count += sum(
-                log_turn(hub, one.client, one.session, turn, folder=one.folder, run=self.change)
-                for turn in batch
-            )
+            for turn in turns[start : start + _BATCH]:
+                at, place = turn.at or written, turn.folder or one.folder
+                count += log_turn(
+                    hubs[place],
+                    one.client,
+                    one.session,
+                    turn._replace(at=at),
+                    folder=one.folder,
+                    run=self.change,
+                )
             # The queue is limited, and drops its oldest jobs.
             work_until_done(self._memory.core, self._memory.home, works=(JOURNAL,))
-        for scope in scopes:
-            run = import_run.end_session(scope, self._runs[scope.hub_id][1], one.session)
-            self._runs[scope.hub_id] = (scope, run)
+        for hub_id, scope in scopes.items():
+            run = import_run.end_session(scope, self._runs[hub_id][1], one.session)
+            self._runs[hub_id] = (scope, run)
         return count
 
     def finish(self) -> None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from holdfast.api import prompt_blocks
+from holdfast.api.project_hub import is_about_person, observe_reply
 from holdfast.domain.clock import to_text
 from holdfast.edges.hooks import transcripts
 from holdfast.edges.hooks.event import Event
 from holdfast.edges.hooks.state_files import SessionState, all_states, opened
-from holdfast.edges.project import hub_here
+from holdfast.edges.project import hub_by_id, hub_here, hub_of_past
 from holdfast.text.clean import without_private, without_private_sides
 from holdfast.text.facts.about_oneself import asks_to_forget_last
 
@@ -33,10 +34,12 @@ def respond(
 ) -> str:
     """The text for standard output; may be empty. `later` is given work that the client need not
     wait for."""
-    hub, _ = hub_here(memory, named=named_hub or None, folder=event.folder)
     answer = ""
     with opened(memory.home, event.client, event.session) as state:
-        _note_session(memory, state, hub, event)
+        folder = _folder(state, event)
+        hub, _ = hub_here(memory, named=named_hub or None, folder=folder)
+        event = event._replace(folder=folder)
+        _note_session(memory, state, hub, event, is_named=bool(named_hub))
         if event.kind == "start":
             answer = _start(memory, hub, state, event)
         elif event.kind == "prompt":
@@ -47,12 +50,20 @@ def respond(
             state.body["ended_at"] = _now(memory)
             state.add_event("end", _now(memory), 0, event.cause)
     if event.kind in ("stop", "compact", "end"):
-        later(lambda: _catch_up(memory, hub, event, whole=event.kind != "stop"))
+        later(lambda: _catch_up(memory, event, whole=event.kind != "stop"))
     if event.kind == "compact":
         later(lambda: _before_compaction(memory, hub, event))
     if event.kind == "start":
-        later(lambda: _close_stale(memory, named_hub, event))
+        later(lambda: _close_stale(memory, event))
     return rendered(event, answer)
+
+
+def _folder(state: SessionState, event: Event) -> str:
+    """The folder that an event is about. A turn belongs to the one in which it began: its agent may
+    change to another before it ends."""
+    begins = event.kind == "start" or (event.kind == "prompt" and not event.subagent)
+    known: str = state.body["folder"]
+    return event.folder if begins or not known else known
 
 
 def rendered(event: Event, text: str) -> str:
@@ -73,10 +84,13 @@ def _now(memory: Holdfast) -> str:
     return to_text(memory.core.now())
 
 
-def _note_session(memory: Holdfast, state: SessionState, hub: HubMemory, event: Event) -> None:
+def _note_session(
+    memory: Holdfast, state: SessionState, hub: HubMemory, event: Event, *, is_named: bool
+) -> None:
     body = state.body
     body["started_at"] = body["started_at"] or _now(memory)
     body["folder"], body["hub"] = event.folder, hub.name
+    body["hub_id"], body["is_named"] = hub.id, is_named
     if event.transcript and not event.subagent:
         body["transcript"] = event.transcript
     if event.kind in ("start", "prompt"):
@@ -84,6 +98,7 @@ def _note_session(memory: Holdfast, state: SessionState, hub: HubMemory, event: 
     if event.prompt and not event.subagent:
         body["prompt_digest"] = transcripts.digest_of(event.prompt)
         body["prompt_private"] = without_private(event.prompt) != event.prompt
+        body["prompt_personal"] = is_about_person(hub, event.prompt)
 
 
 # A session begins
@@ -174,7 +189,8 @@ def _log(
     if shown:
         digest = state.body.get("prompt_digest") or transcripts.digest_of("")
         name = event.turn or transcripts.answer_name(digest, assistant)
-        seen = hub.observe_turn("", shown, turn=name, noted="", **given)
+        about = is_about_person(hub, user) if user else bool(state.body.get("prompt_personal"))
+        seen = observe_reply(hub, shown, is_personal=about, turn=name, noted="", **given)
         logged = bool(seen.turns) or logged
     return logged
 
@@ -182,21 +198,20 @@ def _log(
 # Turns that hooks have missed
 
 
-def _catch_up(memory: Holdfast, hub: HubMemory, event: Event, *, whole: bool) -> None:
+def _catch_up(memory: Holdfast, event: Event, *, whole: bool) -> None:
     """Logs the turns of the transcript that no hook has logged."""
     if not event.transcript or event.subagent:
         return
-    catch_up(memory, hub, event.client, event.session, event.transcript, whole=whole)
+    catch_up(memory, event.client, event.session, event.transcript, whole=whole)
 
 
-def catch_up(
-    memory: Holdfast, hub: HubMemory, client: str, session: str, path: str, *, whole: bool
-) -> int:
-    """Logs the rest of a transcript after the position up to which it was read; returns the number
-    of turns. With `whole`, the last turn is complete, answered or not."""
+def catch_up(memory: Holdfast, client: str, session: str, path: str, *, whole: bool) -> int:
+    """Logs the rest of a transcript after the position up to which it was read, each turn in the
+    hub of the folder it was said in; returns the number of turns. With `whole`, the last turn is
+    complete, answered or not."""
     with opened(memory.home, client, session) as state:
         start = state.body["offset"] if state.body["transcript"] == path else 0
-        folder: str = state.body["folder"]
+        body = dict(state.body)
     try:
         if os.path.getsize(path) < start:
             start = 0
@@ -205,14 +220,33 @@ def catch_up(
         return 0
     count = 0
     done = turns if whole else turns[:-1]
+    hubs: dict[str, HubMemory | None] = {}
     for turn in done[:_CATCH_UP_TURNS]:
-        count += log_turn(hub, client, session, turn, folder=folder)
+        folder: str = turn.folder or body["folder"]
+        if folder not in hubs:
+            hubs[folder] = _hub_of(memory, body, folder)
+        hub = hubs[folder]
+        if hub is not None:
+            count += log_turn(hub, client, session, turn, folder=folder)
     if len(done) <= _CATCH_UP_TURNS:
         with opened(memory.home, client, session) as state:
             state.body["offset"] = begins
             state.body["transcript"] = path
             state.body["turns"] += count
     return count
+
+
+def _hub_of(memory: Holdfast, body: Mapping[str, Any], folder: str) -> HubMemory | None:
+    """The hub of a turn of a session that was said in a folder, which may be gone; None if it was
+    deleted. The hub that hooks name for a session has all of it."""
+    is_named = bool(body.get("is_named"))
+    if not is_named and folder != body["folder"] and (found := hub_of_past(memory, folder)):
+        return found
+    hub_id = body.get("hub_id")
+    if hub_id is None:
+        # The file of the session was written by an earlier version.
+        return hub_of_past(memory, folder) or hub_here(memory, folder=folder)[0]
+    return hub_by_id(memory, hub_id, folder=body["folder"], is_named=is_named)
 
 
 def log_turn(
@@ -240,12 +274,13 @@ def log_turn(
     if answer:
         # For a turn with several answers, the hook has seen the last one, which is part of its
         # name.
-        seen = hub.observe_turn("", answer, turn=turn.name, noted="", **given)
+        about = is_about_person(hub, turn.user)
+        seen = observe_reply(hub, answer, is_personal=about, turn=turn.name, noted="", **given)
         is_new = bool(seen.turns) or is_new
     return 1 if is_new else 0
 
 
-def _close_stale(memory: Holdfast, named_hub: str, event: Event) -> None:
+def _close_stale(memory: Holdfast, event: Event) -> None:
     """Logs the transcripts of sessions that ended without an event."""
     looked = 0
     for state in all_states(memory.home):
@@ -255,8 +290,7 @@ def _close_stale(memory: Holdfast, named_hub: str, event: Event) -> None:
         looked += 1
         if looked > _STALE_SESSIONS:
             return
-        hub, _ = hub_here(memory, named=named_hub or None, folder=body["folder"])
-        catch_up(memory, hub, body["client"], body["session"], body["transcript"], whole=False)
+        catch_up(memory, body["client"], body["session"], body["transcript"], whole=False)
 
 
 def _before_compaction(memory: Holdfast, hub: HubMemory, event: Event) -> None:

@@ -19,9 +19,10 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.api import prompt_blocks
+from holdfast.api.project_hub import is_about_person, observe_reply
 from holdfast.api.prompt_blocks import PromptBlock
 from holdfast.domain.clock import to_text
 from holdfast.edges.hooks.event import bounded, is_of_program
@@ -336,17 +337,16 @@ class ProxyMemory:
         known = turn in conversation.logged
         if known and not final:
             return
-        exchange.hub.observe_turn(
-            "" if known else prompt,
-            # Of a prompt that was logged before, the answer may repeat what is private.
-            without_private_sides(prompt, final)[1],
-            session=conversation.session,
-            source=CLIENT,
-            turn=turn,
+        given: dict[str, Any] = {"session": conversation.session, "source": CLIENT, "turn": turn}
+        given["folder"] = self._folder or None
+        # Of a prompt that was logged before, the answer may repeat what is private.
+        shown = without_private_sides(prompt, final)[1]
+        if known:
+            about = is_about_person(exchange.hub, prompt)
             # Of an answer alone nothing is noted.
-            noted=None if prompt and not known else "",
-            folder=self._folder or None,
-        )
+            observe_reply(exchange.hub, shown, is_personal=about, noted="", **given)
+        else:
+            exchange.hub.observe_turn(prompt, shown, noted=None if prompt else "", **given)
         conversation.add_logged(turn)
         with opened(self.home, CLIENT, conversation.session) as state:
             state.body["turns"] += 0 if known else 1

@@ -24,7 +24,7 @@ from holdfast.domain.records import ROLES, TRUST_OF_ROLE, Record, Role, Turn
 from holdfast.engine import late_words
 from holdfast.engine.core import Core, Scope
 from holdfast.engine.log.authors import note_author
-from holdfast.engine.traces import Withheld, with_notes
+from holdfast.engine.traces import SAME_MOMENT, Withheld, with_notes
 from holdfast.errors import Conflict, HoldfastError, InvalidInput
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text import clean
@@ -153,6 +153,40 @@ def last_said(reader: Reader, hub_id: str, session: str | None, answer: str) -> 
     session = clean_session(session)
     newest = reader.turns(hub_id, limit=1, session=session)
     return newest[0].content if newest and newest[0].session == session else ""
+
+
+def is_last_said_beside(
+    scope: Scope,
+    beside: Scope,
+    *,
+    session: str | None,
+    turn: str | None,
+    at: datetime | str | None,
+) -> bool:
+    """Whether what a reply answers is in the log of another hub too, or only there: the side of the
+    user under this name; else the last that the user said in this session."""
+    before = (clean.clean_time(at) or scope.now()) + SAME_MOMENT
+    name, wanted = turn_name(turn), clean_session(session)
+
+    def last_said_at(hub_id: str) -> datetime | None:
+        newest = reader.turns(hub_id, limit=_ASKED_TURNS, session=wanted)
+        own_words = (one for one in newest if one.role == "user" and one.trust != "tool")
+        times = (one.at for one in own_words if one.session == wanted and one.at <= before)
+        return max(times, default=None)
+
+    with scope.core.read() as reader:
+        if name:
+            here, there = (
+                logged_roles(reader, one.hub_id, session, name)("user") for one in (scope, beside)
+            )
+            if here or there:
+                return there
+        there_at, here_at = last_said_at(beside.hub_id), last_said_at(scope.hub_id)
+        return there_at is not None and (here_at is None or there_at >= here_at - SAME_MOMENT)
+
+
+# A message has at most so many answers by tools and agents before the last one.
+_ASKED_TURNS = 100
 
 
 def add_turns(
