@@ -70,7 +70,7 @@ CAPABILITIES = {
     "MCP server": "edges/mcp",
     "tools and dialects": "agents",
     "web page": "edges/web",
-    "hooks of agents": "edges/hooks",
+    "hooks of agents": "edges/hooks api/prompt_blocks",
     "proxy": "edges/proxy",
     "imports and exports of other programs": "importers api/imports edges/instructions"
     " edges/cli/imports engine/transfer/imports engine/log/import_run"
@@ -85,8 +85,8 @@ CAPABILITIES = {
     "damaged SQLite files": "store/sqlite/rescue store/sqlite/salvage store/sqlite/check",
     "in-memory store": "store/inmemory",
     "contract of stores, what they share": "store",
-    "MEMORY.md and its pages": "files/memory_md files/merge files/file_sync files/__init__"
-    " files/hub_folder",
+    "MEMORY.md and its pages": "files/memory_md files/merge files/safe_read files/file_sync"
+    " files/__init__ files/hub_folder",
     "journals": "files/journal",
     "files of tools, documents, archives": "files",
     "attachments, text of files and links": "extract files/attachments engine/writing/extraction",

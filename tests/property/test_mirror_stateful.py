@@ -20,7 +20,7 @@ from holdfast import engine
 from holdfast.domain.memory import Draft
 from holdfast.domain.query import Filter
 from holdfast.errors import Conflict
-from holdfast.files import merge
+from holdfast.files import safe_read
 from holdfast.files.memory_md import Document, MarkdownItem, Verbatim, disk, render
 from holdfast.files.memory_md.cache import our_memories
 from holdfast.files.memory_md.merge import StoreWriter
@@ -74,7 +74,7 @@ class BothSides(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         # Nobody is saving this very moment, so there is nothing to wait for.
-        self.no_pause = mock.patch.object(merge, "PAUSE_S", 0)
+        self.no_pause = mock.patch.object(safe_read, "PAUSE_S", 0)
         self.no_pause.start()
         self.home = tempfile.mkdtemp()
         self.memory = holdfast.open(

@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 import holdfast
 from holdfast import HubMemory
 from holdfast.domain.query import Filter
-from holdfast.files import merge
+from holdfast.files import safe_read
 from holdfast.files.memory_md.diff import shown
 from holdfast.files.memory_md.disk import MirrorFiles
 from holdfast.files.memory_md.edit import Rewritten
@@ -39,7 +39,7 @@ WHICH = st.integers(0, 50)
 def a_hub(**more: object) -> Iterator[HubMemory]:
     with (
         tempfile.TemporaryDirectory() as home,
-        mock.patch.object(merge, "PAUSE_S", 0),
+        mock.patch.object(safe_read, "PAUSE_S", 0),
         holdfast.open(home, clock=FixedClock(), settings={**SETTINGS, **more}) as memory,
     ):
         yield memory.hub()
@@ -131,7 +131,7 @@ class Authors(RuleBasedStateMachine):
 
     @initialize(pages=st.booleans())
     def begin(self, pages: bool) -> None:
-        self.no_pause = mock.patch.object(merge, "PAUSE_S", 0)
+        self.no_pause = mock.patch.object(safe_read, "PAUSE_S", 0)
         self.no_pause.start()
         self.home = tempfile.mkdtemp()
         self.memory = holdfast.open(

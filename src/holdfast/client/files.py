@@ -30,7 +30,7 @@ from holdfast.files.documents import (
     read_text,
 )
 from holdfast.files.folder_walk import FoundFile, Note, Walked, walk
-from holdfast.files.merge import open_regular
+from holdfast.files.safe_read import open_regular
 from holdfast.text.clean import clean_time, content_hash
 
 if TYPE_CHECKING:

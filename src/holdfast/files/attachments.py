@@ -20,7 +20,7 @@ from holdfast.engine.writing import origins
 from holdfast.errors import InvalidInput, NotFound, TooLarge
 from holdfast.files.hub_folder import is_own_state
 from holdfast.files.memory_md.cache import Stamp, read_stamp, token_of, write_stamp
-from holdfast.files.merge import open_regular
+from holdfast.files.safe_read import open_regular
 from holdfast.system.atomic_file import (
     FILE_MODE,
     file_errors,

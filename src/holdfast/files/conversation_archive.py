@@ -26,7 +26,7 @@ from holdfast.errors import AlreadyExists, HoldfastError, InvalidInput, StoreRea
 from holdfast.files import conversation_archive_format
 from holdfast.files.conversation_archive_format import Message
 from holdfast.files.journal.entries import JournalFolder
-from holdfast.files.merge import open_regular
+from holdfast.files.safe_read import open_regular
 from holdfast.system.atomic_file import locked, real_path, write_atomic
 from holdfast.text import clean
 from holdfast.text.clean import without_private, without_private_sides

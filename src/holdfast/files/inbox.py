@@ -28,7 +28,7 @@ from holdfast.files.memory_md.cache import (
     token_of,
 )
 from holdfast.files.memory_md.cache import write_stamp as note_stamp
-from holdfast.files.merge import free_name
+from holdfast.files.safe_read import free_name
 from holdfast.system.atomic_file import (
     file_errors,
     locked,

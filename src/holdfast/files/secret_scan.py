@@ -34,7 +34,7 @@ from holdfast.files.memory_md.cache import COPY, drop_copy
 from holdfast.files.memory_md.disk import page_names
 from holdfast.files.memory_md.edit import forget_seen
 from holdfast.files.memory_md.sync import Mirror
-from holdfast.files.merge import open_regular
+from holdfast.files.safe_read import open_regular
 from holdfast.system.atomic_file import locked, real_path, write_atomic
 
 if TYPE_CHECKING:

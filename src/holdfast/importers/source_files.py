@@ -18,7 +18,7 @@ from urllib.request import pathname2url
 
 from holdfast.errors import InvalidInput, NotFound, TooLarge
 from holdfast.extract import ZipRefused, open_zip
-from holdfast.files.merge import open_regular
+from holdfast.files.safe_read import open_regular
 
 # A JSON file is parsed as a whole; its values take about five times as much memory.
 JSON_BYTES_MAX = 1_000_000_000

@@ -66,18 +66,18 @@ def check_entries(text: str) -> None:
 
 
 def registry_of(hub: HubMemory) -> Registry:
-    """The registry of a hub, made once for as long as its store is open."""
+    """The sources that a hub is searched together with, created once while its store is open."""
     resources = hub.core.resources
-    # Each actor sees other memories of the hub.
+    # Actors see different memories of a hub.
     place = ("sources", hub.id, hub.core.actor)
     if place not in resources:
         # Two threads may both make one; both use the first that is stored.
-        resources.setdefault(place, _made(hub))
+        resources.setdefault(place, _new_registry(hub))
     registry: Registry = resources[place]
     return registry
 
 
-def _made(hub: HubMemory) -> Registry:
+def _new_registry(hub: HubMemory) -> Registry:
     notes: list[str] = []
     members = [HubMember(hub), *_sources(hub, notes)]
     return Registry(members, budget_ms=hub.core.settings["sources.budget_ms"], notes=notes)
@@ -86,7 +86,7 @@ def _made(hub: HubMemory) -> Registry:
 def _sources(hub: HubMemory, notes: list[str]) -> Iterator[MemorySource]:
     for entry in entries(hub.core.settings[SETTING]):
         try:
-            source = made(entry, hub)
+            source = open_source(entry, hub)
         except HoldfastError as error:
             notes.append(str(error))
             continue
@@ -96,7 +96,7 @@ def _sources(hub: HubMemory, notes: list[str]) -> Iterator[MemorySource]:
             yield source
 
 
-def made(entry: SourceEntry, hub: HubMemory) -> MemorySource:
+def open_source(entry: SourceEntry, hub: HubMemory) -> MemorySource:
     """The source that an entry names, for a hub."""
     if entry.problem:
         raise InvalidSetting(entry.problem, hint="For example: notes=~/notes")
@@ -140,7 +140,7 @@ def _plugin(entry: SourceEntry) -> MemorySource:
     plugin = _plugin_of(entry)
     try:
         source: MemorySource = plugin.load()(entry.name, entry.where)
-    # What is not ours may raise anything.
+    # A plugin may raise anything.
     except Exception as error:
         raise InvalidSetting(
             f"The source `{entry.name}` could not be made: {error or type(error).__name__}.",
@@ -150,7 +150,7 @@ def _plugin(entry: SourceEntry) -> MemorySource:
 
 
 class Described(NamedTuple):
-    """A source as a person sees it: what it is, what is in it, or what is wrong with it."""
+    """A source for a list of sources: what it is, what is in it, or why it cannot be used."""
 
     name: str
     kind: str
@@ -160,13 +160,13 @@ class Described(NamedTuple):
 
 
 def described(hub: HubMemory) -> list[Described]:
-    """The sources that the settings name, each looked at."""
+    """The sources that the settings name, each opened to see its state."""
     out = []
     for entry in entries(hub.core.settings[SETTING]):
         shown = Described(entry.name, entry.kind, entry.where)
         try:
-            source = made(entry, hub)
-            # What plugins can tell of themselves is up to them.
+            source = open_source(entry, hub)
+            # A plugin need not have `place` and `state`.
             shown = shown._replace(where=getattr(source, "place", entry.where))
             out.append(shown._replace(state=getattr(source, "state", str)()))
         except (HoldfastError, OSError) as error:

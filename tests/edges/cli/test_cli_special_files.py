@@ -11,7 +11,7 @@ import pytest
 
 import holdfast
 from holdfast.files import hub_path
-from holdfast.files.merge import open_regular
+from holdfast.files.safe_read import open_regular
 from tests.edges.cli.cli_calls import Run
 
 pytestmark = [
@@ -108,6 +108,6 @@ def test_what_takes_the_place_of_a_file_between_check_and_opening_is_refused(
 ) -> None:
     path = tmp_path / "notes.md"
     os.mkfifo(path)
-    monkeypatch.setattr("holdfast.files.merge.refuse_irregular", lambda _: None)
+    monkeypatch.setattr("holdfast.files.safe_read.refuse_irregular", lambda _: None)
     with pytest.raises(holdfast.InvalidInput, match="is a named pipe"):
         open_regular(str(path))

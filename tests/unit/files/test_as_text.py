@@ -12,7 +12,7 @@ import pytest
 import holdfast
 from holdfast import HubMemory, InvalidInput
 from holdfast.api.memory import Holdfast
-from holdfast.files import merge
+from holdfast.files import safe_read
 from holdfast.files.memory_md.edit import Rewritten
 from holdfast.files.memory_md.merge import SyncReport
 from holdfast.files.memory_md.parse import parse
@@ -36,7 +36,7 @@ SHOWN = """\
 
 @pytest.fixture
 def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast]:
-    monkeypatch.setattr(merge, "PAUSE_S", 0)
+    monkeypatch.setattr(safe_read, "PAUSE_S", 0)
     with open_for_tests(tmp_path, settings={"store.url": "memory:"}) as memory:
         yield memory
 

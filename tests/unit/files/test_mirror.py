@@ -15,7 +15,7 @@ from holdfast import Conflict, HubMemory, InvalidInput, engine
 from holdfast.api.memory import Holdfast
 from holdfast.api.operation import operations_of
 from holdfast.errors import StoreError, StoreReadOnly
-from holdfast.files import merge
+from holdfast.files import safe_read
 from holdfast.files.memory_md import cache, disk, sync
 from holdfast.files.memory_md.merge import StoreWriter, SyncReport
 from holdfast.files.memory_md.parse import parse
@@ -41,7 +41,7 @@ FRESH = """\
 
 @pytest.fixture
 def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast]:
-    monkeypatch.setattr(merge, "PAUSE_S", 0)
+    monkeypatch.setattr(safe_read, "PAUSE_S", 0)
     with open_for_tests(tmp_path, settings={"store.url": "memory:"}) as memory:
         yield memory
 

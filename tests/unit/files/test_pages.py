@@ -14,7 +14,7 @@ import pytest
 
 from holdfast import HubMemory, engine
 from holdfast.api.memory import Holdfast
-from holdfast.files import merge
+from holdfast.files import safe_read
 from holdfast.files.memory_md.disk import MirrorFiles
 from holdfast.files.memory_md.merge import SyncReport
 from holdfast.testing import CountedIds, FixedClock, open_for_tests
@@ -42,7 +42,7 @@ def opened(home: Path, *, pages: bool, ids: CountedIds | None = None) -> Holdfas
 
 @pytest.fixture
 def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Holdfast]:
-    monkeypatch.setattr(merge, "PAUSE_S", 0)
+    monkeypatch.setattr(safe_read, "PAUSE_S", 0)
     with opened(tmp_path, pages=True) as memory:
         yield memory
 
@@ -200,7 +200,7 @@ def lines(folder: Path) -> list[str]:
 def test_turning_pages_on_and_off_again_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(merge, "PAUSE_S", 0)
+    monkeypatch.setattr(safe_read, "PAUSE_S", 0)
     ids = CountedIds()
     with opened(tmp_path, pages=False, ids=ids) as memory:
         hub = with_three(memory)
@@ -268,7 +268,7 @@ def dying_after(writes: int) -> Iterator[None]:
 def test_a_crash_between_two_files_is_mended_by_the_next_sync(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on: bool, writes: int
 ) -> None:
-    monkeypatch.setattr(merge, "PAUSE_S", 0)
+    monkeypatch.setattr(safe_read, "PAUSE_S", 0)
     ids = CountedIds()
     with opened(tmp_path, pages=not on, ids=ids) as memory:
         hub = with_three(memory)

@@ -14,7 +14,7 @@ from holdfast import HubMemory, sources
 from holdfast.domain.clock import SystemClock, TimeIds
 from holdfast.domain.hub import Hub
 from holdfast.errors import StoreReadOnly
-from holdfast.sources.configured import entries, made
+from holdfast.sources.configured import entries, open_source
 from holdfast.testing import HashEmbedder, open_for_tests
 from tests.postgres_server import ROLE, database, databases
 from tests.unit.sources.conftest import Opening
@@ -233,7 +233,7 @@ def test_memories_in_a_database_are_read_and_never_written(
         hub = open_with(f"old=holdfast:{past}#past")
         answers = sources.ask(hub, "tabs")
         assert said(answers) == [("old", "#1 of hub past", "We used tabs")]
-        core = made(entries(f"old=holdfast:{past}#past")[0], hub)._opened()
+        core = open_source(entries(f"old=holdfast:{past}#past")[0], hub)._opened()
         with pytest.raises(StoreReadOnly), core.store.write() as writer:
             writer.add_hub(Hub("hub_x", "x", "ada", core.now()))
         core.store.close()

@@ -415,7 +415,7 @@ class Call:
             return text.removesuffix("\n").removesuffix("\r")
         if os.path.isdir(path):
             raise InvalidInput(f"{path} is a folder, not {what}.", hint="Name the files in it.")
-        from holdfast.files.merge import open_regular
+        from holdfast.files.safe_read import open_regular
 
         try:
             with open_regular(path) as file:

@@ -24,7 +24,7 @@ from holdfast.edges.cli.write import plain_result, show_result
 from holdfast.errors import HoldfastError, InvalidInput, NotFound, StoreFull
 from holdfast.files.documents import REMOVED, other_place, too_many
 from holdfast.files.folder_walk import OTHER_KIND, Note, stamp_of
-from holdfast.files.merge import open_regular, refuse_irregular
+from holdfast.files.safe_read import open_regular, refuse_irregular
 
 if TYPE_CHECKING:
     from holdfast.domain.results import Remembered

@@ -189,7 +189,7 @@ def _beside(file: str) -> str | None:
 def _opened(path: str) -> IO[bytes]:
     if path == "-":
         return sys.stdin.buffer
-    from holdfast.files.merge import open_regular
+    from holdfast.files.safe_read import open_regular
 
     try:
         return open_regular(path)

@@ -19,7 +19,7 @@ from holdfast.domain.query import Filter
 from holdfast.errors import InvalidInput
 from holdfast.files.memory_md import MarkdownItem
 from holdfast.files.memory_md.parse import parse
-from holdfast.files.merge import open_regular
+from holdfast.files.safe_read import open_regular
 from holdfast.store.values import every_memory
 from holdfast.system.atomic_file import file_errors, real_path, write_atomic, write_file
 from holdfast.text import clean

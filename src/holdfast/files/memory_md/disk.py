@@ -16,7 +16,7 @@ from holdfast.files.memory_md import FILE_NAME, Document, fresh, render
 from holdfast.files.memory_md.cache import is_page_name, stamp_of
 from holdfast.files.memory_md.merge import ChangedMeanwhile
 from holdfast.files.memory_md.pages import category_of_page, gathered, joined, split, spread
-from holdfast.files.merge import FileRead, free_name, holds, read_settled
+from holdfast.files.safe_read import FileRead, free_name, holds, read_settled
 from holdfast.store.base import Reader
 from holdfast.system.atomic_file import write_atomic
 

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 # A standby is used for speed, so one that makes readers wait is no help. A new connection takes
 # less than this, also to another city.
-_PATIENCE_S = 0.3
+_STANDBY_WAIT_S = 0.3
 # How long a standby that does not answer is not used.
 _SUSPENDED_S = 10.0
 # Defaults where the URL names several servers.
@@ -97,7 +97,7 @@ class Standby:
             self.address,
             search_path,
             spread=spread,
-            patience_s=_PATIENCE_S,
+            wait_s=_STANDBY_WAIT_S,
             greet=self._greet,
         )
         self._position = "0/0"

@@ -37,7 +37,7 @@ from holdfast.store.postgres.errors import (
     was_idle,
     write_cancelled,
 )
-from holdfast.store.postgres.pool import MonitoredConnection, Patience, Pool, configured
+from holdfast.store.postgres.pool import MonitoredConnection, Pool, WaitLimits, configured
 from holdfast.system import Backoff
 
 if TYPE_CHECKING:
@@ -184,11 +184,11 @@ class Connections:
         timeout_ms: int = 0,
         async_commit: bool = False,
         spread: bool = False,
-        patience_s: float | None = None,
+        wait_s: float | None = None,
         greet: Callable[[Connection], None] = configure,
     ) -> None:
         self._url, self._address, self._search_path = url, address, search_path
-        self._answer_s, self._patience_s = answer_s, patience_s
+        self._answer_s, self._wait_s = answer_s, wait_s
         self._read_s = min(READ_ANSWER_S, answer_s)
         # The role's own statement_timeout; 0 where it has none.
         self._timeout_ms = timeout_ms
@@ -298,12 +298,12 @@ class Connections:
         """A connection on which the transaction has begun. A dead one is replaced and BEGIN sent
         again, which is safe because nothing else was sent yet."""
         began = time.monotonic()
-        for nap_s in backoff(self._patience_s or self._away_s(within_s)):
-            patience = self._patience(pool, within_s, time.monotonic() - began)
-            connection = pool.take(patience)
+        for nap_s in backoff(self._wait_s or self._away_s(within_s)):
+            limits = self._wait_limits(pool, within_s, time.monotonic() - began)
+            connection = pool.take(limits)
             connection.spread, connection.ends = self._spread, None
             connection.answer_s = _STANDBY_WAIT_S
-            if self._patience_s is None:
+            if self._wait_s is None:
                 # Half of the time; the other half is for a new connection.
                 connection.answer_s = self._silent_s(within_s) / 2
             try:
@@ -330,10 +330,10 @@ class Connections:
                 time.sleep(nap_s)
         raise last
 
-    def _patience(self, pool: Pool, within_s: float | None, waited_s: float) -> Patience:
-        if self._patience_s is not None:
-            return Patience(*[self._patience_s] * 3)
-        return Patience(
+    def _wait_limits(self, pool: Pool, within_s: float | None, waited_s: float) -> WaitLimits:
+        if self._wait_s is not None:
+            return WaitLimits(*[self._wait_s] * 3)
+        return WaitLimits(
             busy_s=BUSY_WAIT_S if pool is self._writers else RECONNECT_WAIT_S,
             away_s=max(0.0, self._away_s(within_s) - waited_s),
             silent_s=max(0.0, self._silent_s(within_s) - waited_s),

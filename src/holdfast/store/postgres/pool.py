@@ -149,9 +149,9 @@ def _with_clock(gen: PQGen[RV], check_alive: Callable[[float, float], float]) ->
 _ASK_AGAIN_S = 0.5
 
 
-class Patience(NamedTuple):
-    """How long to wait for a connection: where all are in use, where the server is down and may
-    come back, and where it is up and does not answer."""
+class WaitLimits(NamedTuple):
+    """The longest wait for a connection: if all are in use, if the server is down and may come
+    back, and if it is up but does not answer."""
 
     busy_s: float
     away_s: float
@@ -207,18 +207,18 @@ class Pool:
 
         return Connecting
 
-    def take(self, patience: Patience) -> MonitoredConnection:
+    def take(self, limits: WaitLimits) -> MonitoredConnection:
         """A connection, to be given back; raises StoreBusy or ServerUnreachable where there is
         none in time."""
         began = time.monotonic()
         while True:
             waited_s = time.monotonic() - began
             try:
-                connection = self._pool.getconn(timeout=self._ask_for_s(patience, waited_s))
+                connection = self._pool.getconn(timeout=self._ask_for_s(limits, waited_s))
             except PoolClosed:
                 raise closed(self._address) from None
             except PoolTimeout:
-                self._raise_if_expired(patience, began)
+                self._raise_if_expired(limits, began)
             else:
                 if not _is_closed(connection):
                     self._lent.add(id(connection))
@@ -227,16 +227,16 @@ class Pool:
                 # Discarding them here avoids a pause before each.
                 self._pool.putconn(connection)
 
-    def _ask_for_s(self, patience: Patience, waited_s: float) -> float:
+    def _ask_for_s(self, limits: WaitLimits, waited_s: float) -> float:
         """At most the time until the next limit."""
-        left_s = [one - waited_s for one in patience if one > waited_s]
+        left_s = [one - waited_s for one in limits if one > waited_s]
         return min(_ASK_AGAIN_S, *left_s) if left_s else 0.0
 
-    def _raise_if_expired(self, patience: Patience, began: float) -> None:
+    def _raise_if_expired(self, limits: WaitLimits, began: float) -> None:
         """Raises where the limit for the reason at hand is reached."""
         waited_s = time.monotonic() - began
         if len(self._lent) >= self.size:
-            if waited_s >= patience.busy_s:
+            if waited_s >= limits.busy_s:
                 raise StoreBusy(
                     f"All {self.size} connections to {self._address} were in use for as long"
                     " as we wait.",
@@ -245,9 +245,9 @@ class Pool:
             return
         at, failure = self._failed or (0.0, None)
         if failure is None or at < began or is_timeout(failure):
-            if waited_s >= patience.silent_s:
+            if waited_s >= limits.silent_s:
                 raise NoAnswer("the server has stopped answering")
-        elif waited_s >= patience.away_s:
+        elif waited_s >= limits.away_s:
             raise to_store_error(failure, self._address)
 
     def give_back(self, connection: MonitoredConnection) -> None:
