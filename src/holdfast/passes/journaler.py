@@ -22,9 +22,11 @@ from holdfast.engine import jobs
 from holdfast.engine.core import Scope
 from holdfast.engine.jobs import Runner, Stopped
 from holdfast.engine.upkeep import capture_stats
+from holdfast.engine.writing.edit import forget
 from holdfast.engine.writing.proposals import ASSISTANT, SAID_BY, Proposal, Taken, take_proposals
 from holdfast.errors import InvalidSetting, ModelError, NotFound
 from holdfast.passes import logger
+from holdfast.passes.corrections import by_corrections
 from holdfast.passes.work import makes_journals, synced_files
 from holdfast.text.clean import content_hash
 from holdfast.text.facts.statements import without_note
@@ -126,7 +128,7 @@ def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
     )
     # The memories belong to the person who spoke, and are compared with what they see.
     theirs = core.acting(about["actor"])
-    proposed = Proposed(heard)
+    proposed, scope = Proposed(heard), Scope(theirs, hub.id, hub.name)
     failed = ""
     try:
         model = _model(theirs, hub)
@@ -139,7 +141,10 @@ def _work_on(core: Core, home: str, job: Job, stop: Callable[[], bool]) -> None:
             # If the model invented all its proposals, the results of the rules are better than
             # nothing. An explicit request to remember something never depends on a model.
             by_rules(proposed, explicit_only=not proposed.is_all_made_up)
-        by_changes(Scope(theirs, hub.id, hub.name), proposed)
+        by_changes(scope, proposed)
+        # Jobs without the field come from keys that were allowed to.
+        if job.about.get("replaces", True):
+            proposed.taken_back = by_corrections(scope, proposed)
     except (ModelError, InvalidSetting) as error:
         if stop():
             raise Stopped from None
@@ -196,6 +201,9 @@ def _take(core: Core, home: str, hub: Hub, job: Job, proposed: Proposed, failed:
 
     make = makes_journals(core) and bool(proposed.proposals)
     with synced_files(core, home, hub, [proposed.heard.at.date()], make=make):
+        if proposed.taken_back:
+            # First: if this is cut off, the job runs again, and these are no longer found.
+            forget(Scope(core, hub.id, hub.name), proposed.taken_back, "the person took it back")
         # Jobs without the field come from keys that were allowed to.
         take(
             core,
@@ -293,6 +301,8 @@ class Proposed:
         self.heard = heard
         self.proposals: list[Proposal] = []
         self.dropped: list[Noted] = []
+        # The ids of memories that the person takes back.
+        self.taken_back: list[str] = []
         self._tried = 0
 
     def add(
@@ -307,6 +317,7 @@ class Proposed:
         reworded: Span | None = None,
         occurred_at: datetime | None = None,
         occurred_until: datetime | None = None,
+        corrects: str | None = None,
     ) -> str:
         """Adds a proposal; returns the reason if it is dropped, else an empty text. A `verbatim`
         quote of the user needs no check. A proposal that rules have `reworded` from a part of the
@@ -342,6 +353,7 @@ class Proposed:
                 speaker=heard.speaker or None,
                 metadata=metadata or None,
                 standing=standing and found.role == "user",
+                corrects=corrects,
             )
         )
         return ""

@@ -9,6 +9,7 @@ from holdfast.domain.memory import Memory, made_from
 from holdfast.domain.query import Hit
 from holdfast.domain.records import Turn, as_memory
 from holdfast.engine.context.follow_ups import (
+    FollowUp,
     follow_ups,
     only_acknowledges,
     only_asks,
@@ -118,7 +119,7 @@ def _group(
         yield PromptLine(hit.memory, hit.passage.text, why, part=_part(hit))
         source = source_turn(reader, hit.memory)
         if source is not None:
-            yield from _later_lines(reader, scope, source, known)[1]
+            yield from _later_lines(_later(reader, scope, source), known)
         return
     if only_acknowledges(turn.content):
         return
@@ -140,23 +141,23 @@ def _group(
             yield _companion_line(question, "the question of a reply")
         yield from group
         return
-    is_corrected_later, later = _later_lines(reader, scope, turn, known)
-    yield line._replace(note=MARK) if is_corrected_later else line
-    yield from later
+    later = _later(reader, scope, turn)
+    if not any(one.takes_back for one in later):
+        yield line._replace(note=MARK) if any(one.corrects for one in later) else line
+    yield from _later_lines(later, known)
 
 
-def _later_lines(
-    reader: Reader, scope: Scope, turn: Turn, known: Collection[str]
-) -> tuple[bool, list[PromptLine]]:
-    """Whether the person corrected a turn of theirs later in its session, and the lines of what
-    corrects or changes it, without those that are known."""
-    later = [one for one in follow_ups(reader, scope, turn) if one.belongs]
-    lines = [
-        _companion_line(one.turn, "what was said of it later")
-        for one in later
-        if turn.role == "user" and one.turn.id not in known
-    ]
-    return any(one.corrects for one in later), lines
+def _later(reader: Reader, scope: Scope, turn: Turn) -> list[FollowUp]:
+    """What the person said later in the session that corrects or changes a turn of theirs."""
+    if turn.role != "user":
+        return []
+    return [one for one in follow_ups(reader, scope, turn) if one.belongs]
+
+
+def _later_lines(later: Sequence[FollowUp], known: Collection[str]) -> Iterator[PromptLine]:
+    for one in later:
+        if one.turn.id not in known and (one.says_more or not one.takes_back):
+            yield _companion_line(one.turn, "what was said of it later")
 
 
 def _is_question(turn: Turn) -> bool:

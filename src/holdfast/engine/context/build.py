@@ -317,7 +317,9 @@ def _relevant(
         note = _note(scope, turn, outdated) if turn is not None else ""
         if turn is not None and any(one.corrects for one in later):
             note = MARK
-        out.append(BlockItem(hit.memory, quoted(hit, words, chars), "relevant", note))
+        is_withdrawn = turn is not None and any(one.takes_back for one in later)
+        if not is_withdrawn:
+            out.append(BlockItem(hit.memory, quoted(hit, words, chars), "relevant", note))
         reply = None if turn is None else _short_reply(scope, turn, chars)
         if reply is not None and (replied := _words_said(reply)) not in said:
             said.add(replied)
@@ -325,6 +327,8 @@ def _relevant(
         for one in later:
             text = " ".join(one.turn.content.split())
             if one.turn.id in sources or len(text) > chars or text.casefold() in said:
+                continue
+            if one.takes_back and not one.says_more:
                 continue
             item = BlockItem(as_memory(one.turn), text, "relevant")
             if one.belongs:

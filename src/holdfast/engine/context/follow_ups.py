@@ -23,18 +23,20 @@ _TURNS_AFTER = 6
 
 class FollowUp(NamedTuple):
     """What the person said later in a session: whether it is about the same thing, and so belongs
-    next to it, and whether it corrects it."""
+    next to it; whether it corrects it, or takes it back; and whether it says anything else."""
 
     turn: Turn
     belongs: bool
     corrects: bool = False
+    takes_back: bool = False
+    says_more: bool = True
 
 
 def follow_ups(reader: Reader, scope: Scope, turn: Turn) -> list[FollowUp]:
     """What the person said later that corrects or changes a turn of theirs; if nothing does, the
     next they said. For a reply of the agent that asks, the answer. Their own questions and thanks
     do not count."""
-    from holdfast.text.slots.corrections import corrects
+    from holdfast.text.slots.corrections import corrects, says_more
 
     if turn.speaker is not None or turn.session is None:
         # Between people, others speak in between.
@@ -45,36 +47,32 @@ def follow_ups(reader: Reader, scope: Scope, turn: Turn) -> list[FollowUp]:
         return [FollowUp(said[0], belongs=True)] if _asks(turn) and said else []
     found = []
     for place, later in enumerate(said):
-        reply = _reply_before(after, later)
         manner = corrects(
             later.content,
             turn.content,
             is_next=place == 0,
-            is_answer=reply is not None and _is_about(reply, later, turn),
+            reply=_reply_before(after, later),
         )
         if manner is not None:
-            found.append(FollowUp(later, belongs=True, corrects=manner != "changed"))
+            found.append(
+                FollowUp(
+                    later,
+                    belongs=True,
+                    corrects=manner != "changed",
+                    takes_back=manner == "taken back",
+                    says_more=says_more(later.content),
+                )
+            )
     if found or not said or only_asks(said[0].content):
         return found
     return [FollowUp(said[0], belongs=False)]
 
 
-def _reply_before(turns: Sequence[Turn], said: Turn) -> Turn | None:
+def _reply_before(turns: Sequence[Turn], said: Turn) -> str:
     """What the agent had said before a message of the person."""
     place = turns.index(said)
-    return turns[place - 1] if place and turns[place - 1].role == "assistant" else None
-
-
-def _is_about(reply: Turn, later: Turn, earlier: Turn) -> bool:
-    """Whether a message answers or turns down the agent's reply, and not what the person had
-    said."""
-    from holdfast.text.capture.requests import turns_down
-    from holdfast.text.slots.corrections import shares_a_thing
-
-    if _asks(reply):
-        return True
-    is_turned_down = turns_down(later.content, reply.content)
-    return is_turned_down and not shares_a_thing(later.content, earlier.content)
+    is_reply = place and turns[place - 1].role == "assistant"
+    return turns[place - 1].content if is_reply else ""
 
 
 def _asks(turn: Turn) -> bool:

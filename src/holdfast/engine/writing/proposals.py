@@ -60,7 +60,7 @@ class Proposal(NamedTuple):
     here: stored only if the turn supports it. A proposer that has grounded it already gives only
     the `origin`. `quote` is the part of the turn that it relies on, and `at` when it was said. A
     `standing` one is promoted to long-term memory at once. `changes` is the id of a memory that the
-    sentence around it changes."""
+    sentence around it changes, and `corrects` that of one which the person corrected by it."""
 
     text: str
     category: str | None = None
@@ -80,6 +80,7 @@ class Proposal(NamedTuple):
     metadata: Mapping[str, Any] | None = None
     standing: bool = False
     changes: str | None = None
+    corrects: str | None = None
 
 
 class Taken(NamedTuple):
@@ -108,6 +109,7 @@ def take_proposals(
     drafts: list[Draft] = []
     standing: list[bool] = []
     changes: list[str | None] = []
+    corrects: list[str | None] = []
     for proposal in proposals:
         draft = _draft(scope.core, proposal, layer)
         taken.append(None if isinstance(draft, Draft) else draft)
@@ -115,8 +117,9 @@ def take_proposals(
             drafts.append(draft)
             standing.append(proposal.standing and layer == "journal")
             changes.append(proposal.changes)
+            corrects.append(proposal.corrects)
     looked = _with_rivals(scope, list(prepare(scope, drafts)), changes)
-    prepared = iter(zip(looked, standing, strict=True))
+    prepared = iter(zip(looked, standing, corrects, strict=True))
     with scope.write() as writer:
         if change is not None:
             recorder = continued(scope, writer, "import", change, reason=reason)
@@ -232,7 +235,7 @@ class _Transaction(NamedTuple):
     replaces: bool
 
 
-def _take(into: _Transaction, item: Prepared, standing: bool) -> Taken:
+def _take(into: _Transaction, item: Prepared, standing: bool, corrects: str | None = None) -> Taken:
     writer, recorder = into.writer, into.recorder
     memory = item.memory._replace(created_at=recorder.change.at)
     rivals = find_rivals(writer, memory, item.indexed, seen=item.seen)
@@ -257,6 +260,8 @@ def _take(into: _Transaction, item: Prepared, standing: bool) -> Taken:
     if voice and (doubted := contradicted_by(memory, rivals)) is not None:
         why = doubted.verdict.reason
         return _hold(recorder, item, held_as_low_trust(item.memory, voice, doubted.memory, why))
+    if corrects is not None:
+        rivals = _with_corrected(writer, memory, corrects, rivals)
     close = None
     if memory.trust == "user":
         # The person's latest statement is current; if both may be true, both stay.
@@ -278,6 +283,19 @@ def _take(into: _Transaction, item: Prepared, standing: bool) -> Taken:
         why = "it came by a key that replaces nothing"
         return _hold(recorder, item, held_as_conflict(item.memory, rivals[0].memory, why))
     return _write(into, item, rivals, standing, close)
+
+
+def _with_corrected(
+    reader: Reader, memory: Memory, corrected: str, rivals: list[Rival]
+) -> list[Rival]:
+    """The rivals with the memory that the person corrected, unless it was changed meanwhile."""
+    from holdfast.text.slots.values import Verdict
+
+    there = reader.memories_by_id(memory.hub_id, [corrected]).get(corrected)
+    if there is None or not there.in_force(memory.created_at):
+        return rivals
+    others = [one for one in rivals if one.memory.id != corrected]
+    return [Rival(there, Verdict("replaces", "the person corrected it")), *others]
 
 
 def _write(

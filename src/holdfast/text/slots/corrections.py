@@ -14,7 +14,7 @@ from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.spans import fold_in_place
 from holdfast.text.analysis.terms import is_stop, terms
 from holdfast.text.sentences import sentence_spans
-from holdfast.text.tables import Patterns
+from holdfast.text.tables import Patterns, lazy
 
 _PATTERNS = Patterns("slots/patterns.txt")
 
@@ -26,6 +26,8 @@ CHARS_MAX = 400
 _SENTENCES = 2
 # So many words may be a correction that names nothing of what it corrects.
 _SHORT_WORDS = 12
+# Fewer words behind 'scratch that' say nothing, such as 'please'.
+_MORE_WORDS = 3
 # A change is told in a short sentence.
 _TOLD_CHARS = 120
 # Words that say which statement is meant, and nothing of what it says.
@@ -33,13 +35,16 @@ _POINTS = frozenset("what i said you told that this the my one thing all".split(
 
 
 class Correction(NamedTuple):
-    """How a text corrects what was said before it, where what is new begins in it and where
-    its sentence ends, and what it names of the earlier one, if it does."""
+    """How a text corrects what was said before it. `begin` and `end` are the place of the sentence
+    that does, and `start` where what is new begins in it. `about` is what it names of the earlier
+    text; with `points`, it means that by 'it' or the like."""
 
     manner: Manner
+    begin: int
     start: int
     end: int
     about: str = ""
+    points: bool = False
 
 
 @lru_cache(maxsize=256)
@@ -59,43 +64,68 @@ def read(said: str) -> Correction | None:
             continue
         if found := _PATTERNS["taken back"].match(one):
             about = next((group for group in found.groups() if group), "")
-            return Correction("taken back", start + found.end(), end, about)
+            return Correction("taken back", start, start + found.end(), end, about)
     first, end = spans[0]
     for manner in _OPENINGS:
         if found := _PATTERNS[manner].match(folded[first:end]):
-            return Correction(manner, first + found.end(), end)
+            start = first + found.end()
+            points = _IT_IS.match(folded, start) is not None
+            # 'Not Beate, Renate' is about what names Beate.
+            was = found.groupdict().get("was") or ""
+            return Correction(manner, first, start, end, was, points)
     for start, end in spans:
         one = folded[start:end]
         is_told = len(one) <= _TOLD_CHARS and not one.rstrip().endswith("?")
         if is_told and _PATTERNS["changed"].search(one):
-            return Correction("changed", start, end)
+            # 'The venue double-booked us... it will be the 29th.'
+            ends = [last for _, last in spans if end <= last <= start + _TOLD_CHARS]
+            return Correction("changed", start, start, max(ends))
     return None
 
 
+_IT_IS = lazy(
+    r"[\s,.!:…-]*(?:(?:it|that|they|he|she|those)(?:'s|'re| is| are| was| were)"
+    r"|use|we use|rather)\b"
+)
 _OPENINGS: tuple[Manner, ...] = ("corrects", "may correct")
 
 
-def corrects(later: str, earlier: str, *, is_next: bool, is_answer: bool = False) -> Manner | None:
+def corrects(later: str, earlier: str, *, is_next: bool, reply: str = "") -> Manner | None:
     """How a text corrects, changes or takes back what the same person said before in the session;
-    None if it does not. `is_next` if they said nothing in between, and `is_answer` if the agent
-    had asked them something: 'no' is an answer then."""
+    None if it does not. `is_next` if they said nothing in between, and `reply` is what the agent
+    said before the later text, which that may answer or turn down instead."""
     found = read(later)
-    if found is None or earlier.rstrip().endswith(("?", "？")):
+    if found is None or _asks(earlier):
         # What was asked is not corrected.
         return None
+    manner = found.manner
     if found.about:
-        return found.manner if names(found.about, earlier) else None
-    if found.manner in ("taken back", "corrects") and is_next:
-        return found.manner
-    if found.manner == "may correct":
-        is_short = later.count(" ") < _SHORT_WORDS
-        if is_answer or not (is_next or shares_a_thing(later, earlier)):
-            return None
-        return found.manner if is_short or shares_a_thing(later, earlier) else None
-    if found.manner == "changed":
-        sentence = later[found.start : found.end]
-        return found.manner if shares_a_thing(sentence, earlier) else None
-    return found.manner if shares_a_thing(later, earlier) else None
+        return manner if names(found.about, earlier) else None
+    if is_next and manner in ("taken back", "corrects"):
+        return manner
+    said = later[found.begin : found.end] if manner == "changed" else later
+    if manner == "may correct" and _asks(reply):
+        return None
+    if shares_a_thing(said, earlier):
+        return manner
+    is_short = later.count(" ") < _SHORT_WORDS
+    if manner != "may correct" or not is_next or not is_short:
+        return None
+    # 'No' behind a reply turns that down.
+    return None if reply and _NO.match(later) else manner
+
+
+_NO = lazy(r"(?i)\W*(?:no|nope|nah)\b")
+
+
+def _asks(text: str) -> bool:
+    return text.rstrip().endswith(("?", "？"))
+
+
+def says_more(said: str) -> bool:
+    """Whether a text says anything behind the words that correct: 'scratch that' does not."""
+    found = read(said)
+    return found is None or len(said[found.start :].strip(" ,.;:!–-").split()) >= _MORE_WORDS
 
 
 def names(about: str, earlier: str) -> bool:

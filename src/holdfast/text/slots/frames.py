@@ -35,9 +35,9 @@ _WORDS = read_words("slots/words.txt")
 # A longer difference makes it another statement.
 _CHUNK_MAX = 3
 _MONTH = "(?:january|february|march|april|may|june|july|august|september|october|november|december)"
-_WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
+WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)days?"
 # Values of these types are exclusive: there is one at a time.
-_TYPES: tuple[tuple[str, str], ...] = (
+VALUE_TYPES: tuple[tuple[str, str], ...] = (
     ("address", r"(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+\.[\w.]+|(?:~|\.{0,2})/\S+"),
     ("date", rf"\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}(?: \d{{4}})?"
              rf"|{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?(?: \d{{4}})?|\d{{4}}-\d\d-\d\d"),
@@ -46,7 +46,7 @@ _TYPES: tuple[tuple[str, str], ...] = (
     ("phone", r"\+?\d{2,4}(?: \d{2,}){1,4}"),
     ("number", r"v?[$€£]?\d+(?:[.,]\d+)*(?:%|[a-z]{1,3})?"),
 )  # fmt: skip
-_WHOLE = tuple((name, lazy(pattern)) for name, pattern in _TYPES)
+_WHOLE = tuple((name, lazy(pattern)) for name, pattern in VALUE_TYPES)
 _SAME_WORDS = {"moved": "is", "pushed": "is", "was": "is", "changed": "is", "got": "is"}
 _MAPPED = frozenset(_SAME_WORDS.values())
 # A number after one of these names a thing, and another number another thing.

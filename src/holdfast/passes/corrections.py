@@ -1,0 +1,183 @@
+"""What a turn corrects or takes back of the facts that were taken from the person's earlier turns
+of the session: 'correction: 15k', 'scratch that', 'I was only kidding'.
+
+Such words mean nothing alone. A value of the same type is put in the place of the older one; other
+corrections are kept in the person's own words, with the statement that they correct in brackets. A
+fact that was taken back is forgotten. All of it can be undone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.domain.memory import Memory
+from holdfast.domain.query import Filter
+from holdfast.domain.records import Turn
+from holdfast.engine.core import Scope
+from holdfast.text.capture.wording import resolve
+from holdfast.text.facts.statements import without_note
+from holdfast.text.slots.corrections import (
+    Correction,
+    corrects,
+    names,
+    read,
+    says_more,
+    shares_a_thing,
+)
+from holdfast.text.slots.values_in import first_clause, with_values_of
+
+if TYPE_CHECKING:
+    from holdfast.passes.journaler import Proposed
+    from holdfast.store.base import Reader
+
+# How far back a turn is looked for that is corrected: three messages of the person and the replies.
+_TURNS_BEFORE = 6
+# The same where the turn names what it takes back.
+_TURNS_BEFORE_NAMED = 30
+# A session has a few facts; the newest are looked at.
+_FACTS_MAX = 40
+
+
+class Corrected(NamedTuple):
+    """A fact of an earlier turn, and how the new turn corrects it."""
+
+    memory: Memory
+    found: Correction
+
+
+def by_corrections(scope: Scope, proposed: Proposed) -> list[str]:
+    """Adds what a turn says instead of an earlier fact of its session, and returns the ids of the
+    facts that it takes back."""
+    heard = proposed.heard
+    if heard.session is None or heard.speaker or read(heard.user) is None:
+        return []
+    with scope.read() as reader:
+        facts = _corrected(reader, scope, heard.turns.get("user", ""), heard.session, heard.user)
+    if not facts or heard.is_between_people:
+        return []
+    if facts[0].found.manner == "taken back":
+        _add_rest(proposed, facts[0])
+        return [fact.memory.id for fact in facts]
+    # What corrects several facts cannot be put in the place of one.
+    if len(facts) == 1:
+        _add_correction(proposed, facts[0])
+    return []
+
+
+def _corrected(
+    reader: Reader, scope: Scope, turn_id: str, session: str, said: str
+) -> list[Corrected]:
+    """The facts of the nearest earlier turn that this turn corrects; of several, those that share
+    a word with it."""
+    found = read(said)
+    if found is None or not turn_id:
+        return []
+    most = _TURNS_BEFORE_NAMED if found.about else _TURNS_BEFORE
+    before = reader.turns_around(scope.hub_id, turn_id, before=most, after=0)
+    facts = _facts_by_turn(reader, scope, session)
+    is_next, reply = True, ""
+    for turn in reversed(before):
+        if turn.role != "user":
+            reply = reply or (turn.content if is_next else "")
+            continue
+        corrected = _of_turn(turn, facts.get(turn.id, []), said, found, is_next, reply)
+        if corrected:
+            return corrected
+        is_next = False
+    return []
+
+
+def _of_turn(
+    turn: Turn, facts: list[Memory], said: str, found: Correction, is_next: bool, reply: str
+) -> list[Corrected]:
+    if not facts or corrects(said, turn.content, is_next=is_next, reply=reply) is None:
+        return []
+    if found.about:
+        meant = [one for one in facts if names(found.about, one.content)]
+    else:
+        meant = [one for one in facts if shares_a_thing(said, one.content)]
+    if not meant and not found.about and found.manner != "changed":
+        meant = facts
+    return [Corrected(one, found) for one in meant]
+
+
+def _facts_by_turn(reader: Reader, scope: Scope, session: str) -> dict[str, list[Memory]]:
+    """The person's own current facts of a session, by the turn that they were taken from: of a
+    fact and its journal line, the fact."""
+    rows = reader.memories(
+        scope.hub_id, Filter(session=session), order="newest", after=None, limit=_FACTS_MAX
+    )
+    now, actor = scope.now(), scope.core.actor
+    by_text: dict[tuple[str, str], Memory] = {}
+    for one in rows:
+        if one.origin is None or one.trust != "user" or one.owner != actor:
+            continue
+        if not one.in_force(now):
+            continue
+        key = (one.origin.turn, one.content)
+        if key not in by_text or one.layer == "long_term":
+            by_text[key] = one
+    out: dict[str, list[Memory]] = {}
+    for (turn_id, _), memory in by_text.items():
+        out.setdefault(turn_id, []).append(memory)
+    return out
+
+
+def _add_rest(proposed: Proposed, fact: Corrected) -> None:
+    """Adds to the journal what the person said instead of a fact that they took back."""
+    from holdfast.text.grounding import Span
+
+    said = proposed.heard.user
+    if not says_more(said) or proposed.speaks_of(fact.found.start, len(said)):
+        return
+    old = without_note(fact.memory.content)
+    text = f"{said.strip()} (taken back: {old})"
+    proposed.add(text, category=fact.memory.category, verbatim=Span(0, len(said)))
+
+
+def _add_correction(proposed: Proposed, fact: Corrected) -> None:
+    """Adds what the turn says instead of the fact, as its successor."""
+    from holdfast.text.capture import capture
+    from holdfast.text.dates import event_in
+    from holdfast.text.grounding import Span
+
+    heard, found, memory = proposed.heard, fact.found, fact.memory
+    said = heard.user
+    if proposed.speaks_of(found.start, len(said)):
+        # Rules have understood the statement alone, and it is compared with all others.
+        return
+    old = without_note(memory.content)
+    words = said[found.start : found.end]
+    clause = words if found.manner == "changed" else first_clause(words)
+    span = Span(found.begin, found.end)
+    new = with_values_of(resolve(clause, heard.read_at, when="ahead").text, old)
+    since = until = None
+    if new is not None:
+        event = event_in(new, at=heard.read_at)
+        since, until = (event.since, event.until) if event else (None, None)
+    elif found.manner != "changed" and _replaces_alone(said[found.start :], found):
+        # 'I moved to Linz, still getting used to it' is understood by its first part.
+        alone = capture(first_clause(words), at=heard.read_at)
+        if len(alone) == 1:
+            new, since, until = alone[0].text, alone[0].occurred_at, alone[0].occurred_until
+        else:
+            span = Span(found.begin, len(said))
+            new = f"{said[found.begin :].strip()} (instead of: {old})"
+    if new is not None:
+        proposed.add(
+            new,
+            category=memory.category,
+            standing=memory.layer == "long_term",
+            verbatim=span,
+            occurred_at=since,
+            occurred_until=until,
+            corrects=memory.id,
+        )
+
+
+def _replaces_alone(rest: str, found: Correction) -> bool:
+    """Whether the words behind the interjection certainly correct the fact, though no value shows
+    it."""
+    if not rest.strip(" ,.;:!–-"):
+        return False
+    return found.manner == "corrects" or (found.manner == "may correct" and found.points)
