@@ -120,9 +120,11 @@ def _with_event(scope: Scope, draft: Draft, now: datetime) -> Draft:
     # A journal line belongs to the day it was written.
     if draft.layer == "journal" or len(draft.content) > _EVENT_CHARS_MAX:
         return draft
-    # Imported here, because most texts are longer, or name no time.
-    from holdfast.text.dates import event_in
+    # Imported here, because many texts are longer.
+    from holdfast.text.dates import event_in, may_have_event
 
+    if not may_have_event(draft.content):
+        return draft
     event = event_in(draft.content, at=scope.core.local_clock(now))
     if event is None:
         return draft

@@ -47,6 +47,8 @@ class IndexWriter(SessionPart):
 
     def _write_totals(self) -> None:
         super()._write_totals()
+        if not (self._words or self._vectors):
+            return
         words, self._words = self._words, {}
         for hub, (passages, terms) in words.items():
             self._do(

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from holdfast.store.sqlite.rows import Caches, HubRows, Snapshot
 
 
+# Asked by each reader and writer of a program, mostly of the same viewer.
+@lru_cache(maxsize=256)
 def seen(viewer: Viewer) -> str:
     """The same test as Viewer.sees as SQL, with its values inlined."""
     allowed = ", ".join(apsw.format_sql_value(boundary) for boundary in viewer.boundaries)

@@ -67,6 +67,8 @@ class SqliteWriter(SqliteReader, IndexWriter, SqlWriter, WriterDefaults):
 
     def _write_totals(self) -> None:
         super()._write_totals()
+        if not self._numbers:
+            return
         taken, self._numbers = self._numbers, {}
         for hub_id, numbers in taken.items():
             self._set_hub(hub_id, numbers=numbers)

@@ -182,7 +182,8 @@ _ASCII_WORD = lazy("[a-z0-9]+")
 # Possessives and contractions: `user's` must match `users` and `user`, so the ending goes; so do
 # 'll 're 've 'd 'm, because joining them makes other words (we'll, we're, I'd → well, were, id).
 # `don't` becomes `dont`, as many type it. Any other apostrophe parts two words: l'homme, Ankara'da.
-_CONTRACTION = lazy(r"(?<=[^\W_])'(?:s|ll|re|ve|d|m)\b|(?<=n)'(?=t\b)")
+# The apostrophe comes first, so that the search looks only at places with one.
+_CONTRACTION = lazy(r"'(?:(?<=[^\W_]')(?:s|ll|re|ve|d|m)\b|(?<=n')(?=t\b))")
 
 
 def _words(text: str) -> tuple[list[str], bool]:

@@ -69,26 +69,27 @@ _HTML_TAGS = (
     "|tbody|td|tfoot|th|thead|title|tr|tt|u|ul|var|video"
 )
 
+# What each has in it (nothing where it may be one of several), the pattern, and what is left.
 # Classes leave out the character that opens them, so that a run of it is read once, not n times.
 _MARKS = (
     # Tags of HTML. Other words in angle brackets (`<sha>`, `<Foo/>`) and code are the text itself.
-    (r"(`[^`\n]+`)|<!--[^<>]*-->|</?(?:" + _HTML_TAGS + r")(?:[ \t][^<>\n]*)?/?>", r"\1"),
-    (r"!\[([^\[\]\n]*)\]\([^()\n]*\)", r"\1"),
-    (r"\[([^\[\]\n]+)\]\([^()\n]*\)", r"\1"),
-    (r"\[\[(?:[^\[\]|\n]*\|)?([^\[\]\n]+)\]\]", r"\1"),
-    (r"(?m)^[ \t]*(?:>[ \t]?)+", ""),
-    (r"(?m)^[ \t]*(?:[-*+•]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?", ""),
-    (r"(?m)^ {0,3}#{1,6}[ \t]+", ""),
-    (r"(\*\*\*|\*\*|__|~~|==)(?=\S)(.+?)(?<=\S)\1", r"\2"),
-    (r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])", r"\1"),
-    (r"(?<!\w)_(?=\S)([^_\n]+?)(?<=\S)_(?!\w)", r"\1"),
-    (r"`([^`\n]+)`", r"\1"),
+    ("<", r"(`[^`\n]+`)|<!--[^<>]*-->|</?(?:" + _HTML_TAGS + r")(?:[ \t][^<>\n]*)?/?>", r"\1"),
+    ("![", r"!\[([^\[\]\n]*)\]\([^()\n]*\)", r"\1"),
+    ("](", r"\[([^\[\]\n]+)\]\([^()\n]*\)", r"\1"),
+    ("[[", r"\[\[(?:[^\[\]|\n]*\|)?([^\[\]\n]+)\]\]", r"\1"),
+    (">", r"(?m)^[ \t]*(?:>[ \t]?)+", ""),
+    ("", r"(?m)^[ \t]*(?:[-*+•]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?", ""),
+    ("#", r"(?m)^ {0,3}#{1,6}[ \t]+", ""),
+    ("", r"(\*\*\*|\*\*|__|~~|==)(?=\S)(.+?)(?<=\S)\1", r"\2"),
+    ("*", r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])", r"\1"),
+    ("_", r"(?<!\w)_(?=\S)([^_\n]+?)(?<=\S)_(?!\w)", r"\1"),
+    ("`", r"`([^`\n]+)`", r"\1"),
 )
 
 # Any sign that one of the above could match; most sentences have none. The characters first: a
 # search for one of a set takes a fraction of the time of one for alternatives.
-_MARK_CHARS = lazy(r"[*_`~\[<=>+•#\d-]")
-_MARK_SIGN = lazy(r"(?m)[*_`~\[<]|==|^[ \t]*(?:[>+•#-]|\d+[.)])")
+_MARK_CHARS = lazy(r"[*_`~\[<=]")
+_LINE_MARK = lazy(r"(?m)^[ \t]*(?:[>+•#-]|\d+[.)])")
 
 # A sentence ends at its stop and a space, or at the stop of a script that puts no space after
 # it; never after a single letter or a common abbreviation ('e.g. ', 'Dr. ', 'J. Doe').
@@ -281,10 +282,13 @@ def _prose_lines(text: str) -> Iterator[str]:
 
 def _plain(text: str) -> str:
     """Text without the marks of markdown."""
-    if not _MARK_CHARS.search(text) or not _MARK_SIGN.search(text):
+    # A mark at the beginning of a line is looked for only there.
+    find_line_mark = _LINE_MARK.search if "\n" in text else _LINE_MARK.match
+    if not _MARK_CHARS.search(text) and not find_line_mark(text):
         return text
-    for mark, kept in _MARKS:
-        text = re.sub(mark, kept, text)
+    for sign, mark, kept in _MARKS:
+        if sign in text:
+            text = re.sub(mark, kept, text)
     return text
 
 

@@ -112,7 +112,8 @@ DATE_WORDS = frozenset(
     """.split()  # noqa: SIM905 - a list of eighty quoted words is harder to read
 )
 _WORD = lazy("[a-z]+")
-DATE_NUMBERS = lazy(r"(?:19|20)\d\d|\d{4}-\d|\d/\d")
+# Begins with a class of characters, which `search` skips to: a fourth of the time of `(?:19|20)`.
+DATE_NUMBERS = lazy(r"\d(?:(?<=1)9\d\d|(?<=2)0\d\d|\d{3}-\d|/\d)")
 
 
 def _may_have_date(text: str) -> bool:
@@ -154,12 +155,16 @@ class Event(NamedTuple):
     until: datetime
 
 
+def may_have_event(text: str) -> bool:
+    """Whether `event_in` may find a time in a text. Most texts name none."""
+    if len(text) > TEXT_CHARS_MAX or "\n" in text.strip():
+        return False
+    return _may_have_date(text) or _may_name_a_day(text)
+
+
 def event_in(text: str, *, at: datetime) -> Event | None:
     """The time that a statement names in words, as meant when it was said."""
-    if len(text) > TEXT_CHARS_MAX or "\n" in text.strip():
-        return None
-    # Most texts name no time, and are asked no more.
-    if not _may_have_date(text) and not _may_name_a_day(text):
+    if not may_have_event(text):
         return None
     if _PATTERNS["repeated"].search(text):
         return None

@@ -501,7 +501,7 @@ def _time_stems() -> frozenset[str]:
 # Asked for each of the older statements that a new one is compared with.
 @lru_cache(maxsize=256)
 def _tells_of_change(now: Statement) -> bool:
-    return now.begun or now.ended or _PATTERNS["change"].search(now.body) is not None
+    return now.begun or now.ended or _PATTERNS["change"].search(now.body.lower()) is not None
 
 
 def _ends_what_is_named(now: Statement, old: set[str]) -> bool:
@@ -590,5 +590,7 @@ def _is_series(now: Statement, then: Statement) -> bool:
 
 def about(said: Statement) -> str:
     """What a statement says, with its subject."""
-    subject = "" if said.subject in ("?", "we") else said.subject
-    return f"{subject} {said.body}"
+    if said.subject in ("", "?", "we"):
+        # The body itself, whose stems are known from other rules.
+        return said.body
+    return f"{said.subject} {said.body}"
