@@ -96,7 +96,11 @@ def content_hash(text: str) -> str:
 
     Composed and decomposed letters, line endings, and whitespace around the whole are alike.
     """
-    text = unicodedata.normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n").strip()
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = text.strip()
     # Surrogates cannot be stored, but asking for a hash must not fail on them.
     return _sha256()(text.encode("utf-8", "surrogatepass")).hexdigest()
 

@@ -277,7 +277,7 @@ def _find_close(reader: Reader, item: Prepared, words: tuple[str, ...]) -> str |
     # Short statements are of about the same length.
     query = TermQuery(words, by_rarity=True, postings_max=_CLOSE_POSTINGS_MAX)
     found = reader.search_terms(memory.hub_id, query, _EVERYTHING, limit=_CLOSE_MAX)
-    own = frozenset(term for entry in index.entries for term in entry.body)
+    own = frozenset[str]().union(*(entry.body for entry in index.entries))
     ids = [one.memory_id for one in found if _is_whole(one) and _shares_much(one, own)]
     if not ids:
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING
 
 import apsw
@@ -172,8 +172,8 @@ class SqliteStore(StoreDefaults):
             self._wrote = self._wrote or durable
             with (
                 translated(self.path),
-                _without_waiting(connection, durable),
-                _waiting_for_lock(connection, wait),
+                _AS_USUAL if durable else _without_waiting(connection),
+                _AS_USUAL if wait else _refusing_to_wait(connection),
             ):
                 try:
                     # Inside the try, because an interrupt may come directly after it.
@@ -329,13 +329,13 @@ def _close_inherited(inherited: list[apsw.Connection]) -> None:
 _LEFT_ALONE: list[apsw.Connection] = []
 
 
+_AS_USUAL = nullcontext()
+
+
 @contextmanager
-def _without_waiting(connection: apsw.Connection, durable: bool) -> Iterator[None]:
+def _without_waiting(connection: apsw.Connection) -> Iterator[None]:
     """For counters: waits neither for the disk (the next durable write includes them) nor for
     another process that is writing, so that no reply waits for its counters."""
-    if durable:
-        yield
-        return
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.set_busy_handler(None)
     try:
@@ -346,10 +346,8 @@ def _without_waiting(connection: apsw.Connection, durable: bool) -> Iterator[Non
 
 
 @contextmanager
-def _waiting_for_lock(connection: apsw.Connection, wait: bool) -> Iterator[None]:
-    if wait:
-        yield
-        return
+def _refusing_to_wait(connection: apsw.Connection) -> Iterator[None]:
+    """For a write that fails if another process is writing."""
     connection.set_busy_handler(None)
     try:
         yield

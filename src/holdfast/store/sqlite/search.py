@@ -106,6 +106,8 @@ _BY_MERIT = itemgetter(-1, 1)
 # Of the number of a passage, and its merit.
 _BEST_FIRST = itemgetter(1, 0)
 _USUAL = Filter()
+# Reads JSON that SQLite made, without the checks for white space around it.
+_read_array = json.JSONDecoder().raw_decode
 # More than sums of the same weights differ by.
 _ROUNDING = 1e-9
 # If more passages were added at once, terms are counted again.
@@ -295,7 +297,7 @@ class FindingReader(SessionPart):
             " (SELECT rowid FROM words WHERE words MATCH j.value LIMIT ?)) FROM json_each(?) j",
             (most, self._array(asked)),
         )
-        postings = {asked[term]: json.loads(rowids) for term, rowids in held}
+        postings = {asked[term]: _read_array(rowids)[0] for term, rowids in held}
         lexicon = Lexicon(passages, length, {term: len(some) for term, some in postings.items()})
         weighed = [
             (lexicon.rarity(term), postings[term]) for term in query.of_rarest(lexicon).terms

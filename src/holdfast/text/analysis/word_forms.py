@@ -96,6 +96,7 @@ _TENS = _numbered(_TENS_TABLE, 2, 10)
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 # Words that also mean something else; as a number they count only before another one.
 _SHY = frozenset(["one", "first", "second", "pair", "couple", "zero", "third"])
+_NUMBER_WORDS = frozenset(_UNITS) - _SHY | frozenset(_TENS) | frozenset(_SCALES)
 
 # No number has more than twenty parts; of digits without an end, each would be looked at from each.
 _TOKEN = (
@@ -144,7 +145,7 @@ def numbers_in(folded: str) -> list[Number]:
 
 def is_number_word(word: str) -> bool:
     """Whether a word spells a number, and nothing else."""
-    return word in _TENS or word in _SCALES or (word in _UNITS and word not in _SHY)
+    return word in _NUMBER_WORDS
 
 
 def _is_plain(value: str) -> bool:

@@ -12,7 +12,7 @@ from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.analysis.terms import fold
 from holdfast.text.classify.titles import FRONT_MATTER, heading_of
 from holdfast.text.clean import LABEL_CHARS_MAX
-from holdfast.text.tables import Patterns, pieces, read_table, read_words
+from holdfast.text.tables import Patterns, lazy, pieces, read_table, read_words
 
 _PATTERNS = Patterns("classify/patterns.txt")
 
@@ -107,6 +107,10 @@ def read_hint(hint: str | None, content: str, source_path: str | None = None) ->
     )
 
 
+_ASCII_WORD = lazy(r"[a-z]+")
+_WORD = lazy(r"[^\W\d_]+")
+
+
 def _read(content: str, title: str, shape: str) -> _Reading:
     text = content.strip()
     headline = title.strip() or heading_of(text) or _first_line(text)
@@ -117,8 +121,7 @@ def _read(content: str, title: str, shape: str) -> _Reading:
     is_note = len(text) <= NOTE_CHARS_MAX and shape in ("text", "markdown")
     # Marks that open a line (a bullet, bold) would hide how the sentence begins.
     note = fold(text).lstrip("#*->• ") if is_note else ""
-    pattern = r"[a-z]+" if note.isascii() else r"[^\W\d_]+"
-    words = _telling().intersection(re.findall(pattern, note))
+    words = _telling().intersection((_ASCII_WORD if note.isascii() else _WORD).findall(note))
     return _Reading(fold(headline).lstrip("#*->• "), note, words)
 
 
@@ -498,9 +501,12 @@ def _is_structured(content: str, text: str) -> bool:
     return any(all(form.fullmatch(line) for line in lines) for form in forms)
 
 
+_MARKDOWN_SIGNS = ("\n", "#", "**", "](", "```", "~~~", "---")
+
+
 def _is_markdown(text: str) -> bool:
     # Every sign that can be in a single line has one of these.
-    if not any(mark in text for mark in ("\n", "#", "**", "](", "```", "~~~", "---")):
+    if not [sign for sign in _MARKDOWN_SIGNS if sign in text]:
         return False
     return _PATTERNS["markdown"].search(text) is not None
 

@@ -24,6 +24,7 @@ _SUMMARISED_CHARS = 3 * SUMMARY_CHARS_MAX
 FRONT_MATTER = lazy(r"\A\ufeff?---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _TITLE_FIELD = r"(?mi)^title:[ \t]*(\S.*)$"
 _HEADING = r"(?m)^ {0,3}#{1,6}[ \t]+(\S.*?)[ \t]*#*[ \t]*$|^(\S[^\n]*)\r?\n(?:={3,}|-{3,})[ \t]*$"
+_HEADING_SIGN = lazy(r"(?m)^ {0,3}#|^(?:===|---)")
 _FENCE = r"(?ms)^ {0,3}(```+|~~~+).*?(?:^ {0,3}\1[ \t]*$|\Z)"
 
 # Names that a definition gives, in the languages of the import list.
@@ -48,7 +49,7 @@ _MESSAGE = (
     r'"(?:role|speaker|author)"\s*:\s*"([^"\\]{1,40})"\s*,\s*"(?:content|text)"\s*:\s*'
     r'"((?:[^"\\]|\\.){1,4000}+)"'
 )
-_CHAT_OPENING = (
+_CHAT_OPENING = lazy(
     r"(?i)(?:user|human|assistant)[ \t]*:[^\n]*\n"
     r"(?:[^\n]*\n){0,20}?(?:user|human|assistant|ai)[ \t]*:"
     r'|\[?\s*\{\s*"role"\s*:\s*"(?:user|assistant|system)"\s*,\s*"content"'
@@ -154,7 +155,7 @@ def _json_text(written: str) -> str:
 
 def _is_conversation(text: str) -> bool:
     """Whether a text is messages with the roles of a chat, whatever it was taken for."""
-    return re.match(_CHAT_OPENING, text) is not None
+    return _CHAT_OPENING.match(text) is not None
 
 
 def _after_greeting(text: str) -> str:
@@ -186,7 +187,7 @@ def heading_of(content: str) -> str:
         if title := _group(_TITLE_FIELD, matter.group(1)):
             return title.strip("\"' ")
         text = text[matter.end() :]
-    if not re.search(r"(?m)^ {0,3}#|^(?:===|---)", text):
+    if not _HEADING_SIGN.search(text):
         return ""
     return _group(_HEADING, re.sub(_FENCE, "", text))
 
@@ -265,6 +266,10 @@ def _opening_words(text: str) -> str:
     return title.rstrip(".。") or said
 
 
+# A heading, a row of a table, a rule, or nothing but a link or an image.
+_NO_PROSE = lazy(r"#{1,6}\s|\||[-=*_ ]{3,}$|!?\[[^\]]*\]\([^)]*\)$")
+
+
 def _prose_lines(text: str) -> Iterator[str]:
     """The lines of prose of a text: no front matter, code, tables, headings, lines of few words."""
     text = FRONT_MATTER.sub("", text)
@@ -272,7 +277,7 @@ def _prose_lines(text: str) -> Iterator[str]:
         text = re.sub(_FENCE, "", text)
     for line in text.splitlines():
         bare = line.strip()
-        if re.match(r"#{1,6}\s|\||[-=*_ ]{3,}$|!?\[[^\]]*\]\([^)]*\)$", bare):
+        if _NO_PROSE.match(bare):
             continue
         plain = _one_line(_plain(line))
         # Three words, or a run of a script without spaces, is the least a sentence has.

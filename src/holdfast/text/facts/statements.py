@@ -151,22 +151,27 @@ def read(text: str) -> Statement:
     )
 
 
+_FIRST_WORD = lazy(r"[^\s:']*")
+
+
 def _subject(plain: str) -> tuple[str, str, bool]:
     if match := _PATTERNS["own"].match(plain):
         return ("we" if match[0][:3].lower() == "our" else ""), plain[match.end() :], True
     if match := _PATTERNS["oneself"].match(plain):
         return "", plain[match.end() :], False
-    if re.match(r"(?i)we\s", plain):
-        return "we", plain[3:], False
-    if re.match(r"(?i)(?:he|she|they|it|you)\s", plain):
+    word, space, rest = plain.partition(" ")
+    word = word.lower() if space else ""
+    if word == "we":
+        return "we", rest, False
+    if word in ("he", "she", "they", "it", "you"):
         # Nobody knows who.
-        return "?", plain.split(" ", 1)[1], False
+        return "?", rest, False
     if match := _PATTERNS["label"].match(plain):
         inner = plain[match.end() :]
         if (word := inner.split(" ", 1)[0].lower()) in VERBS or word in ("i", "my"):
             subject, body, owned = _subject(inner)
             return subject or fold(match[1]), body, owned
-    first = re.split(r"[\s:']", plain, maxsplit=1)[0].lower()
+    first = _FIRST_WORD.match(plain)[0].lower()  # type: ignore[index]  # it matches any text
     if first in VERBS or first in _NOUNS:
         return "", plain, first in _NOUNS
     if match := _PATTERNS["others"].match(plain):
@@ -201,7 +206,7 @@ def core_stems(body: str) -> list[str]:
 @lru_cache(maxsize=KEPT_MAX)
 def _core_stems(body: str) -> tuple[str, ...]:
     # A new statement is held against dozens of old ones, by several rules.
-    return tuple(stem for word in _PATTERNS["word"].findall(fold(body)) for stem in _stems(word))
+    return tuple([stem for word in _PATTERNS["word"].findall(fold(body)) for stem in _stems(word)])
 
 
 # The words of a language are few; each is met in many statements.

@@ -214,8 +214,8 @@ def difference(new: str, old: str) -> Difference | None:
 @lru_cache(maxsize=1_024)
 def _tokens(body: str) -> tuple[str, ...]:
     plain = _PATTERNS["since"].sub(" ", _PATTERNS["set to"].sub("is", fold(body)))
-    found = (word.strip(".,;!\"'") for word in plain.split())
-    return tuple(_SAME_WORDS.get(word, word) for word in found if word)
+    found = [bare for word in plain.split() if (bare := word.strip(".,;!\"'"))]
+    return tuple([_SAME_WORDS.get(word, word) for word in found])
 
 
 def _is_complement(now: Statement, found: Difference) -> bool:
@@ -307,17 +307,22 @@ def _unit(number: str) -> str:
 
 
 def _in_digits(word: str) -> str:
-    """'three' as '3'; other words as they are."""
-    found = numbers_in(word) if is_number_word(word) else []
+    """'three' as '3'."""
+    found = numbers_in(word)
     return found[0].value if found else word
+
+
+_AMOUNT_WORD = lazy(r"[^\s,;]+")
+# Words without which a statement has the same amount.
+_SMALL = frozenset(["the", "a", "an", "now", "currently", "about", "around"])
 
 
 @lru_cache(maxsize=1_024)
 def _amount_tokens(body: str) -> tuple[str, ...]:
     plain = _PATTERNS["set to"].sub("is", fold(body))
-    found = (_in_digits(word.strip(".!\"'")) for word in re.findall(r"[^\s,;]+", plain))
-    small = ("the", "a", "an", "now", "currently", "about", "around")
-    return tuple(word for word in found if word not in small)
+    words = [word.strip(".!\"'") for word in _AMOUNT_WORD.findall(plain)]
+    found = [_in_digits(word) if is_number_word(word) else word for word in words]
+    return tuple([word for word in found if word not in _SMALL])
 
 
 # Words before an amount; after any other word a number may be part of a name: 'Room 12'.
