@@ -153,14 +153,14 @@ def _wrong(expected: str, value: Any) -> WireError:
 
 def _checked(kind: type, expected: str) -> Callable[[Any], Any]:
     def check(value: Any) -> Any:
-        if not _is(kind)(value):
+        if not _has_type(kind)(value):
             raise _wrong(expected, value)
         return value
 
     return check
 
 
-def _is(kind: type) -> Callable[[Any], bool]:
+def _has_type(kind: type) -> Callable[[Any], bool]:
     # In Python, a bool is also an int; in JSON it is not.
     if kind is int:
         return lambda value: isinstance(value, int) and not isinstance(value, bool)
@@ -169,7 +169,7 @@ def _is(kind: type) -> Callable[[Any], bool]:
 
 def _value(kind: type, expected: str) -> Coder:
     check = _checked(kind, expected)
-    return Coder(check, check, _is(kind), kind.__name__, (kind,))
+    return Coder(check, check, _has_type(kind), kind.__name__, (kind,))
 
 
 def _int(value: Any) -> int:
@@ -190,7 +190,7 @@ def _float(value: Any) -> float:
     return float(value)
 
 
-def _same(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
 
 
@@ -250,24 +250,26 @@ def _refuse_function(value: Any) -> Any:
     raise WireError("as a function, which stays on its own machine")
 
 
-_NONE = Coder(_checked(type(None), "null"), _checked(type(None), "null"), _is(type(None)), "None")
+_NONE = Coder(
+    _checked(type(None), "null"), _checked(type(None), "null"), _has_type(type(None)), "None"
+)
 _CALLABLE = Coder(_refuse_function, _refuse_function, callable, "function")
 _SIMPLE: dict[Any, Coder] = {
-    Any: Coder(_same, _same, lambda value: True, "any"),
+    Any: Coder(_unchanged, _unchanged, lambda value: True, "any"),
     None: _NONE,
     type(None): _NONE,
     bool: _value(bool, "true or false"),
-    int: Coder(_int, _int, _is(int), "int", (int,)),
+    int: Coder(_int, _int, _has_type(int), "int", (int,)),
     float: Coder(_float, _float, _is_number, "float", (float, int)),
     str: _value(str, "text"),
-    bytes: Coder(_encode_bytes, _decode_bytes, _is(bytes), "bytes"),
-    datetime: Coder(_encode_time, _decode_time, _is(datetime), "datetime"),
-    date: Coder(_encode_date, _decode_date, _is(date), "date"),
-    timedelta: Coder(_encode_span, _decode_span, _is(timedelta), "timedelta"),
+    bytes: Coder(_encode_bytes, _decode_bytes, _has_type(bytes), "bytes"),
+    datetime: Coder(_encode_time, _decode_time, _has_type(datetime), "datetime"),
+    date: Coder(_encode_date, _decode_date, _has_type(date), "date"),
+    timedelta: Coder(_encode_span, _decode_span, _has_type(timedelta), "timedelta"),
     tzinfo: Coder(
         lambda zone: zone_name(_checked(tzinfo, "a time zone")(zone)),
         lambda text: zone_named(_checked(str, "a time zone")(text)),
-        _is(tzinfo),
+        _has_type(tzinfo),
         "tzinfo",
     ),
 }
@@ -327,7 +329,7 @@ def _mapping(item: Coder) -> Coder:
     return Coder(
         lambda value: each(value, item.encode),
         lambda data: each(data, item.decode),
-        _is(collections.abc.Mapping),
+        _has_type(collections.abc.Mapping),
         _OBJECT,
     )
 
@@ -362,7 +364,7 @@ def _named_tuple(kind: Any, strict: bool) -> Coder:
             }
         )
 
-    return Coder(encode, decode, _is(kind), kind.__name__)
+    return Coder(encode, decode, _has_type(kind), kind.__name__)
 
 
 def _within(name: str, act: Callable[[Any], Any], value: Any) -> Any:
@@ -395,7 +397,7 @@ def _annotated_list(kind: Any, strict: bool) -> Coder:
         extra = {name: one.decode(data[name]) for name, one in notes.items() if name in data}
         return kind(listed.decode(data["items"]), **extra)
 
-    return Coder(encode, decode, _is(kind), kind.__name__)
+    return Coder(encode, decode, _has_type(kind), kind.__name__)
 
 
 def _union(members: tuple[Any, ...], strict: bool) -> Coder:
@@ -493,16 +495,18 @@ def _refuse_attachment(value: Any) -> Any:
 
 
 _OWN: dict[Any, Coder] = {
-    Memory: Coder(memory_to_plain, _guarded(_decode_memory), _is(Memory), "Memory"),
-    FieldDiff: Coder(_encode_difference, _guarded(_decode_difference), _is(FieldDiff), "FieldDiff"),
+    Memory: Coder(memory_to_plain, _guarded(_decode_memory), _has_type(Memory), "Memory"),
+    FieldDiff: Coder(
+        _encode_difference, _guarded(_decode_difference), _has_type(FieldDiff), "FieldDiff"
+    ),
     # Only an upload may attach a file to a memory.
-    Attachment: Coder(_refuse_attachment, _refuse_attachment, _is(Attachment), "Attachment"),
+    Attachment: Coder(_refuse_attachment, _refuse_attachment, _has_type(Attachment), "Attachment"),
 }
 _OWN_FIELDS: dict[tuple[Any, str], Coder] = {
     (Revision, "fields"): Coder(
         fields_to_plain,
         _guarded(fields_from_plain),
-        _is(collections.abc.Mapping),
+        _has_type(collections.abc.Mapping),
         _OBJECT,
     ),
 }

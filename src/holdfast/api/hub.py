@@ -184,7 +184,7 @@ class HubMemory:
             self.info = called(self.core, reader, found)
         self._file_sync = self._journals_seen = None
 
-    def _here(self) -> str:
+    def _current_folder(self) -> str:
         """The hub's folder, under the hub's current name."""
         self._look_up()
         return self.folder
@@ -198,7 +198,7 @@ class HubMemory:
     def _journals(self) -> JournalFolder:
         from holdfast.files.journal.entries import JournalFolder
 
-        folder = self._here()
+        folder = self._current_folder()
         return JournalFolder(self.scope, folder, self._journal_changes)
 
     @property
@@ -920,7 +920,7 @@ class HubMemory:
         from holdfast.files.attachments_tar import pack_for_export
 
         self._require_local()
-        place = Attachments(self.core, self.id, self._here())
+        place = Attachments(self.core, self.id, self._current_folder())
         return pack_for_export(os.fspath(path), self.core, self.id, place)
 
     # Journals and the conversation log
@@ -1515,7 +1515,7 @@ class HubMemory:
 
         scope = self.scope
         if folder is None:
-            place = documents.own_place(self._here())
+            place = documents.own_place(self._current_folder())
             scope = self._by_hand
         else:
             self._require_local()
@@ -1544,7 +1544,7 @@ class HubMemory:
     def _kept_files(self) -> KeptFiles:
         from holdfast.files.tool_files.sync import KeptFiles
 
-        folder = self._here()
+        folder = self._current_folder()
         return KeptFiles(self.scope, folder, by_hand=self._by_hand)
 
     @property
@@ -1552,7 +1552,7 @@ class HubMemory:
         """The hub's attached files."""
         from holdfast.files.attachments import Attachments
 
-        return Attachments(self.core, self.id, self._here())
+        return Attachments(self.core, self.id, self._current_folder())
 
     @reads(sync=False, retry=False, local=UPKEEP_IS_LOCAL)
     def find_secrets(
@@ -1568,7 +1568,7 @@ class HubMemory:
 
         found = engine.secret_scan.find_in_store(self.scope, progress)
         found += find_in_files(self._journals)
-        return found + find_in_attachments(self.core, self.id, self.attachments, note or _unheard)
+        return found + find_in_attachments(self.core, self.id, self.attachments, note or _discard)
 
     @writes(follow=Follow.INBOX, retry=False, local=UPKEEP_IS_LOCAL)
     def redact_secrets(
@@ -1596,5 +1596,5 @@ def _chosen(
     return engine.inbox.Chosen(named, every, kind, source)
 
 
-def _unheard(note: str) -> None:
+def _discard(note: str) -> None:
     """Discards a note."""

@@ -256,10 +256,10 @@ class ProjectHub(HubMemory):
         if not user and given.get("assistant"):
             turn = given.get("turn")
             is_personal = self._replies_to_person(given.get("session"), turn, given.get("at"))
-            return (call.own if is_personal else _alone(self)).observe_turn(**given)
+            return (call.own if is_personal else _without_own(self)).observe_turn(**given)
         personal, noted = said_about(parts, "person"), given.get("noted")
         if not personal:
-            return _alone(self).observe_turn(**given)
+            return _without_own(self).observe_turn(**given)
         rest = said_about(parts, "project")
         if _is_shared(self):
             theirs, ours = {**given, "user": personal}, {**given, "user": rest, "assistant": ""}
@@ -268,11 +268,11 @@ class ProjectHub(HubMemory):
                 theirs["noted"] = said_about(to_note, "person")
                 ours["noted"] = said_about(to_note, "project")
             seen = call.own.observe_turn(**theirs)
-            return _alone(self).observe_turn(**ours) if rest else seen
+            return _without_own(self).observe_turn(**ours) if rest else seen
         if noted is not None:
-            return _alone(self).observe_turn(**given)
+            return _without_own(self).observe_turn(**given)
         call.own.observe_turn(**{**given, "user": personal, "assistant": ""})
-        return _alone(self).observe_turn(**{**given, "noted": rest})
+        return _without_own(self).observe_turn(**{**given, "noted": rest})
 
     def observe_reply(self, reply: str, *, is_personal: bool, **given: Any) -> Observed:
         """Logs the reply to words that were logged before: in the personal log if the words are
@@ -284,7 +284,7 @@ class ProjectHub(HubMemory):
             from holdfast.domain.results import Observed
 
             return Observed(reason=aside)
-        hub = self.own if is_personal and _is_shared(self) else _alone(self)
+        hub = self.own if is_personal and _is_shared(self) else _without_own(self)
         return hub.observe_turn("", reply, **given)
 
     def _replies_to_person(
@@ -342,7 +342,7 @@ class ProjectHub(HubMemory):
         if not personal:
             return call.here()
         mine = call.own.log_turn(**{**given, "content": personal})
-        return _alone(self).log_turn(**{**given, "content": rest}) if rest else mine
+        return _without_own(self).log_turn(**{**given, "content": rest}) if rest else mine
 
     def _on_traces(self, call: _Call) -> Traces:
         call = call.with_list()
@@ -372,7 +372,7 @@ class ProjectHub(HubMemory):
         if call.values.get("everywhere"):
             archives = drop_turns_saying(self.scope, self._persons_own(call.named))
             if archives:
-                _alone(self).purge_many(archives, reason="they hold turns that are gone")
+                _without_own(self).purge_many(archives, reason="they hold turns that are gone")
 
     def _turns_saying(self, references: Iterable[Reference]) -> list[Turn]:
         """The turns of the project's log that say the same as these memories of the personal
@@ -561,7 +561,7 @@ def _is_shared(hub: HubMemory) -> bool:
         return not is_alone(reader, hub.info, hub.info.owner)
 
 
-def _alone(hub: ProjectHub) -> HubMemory:
+def _without_own(hub: ProjectHub) -> HubMemory:
     return HubMemory(hub.core, hub.info, hub.home)
 
 
@@ -585,7 +585,7 @@ def _is_own(hub: ProjectHub, given: dict[str, Any]) -> bool:
     assert hub.own is not None
     for name in ("supersedes", "key"):
         if (reference := given.get(name)) is not None:
-            if _has(_alone(hub), reference):
+            if _has(_without_own(hub), reference):
                 return False
             if _has(hub.own, reference):
                 return True

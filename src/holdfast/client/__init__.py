@@ -70,17 +70,17 @@ class Client(RemotePeople):
         there: `create` makes it where it is missing."""
         chosen = self._hub if name is None else name
         try:
-            answer = self._look(chosen)
+            answer = self._fetch_hub(chosen)
         except NotFound:
             if not create or chosen is None:
                 raise
             self._make(chosen)
-            answer = self._look(chosen)
+            answer = self._fetch_hub(chosen)
         now = decoded(self.url, datetime, answer["now"])
         info = decoded(self.url, Hub, answer["data"])
         return RemoteHub(self.server, info, self._clock, now, self._home)
 
-    def _look(self, name: str | None) -> Any:
+    def _fetch_hub(self, name: str | None) -> Any:
         """What the server says of a hub."""
         if name is not None and not _PLAIN.fullmatch(name):
             if not name.strip("."):

@@ -194,7 +194,7 @@ def project_of(folder: str) -> Project | None:
             return _project(os.path.basename(root), git)
         if os.path.isfile(git):
             shared = _shared_by(git)
-            return _project(_name_of(shared), shared) if shared else _alone(root)
+            return _project(_name_of(shared), shared) if shared else _project_in(root)
         above = os.path.dirname(root)
         if above == root:
             return None
@@ -207,7 +207,7 @@ def _project(name: str, git: str) -> Project:
     return Project(name, place, _remote_of(place), _birth_of(place))
 
 
-def _alone(root: str) -> Project:
+def _project_in(root: str) -> Project:
     """A submodule, or a repository with its data elsewhere: it is the folder it is in."""
     return Project(os.path.basename(root), root)
 
@@ -215,17 +215,17 @@ def _alone(root: str) -> Project:
 def _shared_by(file: str) -> str | None:
     """What a worktree shares with its repository. Both must point at each other: a `.git` file that
     came with an archive cannot make its folder a worktree of a repository of yours."""
-    own = _pointed(file, "gitdir:")
+    own = _path_in(file, "gitdir:")
     if own is None:
         return None
-    shared = _pointed(os.path.join(own, "commondir"))
-    back = _pointed(os.path.join(own, "gitdir"))
+    shared = _path_in(os.path.join(own, "commondir"))
+    back = _path_in(os.path.join(own, "gitdir"))
     if shared is None or back is None or os.path.realpath(back) != os.path.realpath(file):
         return None
     return shared if os.path.isdir(shared) else None
 
 
-def _pointed(file: str, front: str = "") -> str | None:
+def _path_in(file: str, front: str = "") -> str | None:
     """The path that a file holds, from where the file is."""
     text = _read(file, _POINTER_BYTES_MAX)
     if text is None or not text.startswith(front):
@@ -261,8 +261,8 @@ def _remote_of(git: str) -> str:
             if os.path.isabs(url):
                 # A clone of a repository on this machine is known by where that one is.
                 inside = os.path.join(url, ".git")
-                return _mark(os.path.realpath(inside if os.path.isdir(inside) else url))
-            return _mark(_address(url))
+                return _digest_of(os.path.realpath(inside if os.path.isdir(inside) else url))
+            return _digest_of(_address(url))
     return ""
 
 
@@ -285,10 +285,10 @@ def _birth_of(git: str) -> str:
         made = os.stat(os.path.join(git, "description")).st_mtime_ns
     except OSError:
         return ""
-    return _mark(f"{about.st_dev} {about.st_ino} {made}")
+    return _digest_of(f"{about.st_dev} {about.st_ino} {made}")
 
 
-def _mark(text: str) -> str:
+def _digest_of(text: str) -> str:
     from hashlib import sha256
 
     return sha256(text.encode(errors="replace")).hexdigest()[:32]
@@ -325,7 +325,7 @@ def _known(memory: Holdfast, project: Project, entries: list[ProjectEntry]) -> H
     cloned = [
         entry
         for entry in others
-        if project.remote and project.remote in (entry.remote, _mark(entry.place))
+        if project.remote and project.remote in (entry.remote, _digest_of(entry.place))
     ]
     for entry in (*here, *moved, *reversed(cloned)):
         return memory.hub(hubs[entry.hub])
@@ -358,7 +358,7 @@ def _is_left_over(memory: Holdfast, hub: Hub) -> bool:
 def _names(project: Project) -> list[str]:
     """The repository's name, then with a mark of it, then with numbers."""
     plain = _as_hub_name(project.name)
-    marked = f"{plain}-{_mark(project.remote or project.place)[:_MARK_DIGITS]}"
+    marked = f"{plain}-{_digest_of(project.remote or project.place)[:_MARK_DIGITS]}"
     return [plain, marked, *(f"{marked}-{number}" for number in range(2, 1000))]
 
 

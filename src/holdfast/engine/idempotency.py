@@ -58,7 +58,7 @@ def claim(core: Core, place: str, asked: str) -> Record:
     """Returns the response stored under this key; a record without a status means that the key is
     now claimed. `asked` is the digest of the request."""
     now = core.now()
-    body = {"asked": asked, "status": None, "answer": "", "holder": _me(), "begun": False}
+    body = {"asked": asked, "status": None, "answer": "", "holder": _this_process(), "begun": False}
     ours = Record(NO_HUB, KIND, place, now, body, due=now + _KEPT)
     with core.store.write(hub=NO_HUB) as writer:
         if writer.swap_record(None, ours):
@@ -154,7 +154,7 @@ def _begun(claimed: Record) -> Record:
     return claimed._replace(body={**claimed.body, "begun": True})
 
 
-def _me() -> list[Any]:
+def _this_process() -> list[Any]:
     return [socket.gethostname(), os.getpid(), _RUN]
 
 

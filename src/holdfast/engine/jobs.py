@@ -177,7 +177,7 @@ def _lease_in(
                     # A finished job becomes due when its record may be removed.
                     writer.drop_record(hub_id, kind, job.id)
             waiting = (job for job in jobs if job.state not in _OVER)
-            for job in _firsts(writer, hub_id, work, now) if in_order else waiting:
+            for job in _due_first(writer, hub_id, work, now) if in_order else waiting:
                 if (taken := _taken(core, writer, job, lost)) is not None:
                     return taken
             if in_order:
@@ -185,7 +185,7 @@ def _lease_in(
     return None
 
 
-def _firsts(writer: Writer, hub_id: str, work: str, now: datetime) -> Iterator[Job]:
+def _due_first(writer: Writer, hub_id: str, work: str, now: datetime) -> Iterator[Job]:
     """Yields the first job while it is due; after it has been ended, the next one."""
     while (record := next(_open_records(writer, hub_id, work), None)) is not None:
         if record.due is None or record.due > now:

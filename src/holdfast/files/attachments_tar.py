@@ -274,7 +274,7 @@ def _copy_in(place: Attachments, source: Attachments, digest: str) -> bool:
     with suppress(NotFound), source.open(digest) as file:
         path = place.beside(f"{os.getpid()}-{os.urandom(8).hex()}")
         with ExitStack() as stack, file_errors(path):
-            stack.callback(_gone, path)
+            stack.callback(_is_missing, path)
             with new_file(path) as copy:
                 same = _hashed(file, copy) == digest
                 size = copy.tell()
@@ -315,7 +315,7 @@ def _received(stack: ExitStack, place: Attachments, digest: str, path: str, size
     if not size:
         raise InvalidInput(f"The file {digest} is empty.")
     copy = place.beside(f"{os.getpid()}-{os.urandom(8).hex()}")
-    stack.callback(_gone, copy)
+    stack.callback(_is_missing, copy)
     with file_errors(copy):
         try:
             os.link(path, copy)
@@ -325,6 +325,6 @@ def _received(stack: ExitStack, place: Attachments, digest: str, path: str, size
     return Received(copy, digest, size, b"")
 
 
-def _gone(path: str) -> None:
+def _is_missing(path: str) -> None:
     with suppress(FileNotFoundError):
         os.unlink(path)

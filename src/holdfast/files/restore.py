@@ -52,11 +52,11 @@ def carry(before: Store, into: Store, now: datetime, home: str = "") -> None:
             known = old.hub_by_id(hub.id)
             # A state that an interrupted restore left half complete is ignored.
             if known is not None and known.state == "active":
-                swept = _swept(old, known, home) if home else []
+                swept = _last_sweep(old, known, home) if home else []
                 _carry_one(old, writer, hub.id, now, swept)
 
 
-def _swept(old: Reader, hub: Hub, home: str) -> list[str]:
+def _last_sweep(old: Reader, hub: Hub, home: str) -> list[str]:
     """The change after which the old store last swept the files of memories, however long ago:
     without it, no later state would sweep again."""
     stamp = swept_for(hub_path(home, hub.name))

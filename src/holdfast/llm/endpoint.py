@@ -202,7 +202,7 @@ class Endpoint:
 
     def _late(self, seconds: float) -> Fault:
         return Fault(
-            f"{self._who} did not answer within {seconds:.3g} s.",
+            f"{self._model_name} did not answer within {seconds:.3g} s.",
             "Check that it runs, or allow it more time with `llm.seconds_max`.",
         )
 
@@ -213,13 +213,13 @@ class Endpoint:
 
         if isinstance(cause, TooMuch):
             return Fault(
-                f"{self._who} sent more than {RESPONSE_BYTES_MAX >> 10} KB for one answer.",
+                f"{self._model_name} sent more than {RESPONSE_BYTES_MAX >> 10} KB for one answer.",
                 "Check that the URL is that of a language model.",
                 again=False,
             )
         if isinstance(cause, Packed):
             return Fault(
-                f"{self._who} packed its answer, although it was asked not to.",
+                f"{self._model_name} packed its answer, although it was asked not to.",
                 "Switch compression off there, or in the proxy before it.",
                 again=False,
             )
@@ -227,19 +227,19 @@ class Endpoint:
             return self._late(left_s)
         if "CERTIFICATE_VERIFY_FAILED" in str(cause):
             return Fault(
-                f"{self._who} has a certificate that is not trusted here.",
+                f"{self._model_name} has a certificate that is not trusted here.",
                 "Check the URL; SSL_CERT_FILE names a file of certificates of your own.",
                 again=False,
             )
         if isinstance(cause, httpx2.ConnectError | UnicodeError):
             # What the system says of it, such as 'Connection refused'.
             return Fault(
-                f"{self._who} cannot be reached: {_line(str(cause))}.",
+                f"{self._model_name} cannot be reached: {_line(str(cause))}.",
                 "Check the URL and that the server runs.",
                 now=True,
             )
         return Fault(
-            f"{self._who} broke off the connection ({type(cause).__name__}).",
+            f"{self._model_name} broke off the connection ({type(cause).__name__}).",
             "Try again later.",
             now=True,
         )
@@ -248,13 +248,13 @@ class Endpoint:
         status = response.status_code
         if 300 <= status < 400:
             return Fault(
-                f"{self._who} redirects elsewhere (status {status}).",
+                f"{self._model_name} redirects elsewhere (status {status}).",
                 "Redirects are not followed; set the URL it leads to.",
                 again=False,
             )
         if status in (401, 403):
             return Fault(
-                f"{self._who} refused the key (status {status}).",
+                f"{self._model_name} refused the key (status {status}).",
                 f"Check the key in the environment variable {self._key_variable}.",
                 again=False,
             )
@@ -263,13 +263,13 @@ class Endpoint:
             asked = f" and asks to wait {wait_s:g} s" if wait_s else ""
             said = "has had too many requests" if status == 429 else "is in trouble"
             return Fault(
-                f"{self._who} {said} (status {status}){asked}.",
+                f"{self._model_name} {said} (status {status}){asked}.",
                 "Try again later.",
                 now=True,
                 wait_s=wait_s,
             )
         return Fault(
-            f"{self._who} refused the request (status {status}){_reason(response)}.",
+            f"{self._model_name} refused the request (status {status}){_reason(response)}.",
             "Check the model's name, and that the URL is that of its API.",
             again=status in _RETRIED,
             now=status in _RETRIED,
@@ -277,20 +277,20 @@ class Endpoint:
 
     def _unreadable(self, kind: str) -> Fault:
         return Fault(
-            f"{self._who} sent something that is no answer in JSON ({kind}).",
+            f"{self._model_name} sent something that is no answer in JSON ({kind}).",
             "Check that the URL is that of a language model, such as http://…/v1.",
         )
 
     def wrong_shape(self, what: str) -> ModelError:
         """For an answer in JSON that does not hold what the protocol promises."""
         return ModelError(
-            f"{self._who} sent an answer of the wrong shape: {what}.",
+            f"{self._model_name} sent an answer of the wrong shape: {what}.",
             hint="Check that the URL speaks this protocol.",
             again=True,
         )
 
     @property
-    def _who(self) -> str:
+    def _model_name(self) -> str:
         return f"The language model {self.spec.name}"
 
     # The key

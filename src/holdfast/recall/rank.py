@@ -187,7 +187,7 @@ def _add_neighbours(
         return
     follows = adjacent([(one.memory, two.memory) for one, two in pairs])
     for one, two in compress(pairs, follows):
-        _lend(one, two, floor, people=one.memory.speaker in people)
+        _share_evidence(one, two, floor, people=one.memory.speaker in people)
 
 
 def _add_text_neighbours(items: Sequence[Evidence], floor: float) -> None:
@@ -203,10 +203,10 @@ def _add_text_neighbours(items: Sequence[Evidence], floor: float) -> None:
     lines.sort(key=lambda line: line.memory.number)
     for one, two in pairwise(lines):
         if two.memory.number == one.memory.number + 1:
-            _lend(one, two, floor)
+            _share_evidence(one, two, floor)
 
 
-def _lend(one: Evidence, two: Evidence, floor: float, *, people: bool = False) -> None:
+def _share_evidence(one: Evidence, two: Evidence, floor: float, *, people: bool = False) -> None:
     """Adds to each of two neighbours a share of the other's evidence above the floor."""
     weight = weights.NEIGHBOUR_PEOPLE_WEIGHT if people else weights.NEIGHBOUR_WEIGHT
     for turn, other in ((one, two), (two, one)):
@@ -363,7 +363,7 @@ def collapsed(items: Sequence[Evidence], *, keep: int) -> tuple[list[Evidence], 
         others = seen.setdefault(event, [])
         family = one_with.get(item.memory.id)
         if item.memory.key is None and (
-            family in families or any(_alike(said, other) for other in others)
+            family in families or any(_overlaps(said, other) for other in others)
         ):
             echoes.append(item)
             continue
@@ -388,12 +388,14 @@ def _families(items: Sequence[Evidence]) -> dict[str, str]:
             if other is None:
                 continue
             said = frozenset(item.candidate.body.split())
-            if _alike(said, frozenset(other.candidate.body.split()), weights.MADE_FROM_ALIKE):
+            if _overlaps(said, frozenset(other.candidate.body.split()), weights.MADE_FROM_ALIKE):
                 out[source] = out[item.memory.id] = item.memory.id
     return out
 
 
-def _alike(one: frozenset[str], two: frozenset[str], least: float = weights.NEAR_IDENTICAL) -> bool:
+def _overlaps(
+    one: frozenset[str], two: frozenset[str], least: float = weights.NEAR_IDENTICAL
+) -> bool:
     if not one or not two:
         return False
     return len(one & two) >= least * len(one | two)
@@ -427,7 +429,11 @@ def cut(
         strengths = [item.score + held_words * covered(item) for item in ordered]
     lowest = max(strengths) - behind
     strong = zip(ordered, strengths, strict=True)
-    near = [item for item, strength in strong if strength - _lent(item, session_weight) >= lowest]
+    near = [
+        item
+        for item, strength in strong
+        if strength - _shared_evidence(item, session_weight) >= lowest
+    ]
     holds = looked_up and _holds_keywords(best, covered)
     if holds:
         # The keywords were found, so items that are only similar are not what was meant.
@@ -436,7 +442,8 @@ def cut(
         near = [
             item
             for item in near
-            if item.score - _lent(item, session_weight) >= lowest or _holds_keywords(item, covered)
+            if item.score - _shared_evidence(item, session_weight) >= lowest
+            or _holds_keywords(item, covered)
         ]
     reason = f"its own score is more than {behind:g} behind the best"
     if not past and confidence < least and not holds:
@@ -448,7 +455,7 @@ def cut(
     return near, [item for item in ordered if item not in shown], reason
 
 
-def _lent(item: Evidence, session_weight: float) -> float:
+def _shared_evidence(item: Evidence, session_weight: float) -> float:
     """Returns the evidence that a memory without a session got from those stored beside it. It
     counts in the ranking, but not in the cut-off."""
     if item.memory.session is not None:
@@ -475,7 +482,9 @@ def merge_turns(items: Sequence[Evidence]) -> tuple[list[Evidence], list[Evidenc
     for memory in memories:
         said = frozenset(memory.candidate.body.split())
         for turn, words in heard:
-            if turn.memory.id in merged or not (_is_origin(memory, turn) or _same(said, words)):
+            if turn.memory.id in merged or not (
+                _is_origin(memory, turn) or _shares_most_terms(said, words)
+            ):
                 continue
             merged[turn.memory.id] = turn
             gain = turn.score - memory.score
@@ -498,7 +507,7 @@ def _is_origin(memory: Evidence, turn: Evidence) -> bool:
     return covered >= weights.MADE_FROM_ALIKE * (found.end - found.start)
 
 
-def _same(said: frozenset[str], heard: frozenset[str]) -> bool:
+def _shares_most_terms(said: frozenset[str], heard: frozenset[str]) -> bool:
     # A cheap check first: most pairs differ in length.
     least, most = sorted((len(said), len(heard)))
     if not least or least < weights.MADE_FROM_ALIKE * most:

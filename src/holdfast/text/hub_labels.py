@@ -32,7 +32,7 @@ _HINT_CHARS = 4
 def prefix_of(app: str) -> str:
     """What the names of all hubs of an application begin with."""
     prefix = written(app) + "."
-    if _room(prefix) < 0:
+    if _chars_left(prefix) < 0:
         raise InvalidInput(
             f"The name of the app, {app!r}, is too long.",
             hint="Use at most 20 letters and digits.",
@@ -40,7 +40,7 @@ def prefix_of(app: str) -> str:
     return prefix
 
 
-def _room(prefix: str) -> int:
+def _chars_left(prefix: str) -> int:
     return HUB_NAME_CHARS_MAX - len(prefix) - len(DIGEST_MARK) - _DIGEST_CHARS
 
 
@@ -63,7 +63,7 @@ def is_digest(prefix: str, name: str) -> bool:
 
 def hints(prefix: str, labels: Sequence[str]) -> str:
     """What a digest of labels that begin with these begins with."""
-    room = _room(prefix) // _HINT_CHARS
+    room = _chars_left(prefix) // _HINT_CHARS
     return "".join(_digest(label)[:_HINT_CHARS] for label in labels[:room])
 
 

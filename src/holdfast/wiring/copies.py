@@ -279,7 +279,7 @@ def restore_lock(place: str) -> AbstractContextManager[None]:
 def find_leftovers(store: Store, place: str, home: str) -> Leftovers:
     """What was left beside the store's file `place` and in the home; nothing of a restore that is
     under way."""
-    with suppress(StoreBusy), _alone(place):
+    with suppress(StoreBusy), _restore_lock_for(place):
         found = _found(store, place)
         return found._replace(abandoned=[*found.abandoned, *_unpacked(home)])
     return Leftovers([], [])
@@ -287,7 +287,7 @@ def find_leftovers(store: Store, place: str, home: str) -> Leftovers:
 
 def remove_leftovers(store: Store, place: str, home: str) -> list[str]:
     """Removes what can go, and returns it."""
-    with suppress(StoreBusy), _alone(place):
+    with suppress(StoreBusy), _restore_lock_for(place):
         files, folders = _found(store, place).abandoned, _unpacked(home)
         for path in files:
             with suppress(FileNotFoundError):
@@ -310,7 +310,7 @@ def _unpacked(home: str) -> list[str]:
     return []
 
 
-def _alone(place: str) -> AbstractContextManager[None]:
+def _restore_lock_for(place: str) -> AbstractContextManager[None]:
     from contextlib import nullcontext
 
     if not any(_candidates(place)):

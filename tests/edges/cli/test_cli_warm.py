@@ -435,7 +435,7 @@ def test_it_ends_when_what_it_learnt_has_threads(
     home.mkdir()
     server = fork_server.ForkServer(str(home), warm.WORDS, [])
     monkeypatch.setattr(fork_server, "_threads", lambda: 2)
-    server._learn()
+    server._import_reported()
     assert server._ended
 
 

@@ -44,11 +44,11 @@ def _search(ctx: ToolContext, given: dict[str, Any]) -> str:
         f"## {one.dated:%Y-%m-%d}\n\n{snippet(one.content, query, SNIPPET_CHARS)}" for one in found
     ]
     if not hits and not beside.excerpts:
-        hits = [_nothing(ctx.hub, query)]
+        hits = [_no_entries(ctx.hub, query)]
     return "\n\n".join([*hits, beside.text()] if beside else hits)
 
 
-def _nothing(hub: HubMemory, query: str) -> str:
+def _no_entries(hub: HubMemory, query: str) -> str:
     if hub.list(layer="journal", limit=1):
         return f'No journal entries matching "{query}".'
     return "No memory journal files found."

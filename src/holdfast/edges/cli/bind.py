@@ -305,7 +305,7 @@ def json_object(call: Call, text: str) -> Any:
     return value
 
 
-def _same(call: Call, given: Any) -> Any:
+def _unchanged(call: Call, given: Any) -> Any:
     return given
 
 
@@ -338,10 +338,10 @@ def _length(call: Call, text: str) -> Any:
 
 
 _CONVERT: dict[Kind, Convert] = {
-    "text": _same,
-    "number": _same,
-    "switch": _same,
-    "texts": _same,
+    "text": _unchanged,
+    "number": _unchanged,
+    "switch": _unchanged,
+    "texts": _unchanged,
     "time": moment,
     "span": _length,
     "json": json_object,

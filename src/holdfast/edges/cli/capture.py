@@ -215,7 +215,7 @@ def _show_captured(call: Call, args: Namespace, days: list[CapturedDay]) -> None
     data = [_plain_day(call, day) for day in days]
     meanings = _MEANINGS if call.out.terminal else {}
     rows = [
-        (day.day, outcome, str(count), _why(day, outcome) or meanings.get(outcome, ""))
+        (day.day, outcome, str(count), _reason_text(day, outcome) or meanings.get(outcome, ""))
         for day in days
         for outcome, count in sorted(day.outcomes.items())
     ]
@@ -236,7 +236,7 @@ _MEANINGS = {
 }
 
 
-def _why(day: CapturedDay, outcome: str) -> str:
+def _reason_text(day: CapturedDay, outcome: str) -> str:
     found = [(count, why) for why, count in day.reasons_of(outcome).items()]
     return ", ".join(f"{why} ({count})" for count, why in sorted(found, reverse=True))
 

@@ -85,7 +85,7 @@ def _run(words: list[str]) -> int:
     if names[:1] == ["help"]:
         names, places, wants_help = names[1:], places[1:], True
     if not names:
-        sys.stdout.write(_front(wants_help=wants_help) + "\n")
+        sys.stdout.write(_start_page(wants_help=wants_help) + "\n")
         return 0
     if wants_help:
         from holdfast.edges.cli.help import help_for
@@ -104,7 +104,7 @@ def _run(words: list[str]) -> int:
         return command.run(call, args) or 0
 
 
-def _front(*, wants_help: bool) -> str:
+def _start_page(*, wants_help: bool) -> str:
     """What `holdfast` alone prints: a greeting in a new home, else the first commands."""
     from holdfast.settings import home_folder
 

@@ -96,7 +96,7 @@ def _mode(path: str) -> str:
     return f"{stat.S_IMODE(os.stat(path).st_mode):04o}" if os.path.exists(path) else ""
 
 
-def _owned(call: Call) -> list[tuple[str, int]]:
+def _private_files(call: Call) -> list[tuple[str, int]]:
     """The files that only their owner may open, with their proper modes. None on Windows, where
     access depends on the folder of the user's profile and not on a file's mode."""
     if sys.platform == "win32":
@@ -109,13 +109,13 @@ def _owned(call: Call) -> list[tuple[str, int]]:
 
 def open_to_others(call: Call) -> list[str]:
     """Files and folders that anyone except their owner can open."""
-    return [path for path, _ in _owned(call) if stat.S_IMODE(os.stat(path).st_mode) & 0o077]
+    return [path for path, _ in _private_files(call) if stat.S_IMODE(os.stat(path).st_mode) & 0o077]
 
 
 def close_to_others(call: Call) -> list[str]:
     """Sets the modes of those files; returns what was done."""
     mended = []
-    wanted = dict(_owned(call))
+    wanted = dict(_private_files(call))
     for path in open_to_others(call):
         os.chmod(path, wanted[path])
         mended.append(f"closed {path} to others")
@@ -441,7 +441,7 @@ def _show_findings(call: Call, found: _Findings) -> None:
 
     for text in found.mended:
         show("mended", text, "green")
-    for word, text in _left(call, found):
+    for word, text in _remaining_problems(call, found):
         show(word, text, "red")
     problems = found.diagnosis.left
     if found.diagnosis.unembedded:
@@ -456,7 +456,7 @@ def _show_findings(call: Call, found: _Findings) -> None:
         call.out.note("`holdfast doctor --fix` mends what can be mended, and loses nothing.")
 
 
-def _left(call: Call, found: _Findings) -> list[tuple[str, str]]:
+def _remaining_problems(call: Call, found: _Findings) -> list[tuple[str, str]]:
     """Every remaining problem: its kind, and a sentence."""
     left = _sentences(call, found.diagnosis.left)
     left += [("problem", f"others can open {path}") for path in found.open_to_others]

@@ -122,13 +122,13 @@ class ForkServer:
         gc.collect()
         gc.freeze()
 
-    def _hear(self) -> None:
+    def _read_reports(self) -> None:
         """Reads the reports of children."""
         with suppress(BlockingIOError):
             names = os.read(self._reports, 16 * _REPORT_BYTES_MAX).decode(errors="replace").split()
             self._wanted |= {name for name in names if name not in sys.modules}
 
-    def _learn(self) -> None:
+    def _import_reported(self) -> None:
         """Imports the modules that children had to import themselves. This blocks requests, so it
         waits for a pause."""
         wanted, self._wanted = self._wanted, set()
@@ -154,11 +154,11 @@ class ForkServer:
                 ready = {number for number, _ in poll.poll(wait_s * 1_000)}
                 self._reap()
                 if self._reports in ready:
-                    self._hear()
+                    self._read_reports()
                 if listener.fileno() in ready:
                     self._accept(listener)
                 if self._wanted and not ready:
-                    self._learn()
+                    self._import_reported()
         finally:
             listener.close()
             if mark(self.path) == own:
@@ -246,7 +246,7 @@ class ForkServer:
 
     def _run(self, connection: socket.socket, request: Request, streams: list[int]) -> None:
         _die_with(connection)
-        _become(request, streams, connection)
+        _become_client(request, streams, connection)
         before = set(sys.modules)
         from holdfast.edges.cli.dispatch import main
 
@@ -288,7 +288,7 @@ def _die_with(connection: socket.socket) -> None:
         os._exit(0)
 
 
-def _become(request: Request, streams: list[int], connection: socket.socket) -> None:
+def _become_client(request: Request, streams: list[int], connection: socket.socket) -> None:
     """Makes this process equal to the client's, as far as a command can see."""
     for number, given in enumerate(streams):
         os.dup2(given, number)

@@ -139,8 +139,8 @@ def _history(call: Call, args: Namespace) -> None:
             call.out.time(c.at),
             c.actor,
             _action(call, c),
-            _which(call, touched[c.id]),
-            _why(call, c),
+            _memories_text(call, touched[c.id]),
+            _reason_text(call, c),
         )
         for c in found
     ]
@@ -159,7 +159,7 @@ def _history(call: Call, args: Namespace) -> None:
 _TITLE_CHARS = 30
 
 
-def _which(call: Call, memories: list[Memory]) -> str:
+def _memories_text(call: Call, memories: list[Memory]) -> str:
     if call.out.terminal:
         memories = without_copies(memories)
     if not memories:
@@ -180,7 +180,7 @@ def _action(call: Call, change: Change) -> str:
     return f"{change.action}, undone" if call.out.terminal and change.undone_by else change.action
 
 
-def _why(call: Call, change: Change) -> str:
+def _reason_text(call: Call, change: Change) -> str:
     if call.out.terminal:
         return change.reason
     if change.undoes is not None:

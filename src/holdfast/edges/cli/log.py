@@ -182,8 +182,8 @@ def _forget(call: Call, args: Namespace) -> None:
     done = _FORGET.run(call, args, dry_run=not args.yes)
     if done.dry_run and not call.out.json and (done.total or done.memories):
         _show_preview(call, done)
-        if not call.offers(f"Forget {_what(done)}? Turns go for good."):
-            call.out.note(f"{_what(done)} would be forgotten; --yes does it.")
+        if not call.offers(f"Forget {_counts_text(done)}? Turns go for good."):
+            call.out.note(f"{_counts_text(done)} would be forgotten; --yes does it.")
             return
         done = _FORGET.run(call, args, dry_run=False)
     if call.out.json:
@@ -204,7 +204,7 @@ def _forget(call: Call, args: Namespace) -> None:
     call.out.note(f"Forgot {turns} for good and {memories}{rest}")
 
 
-def _what(done: ForgottenTurns) -> str:
+def _counts_text(done: ForgottenTurns) -> str:
     return f"{counted(done.total, 'turn')} and {counted(len(done.memories), 'memory')}"
 
 

@@ -86,7 +86,7 @@ class Attachments:
             return None
         return stamp_of(status) if stat.S_ISREG(status.st_mode) else None
 
-    def foreseen(self, report: Report) -> Report:
+    def with_attachments(self, report: Report) -> Report:
         """Adds the attachments to the report of a dry run."""
         return report._replace(
             added=(*report.added, *(path for path in self.new if path not in self._known)),
@@ -383,7 +383,7 @@ def _push_folder(call: Call, args: Namespace, folder: str) -> None:
     coming = call.hub.index_files(folder, dry_run=True)
     attachments = Attachments(call, folder, coming)
     if args.dry_run:
-        show_report(call, attachments.foreseen(coming), dry_run=True)
+        show_report(call, attachments.with_attachments(coming), dry_run=True)
         return
     new = len(coming.added) + len(attachments.new)
     if new > _UNASKED:
@@ -416,14 +416,14 @@ def _watch(call: Call, args: Namespace, paths: Sequence[str]) -> None:
     for _ in watch_paths(paths):
         for path in paths:
             try:
-                _again(call, args, path)
+                _repeat_pass(call, args, path)
             except HoldfastError as error:
                 # An unreadable file or an unreachable server does not end the watch.
                 call.out.note(str(error))
         call.out.stdout.flush()
 
 
-def _again(call: Call, args: Namespace, path: str) -> None:
+def _repeat_pass(call: Call, args: Namespace, path: str) -> None:
     """Runs one more pass and prints only what changed."""
     if not os.path.isdir(path):
         if os.path.exists(path):

@@ -248,7 +248,7 @@ def _plugin(call: Call, args: Namespace, place: Platform, *, out: bool) -> int:
     )
     work = install_hooks.take_out if out else install_hooks.put_in
     paths = [file.path for file in files]
-    with _alone(call, args), settings_file.recorded(call.home, paths):
+    with _one_at_a_time(call, args), settings_file.recorded(call.home, paths):
         now = SystemClock().now()
         done = [work(client, file, now=now, dry_run=args.dry_run) for file in files]
         if out and not args.dry_run:
@@ -317,7 +317,7 @@ def _change_each(
     does not stop the rest."""
     done: list[output.Done] = []
     code = 0
-    with _alone(call, args):
+    with _one_at_a_time(call, args):
         for client in chosen:
             # Checked first: afterwards the folder exists because we created it.
             installed = install_hooks.is_installed(client, place, call.home)
@@ -427,7 +427,7 @@ def _with_scope(args: Namespace) -> list[Client]:
     return [client for client in CLIENTS if args.scope in client.scopes]
 
 
-def _alone(call: Call, args: Namespace) -> AbstractContextManager[None]:
+def _one_at_a_time(call: Call, args: Namespace) -> AbstractContextManager[None]:
     """Locks out concurrent setups by this user. The lock is in Holdfast's home, so that no lock
     file stays in a client's folder."""
     return nullcontext() if args.dry_run else locked(os.path.join(call.home, "clients"))

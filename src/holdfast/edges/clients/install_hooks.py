@@ -238,10 +238,10 @@ def put_in(client: Client, file: HookFile, *, now: datetime, dry_run: bool = Fal
     def edit(text: str | None) -> tuple[Result, str | None]:
         if file.content and text is not None and text.strip() and not _names_us(text):
             return "foreign", text
-        new = _with(file, text or "")
+        new = _with_hooks(file, text or "")
         if new == text:
             return "unchanged", new
-        has_ours = text is not None and _without(file, text) != text
+        has_ours = text is not None and _without_hooks(file, text) != text
         return ("updated" if has_ours else "added"), new
 
     return _written(client, file, edit, now=now, dry_run=dry_run)
@@ -255,13 +255,13 @@ def take_out(client: Client, file: HookFile, *, now: datetime, dry_run: bool = F
             return "absent", None
         if file.content:
             return ("removed", None) if _names_us(text) else ("absent", text)
-        new = _without(file, text)
+        new = _without_hooks(file, text)
         if new == text:
             return "absent", text
         for before in _backups(file.path):
-            if _with(file, before) == text:
+            if _with_hooks(file, before) == text:
                 return "removed", before
-        return "removed", None if _with(file, "") == text else _tidied(file, new)
+        return "removed", None if _with_hooks(file, "") == text else _tidied(file, new)
 
     return _written(client, file, edit, now=now, dry_run=dry_run)
 
@@ -277,10 +277,10 @@ def has_hooks(file: HookFile) -> bool:
     if data is None:
         return False
     text = settings_file.decode(file.path, data)
-    return text == file.content if file.content else _without(file, text) != text
+    return text == file.content if file.content else _without_hooks(file, text) != text
 
 
-def _with(file: HookFile, text: str) -> str:
+def _with_hooks(file: HookFile, text: str) -> str:
     if file.content:
         return file.content
     if not text.strip():
@@ -297,7 +297,7 @@ def _with(file: HookFile, text: str) -> str:
     return text
 
 
-def _without(file: HookFile, text: str) -> str:
+def _without_hooks(file: HookFile, text: str) -> str:
     if file.content:
         return ""
     for path, item in file.additions:
@@ -340,7 +340,7 @@ def remove_backups(client: Client, file: HookFile) -> None:
     for backup in settings_file.backups(file.path):
         try:
             text = settings_file.decode(backup, settings_file.read(backup) or b"")
-            left = json_text.parse(_tidied(file, _without(file, text)))
+            left = json_text.parse(_tidied(file, _without_hooks(file, text)))
         except (InvalidInput, StoreError, Malformed):
             continue
         servers = left.get(client.holder[0], {})

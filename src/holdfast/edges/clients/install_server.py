@@ -187,10 +187,10 @@ def _without_entry(client: Client, path: str, text: str, name: str, *, force: bo
             f"{path} has an entry `{name}` that Holdfast did not write; it was left alone.",
             hint="Name ours with --name, or say --force to take this one out.",
         )
-    befores = _befores(client, path, name)
+    befores = _earlier_texts(client, path, name)
     for before in befores:
         # Nothing has happened to the file since: it gets back what it was, to the letter.
-        if _gives(client, before, at, old, text):
+        if _is_reproduced(client, before, at, old, text):
             return Outcome(client, path, "removed", None, text, before)
     if not befores and not os.path.islink(path) and text == client.format.render(at, old):
         # The file is what we made of none.
@@ -206,7 +206,7 @@ def _without_entry(client: Client, path: str, text: str, name: str, *, force: bo
     return _checked(Outcome(client, path, "removed", None, text, new), value, at, None)
 
 
-def _gives(client: Client, before: str, at: Sequence[str], entry: Any, text: str) -> bool:
+def _is_reproduced(client: Client, before: str, at: Sequence[str], entry: Any, text: str) -> bool:
     """Whether a text becomes another one when the entry is put into it."""
     try:
         return bool(client.format.with_value(before, at, entry) == text)
@@ -214,7 +214,7 @@ def _gives(client: Client, before: str, at: Sequence[str], entry: Any, text: str
         return False
 
 
-def _befores(client: Client, path: str, name: str) -> list[str]:
+def _earlier_texts(client: Client, path: str, name: str) -> list[str]:
     """What backups say the file was before it had the entry, newest first."""
     texts = []
     for backup in settings_file.backups(path):

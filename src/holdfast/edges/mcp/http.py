@@ -95,7 +95,7 @@ class KeyCheck:
         self._key = key.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not self._carries(scope):
+        if scope["type"] == "http" and not self._has_valid_key(scope):
             answer = JSONResponse(
                 {"error": "A key is needed: send it as `Authorization: Bearer KEY`."},
                 status_code=401,
@@ -105,7 +105,7 @@ class KeyCheck:
             return
         await self._app(scope, receive, send)
 
-    def _carries(self, scope: Scope) -> bool:
+    def _has_valid_key(self, scope: Scope) -> bool:
         kind, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
         # In constant time, so that the time for a wrong key reveals nothing about the right one.
         return kind.lower() == "bearer" and hmac.compare_digest(

@@ -294,20 +294,20 @@ class Prompts:
 
     @property
     def _reading(self) -> str:
-        return self._either([tool.name for tool in self._toolset.tools if tool.reads])
+        return self._joined_with_or([tool.name for tool in self._toolset.tools if tool.reads])
 
     @property
     def _writing(self) -> str:
         # The extra tools store other things than facts: turns, conversations, files.
         usual = [tool for tool in self._toolset.tools if not tool.reads and not tool.extra]
-        return self._either([tool.name for tool in usual if not tool.destroys])
+        return self._joined_with_or([tool.name for tool in usual if not tool.destroys])
 
     @property
     def _correcting(self) -> str:
         changing = [tool.name for tool in self._toolset.tools if not tool.reads]
-        return f" Correct it with {self._either(changing)}." if changing else ""
+        return f" Correct it with {self._joined_with_or(changing)}." if changing else ""
 
     @staticmethod
-    def _either(names: list[str]) -> str:
+    def _joined_with_or(names: list[str]) -> str:
         shown = [f"`{name}`" for name in names] or ["the tools you have"]
         return " or ".join([", ".join(shown[:-1]), shown[-1]] if shown[1:] else shown)

@@ -26,13 +26,13 @@ def _forget(visit: Visit) -> Response:
 
 
 def _preview(visit: Visit) -> Response:
-    return visit.fragment("_going.html", _going(visit, visit.hub("manage", lasting=True)))
+    return visit.fragment("_going.html", _preview_values(visit, visit.hub("manage", lasting=True)))
 
 
 def _do(visit: Visit) -> Response:
     """Forgets what the preview showed; where something came or went since, shows it anew."""
     hub = visit.hub("manage", lasting=True)
-    now = _going(visit, hub)
+    now = _preview_values(visit, hub)
     if visit.field("seen") != now["seen"]:
         return visit.fragment("_going.html", now | {"changed": True})
     purge = visit.has("purge")
@@ -45,7 +45,7 @@ def _do(visit: Visit) -> Response:
     return visit.fragment("_gone.html", {"said": said, "undo": undo, "done": done, "purge": purge})
 
 
-def _going(visit: Visit, hub: HubMemory) -> dict[str, Any]:
+def _preview_values(visit: Visit, hub: HubMemory) -> dict[str, Any]:
     about = visit.field("about").strip()
     if not about:
         raise InvalidInput(t("error.no_word"))

@@ -131,7 +131,7 @@ class Visit:
         return self.path("hub") or None
 
     @cached_property
-    def _stands(self) -> tuple[Hub, Standing]:
+    def _hub_and_standing(self) -> tuple[Hub, Standing]:
         return self.caller.hub_standing(self.hub_name)
 
     def hub(self, act: Act = "read", *, lasting: bool = False) -> HubMemory:
@@ -143,7 +143,7 @@ class Visit:
         return self.caller.hub(name, act)
 
     def allows(self, act: Act) -> bool:
-        return self._stands[1].allows(act, self.caller.key)
+        return self._hub_and_standing[1].allows(act, self.caller.key)
 
     @cached_property
     def hubs(self) -> list[tuple[str, str, Hub]]:
@@ -157,7 +157,7 @@ class Visit:
     @cached_property
     def slug(self) -> str:
         """How an address names the hub."""
-        hub = self._stands[0]
+        hub = self._hub_and_standing[0]
         found = (slug for slug, _, one in self.hubs if one.id == hub.id)
         return next(found, hub.called)
 
@@ -168,7 +168,7 @@ class Visit:
 
     def page(self, template: str, values: Mapping[str, Any], *, status: int = 200) -> Response:
         """A whole page in the frame that all of them have."""
-        hub, standing = self._stands
+        hub, standing = self._hub_and_standing
         frame = {
             "visit": self,
             "hub_now": self.memory.core.now(),

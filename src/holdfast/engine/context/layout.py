@@ -109,9 +109,9 @@ class Block:
         keep = self._in_steps(new, len(fitting), _STEP_OF_BOUND if is_bounded else 1)
         reason = beyond if is_bounded else reason
         self._take(fitting[:keep])
-        self._leave(new[keep:], reason)
+        self._leave_out(new[keep:], reason)
 
-    def _leave(self, items: Sequence[BlockItem], reason: str) -> None:
+    def _leave_out(self, items: Sequence[BlockItem], reason: str) -> None:
         if items:
             self._left.append((items, reason))
 
@@ -129,7 +129,7 @@ class Block:
             fitting = self._fitting([item], room - (before - self.room))
             self._take(fitting)
             if not fitting:
-                self._leave([item], reason)
+                self._leave_out([item], reason)
 
     def _fitting(
         self, items: Iterable[BlockItem], room: int, *, headings: bool = True
@@ -245,7 +245,7 @@ class Block:
         left = room - self._budget.measure(text + _GAP)
         fitting = self._fitting(items, left, headings=False)
         keep = self._in_steps(items, len(fitting))
-        self._leave(items[keep:], reason)
+        self._leave_out(items[keep:], reason)
         kept = {item.memory.id: item for item in fitting[:keep]}
         out: list[str | BlockItem] = []
         for part in parts:
@@ -285,9 +285,9 @@ class Block:
         inside = [item for start, item in begun if start < len(self._text)]
         self.chosen += inside
         self._ids.update(item.memory.id for item in inside)
-        self._leave([item for start, item in begun if start >= len(self._text)], reason)
-        self._leave(in_file[came:], reason)
-        self._leave(late, reason)
+        self._leave_out([item for start, item in begun if start >= len(self._text)], reason)
+        self._leave_out(in_file[came:], reason)
+        self._leave_out(late, reason)
 
     def _cut(self, text: str, room: int) -> str:
         """The longest beginning that fits with a `…` after it; the whole text if that fits."""
@@ -325,7 +325,7 @@ class Block:
                     self.chosen.clear()
                 continue
             gone = self.chosen.pop()
-            self._leave([gone], "there is no room for it")
+            self._leave_out([gone], "there is no room for it")
 
     def _written(self) -> str:
         look = self._look

@@ -89,7 +89,7 @@ class Walk:
             if mark.start < self._done or not self._begins(mark.start):
                 continue
             if isinstance(mark, Claim):
-                self._hear(mark)
+                self._is_echo(mark)
             else:
                 self._frame(mark)
         if self._reads:
@@ -142,7 +142,7 @@ class Walk:
 
     # Words after a mark
 
-    def _hear(self, claim: Claim) -> bool:
+    def _is_echo(self, claim: Claim) -> bool:
         memories: Iterable[Memory]
         if claim.number is not None:
             memory = self._known.by_number(claim.number)
@@ -156,9 +156,9 @@ class Walk:
             memories = self._known.turns_by_words(self._payload_lines(claim))
         else:
             memories = self._known.by_words(self._payload_lines(claim))
-        return any(self._is(claim, memory) for memory in memories)
+        return any(self._takes_memory(claim, memory) for memory in memories)
 
-    def _is(self, claim: Claim, memory: Memory) -> bool:
+    def _takes_memory(self, claim: Claim, memory: Memory) -> bool:
         if claim.title and not self._known.has_title(memory, claim.title):
             return False
         if claim.end:
@@ -266,7 +266,9 @@ class Walk:
         claim = Claim(start, bullet.end() if bullet else start, closing=_FILE_CLOSING)
         lines = self._payload_lines(claim)
         day = self._day if self._reads == "day" else ""
-        if any(self._is(claim, memory) for memory in self._known.by_words(lines, day=day)):
+        if any(
+            self._takes_memory(claim, memory) for memory in self._known.by_words(lines, day=day)
+        ):
             return True
         if self._reads == "file":
             line = bare(text[start:end].split("<!--", 1)[0]).text

@@ -394,11 +394,13 @@ def render_recovery(newest: Sequence[Turn], *, chars: int, name: str) -> str:
     # For turns with the same time, the order of logging counts.
     ordered = list(reversed(newest))
     ordered.sort(key=lambda turn: turn.at)
-    lines = [f"{_who(turn, name)}: {_indented(cut(turn.content, chars))}" for turn in ordered]
+    lines = [
+        f"{_speaker_label(turn, name)}: {_indented(cut(turn.content, chars))}" for turn in ordered
+    ]
     return "\n\n".join([RECOVERY_OPENING, *lines, RECOVERY_CLOSING])
 
 
-def _who(turn: Turn, name: str) -> str:
+def _speaker_label(turn: Turn, name: str) -> str:
     if turn.role == "assistant":
         return name
     return f"[{turn.source}] {'User' if turn.role == 'user' else 'System'}"

@@ -113,7 +113,7 @@ def _problem(name: str) -> str:
             return f"it has the character {letter}"
         if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
             return f"it has an invisible character (U+{ord(letter):04X})"
-        if letter in _SLASHES or _poses(letter):
+        if letter in _SLASHES or _looks_like_separator(letter):
             return f"it has a character that looks like a dot or a slash (U+{ord(letter):04X})"
     if name.startswith("."):
         return "names that begin with a dot are hidden files"
@@ -128,7 +128,7 @@ def _problem(name: str) -> str:
     return ""
 
 
-def _poses(letter: str) -> bool:
+def _looks_like_separator(letter: str) -> bool:
     """Whether it looks like a dot or a slash."""
     if letter.isascii():
         return False
@@ -172,7 +172,7 @@ class FolderItem(NamedTuple):
         return self.name.startswith(".") or self.name == "node_modules"
 
     @property
-    def litter(self) -> bool:
+    def is_disposable(self) -> bool:
         """Deleted with its folder, without being mentioned."""
         return self.kind == "file" and (self.name in _LITTER or self.name.startswith(_PARTIAL))
 
@@ -195,7 +195,7 @@ class Folder:
             os.close(self._handle)
             self._handle = None
 
-    def again(self) -> Folder:
+    def reopened(self) -> Folder:
         """The same folder under a handle of its own."""
         handle = None if self._handle is None else os.dup(self._handle)
         return Folder(self._path, handle, self._shown)

@@ -188,7 +188,7 @@ class Files:
             for names, item in whole(root, top):
                 if item.kind == "folder":
                     folders.append(names)
-                elif item.litter:
+                elif item.is_disposable:
                     litter.append(names)
                 else:
                     paths.append(_versioned(names, item))

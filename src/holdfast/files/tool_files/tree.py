@@ -33,7 +33,7 @@ class Listing(NamedTuple):
 def reach(root: Folder, names: Sequence[str], *, make: bool = False) -> Folder | None:
     """Opens a folder some levels down, one by one; None if one is missing."""
     # The caller keeps the root open; a second handle can be closed like the others.
-    here: Folder | None = root.again()
+    here: Folder | None = root.reopened()
     for name in names:
         assert here is not None, "a missing folder ends the way"
         with here:

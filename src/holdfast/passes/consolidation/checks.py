@@ -1,7 +1,7 @@
-"""Decides whether a step may be done. Every step must pass `misfit`. A model's proposals must also
-pass `unsupported`: they must be grounded in their sources and contain no instructions or secrets.
-`bounded` limits the number of promotions and keeps long-term memory within its cap. Pure functions;
-a refusal is a short phrase.
+"""Decides whether a step may be done. Every step must pass `why_not_applicable`. A model's
+proposals must also pass `unsupported`: they must be grounded in their sources and contain no
+instructions or secrets. `bounded` limits the number of promotions and keeps long-term memory within
+its cap. Pure functions; a refusal is a short phrase.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from holdfast.passes.consolidation.rules import (
     may_replace,
     retire,
     touches,
-    unfit,
+    why_not_promoted,
 )
 from holdfast.text.facts.statements import words_key
 from holdfast.text.guard import instruction_shaped
@@ -36,7 +36,7 @@ _THE_USER = re.compile(r"(?:^|(?<=[.;\n] ))(?:the )?user (\w)", re.IGNORECASE)
 _STATEMENT_ENDS = re.compile(r"(?<=[.!?])\s+|[;\n]")
 
 
-def misfit(step: Step, memories: Mapping[int, Memory], now: datetime) -> str:
+def why_not_applicable(step: Step, memories: Mapping[int, Memory], now: datetime) -> str:
     """The reason why a step cannot be applied to these memories, proposed by rules or a model;
     empty if it can."""
     missing = [number for number in step.named if number not in memories]
@@ -53,10 +53,10 @@ def misfit(step: Step, memories: Mapping[int, Memory], now: datetime) -> str:
     if len({audience(memory) for memory in named}) > 1:
         return "its sources are not for the same people"
     if step.kind == "promote":
-        return _promote_misfit(step, memories)
+        return _promote_problem(step, memories)
     if step.kind == "merge":
-        return _merge_misfit(step, memories, now)
-    return _retire_misfit(step, memories)
+        return _merge_problem(step, memories, now)
+    return _retire_problem(step, memories)
 
 
 def _hidden(memory: Memory) -> str:
@@ -69,18 +69,18 @@ def _hidden(memory: Memory) -> str:
     return "is archived" if memory.state == "archived" else ""
 
 
-def _promote_misfit(step: Step, memories: Mapping[int, Memory]) -> str:
+def _promote_problem(step: Step, memories: Mapping[int, Memory]) -> str:
     for number in step.sources:
         if memories[number].layer != "journal":
             return f"#{number} is no line of a journal"
     if not step.text.strip():
         return "it says nothing"
     if step.replaces is not None:
-        return _leaving_misfit(memories[step.replaces])
+        return _why_kept(memories[step.replaces])
     return ""
 
 
-def _merge_misfit(step: Step, memories: Mapping[int, Memory], now: datetime) -> str:
+def _merge_problem(step: Step, memories: Mapping[int, Memory], now: datetime) -> str:
     if len(step.sources) < 2:
         return "it takes two to merge"
     if not step.text.strip():
@@ -92,7 +92,7 @@ def _merge_misfit(step: Step, memories: Mapping[int, Memory], now: datetime) -> 
             return f"#{memory.number} is not in long-term memory"
         if not memory.current(now):
             return f"#{memory.number} no longer holds"
-        if memory is not stays and (why := _leaving_misfit(memory)):
+        if memory is not stays and (why := _why_kept(memory)):
             return why
         if memory is not stays and (memory.key or memory.source_path):
             return f"#{memory.number} is asked for by its key or its path"
@@ -105,16 +105,16 @@ def survivor(step: Step, sources: Sequence[Memory]) -> Memory | None:
     return next((memory for memory in sources if words_key(memory.content) == said), None)
 
 
-def _retire_misfit(step: Step, memories: Mapping[int, Memory]) -> str:
+def _retire_problem(step: Step, memories: Mapping[int, Memory]) -> str:
     for number in step.sources:
-        if why := _leaving_misfit(memories[number]):
+        if why := _why_kept(memories[number]):
             return why
     if step.replaced_by is not None and memories[step.replaced_by].layer != "long_term":
         return f"#{step.replaced_by} is not in long-term memory; promote it in its place"
     return ""
 
 
-def _leaving_misfit(memory: Memory) -> str:
+def _why_kept(memory: Memory) -> str:
     if memory.layer != "long_term":
         return f"#{memory.number} is not in long-term memory"
     return f"#{memory.number} is pinned" if memory.pinned else ""
@@ -142,7 +142,7 @@ def unsupported(
         return f"it is shaped like orders to a model: {order}"
     if step.kind == "promote":
         for memory in sources:
-            if why := unfit(memory, material):
+            if why := why_not_promoted(memory, material):
                 return f"{why} (#{memory.number})"
     if why := _known(step, sources, material, near):
         return why
@@ -188,7 +188,7 @@ def _known(step: Step, sources: Sequence[Memory], material: Material, near: Rela
             return f"#{memory.number} says so already"
         if verdict.relation == "contradicts" and memory.number != step.replaces:
             return f"it may contradict #{memory.number}: {verdict.reason}"
-    later = near.overtaken(newest, step.text)
+    later = near.replacement_of(newest, step.text)
     if later is not None and later.current(material.now):
         return f"#{later.number} says otherwise since"
     away = material.unwanted.get(said)

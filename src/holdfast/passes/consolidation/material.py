@@ -123,7 +123,7 @@ class RelatedMemories:
         found = dict.fromkeys([*newest, *best])
         return [self._memories[number] for number in found if number != memory.number]
 
-    def overtaken(self, memory: Memory, text: str | None = None) -> Memory | None:
+    def replacement_of(self, memory: Memory, text: str | None = None) -> Memory | None:
         """Later statements that replace a memory, or a text that is made from it."""
         said = memory.content if text is None else text
         for other in self.to(memory, text):

@@ -15,9 +15,9 @@ from holdfast.llm import ModelTool
 from holdfast.llm.tool_loop import Limits, talk
 from holdfast.passes import prompt
 from holdfast.passes.consolidation import SOURCES_MAX, STEP_KINDS, Refused, Step, StepKind
-from holdfast.passes.consolidation.checks import misfit, unsupported
+from holdfast.passes.consolidation.checks import unsupported, why_not_applicable
 from holdfast.passes.consolidation.material import Material, RelatedMemories, day_of
-from holdfast.passes.consolidation.rules import unfit
+from holdfast.passes.consolidation.rules import why_not_promoted
 from holdfast.text.clean import clean_category
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class _Hearing:
 
     def __init__(self, material: Material, redacted: Callable[[str], str]) -> None:
         self._material, self._redacted = material, redacted
-        lines = [line for line in material.journal if not unfit(line, material)]
+        lines = [line for line in material.journal if not why_not_promoted(line, material)]
         self._near = RelatedMemories([*material.long_term, *lines])
         self.steps: list[Step] = []
         self.refused: list[Refused] = []
@@ -125,7 +125,7 @@ class _Hearing:
             step = step_of(kind, arguments, self._material)
         except HoldfastError as error:
             return f"Refused: {error}"
-        why = misfit(step, self._material.memories, self._material.now)
+        why = why_not_applicable(step, self._material.memories, self._material.now)
         why = why or unsupported(step, self._material, self._near, self._redacted)
         if why:
             # Secrets in the text are redacted.

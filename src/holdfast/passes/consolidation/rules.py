@@ -251,7 +251,7 @@ def grouped(lines: Iterable[Memory]) -> list[Group]:
 def _promotions(
     held: Sequence[Memory], near: RelatedMemories, material: Material
 ) -> list[Step | Refused]:
-    fit = [line for line in material.journal if not unfit(line, material)]
+    fit = [line for line in material.journal if not why_not_promoted(line, material)]
     # A line that is not promoted itself may still contradict an older one.
     lines = RelatedMemories(fit)
     used = {source for memory in held for source in made_from(memory)}
@@ -262,7 +262,7 @@ def _promotions(
         newest = group.newest
         if any(line.id in used for line in group.lines):
             continue
-        if lines.overtaken(newest) or near.overtaken(newest):
+        if lines.replacement_of(newest) or near.replacement_of(newest):
             continue
         found = _promotion(group, near, material)
         if isinstance(found, Refused):
@@ -308,7 +308,7 @@ def _promotion(
 UNTRUSTED = frozenset({"tool", "import"})
 
 
-def unfit(memory: Memory, material: Material) -> str:
+def why_not_promoted(memory: Memory, material: Material) -> str:
     """The reason why a journal line is not promoted automatically; empty if it may be."""
     if not memory.visible:
         return "it waits for review" if memory.quarantine else "it is forgotten"

@@ -34,7 +34,7 @@ from holdfast.passes.consolidation import (
     parse,
     with_sources,
 )
-from holdfast.passes.consolidation.checks import bounded, misfit, survivor
+from holdfast.passes.consolidation.checks import bounded, survivor, why_not_applicable
 from holdfast.passes.consolidation.material import (
     DAYS,
     Gathered,
@@ -84,7 +84,7 @@ def apply(scope: Scope, plan: Plan, *, noted: Callable[[Writer, str, list[Step]]
         for step, made in ready:
             # Read again: others may have written, and so have the steps before.
             now = _memories_named(writer, scope.hub_id, [step])
-            why = _reason_outdated(step, now, hashes) or misfit(step, now, scope.now())
+            why = _reason_outdated(step, now, hashes) or why_not_applicable(step, now, scope.now())
             why = why or _reason_known(writer, scope.hub_id, step, now)
             if why:
                 refused.append(Refused(step, why))
@@ -114,12 +114,14 @@ def _looked_over(
         said = {
             step: _reason_known(reader, scope.hub_id, step, memories)
             for step in plan.steps
-            if not misfit(step, memories, scope.now())
+            if not why_not_applicable(step, memories, scope.now())
         }
     ready: list[tuple[Step, Prepared | None]] = []
     refused: list[Refused] = []
     for step in plan.steps:
-        why = _reason_outdated(step, memories, hashes) or misfit(step, memories, scope.now())
+        why = _reason_outdated(step, memories, hashes) or why_not_applicable(
+            step, memories, scope.now()
+        )
         why = why or said[step]
         made = None
         if not why:
@@ -414,7 +416,11 @@ def _make_plan(core: Core, hub: str, model: Model | None, found: Gathered) -> Pl
             steps, refused = heard.steps, heard.refused
             notes += heard.notes
     ruled = propose(material)
-    fitting = [step for step in ruled.steps if not misfit(step, material.memories, material.now)]
+    fitting = [
+        step
+        for step in ruled.steps
+        if not why_not_applicable(step, material.memories, material.now)
+    ]
     # The model's steps take precedence; rules that say the same add nothing.
     kept = bounded(once_each([*steps, *fitting], material.memories), material)
     plan = Plan(

@@ -319,24 +319,26 @@ class MemoriesReader(ReaderPart):
     def memory(self, hub_id: str, memory_id: str) -> Memory | None:
         return self._hub(hub_id).memories.get(memory_id)
 
-    def _such(self, hub_id: str, **wanted: object) -> Iterable[Memory]:
+    def _with_fields(self, hub_id: str, **wanted: object) -> Iterable[Memory]:
         for memory in self._ordered(hub_id):
             if all(getattr(memory, name) == value for name, value in wanted.items()):
                 yield memory
 
     def memory_by_number(self, hub_id: str, number: int) -> Memory | None:
-        return next(iter(self._such(hub_id, number=number)), None)
+        return next(iter(self._with_fields(hub_id, number=number)), None)
 
     def memory_by_key(self, hub_id: str, key: str, *, audience: str | None = None) -> Memory | None:
-        return first_named(self._such(hub_id, key=key, forgotten_at=None), audience)
+        return first_named(self._with_fields(hub_id, key=key, forgotten_at=None), audience)
 
     def memory_by_path(
         self, hub_id: str, source_path: str, *, audience: str | None = None
     ) -> Memory | None:
-        return first_named(self._such(hub_id, source_path=source_path, forgotten_at=None), audience)
+        return first_named(
+            self._with_fields(hub_id, source_path=source_path, forgotten_at=None), audience
+        )
 
     def memories_by_hash(self, hub_id: str, content_hash: str) -> list[Memory]:
-        return list(self._such(hub_id, content_hash=content_hash, forgotten_at=None))
+        return list(self._with_fields(hub_id, content_hash=content_hash, forgotten_at=None))
 
     def memories_by_id(self, hub_id: str, memory_ids: Sequence[str]) -> dict[str, Memory]:
         memories = self._hub(hub_id).memories

@@ -173,14 +173,14 @@ class Standby:
         self._asked_again_at = time.monotonic() + _SUSPENDED_S
         if why != self.trouble:
             self.trouble = why
-            self._tell(f"reads go to the primary and not to {self.address}: {why}")
+            self._log_warning(f"reads go to the primary and not to {self.address}: {why}")
 
     def _resume(self) -> None:
         if self.trouble:
             self.trouble = ""
-            self._tell(f"reads go to {self.address} again")
+            self._log_warning(f"reads go to {self.address} again")
 
-    def _tell(self, what: str) -> None:
+    def _log_warning(self, what: str) -> None:
         logger = logging.getLogger("holdfast.store")
         if not logger.handlers:
             # Only for programs that configure logging, not for every terminal.

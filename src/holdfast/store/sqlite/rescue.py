@@ -250,7 +250,7 @@ class RowRepair:
         newest = revisions[-1]
         hub = newest["hub"]
         proven = {"hub": hub, "version": newest["version"], "updated_at": newest["at"]}
-        made = {**salvage.sound(values), **proven}
+        made = {**salvage.repaired(values), **proven}
         if made["created_at"] is None:
             made["created_at"] = revisions[0]["at"]
         given_out = self._one_fresh("SELECT numbers FROM hubs WHERE pk = ?", hub) or 0
@@ -361,9 +361,9 @@ class _Rescue(RowRepair):
     def run(self) -> Report:
         self._fresh.execute("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE").fetchall()
         for table in (HUBS, CHANGES, MEMORIES, REVISIONS):
-            self._bring(table)
+            self._copy_rows(table)
         for table in (RECEIPTS, TURNS, AGREED, CLASHES, RECORDS):
-            self._bring(table)
+            self._copy_rows(table)
         self._drop_orphans()
         self._complete_histories()
         self._keep_sequences()
@@ -373,7 +373,7 @@ class _Rescue(RowRepair):
 
     # Rows
 
-    def _bring(self, table: Table) -> None:
+    def _copy_rows(self, table: Table) -> None:
         """Copies the intact rows first; the others wait until everything that may prove them was
         copied."""
         waiting: list[Values] = []
@@ -463,7 +463,7 @@ class _Rescue(RowRepair):
         ).fetchall():
             self._complete(_int(pk), _int(hub), _int(version), _int(updated_at))
         for values in self._to_hold:
-            self._hold(values)
+            self._hold_for_review(values)
 
     def _complete(self, pk: int, hub: int, version: int, updated_at: int) -> None:
         there: dict[int, int] = {}
@@ -487,7 +487,7 @@ class _Rescue(RowRepair):
             f"the history of {named} is incomplete: {version - len(there)} revisions were lost"
         )
 
-    def _hold(self, values: Values) -> None:
+    def _hold_for_review(self, values: Values) -> None:
         """Holds a memory for review, with a revision."""
         pk, hub, version = values["pk"], values["hub"], values["version"] + 1
         at = values["updated_at"]

@@ -4,7 +4,7 @@ An intact table is read in one pass. If that fails, its rows are looked up one b
 that the table or its indexes still have, so that a broken page loses only its own rows.
 
 Also lists the columns that the checksum of each table covers, for checks and repairs, and replaces
-impossible values in the fields of a memory (`sound`).
+impossible values in the fields of a memory (`repaired`).
 """
 
 from __future__ import annotations
@@ -385,7 +385,7 @@ _TEXTS = {
 _JSON = {"tags": "[]", "metadata": "{}", "origin": None}
 
 
-def sound(values: Values) -> Values:
+def repaired(values: Values) -> Values:
     """A memory's row with every impossible value replaced."""
     out = dict(values)
     for name in MEMORY_FIELDS:

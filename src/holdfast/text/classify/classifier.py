@@ -121,7 +121,7 @@ def _read(content: str, title: str, shape: str) -> _Reading:
     is_note = len(text) <= NOTE_CHARS_MAX and shape in ("text", "markdown")
     # Marks that open a line (a bullet, bold) would hide how the sentence begins.
     note = fold(text).lstrip("#*->• ") if is_note else ""
-    words = _telling().intersection((_ASCII_WORD if note.isascii() else _WORD).findall(note))
+    words = _cue_words().intersection((_ASCII_WORD if note.isascii() else _WORD).findall(note))
     return _Reading(fold(headline).lstrip("#*->• "), note, words)
 
 
@@ -235,7 +235,7 @@ def rules() -> dict[str, tuple[ClassifyRule, ...]]:
 
 
 @cache
-def _telling() -> frozenset[str]:
+def _cue_words() -> frozenset[str]:
     """The words that are looked for in a note."""
     cues = (words for rows in rules().values() for row in rows for words in (row.cues, row.inside))
     return frozenset[str]().union(_openings(), *cues)

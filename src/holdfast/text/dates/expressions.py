@@ -220,13 +220,14 @@ class ExpressionReader:
 
     def _read_dayfirst(self, match: re.Match[str]) -> DateExpression | None:
         sure = match["d_th"] or match["d_of"] or match["d_year"]
-        if not sure and self._shy(match, match["d_month"]):
+        if not sure and self._is_ordinary_word(match, match["d_month"]):
             return None
         return self._month_day(match, match["d_month"], match["d_day"], "", match["d_year"])
 
     def _read_monthfirst(self, match: re.Match[str]) -> DateExpression | None:
         if not (match["m_th"] or match["m_year"]) and (
-            self._shy(match, match["m_month"]) or _word_after(self.text, match.end()) in _COUNTED
+            self._is_ordinary_word(match, match["m_month"])
+            or _word_after(self.text, match.end()) in _COUNTED
         ):
             return None
         return self._month_day(
@@ -305,13 +306,13 @@ class ExpressionReader:
         if way == "past" and noun in ("week", "month", "year", "quarter"):
             return self._days(match, self._moved(noun, -1), self.today + _DAY)
         if noun[:3] in WEEKDAY_OF and noun not in ("month", "march", "mar"):
-            if self._shy(match, noun) and step == 0:
+            if self._is_ordinary_word(match, noun) and step == 0:
                 return None
             return self._part(match, self._weekday(noun, step), match["w_part"])
         if match["w_part"]:
             return None  # 'last week night' is no time of day
         if noun[:3] in _MONTH_OF and noun not in ("month",):
-            if self._shy(match, noun) and (step == 0 or noun == "march"):
+            if self._is_ordinary_word(match, noun) and (step == 0 or noun == "march"):
                 return None
             return self._days(match, *self._stepped(step, lambda y: _month_days(y, _month(noun))))
         if noun in _SEASONS:
@@ -343,7 +344,7 @@ class ExpressionReader:
 
     def _read_weekday(self, match: re.Match[str]) -> DateExpression | None:
         repeated = _word_before(self.text, match.start()) in _EACH
-        if repeated or self._shy(match, match["weekday_name"]):
+        if repeated or self._is_ordinary_word(match, match["weekday_name"]):
             return None
         day = self._weekday(match["weekday_name"].lower(), -1)
         return self._part(match, day, match["weekday_part"])._replace(wants="on")
@@ -353,7 +354,7 @@ class ExpressionReader:
         if _word_before(self.text, match.start()) in _EACH:
             return None
         expression = self._yearless(match, lambda year: _month_days(year, _month(said)))
-        return expression._replace(wants="in", shy=self._shy(match, said))
+        return expression._replace(wants="in", shy=self._is_ordinary_word(match, said))
 
     def _read_year(self, match: re.Match[str]) -> DateExpression | None:
         year = int(match["year"])
@@ -435,7 +436,7 @@ class ExpressionReader:
         year, month = _months_on(self.today.year, self.today.month, months * number)
         return date(year, month, min(self.today.day, month_length(year, month)))
 
-    def _shy(self, match: re.Match[str], word: str) -> bool:
+    def _is_ordinary_word(self, match: re.Match[str], word: str) -> bool:
         """Whether a word that can be a date is an ordinary word here."""
         if word.lower() not in _SHY:
             return False

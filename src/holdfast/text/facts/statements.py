@@ -302,13 +302,13 @@ def turned_around(one: str, other: str) -> bool:
     for stem, turns in first:
         for also, others in remaining:
             if also == stem:
-                if _turned(turns - others, others - turns):
+                if _is_opposite(turns - others, others - turns):
                     return True
                 break
     return False
 
 
-def _turned(here: frozenset[str], there: frozenset[str]) -> bool:
+def _is_opposite(here: frozenset[str], there: frozenset[str]) -> bool:
     if _TURN & (here | there):
         return True
     return any(frozenset((one, other)) in _OPPOSITES for one in here for other in there)

@@ -93,7 +93,7 @@ def _of_sentence(text: str, start: int, end: int, number: int) -> list[Clause]:
         whole
     )
     asked_if = _PATTERNS["asked if"].search(_PATTERNS["requested if"].sub(_same_length, whole))
-    always = _supposed(
+    always = _unreal_forms(
         long_forms(_PATTERNS["asked if"].sub("", _PATTERNS["requested if"].sub("", whole)))
     ) & {"if"}
     if _PERHAPS.match(_PATTERNS["opener"].sub("", whole.strip())):
@@ -126,7 +126,7 @@ def _of_sentence(text: str, start: int, end: int, number: int) -> list[Clause]:
             bool(_PATTERNS["told"].search(plain)) and not _OWN_WORDS.match(plain)
         )
         full = long_forms(plain)
-        supposed = always | _supposed(full)
+        supposed = always | _unreal_forms(full)
         if asked_if and begin > start + asked_if.start():
             supposed.add("if")
         asked = asking and not (statement_first and at < len(pieces) - 1)
@@ -139,12 +139,12 @@ def _same_length(found: re.Match[str]) -> str:
     return " " * len(found[0])
 
 
-def _supposed(text: str) -> set[str]:
-    return {name for name, pattern in _supposing() if pattern.search(text)}
+def _unreal_forms(text: str) -> set[str]:
+    return {name for name, pattern in _unreal_patterns() if pattern.search(text)}
 
 
 @cache
-def _supposing() -> list[tuple[str, re.Pattern[str]]]:
+def _unreal_patterns() -> list[tuple[str, re.Pattern[str]]]:
     rows = read_table("grounding/supposed.txt")
     return [(name, re.compile(pattern, re.IGNORECASE)) for name, _, pattern in rows]
 

@@ -83,7 +83,7 @@ def find(text: str, *, payment_numbers: bool = False) -> list[Found]:
     else:
         found = []
     for rule in sorted(rules, key=ORDER.__getitem__) if rules else ():
-        found += _by(rule, text, low, spans)
+        found += _found_by(rule, text, low, spans)
     if cues and (nouns := [cue for cue in NOUN_CUES if cue in cues]):
         from holdfast.text.secrets.named import find_columns, find_in_manifests, find_named
 
@@ -92,7 +92,7 @@ def find(text: str, *, payment_numbers: bool = False) -> list[Found]:
         if "data:" in low and "kind:" in low:
             found += [Found(*one) for one in find_in_manifests(text)]
     found += _find_numbers(text, low, words, lengths, vocabulary, payment_numbers=payment_numbers)
-    return _apart(found, text) if found else []
+    return _without_overlaps(found, text) if found else []
 
 
 # Text in base 64, which holds at least a name and a short value.
@@ -164,7 +164,7 @@ def _cues_in(words: set[str]) -> set[str]:
 def find_answer(question: str, text: str, *, payment_numbers: bool = False) -> list[Found]:
     """The secrets of a text that answers a question, as 'What is the password?' asks for one."""
     found = find(text, payment_numbers=payment_numbers) + find_revealed(question, text)
-    return _apart(found, text) if found else []
+    return _without_overlaps(found, text) if found else []
 
 
 def find_revealed(question: str, text: str) -> list[Found]:
@@ -285,7 +285,7 @@ def _spans(low: str, words: list[str]) -> list[tuple[int, int]]:
     return spans
 
 
-def _by(rule: Rule, text: str, low: str, spans: list[tuple[int, int]]) -> list[Found]:
+def _found_by(rule: Rule, text: str, low: str, spans: list[tuple[int, int]]) -> list[Found]:
     from holdfast.text.secrets.checks import CHECKS, is_example
 
     fits = CHECKS[rule.check]
@@ -333,7 +333,7 @@ def _lines_with(cues: Sequence[str], low: str) -> list[tuple[int, int]]:
     return sorted(lines)
 
 
-def _apart(found: list[Found], text: str) -> list[Found]:
+def _without_overlaps(found: list[Found], text: str) -> list[Found]:
     """Of those that overlap the first found, as the rules are in order; none in a placeholder. Each
     goes on to its end, where the pattern of a rule stops before."""
     taken = bytearray(len(text))

@@ -209,7 +209,7 @@ def find_columns(text: str, low: str, cues: Sequence[str] = NOUN_CUES) -> Iterat
                     if (kind := is_heading(cell, cues))
                 ]
                 if columns:
-                    yield from _under(text, lines, number, at, delimiter, columns)
+                    yield from _under_heading(text, lines, number, at, delimiter, columns)
                     break
         at += len(line)
 
@@ -218,7 +218,7 @@ def _cells(line: str, delimiter: str) -> list[str]:
     return line.rstrip("\r\n").split(delimiter)
 
 
-def _under(
+def _under_heading(
     text: str,
     lines: list[str],
     heading: int,
