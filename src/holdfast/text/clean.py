@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, cast
 from holdfast.errors import InvalidInput
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text.names import hidden_character
+from holdfast.text.tables import lazy
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -511,6 +512,8 @@ def without_private(text: str) -> str:
 
 def split_private(text: str) -> tuple[str, str]:
     """What is not private, and what is."""
+    if is_off_record(text):
+        return "", text
     if text.isascii() and "private" not in text.lower():
         return text, ""
     if not _TAG_SIGNS.search(text) or not _tag_begins().search(text):
@@ -537,6 +540,21 @@ def split_private(text: str) -> tuple[str, str]:
         return text, ""
     (hidden if depth else shown).append(text[last:])
     return "".join(shown), " ".join(hidden)
+
+
+# At the beginning of a message, and with something behind it.
+_OFF_RECORD = lazy(
+    r"(?i)\A\W*(?:(?:ok(?:ay)?|so|hey|but|and|please|just|strictly|this is)\W+)*"
+    r"(?:off the record|between (?:us|you and me|the two of us)|entre nous|entre nosotros|unter uns"
+    r"|onder ons|detto tra noi|cá entre nós"
+    r"|(?:do not|don['’]?t|never) (?:remember|memori[sz]e|log) this|merk dir das nicht)"
+    r"(?:\s*[,:;–—]|\s+-|\s+but\b)\s*+\w"
+)
+
+
+def is_off_record(text: str) -> bool:
+    """Whether a message begins with the request not to keep it: 'Off the record: …'."""
+    return _OFF_RECORD.match(text) is not None
 
 
 def without_private_sides(user: str, assistant: str) -> tuple[str, str]:

@@ -62,6 +62,36 @@ def test_a_turn_that_is_all_private_is_not_logged(hub: HubMemory) -> None:
     assert said(hub) == []
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Off the record: I have a second job at night",
+        "between us, the firm is for sale",
+        "Please don't remember this, but my knee hurts",
+        "Unter uns: der Chef geht",
+    ],
+)
+def test_a_message_that_asks_not_to_be_kept_is_not_logged(hub: HubMemory, said: str) -> None:
+    seen = hub.observe_turn(said, "Noted, second job, knee, firm, Chef.", session="s")
+    assert [turn.role for turn in seen.turns] in ([], ["assistant"])
+    assert "night" not in str(hub.turns()) and "knee" not in str(hub.turns())
+    assert hub.observe_turn(said, "", session="s").reason == "all of it is private"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "off the record",
+        "I don't remember this function",
+        "don't remember that, forget it",
+        "The split between us and them is odd",
+        "Between us and the sea lies a dune",
+    ],
+)
+def test_such_words_elsewhere_are_logged(hub: HubMemory, said: str) -> None:
+    assert hub.observe_turn(said, "", session="s").turns
+
+
 def test_a_reply_that_repeats_a_private_passage_is_logged_without_it(hub: HubMemory) -> None:
     asked = "Which lock fits the door? <private>My code is 4417.</private>"
     hub.observe_turn(asked, "Any lock fits the door. With 4417 as the code, use a dial. Ask Ann.")
