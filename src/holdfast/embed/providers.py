@@ -52,13 +52,7 @@ def find_embedder(
     """
     form, colon, rest = spec.strip().partition(":")
     if not colon:
-        if form in ("", "auto"):
-            return _bundled(threads)
-        if form == "multilingual":
-            from holdfast.embed.local_models import MultilingualEmbedder
-
-            return MultilingualEmbedder()
-        return None if form == "none" else _installed(form, threads)
+        return _by_name(form, threads)
     if not rest:
         raise _bad(spec)
     if form == "openai":
@@ -99,6 +93,16 @@ def find_embedder(
             os.path.expanduser(rest), query_prefix, passage_prefix, tokens_max, threads
         )
     raise _bad(spec)
+
+
+def _by_name(name: str, threads: int) -> Embedder | None:
+    if name in ("", "auto"):
+        return _bundled(threads)
+    if name == "multilingual":
+        from holdfast.embed.local_models import MultilingualEmbedder
+
+        return MultilingualEmbedder()
+    return None if name == "none" else _installed(name, threads)
 
 
 def _bad(spec: str) -> InvalidSetting:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from holdfast.embed import Embedder
     from holdfast.recall.gather import QuestionVector
     from holdfast.store.base import Reader
+    from holdfast.store.values import Candidate
 
 ECHO = "a better hit says the same"
 MERGED = "a memory stands for this turn"
@@ -106,20 +107,10 @@ def recall(
     left = _NotShown(names=explain)
     if explain:
         left.hidden(_hidden(reader, hub_id, understood, wanted))
-    kept = list(gather(asked, words, question).values())
-    if unwanted:
-        excluded = [item for item in kept if _is_excluded(item.memory, unwanted)]
-        kept = left.without(excluded, EXCLUDED, kept)
-    if not kept:
-        return _no_hits(degraded, left)
     covered = Coverage(asked, understood)
-    if ask.analysis.is_question:
-        repeated = replace_by_replies(
-            reader, hub_id, kept, understood, covered, _admits(ask, wanted, unwanted)
-        )
-        left.add(repeated, ASKED_BEFORE)
-    if ask.withheld is not None:
-        kept = _without_withheld(kept, ask.withheld, left)
+    found = list(gather(asked, words, question).values())
+    admits = _admits(ask, wanted, unwanted)
+    kept = _eligible(ask, asked, understood, covered, found, unwanted, admits, left)
     if not kept:
         return _no_hits(degraded, left)
     ordered, merged = _ranked(ask, asked, understood, kept, covered, unwanted)
@@ -151,6 +142,30 @@ def recall(
     if question is not None and ask.compared:
         answer.cosines = question.cosines_of(reader, hub_id, ask.compared)
     return answer
+
+
+def _eligible(
+    ask: Ask,
+    asked: SearchRequest,
+    understood: Understood,
+    covered: Coverage,
+    found: list[Evidence],
+    unwanted: Sequence[Filter],
+    admits: Callable[[Memory, Candidate], bool],
+    left: _NotShown,
+) -> list[Evidence]:
+    """Returns the candidates without those that the question excludes and those that are withheld. A
+    turn that asks the same question is replaced by its reply."""
+    kept = found
+    if unwanted:
+        excluded = [item for item in kept if _is_excluded(item.memory, unwanted)]
+        kept = left.without(excluded, EXCLUDED, kept)
+    if kept and ask.analysis.is_question:
+        repeated = replace_by_replies(asked.reader, asked.hub_id, kept, understood, covered, admits)
+        left.add(repeated, ASKED_BEFORE)
+    if kept and ask.withheld is not None:
+        kept = _without_withheld(kept, ask.withheld, left)
+    return kept
 
 
 def _describe(

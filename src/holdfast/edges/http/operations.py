@@ -297,14 +297,9 @@ class Routes(APIRouter):
         def answer(call: Call, **given: Any) -> Any:
             return data(work(call, **given))
 
-        parameters = [
-            inspect.Parameter(one, inspect.Parameter.KEYWORD_ONLY, annotation=hint)
-            for one, hint in hints.items()
-        ]
         for made in (work, answer):
             made.__name__, made.__doc__ = name or declared.name, about or operation.__doc__
-            made.__annotations__ = hints
-            made.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+            _set_signature(made, hints)
         if declared.writes:
             writes(
                 self,
@@ -317,6 +312,14 @@ class Routes(APIRouter):
             )(work)
         else:
             self.add_api_route(path, answer, methods=[method], response_model=answer_of(operation))
+
+
+def _set_signature(function: Callable[..., Any], hints: dict[str, Any]) -> None:
+    """Gives a function these keyword parameters, which FastAPI reads."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [inspect.Parameter(one, keyword, annotation=hint) for one, hint in hints.items()]
+    function.__annotations__ = hints
+    function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
 
 
 def _streamed(request: Request, items: Iterator[Any], item: Coder) -> StreamingResponse:

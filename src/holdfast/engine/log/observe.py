@@ -79,13 +79,9 @@ def observe(
     logged again. `noted` is the part of the user's words that the journaler is given. `import_run`
     is the change set of the import that the turn belongs to."""
     mode = clean.one_of(mode, MODES, "mode")
-    said = {"user": _text(user), "assistant": _text(assistant)}
-    if not any(said.values()):
-        return Observed(reason="both messages are empty")
-    sides = without_private_sides(said["user"], said["assistant"])
-    said = {role: _text(text) for role, text in zip(said, sides, strict=True)}
-    if not any(said.values()):
-        return Observed(reason=log_rules.PRIVATE)
+    said, empty = _sides(user, assistant)
+    if empty:
+        return Observed(reason=empty)
     noted = noted if noted is None else without_private(noted)
     name = turn_name(turn)
     said, question, aside = _still_to_log(scope, said, name, session, folder, import_run)
@@ -122,6 +118,16 @@ def observe(
     except SetAside as since:
         return Observed(reason=str(since))
     return Observed(tuple(turns), not reason, reason, len(dropped))
+
+
+def _sides(user: str | None, assistant: str | None) -> tuple[dict[str, str], str]:
+    """Both sides without private passages; and if nothing is left, the reason."""
+    said = {"user": _text(user), "assistant": _text(assistant)}
+    if not any(said.values()):
+        return said, "both messages are empty"
+    sides = without_private_sides(said["user"], said["assistant"])
+    said = {role: _text(text) for role, text in zip(said, sides, strict=True)}
+    return said, "" if any(said.values()) else log_rules.PRIVATE
 
 
 def _still_to_log(

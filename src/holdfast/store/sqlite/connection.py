@@ -16,6 +16,7 @@ import apsw
 
 from holdfast.errors import (
     DeadlineExceeded,
+    HoldfastError,
     InvalidInput,
     StoreBusy,
     StoreClosed,
@@ -28,6 +29,7 @@ from holdfast.errors import (
 from holdfast.store.sqlite import schema
 from holdfast.store.sqlite.schema import APPLICATION_ID, harden, newest
 from holdfast.system import Backoff
+from holdfast.system.named_tuple import NamedTuple
 
 # A writer holds the lock for milliseconds; a minute means that something is stuck.
 BUSY_WAIT_S = 60.0
@@ -283,72 +285,107 @@ def deadline(connection: apsw.Connection, seconds: float | None) -> Iterator[Non
         connection.set_progress_handler(None)
 
 
+class _Translation(NamedTuple):
+    """What is raised instead of some of SQLite's errors."""
+
+    errors: tuple[type[Exception], ...]
+    kind: type[HoldfastError]
+    message: str
+    hint: str
+
+
+_RESTORE = "Run `holdfast doctor`; `holdfast restore-backup` brings back a backup."
+# The first row that fits counts.
+_TRANSLATIONS = (
+    _Translation(
+        (apsw.BusyError,),
+        StoreBusy,
+        f"Other processes kept writing to {{path}} for {BUSY_WAIT_S:g} s.",
+        "Nothing was written; try again when they are done.",
+    ),
+    _Translation(
+        (apsw.FullError,),
+        StoreFull,
+        "There is no room left on the disk of {path}.",
+        "Nothing was written; free some space and try again.",
+    ),
+    _Translation(
+        (apsw.ReadOnlyError, apsw.PermissionsError),
+        StoreReadOnly,
+        "The store {path} cannot be written.",
+        "Check the permissions of the file and its folder.",
+    ),
+    _Translation(
+        (apsw.CorruptError, apsw.NotADBError),
+        StoreDamaged,
+        "{path} is damaged, or not a Holdfast store ({error}).",
+        _RESTORE,
+    ),
+    # SQLite does not check texts; a flipped bit in one is found when it is read.
+    _Translation(
+        (UnicodeDecodeError, JSONDecodeError, OverflowError),
+        StoreDamaged,
+        "{path} holds a value that cannot be read ({kind}).",
+        _RESTORE,
+    ),
+    _Translation(
+        (UnicodeEncodeError,),
+        InvalidInput,
+        "The text holds half of a character, which cannot be stored.",
+        "Write it as UTF-8 anew.",
+    ),
+    _Translation(
+        (apsw.CantOpenError,),
+        StoreError,
+        "The store {path} cannot be opened ({error}).",
+        "Check that its folder exists and can be written.",
+    ),
+    # Too many readers to get a slot; or locks do not work.
+    _Translation(
+        (apsw.ProtocolError,),
+        StoreBusy,
+        "Others kept the locks of {path} all the time.",
+        "Nothing was written; try again. A store on a network drive is not safe.",
+    ),
+    # A quota or a file size limit is reported as an input/output error, not as a full disk.
+    _Translation(
+        (apsw.IOError,),
+        StoreFull,
+        "Writing or reading {path} failed ({error}).",
+        "The disk may be full or failing; nothing was half written.",
+    ),
+    # Holdfast's statements are valid; a table or column that they name is missing or broken.
+    _Translation(
+        (apsw.SQLError,),
+        StoreDamaged,
+        "A table of {path} is missing or broken ({error}).",
+        "Run `holdfast doctor --fix`: it rebuilds what can be derived and loses nothing.",
+    ),
+    _Translation(
+        (apsw.ConnectionClosedError,),
+        StoreClosed,
+        "The store {path} is closed.",
+        "Open it again with holdfast.open().",
+    ),
+)
+_TRANSLATED: tuple[type[Exception], ...] = (
+    apsw.Error,
+    *(one for row in _TRANSLATIONS for one in row.errors),
+)
+
+
 @contextmanager
 def translated(path: str) -> Iterator[None]:
     """Translates SQLite's errors into messages that a person can act on."""
     try:
         yield
-    except apsw.BusyError:
-        raise StoreBusy(
-            f"Other processes kept writing to {path} for {BUSY_WAIT_S:g} s.",
-            hint="Nothing was written; try again when they are done.",
-        ) from None
-    except apsw.FullError:
-        raise StoreFull(
-            f"There is no room left on the disk of {path}.",
-            hint="Nothing was written; free some space and try again.",
-        ) from None
-    except (apsw.ReadOnlyError, apsw.PermissionsError):
-        raise StoreReadOnly(
-            f"The store {path} cannot be written.",
-            hint="Check the permissions of the file and its folder.",
-        ) from None
-    except (apsw.CorruptError, apsw.NotADBError) as error:
-        raise StoreDamaged(
-            f"{path} is damaged, or not a Holdfast store ({error}).",
-            hint="Run `holdfast doctor`; `holdfast restore-backup` brings back a backup.",
-        ) from None
-    except (UnicodeDecodeError, JSONDecodeError, OverflowError) as error:
-        # SQLite does not check texts; a flipped bit in one is found when it is read.
-        raise StoreDamaged(
-            f"{path} holds a value that cannot be read ({error.__class__.__name__}).",
-            hint="Run `holdfast doctor`; `holdfast restore-backup` brings back a backup.",
-        ) from None
-    except UnicodeEncodeError:
-        raise InvalidInput(
-            "The text holds half of a character, which cannot be stored.",
-            hint="Write it as UTF-8 anew.",
-        ) from None
-    except apsw.CantOpenError as error:
-        raise StoreError(
-            f"The store {path} cannot be opened ({error}).",
-            hint="Check that its folder exists and can be written.",
-        ) from None
-    except apsw.ProtocolError:
-        # Too many readers to get a slot; or locks do not work.
-        raise StoreBusy(
-            f"Others kept the locks of {path} all the time.",
-            hint="Nothing was written; try again. A store on a network drive is not safe.",
-        ) from None
-    except apsw.IOError as error:
-        # A quota or a file size limit is reported as an input/output error, not as a full disk.
-        raise StoreFull(
-            f"Writing or reading {path} failed ({error}).",
-            hint="The disk may be full or failing; nothing was half written.",
-        ) from None
-    except apsw.SQLError as error:
-        # Holdfast's statements are valid; a table or column that they name is missing or broken.
-        raise StoreDamaged(
-            f"A table of {path} is missing or broken ({error}).",
-            hint="Run `holdfast doctor --fix`: it rebuilds what can be derived and loses nothing.",
-        ) from None
-    except apsw.ConnectionClosedError:
-        raise StoreClosed(
-            f"The store {path} is closed.", hint="Open it again with holdfast.open()."
-        ) from None
     except apsw.InterruptError:
         raise  # `deadline` handles it.
-    except apsw.Error as error:
+    except _TRANSLATED as error:
+        for row in _TRANSLATIONS:
+            if isinstance(error, row.errors):
+                values = {"path": path, "error": error, "kind": type(error).__name__}
+                raise row.kind(row.message.format(**values), hint=row.hint) from None
         raise StoreError(
             f"The store {path} refused: {error}.", hint="Nothing was written."
         ) from error
