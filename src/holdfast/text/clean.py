@@ -569,7 +569,9 @@ def without_private_sides(user: str, assistant: str) -> tuple[str, str]:
     from holdfast.text.sentences import sentence_spans
 
     secret = set(query_terms(hidden)) - set(query_terms(said))
-    for start, end in reversed([*sentence_spans(reply)]):
+    kept, last = list[str](), 0
+    for start, end in sentence_spans(reply):
         if not secret.isdisjoint(query_terms(reply[start:end])):
-            reply = reply[:start] + reply[end:]
-    return said, reply
+            kept.append(reply[last:start])
+            last = end
+    return said, "".join([*kept, reply[last:]])

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 import holdfast.text
+from holdfast.text.clean import without_private_sides
 from tests.growth import assert_time_grows
 from tests.patterns import held_patterns
 
@@ -52,6 +53,8 @@ BOUNDED = {
     "holdfast.text.secrets.checks.is_coined",
     "holdfast.text.secrets.checks.strength",
 }
+# The second text is the name of a language.
+BOUNDED_OF_TEXTS = {"holdfast.text.analysis.word_forms.stem"}
 
 
 def repeated(tree: Any) -> Iterator[str]:
@@ -114,6 +117,27 @@ def functions_of(module: ModuleType) -> Iterator[tuple[str, Callable[[str], obje
             yield name, function
 
 
+# What the other texts of a function are while one of them grows; in the second argument, each
+# sentence has a word that the first has in private.
+OTHERS = ("<private>a</private> we", "I am a we on Monday. ")
+FEW_PIECES = (".", " ", "\n", ",", "-", '"', "[", "a", "汉", "a. ", "I am ", "the a is. ")
+
+
+def functions_of_texts(module: ModuleType) -> Iterator[tuple[str, Callable[..., object], int]]:
+    """Functions of two or more texts, and how many."""
+    for name, function in list(vars(module).items()):
+        if not inspect.isfunction(function) or function.__module__ != module.__name__:
+            continue
+        if name.startswith("_") or f"{module.__name__}.{name}" in BOUNDED_OF_TEXTS:
+            continue
+        asked = [one for one in inspect.signature(function).parameters.values()
+                 if one.default is one.empty]  # fmt: skip
+        if len(asked) > 1 and all(
+            one.annotation == "str" and one.kind is one.POSITIONAL_OR_KEYWORD for one in asked
+        ):
+            yield name, function, len(asked)
+
+
 def as_call(function: Callable[[str], Any]) -> Callable[[str], None]:
     def call(text: str) -> None:
         try:
@@ -162,6 +186,29 @@ def test_time_grows_with_the_length_of_a_text(name: str) -> None:
         call("a")
         found = [said for one in (*PIECES, *own) if (said := grows_too_much(call, one))]
         assert not found, function_name
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_time_grows_with_the_length_of_each_of_two_texts(name: str) -> None:
+    module = import_module(name)
+    for function_name, function, count in functions_of_texts(module):
+        others = [OTHERS[min(at, 1)] for at in range(count)]
+        for at in range(count):
+
+            def call(text: str, function: Any = function, at: int = at) -> None:
+                as_call(lambda one: function(*others[:at], one, *others[at + 1 :]))(text)  # noqa: B023
+
+            found = [said for one in FEW_PIECES if (said := grows_too_much(call, one))]
+            assert not found, function_name
+
+
+def test_a_long_reply_to_a_private_prompt_is_copied_once() -> None:
+    def call(reply: str) -> None:
+        assert without_private_sides("<private>heron</private>", reply)[1].strip() == ""
+
+    short, long = "The heron is. " * 20_000, "The heron is. " * 120_000
+    # The square would take 36 times as long.
+    assert_time_grows(call, short, long, allowed_s=lambda short_s: 15 * short_s)
 
 
 def test_a_function_that_reads_a_text_again_at_each_place_is_found() -> None:

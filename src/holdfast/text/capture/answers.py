@@ -39,7 +39,9 @@ _YES = lazy(r"(?:yes|yeah|yep|yup|i am|correct|right|please do|sure)\b")
 _NO = lazy(r"(?:no|nope|nah|not|i'?m not)\b")
 _LAUGHTER = lazy(r"(?i)\A(?:(?:a?(?:ha){2,}h?|lol|lmao|hehe)[.!, ]+)+")
 # 'I love it. You?' asks the same back.
-_ASKED_BACK = lazy(r"(?i)[.,!;]+ *(?:and |what about |how about )?(?:you|u|yourself|yours)\W*$")
+_ASKED_BACK = lazy(
+    r"(?i)(?<![.,!;])[.,!;]++ *+(?:and |what about |how about )?(?:you|u|yourself|yours)\W*$"
+)
 _OWN_WORDS = lazy(
     r"(?i).*, *(?:and |but |so )?(?=(?:do|did|are|have|would|what|which|how|where|who|when|is) )"
     r"|(?:i|we) [^,]{1,40}, "
