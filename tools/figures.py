@@ -98,7 +98,7 @@ CAPABILITIES = {
     "recall and lists": "recall engine/reading sources",
     "block for a prompt": "engine/context",
     "history and forgetting": "engine/history engine/traces",
-    "conversation log": "engine/log",
+    "conversation log": "engine/log text/private",
     "automatic memory: capture, grounding, echoes": "text/capture text/grounding engine/echo"
     " engine/writing/proposals passes engine/upkeep/capture_stats",
     "review and decisions": "engine/review",

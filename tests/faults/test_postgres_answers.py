@@ -28,9 +28,9 @@ from tests.postgres_server import LOCKED, ROLE, Server, database, databases, nee
 psycopg = pytest.importorskip("psycopg")
 
 from holdfast.store.postgres import PostgresStore  # noqa: E402
+from holdfast.store.postgres.advisory_locks import LOCK_CLASS  # noqa: E402
 from holdfast.store.postgres.connections import READERS_MAX  # noqa: E402 - the extra
 from holdfast.store.postgres.schema import newest  # noqa: E402
-from holdfast.store.postgres.session import LOCK_CLASS  # noqa: E402
 from tests.faults.postgres_edges import (  # noqa: E402
     SETTINGS,
     Answer,

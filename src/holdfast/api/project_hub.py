@@ -236,8 +236,8 @@ class ProjectHub(HubMemory):
         themselves in the personal hub only. If others can read the project's hub, its log gets only
         the part about the project; the reply, which may repeat the rest, then goes to the personal
         log."""
-        from holdfast.text.clean import without_private_sides
         from holdfast.text.facts.statements import parts_of, said_about
+        from holdfast.text.private import without_private_sides
 
         if aside := _set_aside(self, call.values):
             from holdfast.domain.results import Observed
@@ -321,8 +321,8 @@ class ProjectHub(HubMemory):
     def _on_log_turn(self, call: _Call) -> Any:
         """If others can read this hub, what the person says about themselves is logged in the
         personal hub instead."""
-        from holdfast.text.clean import without_private
         from holdfast.text.facts.statements import parts_of, said_about
+        from holdfast.text.private import without_private
 
         if aside := _set_aside(self, call.values):
             raise Conflict(
@@ -537,8 +537,8 @@ def _context(
 
 def is_about_person(hub: HubMemory, said: str) -> bool:
     """Whether a part of what somebody said goes to the personal log beside this hub."""
-    from holdfast.text.clean import without_private
     from holdfast.text.facts.statements import parts_of, said_about
+    from holdfast.text.private import without_private
 
     if not isinstance(hub, ProjectHub) or hub.own is None:
         return False

@@ -17,7 +17,7 @@ from holdfast.engine.context.items import TURN_VERSION, corrected_in, outdated
 from holdfast.engine.context.relevance import for_prompt
 from holdfast.engine.context.styles import DATA, escaped, turn_label
 from holdfast.errors import HoldfastError, NotFound
-from holdfast.text.clean import without_private
+from holdfast.text.private import without_private
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -29,7 +29,7 @@ from holdfast.files.journal.entries import JournalFolder
 from holdfast.files.safe_read import open_regular
 from holdfast.system.atomic_file import locked, real_path, write_atomic
 from holdfast.text import clean
-from holdfast.text.clean import without_private, without_private_sides
+from holdfast.text.private import without_private, without_private_sides
 
 FOLDER = "conversations"
 # More than any context window holds; if there are more, the newest are archived.

@@ -28,7 +28,7 @@ from holdfast.passes import prompt
 from holdfast.passes.journaler import Heard, Proposed, by_rules, take
 from holdfast.passes.work import synced_files
 from holdfast.text import clean
-from holdfast.text.clean import without_private
+from holdfast.text.private import without_private
 
 if TYPE_CHECKING:
     from holdfast.domain.hub import Hub

@@ -154,8 +154,8 @@ def _eligible(
     admits: Callable[[Memory, Candidate], bool],
     left: _NotShown,
 ) -> list[Evidence]:
-    """Returns the candidates without those that the question excludes and those that are withheld. A
-    turn that asks the same question is replaced by its reply."""
+    """Returns the candidates without those that the question excludes and those that are withheld.
+    A turn that asks the same question is replaced by its reply."""
     kept = found
     if unwanted:
         excluded = [item for item in kept if _is_excluded(item.memory, unwanted)]

@@ -25,8 +25,8 @@ from tests.postgres_server import ROLE, database
 
 psycopg = pytest.importorskip("psycopg")
 
+from holdfast.store.postgres.advisory_locks import EXCLUSIVE_CLASS, require_held, try_lock  # noqa: E402
 from holdfast.store.postgres.connections import connect  # noqa: E402
-from holdfast.store.postgres.session import EXCLUSIVE_CLASS, require_held, try_lock  # noqa: E402
 
 _WAIT_S = 30.0
 _LASTS = timedelta(minutes=10)

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 import holdfast.text
-from holdfast.text.clean import without_private_sides
+from holdfast.text.private import without_private_sides
 from tests.growth import assert_time_grows
 from tests.patterns import held_patterns
 

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from holdfast.errors import InvalidInput
-from holdfast.text.clean import split_private, storable
+from holdfast.text.clean import storable
+from holdfast.text.private import split_private
 
 Kind: TypeAlias = Literal["start", "prompt", "stop", "compact", "end"]
 EVENT_KINDS: tuple[Kind, ...] = get_args(Kind)

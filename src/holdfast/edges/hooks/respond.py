@@ -15,8 +15,8 @@ from holdfast.edges.hooks import transcripts
 from holdfast.edges.hooks.event import Event
 from holdfast.edges.hooks.state_files import SessionState, all_states, opened
 from holdfast.edges.project import hub_by_id, hub_here, hub_of_past
-from holdfast.text.clean import without_private, without_private_sides
 from holdfast.text.facts.about_oneself import asks_to_forget_last
+from holdfast.text.private import without_private, without_private_sides
 
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory

@@ -30,8 +30,8 @@ from holdfast.edges.hooks.state_files import opened
 from holdfast.edges.project import hub_here
 from holdfast.edges.proxy.formats import ModelRequest
 from holdfast.errors import HoldfastError
-from holdfast.text.clean import without_private_sides
 from holdfast.text.facts.about_oneself import asks_to_forget_last
+from holdfast.text.private import without_private_sides
 
 if TYPE_CHECKING:
     from holdfast.api.hub import HubMemory

@@ -33,7 +33,7 @@ from holdfast.engine.log.turns import (
 from holdfast.engine.upkeep import capture_stats
 from holdfast.errors import InvalidInput
 from holdfast.text import clean
-from holdfast.text.clean import without_private, without_private_sides
+from holdfast.text.private import without_private, without_private_sides
 
 if TYPE_CHECKING:
     from holdfast.domain.records import Turn

@@ -28,7 +28,7 @@ from holdfast.engine.traces import SAME_MOMENT, Withheld, with_notes
 from holdfast.errors import Conflict, HoldfastError, InvalidInput
 from holdfast.system.named_tuple import NamedTuple
 from holdfast.text import clean
-from holdfast.text.clean import without_private
+from holdfast.text.private import without_private
 
 if TYPE_CHECKING:
     from holdfast.store.base import Reader, Writer

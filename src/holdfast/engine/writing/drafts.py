@@ -35,7 +35,8 @@ from holdfast.text import clean
 from holdfast.text.classify import classify
 from holdfast.text.classify.classifier import content_type_of
 from holdfast.text.classify.titles import summary_of, title_of
-from holdfast.text.clean import without_hidden, without_private
+from holdfast.text.clean import without_hidden
+from holdfast.text.private import without_private
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -29,6 +29,12 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from holdfast.domain.clock import SystemClock
 from holdfast.errors import StoreError
+from holdfast.store.postgres.advisory_locks import (
+    EXCLUSIVE_CLASS,
+    LOCK_CLASS,
+    lock_number,
+    try_lock,
+)
 from holdfast.store.postgres.connections import (
     ANSWER_S,
     POSITION,
@@ -43,15 +49,7 @@ from holdfast.store.postgres.migrate import prepare
 from holdfast.store.postgres.pool import MonitoredConnection, closed
 from holdfast.store.postgres.reader import PostgresReader
 from holdfast.store.postgres.schema import SCHEMA, Halfvec, search_path
-from holdfast.store.postgres.session import (
-    EXCLUSIVE_CLASS,
-    LOCK_CLASS,
-    HubLock,
-    Session,
-    WritingSession,
-    lock_number,
-    try_lock,
-)
+from holdfast.store.postgres.session import HubLock, Session, WritingSession
 from holdfast.store.postgres.urls import address_of, complete
 from holdfast.store.postgres.writer import PostgresWriter
 from holdfast.store.rows import from_micros

@@ -34,6 +34,7 @@ from holdfast.errors import (
     StoreTooNew,
 )
 from holdfast.store.postgres import schema
+from holdfast.store.postgres.advisory_locks import LOCK_CLASS, lock_hub, require_held, try_lock
 from holdfast.store.postgres.connections import SERVER_FROM, backoff, connect_to_stay
 from holdfast.store.postgres.extensions import is_worker, vector, worker_refusal
 from holdfast.store.postgres.schema import (
@@ -49,7 +50,6 @@ from holdfast.store.postgres.schema import (
     own_search_path,
     search_path,
 )
-from holdfast.store.postgres.session import LOCK_CLASS, lock_hub, require_held, try_lock
 
 Connection = psycopg.Connection[Any]
 Report: TypeAlias = Callable[[str], None]

@@ -20,11 +20,10 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-from zlib import crc32
 
 import psycopg
 from psycopg import DataError
@@ -33,6 +32,7 @@ from psycopg.errors import CharacterNotInRepertoire
 from holdfast.domain.records import NO_HUB
 from holdfast.errors import DeadlineExceeded, StoreError
 from holdfast.store.postgres import rows
+from holdfast.store.postgres.advisory_locks import HUB_CLASS, HUB_LOCKS, LOCK_CLASS, WHOLE_STORE
 from holdfast.store.postgres.errors import busy, transaction_failed
 from holdfast.store.postgres.rows import SEEN, viewer_values
 from holdfast.store.postgres.schema import Halfvec
@@ -372,60 +372,6 @@ class SessionPart(SqlReader):
         )
 
 
-# "HLDF": locks of the store, among those of other programs on the same database.
-LOCK_CLASS = 0x484C4446
-WHOLE_STORE = 0
-# "HLDH": writers of one hub, by the hub's number.
-HUB_CLASS = 0x484C4448
-# "HLDA": exclusive jobs, by a number made of the job's name and hub.
-EXCLUSIVE_CLASS = 0x484C4441
-# The default of the operating system would be two hours.
-_LINE_IDLE_S, _LINE_EVERY_S, _LINE_LOOKS = 30, 10, 3
-# transaction_timeout came with 17.
-_LIMITED_FROM = 170000
-
-
-def lock_number(name: str, hub_id: str) -> int:
-    """The number of a lock, from its name and hub. Two names with one number exclude each other."""
-    # Advisory locks take signed integers.
-    return crc32(f"{name}\0{hub_id}".encode()) - 2**31
-
-
-@contextmanager
-def try_lock(connection: psycopg.Connection[Any], group: int, number: int) -> Iterator[bool]:
-    """Tries to take the lock and yields whether it did; it is held until the block ends."""
-    limits = ["idle_in_transaction_session_timeout = 0"]
-    if connection.info.server_version >= _LIMITED_FROM:
-        limits.append("transaction_timeout = 0")
-    limits += [
-        f"tcp_keepalives_idle = {_LINE_IDLE_S}",
-        f"tcp_keepalives_interval = {_LINE_EVERY_S}",
-        f"tcp_keepalives_count = {_LINE_LOOKS}",
-    ]
-    settings = "; ".join(f"SET LOCAL {limit}" for limit in limits)
-    connection.execute(f"BEGIN ISOLATION LEVEL READ COMMITTED; {settings}")
-    try:
-        # Without parameters and not prepared: the portal of such a statement stays open until the
-        # next one, and with it a snapshot, for which every concurrent index build would wait.
-        row = connection.execute(
-            f"SELECT pg_catalog.pg_try_advisory_xact_lock({group:d}, {number:d})", prepare=False
-        ).fetchone()
-        yield row is not None and bool(row[0])
-    finally:
-        # A lost connection has released the lock already.
-        with suppress(psycopg.Error):
-            connection.execute("ROLLBACK")
-
-
-def require_held(connection: psycopg.Connection[Any]) -> None:
-    """Raises an error of the driver where the connection, and the lock with it, is lost."""
-    connection.execute("SELECT 1", prepare=False)
-
-
-# An advisory lock has 32 bits for the hub; two hubs that share a lock only wait for each other.
-_LOCKS = 2**31
-
-
 class HubLock(NamedTuple):
     """The hub that a writer writes for (None: the whole store; NO_HUB: none), and whether it waits
     for the lock."""
@@ -433,14 +379,6 @@ class HubLock(NamedTuple):
     address: str
     hub: str | None
     wait: bool
-
-
-def lock_hub(connection: psycopg.Connection[Any], hub: int) -> None:
-    """Takes the lock of a hub's writers in a transaction outside `write()`."""
-    connection.execute(
-        "SELECT pg_advisory_xact_lock_shared(%s::int, %s::int)", (LOCK_CLASS, WHOLE_STORE)
-    )
-    connection.execute("SELECT pg_advisory_xact_lock(%s::int, %s::int)", (HUB_CLASS, hub % _LOCKS))
 
 
 class WritingSession(Session):
@@ -480,7 +418,7 @@ class WritingSession(Session):
             raise busy(self._wanted.address)
         number = int(found[0])
         if self.spread:
-            self._wait_for(number % _LOCKS)
+            self._wait_for(number % HUB_LOCKS)
             self.name_hub(hub_id, number)
         else:
             self.note_hub(hub_id, number)
@@ -506,7 +444,7 @@ class WritingSession(Session):
             " set_config('holdfast.hubs', current_setting('holdfast.hubs') || ',' || h.hub_id,"
             " true) FROM hubs h WHERE h.id = %(hub)s",
             of_hubs=HUB_CLASS,
-            locks=_LOCKS,
+            locks=HUB_LOCKS,
             hub=hub_id,
         )
 

@@ -22,6 +22,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import InvalidInput, NotFound, StoreBusy, StoreError, StoreReadOnly
+from holdfast.store.postgres.advisory_locks import LOCK_CLASS, try_lock
 from holdfast.store.postgres.connections import (
     Connection,
     connect,
@@ -37,7 +38,6 @@ from holdfast.store.postgres.schema import (
     embeddings_table,
     grant_to_users,
 )
-from holdfast.store.postgres.session import LOCK_CLASS, try_lock
 from holdfast.store.postgres.vectors import SCALE_BYTES, index_vectors, insert_embeddings
 
 if TYPE_CHECKING:
